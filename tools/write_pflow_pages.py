@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.registry.interface import Interface, Out, parse_interface
+from pflow.registry.interface import Interface, OutputField, parse_interface
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "reference" / "nodes.md"
@@ -84,7 +84,7 @@ def _contents(kinds: Mapping[str, list[Interface]]) -> str:
     return "\n".join(["| for | types |", "|---|---|", *rows, ""])
 
 
-def _paths(outputs: Mapping[str, Out], prefix: str = "") -> Iterator[tuple[str, Out]]:
+def _paths(outputs: Mapping[str, OutputField], prefix: str = "") -> Iterator[tuple[str, OutputField]]:
     """Each output with the path that a template takes to it; `[…]` stands for the place in a list."""
     for out in outputs.values():
         path = f"{prefix}{out.key}"

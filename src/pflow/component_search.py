@@ -28,12 +28,12 @@ def search_components(
     workflow_uses, type_uses = _count_uses(home)
     matches = registry.search(query, uses=type_uses)
     workflows = _rank_workflows(home, query, workflow_uses) if include_workflows else []
-    kept_workflows = _take_fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
+    kept_workflows = _select_fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
     spent = len(orjson.dumps(kept_workflows))
     # Made one by one, and no more than fit: there may be thousands.
     in_full = _IN_FULL if query.strip() else 0
     nodes = (_describe_node(match, is_brief=place >= in_full) for place, match in enumerate(matches))
-    kept_nodes = _take_fitting(nodes, most_bytes - spent)
+    kept_nodes = _select_fitting(nodes, most_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
     reply: dict[str, Any] = {"nodes": kept_nodes}
@@ -88,7 +88,7 @@ def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[d
 
 
 def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
-    """How often each workflow, and each type of node, was used."""
+    """Return how often each workflow and each node type was used."""
     log = RunLog(home / "runs.db")
     try:
         return log.count_runs(), log.count_node_types()
@@ -98,8 +98,8 @@ def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
         log.close()
 
 
-def _take_fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
-    """As many of the first as fit, and at least one."""
+def _select_fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
+    """Return the first items, as many as fit into `most_bytes`, and at least one."""
     taken: list[dict[str, Any]] = []
     spent = 2
     for item in items:

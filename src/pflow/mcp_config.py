@@ -84,7 +84,7 @@ def parse_server(name: str, given: Any) -> ServerConfig:
 
 
 def resolve_address(config: ServerConfig, environ: Mapping[str, str] | None = None) -> "StdioServer | HttpServer":
-    """How to reach the server, with all variables looked up. Raises InvalidServer for one that is not set."""
+    """Return the address of the server with all variables replaced. Raise InvalidServer if a variable is not set."""
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer  # slow to import
 
     env = os.environ if environ is None else environ

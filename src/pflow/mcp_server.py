@@ -60,7 +60,7 @@ async def browse_components(
     include_workflows: bool = True,
 ) -> Any:
     """Find node types, with their parameters, outputs and an example, and finished workflows. Best first."""
-    return await _ask_service(lambda service: service.browse(query, include_workflows))
+    return await _call_service(lambda service: service.browse(query, include_workflows))
 
 
 async def list_library(
@@ -69,12 +69,12 @@ async def list_library(
     ] = None,
 ) -> Any:
     """List the saved workflows, all or those that match the pattern."""
-    return await _ask_service(lambda service: service.list_library(pattern))
+    return await _call_service(lambda service: service.list_library(pattern))
 
 
 async def describe_workflow(name: _Name) -> Any:
     """Describe a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
-    return await _ask_service(lambda service: service.describe(name))
+    return await _call_service(lambda service: service.describe(name))
 
 
 async def execute(
@@ -105,8 +105,8 @@ async def save_to_library(
     final_name: Annotated[str, Field(description="Name in the library; must not exist yet.")],
     description: Annotated[str, Field(description="Description of the workflow, in a sentence.")],
 ) -> Any:
-    """Move a tested draft to the library. Never overwrites."""
-    return await _ask_service(lambda service: service.save(draft_name, final_name, description))
+    """Move a tested draft to the library. An existing workflow is never overwritten."""
+    return await _call_service(lambda service: service.save(draft_name, final_name, description))
 
 
 async def guide() -> str:
@@ -137,11 +137,11 @@ def _silence_nodes() -> Generator[TextIO]:
     """Discard everything that nodes print. Yield a copy of stderr for the log."""
     with (
         os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace", buffering=1) as stderr,
-        open(os.devnull, "w", encoding="utf-8") as nobody,
-        redirect_stdout(nobody),
-        redirect_stderr(nobody),
+        open(os.devnull, "w", encoding="utf-8") as null,
+        redirect_stdout(null),
+        redirect_stderr(null),
     ):
-        os.dup2(nobody.fileno(), 2)
+        os.dup2(null.fileno(), 2)
         try:
             yield stderr
         finally:
@@ -185,13 +185,13 @@ async def _stop_runs() -> None:
     """Cancel all runs and end their processes; the progress of each run is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from pflow.engine.cancellation import cancel_all
+    from pflow.engine.cancellation import cancel_all_runs
     from pflow.nodes.processes import kill_all_children
 
     _ending.set()
     # A separate thread, because the runs that are to end may occupy all of the pool.
     own = ThreadPoolExecutor(1)
-    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all, _EXITING_S)
+    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all_runs, _EXITING_S)
     await asyncio.wait([ended], timeout=_EXITING_S)
     kill_all_children()
 
@@ -203,9 +203,9 @@ def _open_service() -> "Service":
     return Service(load_settings())
 
 
-async def _ask_service(ask: Callable[["Service"], Value]) -> Any:
+async def _call_service(operation: Callable[["Service"], Value]) -> Any:
     """Call the service in a thread and return its reply."""
-    return await asyncio.to_thread(lambda: ask(_open_service()))
+    return await asyncio.to_thread(lambda: operation(_open_service()))
 
 
 def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:

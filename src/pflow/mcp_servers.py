@@ -34,7 +34,7 @@ _LOCK_S: Final = 20.0
 _AT_ONCE: Final = 8
 _NAMED: Final = 20
 _ENDED: Final = re.compile(r"is not there; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
-"""How a connection calls it that the process on its other end is gone."""
+"""The error texts of a connection whose process has ended."""
 _MAY_LACK: Final = "Start the command by hand to see the reason. It inherits only the variables in its `env`."
 
 
@@ -47,7 +47,7 @@ class SyncResult:
     problem: str = ""
     hint: str = ""
     left_out: int = 0
-    """How many more it lists whose descriptions cannot be understood."""
+    """The number of further tools whose descriptions cannot be parsed."""
 
 
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
@@ -84,14 +84,14 @@ def get_server(home: Path, name: str) -> ServerConfig:
 
 
 def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
-    """Write down how a server is reached. Raises InvalidServer, or ServerExists unless it may be replaced."""
+    """Add a server to `mcp-servers.json`. Raise InvalidServer, or ServerExists unless `replace`."""
     config = parse_server(name, dict(plain))
     try:
         make_private_folder(home)
     except OSError as error:
         raise LibraryUnwritable(FILE, error) from None
     with locked(home / _LOCK, _LOCK_S):
-        document = _read_file(home)
+        document = _read_config_file(home)
         servers = document.setdefault("mcpServers", {})
         if name in servers and not replace:
             raise ServerExists(
@@ -105,11 +105,11 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
 
 
 def remove_server(home: Path, name: str) -> None:
-    """Forget a server and its tools. Raises UnknownServer."""
+    """Remove a server and its tools. Raise UnknownServer."""
     if name not in _read_entries(home):
         get_server(home, name)
     with locked(home / _LOCK, _LOCK_S):
-        document = _read_file(home)
+        document = _read_config_file(home)
         document.get("mcpServers", {}).pop(name, None)
         _write_json(home / FILE, document)
         tools = _read_tools(home)
@@ -134,7 +134,7 @@ async def connect_to_server(home: Path, name: str) -> "RemoteServer":
 async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[SyncResult]:
     """Ask servers, by default all, for their tools and store the lists.
 
-    A server that fails keeps its earlier tools, and its problem is reported. Raises UnknownServer for an unknown name,
+    A server that fails keeps its earlier tools, and its problem is reported. Raise UnknownServer for an unknown name,
     and InvalidServer if the file of servers cannot be read.
     """
     wanted = sorted(_read_entries(home)) if names is None else [get_server(home, name).name for name in names]
@@ -165,7 +165,7 @@ async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[s
             return error
         finally:
             await connection.close()
-    nodes = [node for tool in tools if (node := _make_node(name, tool, connection.server_version))]
+    nodes = [node for tool in tools if (node := _make_tool_node(name, tool, connection.server_version))]
     return {
         "version": connection.server_version,
         "synced_at": iso(SystemClock().now()),
@@ -174,7 +174,7 @@ async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[s
     }
 
 
-def _make_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
+def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
     """Return the interface of a tool, or None if its description cannot be parsed or stored."""
     from pflow.registry.mcp_tools import make_tool_interface
 
@@ -187,7 +187,7 @@ def _make_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[
 
 
 def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
-    """All tools that are known now. Those of servers that were removed are not."""
+    """Store the tools of these servers, drop those of removed servers, and return the tools of all servers."""
     if not home.is_dir():
         return {}
     with locked(home / _LOCK, _LOCK_S):
@@ -198,10 +198,10 @@ def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_entries(home: Path) -> dict[str, Any]:
-    return _read_file(home).setdefault("mcpServers", {})
+    return _read_config_file(home).setdefault("mcpServers", {})
 
 
-def _read_file(home: Path) -> dict[str, Any]:
+def _read_config_file(home: Path) -> dict[str, Any]:
     make_private(home / FILE)
     try:
         data = (home / FILE).read_bytes()

@@ -45,10 +45,10 @@ def never_assigns(code: str, *names: str) -> bool:
             module = symtable.symtable(code, "<code>", "exec")
         except (SyntaxError, ValueError, *_UNCOMPILABLE):
             return False
-        return not any(_assigns(module, name) for name in names)
+        return not any(_assigns_name(module, name) for name in names)
 
 
-def _assigns(module: symtable.SymbolTable, name: str) -> bool:
+def _assigns_name(module: symtable.SymbolTable, name: str) -> bool:
     """Return True if the module assigns the name, or a function or comprehension in it declares it global."""
     waiting = [module]
     while waiting:
@@ -65,7 +65,7 @@ def _assigns(module: symtable.SymbolTable, name: str) -> bool:
 
 @contextmanager
 def _suppress_warnings() -> Generator[None]:
-    """Keep the compiler's warnings from stderr; only one thread at a time can do so."""
+    """Discard the warnings of the compiler; one thread at a time, because the filters are global."""
     with _warnings_lock, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield

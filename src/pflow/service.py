@@ -1,4 +1,4 @@
-"""The operations of pflow, for agents and people alike. Each one creates its own registry, engine and log."""
+"""The operations of pflow, for agents and people. Each one creates its own registry, engine and log."""
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
@@ -14,7 +14,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.graph import extract_part
+from pflow.ir.graph import extract_needed_nodes
 from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
@@ -140,7 +140,7 @@ class Service:
         checked = self.check(document, registry)
         workflow = require_valid(checked, name)
         if only is not None:
-            workflow = extract_part(workflow, only)
+            workflow = extract_needed_nodes(workflow, only)
         engine = Engine(
             self.home,
             registry,
@@ -180,16 +180,16 @@ class Service:
     ) -> list[dict[str, Any]]:
         """Return what `run` would do. Raise InvalidWorkflow, TemplateUnresolved or InvalidInputs."""
         from pflow.engine.dry_run import plan_run
-        from pflow.engine.resume.earlier_runs import no_earlier_runs
-        from pflow.engine.spool import spool_folder
+        from pflow.engine.resume.earlier_runs import make_empty_earlier_runs
+        from pflow.engine.spool import get_spool_folder
         from pflow.node import Context
 
         registry = Registry(self.home)
         workflow = require_valid(self.check(document, registry), name)
         if only is not None:
-            workflow = extract_part(workflow, only)
-        earlier = no_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
-        context = Context("", name, "", self.home, self.folder, spool_folder(self.home, "planned"))
+            workflow = extract_needed_nodes(workflow, only)
+        earlier = make_empty_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
+        context = Context("", name, "", self.home, self.folder, get_spool_folder(self.home, "planned"))
         return plan_run(workflow, inputs or {}, registry.load(), earlier, context, self._build_loader(registry))
 
     def check(self, document: Any, registry: Registry | None = None) -> CheckResult:
@@ -211,7 +211,7 @@ class Service:
         with ExitStack() as stack:
             if is_renamed and not library.exists(final_name):
                 try:
-                    stack.enter_context(self._open_resume_point(draft_name).moving_to(final_name))
+                    stack.enter_context(self._open_resume_point(draft_name).move_results_to(final_name))
                 except (UraniborgError, OSError) as exc:
                     unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
             saved = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)

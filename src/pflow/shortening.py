@@ -1,4 +1,4 @@
-"""The shortening of values of any size."""
+"""Shortening of texts and values for messages and replies."""
 
 from collections.abc import Iterable, Sized
 from typing import Any, Final, cast
@@ -7,6 +7,11 @@ LONGEST: Final = 500
 """Characters of one text."""
 MOST: Final = 100
 """Items of one list, or names in one object."""
+
+
+def shorten_text(text: str, longest: int = 120) -> str:
+    """Return the text, or its first `longest` characters with a mark."""
+    return text if len(text) <= longest else f"{text[:longest]}…"
 
 
 def shorten_value(value: Any, *, longest: int = LONGEST, most: int = MOST) -> Any:

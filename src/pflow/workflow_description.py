@@ -126,7 +126,7 @@ def _summarize_runs(log: RunLog, name: str) -> dict[str, Any]:
 
 
 def _count_other_endings(log: RunLog, name: str, figures: dict[str, Any]) -> dict[str, int]:
-    """How many of the last runs neither succeeded nor failed: by status, such as `waiting` or `cancelled`."""
+    """Return the number of last runs that neither succeeded nor failed, by status such as `waiting` or `cancelled`."""
     count = figures["execution_count"] - figures["success_count"] - figures["failure_count"]
     if not count:
         return {}

@@ -1,4 +1,4 @@
-"""Ways to ask pflow what an agent may ask it, in this process or in another, and to look hard at what it answers."""
+"""Helpers for hostile input: run workflows in this process or another, and check the replies."""
 
 import json
 import subprocess
@@ -59,7 +59,7 @@ def make_service(home: Path) -> Service:
 
 
 def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") -> dict[str, Any]:
-    """As an agent is answered. `ir`, which may be a text, is put among the drafts first."""
+    """Write `ir`, an object or a text, as a draft, run it, and return the reply that an agent gets."""
     if ir is not None:
         write_draft(home, name, ir)
     asked = make_service(home)
@@ -82,8 +82,8 @@ def run_in_child(
         argv, input=json.dumps(calls), capture_output=True, text=True, timeout=SOON_S, check=False, env=env
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    said = json.loads(done.stdout)
-    return said["replies"], said["peak_mb"]
+    output = json.loads(done.stdout)
+    return output["replies"], output["peak_mb"]
 
 
 def measure_reply(reply: Any) -> int:
@@ -91,7 +91,7 @@ def measure_reply(reply: Any) -> int:
 
 
 def check_refusal(reply: dict[str, Any], code: str, *words: str) -> dict[str, Any]:
-    """The error, which says what is wrong and what to do, and is short."""
+    """Return the error of a reply, and check that it is short and has a message and a hint."""
     error = reply["error"]
     assert reply["success"] is False
     assert error["code"] == code, error
@@ -103,7 +103,7 @@ def check_refusal(reply: dict[str, Any], code: str, *words: str) -> dict[str, An
 
 
 def list_leftovers(home: Path) -> list[str]:
-    """Files that something left in the middle of writing them."""
+    """Return the temporary files that an interrupted write left."""
     return [path.name for path in home.rglob("*") if path.suffix == ".tmp" or path.name.endswith("-journal")]
 
 

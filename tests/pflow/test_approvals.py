@@ -1,16 +1,16 @@
-"""How the question of a workflow is told to a person."""
+"""The question of a workflow as a person sees it."""
 
 import pytest
 
 from pflow.approvals import format_payload
 
 
-@pytest.mark.parametrize(("name", "told"), [("report", "report"), ("report@1a2b3c4d", "report.json")])
-def test_a_workflow_is_called_what_the_person_calls_it(name: str, told: str) -> None:
-    assert format_payload({"workflow": name, "node": "ask"}) == [f"Workflow {told}, at ask"]
+@pytest.mark.parametrize(("name", "expected"), [("report", "report"), ("report@1a2b3c4d", "report.json")])
+def test_a_workflow_is_named_as_the_person_names_it(name: str, expected: str) -> None:
+    assert format_payload({"workflow": name, "node": "ask"}) == [f"Workflow {expected}, at ask"]
 
 
-def test_what_was_given_along_is_told_whole() -> None:
+def test_the_details_of_a_question_are_shown_in_full() -> None:
     payload = {"workflow": "report", "node": "ask", "details": {"papers": 3}}
     assert format_payload(payload)[1:] == ["", "{", '  "papers": 3', "}"]
     assert format_payload({**payload, "details": "two\nlines"})[1:] == ["", "two", "lines"]

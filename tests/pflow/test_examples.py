@@ -1,4 +1,4 @@
-"""The shipped examples: each is sound, and each is run for real."""
+"""The shipped examples: each is valid, and each is run."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ TRIED: Final = {"hello", "checksums", "fetch", "publish", "changes", "claim"}
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder that the examples run in. Nothing that is set on this machine reaches them."""
+    """Return the folder that the examples run in, isolated from the settings of this machine."""
     work = tmp_path / "work"
     work.mkdir()
     monkeypatch.chdir(work)
@@ -55,11 +55,11 @@ def service(tmp_path: Path, folder: Path) -> Service:
     return Service(Settings(home=tmp_path / "home"), folder=folder)
 
 
-def run(service: Service, name: str, **inputs: Any) -> RunResult:
+def run_example(service: Service, name: str, **inputs: Any) -> RunResult:
     return service.run(EXAMPLES[name], inputs, name=name)
 
 
-def succeeded(result: RunResult) -> dict[str, Any]:
+def require_success(result: RunResult) -> dict[str, Any]:
     assert result.success, result.error_body
     return result.outputs
 
@@ -69,23 +69,23 @@ def test_every_shipped_example_is_run_by_a_test_of_this_file() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_is_checked_without_anything_to_say(name: str, service: Service) -> None:
+def test_an_example_is_valid_without_warnings(name: str, service: Service) -> None:
     checked = service.check(EXAMPLES[name])
     assert [one.to_dict() for one in checked.diagnostics] == []
     assert checked.workflow is not None
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_an_example_says_what_it_is_for_and_what_each_input_and_output_is(name: str) -> None:
+def test_an_example_describes_itself_its_inputs_and_its_outputs(name: str) -> None:
     document = EXAMPLES[name]
     assert document["name"] == name
     declared = [document, *document["ir"]["inputs"].values(), *document["ir"]["outputs"].values()]
     assert all(one["description"] for one in declared)
 
 
-def test_hello_greets_whom_it_is_told_to(service: Service) -> None:
-    assert succeeded(run(service, "hello")) == {"greeting": "Hello, world!"}
-    assert succeeded(run(service, "hello", who="Sophie")) == {"greeting": "Hello, Sophie!"}
+def test_hello_greets_the_given_person(service: Service) -> None:
+    assert require_success(run_example(service, "hello")) == {"greeting": "Hello, world!"}
+    assert require_success(run_example(service, "hello", who="Sophie")) == {"greeting": "Hello, Sophie!"}
 
 
 def test_checksums_are_those_of_the_files_whatever_these_are_called(service: Service, folder: Path) -> None:
@@ -93,7 +93,7 @@ def test_checksums_are_those_of_the_files_whatever_these_are_called(service: Ser
     (folder / "data").mkdir()
     for name, content in contents.items():
         (folder / "data" / name).write_bytes(content)
-    outputs = succeeded(run(service, "checksums", folder=str(folder / "data")))
+    outputs = require_success(run_example(service, "checksums", folder=str(folder / "data")))
     assert outputs["files"] == len(contents)
     lines = Path(outputs["manifest"]).read_text().splitlines()
     expected = {
@@ -105,11 +105,11 @@ def test_checksums_are_those_of_the_files_whatever_these_are_called(service: Ser
 
 @requirement("PF-E10")
 def test_checksums_of_a_folder_that_was_missing_are_made_once_it_is_there(service: Service, folder: Path) -> None:
-    failed = run(service, "checksums", folder=str(folder / "data"))
+    failed = run_example(service, "checksums", folder=str(folder / "data"))
     assert (failed.success, failed.failed_node) == (False, "list")
     (folder / "data").mkdir()
     (folder / "data" / "a").write_text("a")
-    assert succeeded(run(service, "checksums", folder=str(folder / "data")))["files"] == 1
+    assert require_success(run_example(service, "checksums", folder=str(folder / "data")))["files"] == 1
 
 
 class Server(ThreadingHTTPServer):
@@ -148,8 +148,8 @@ def server() -> Generator[Server]:
         thread.join(timeout=10)
 
 
-def test_fetch_gives_what_the_server_says_and_keeps_a_copy(service: Service, folder: Path, server: Server) -> None:
-    outputs = succeeded(run(service, "fetch", url=f"http://127.0.0.1:{server.server_port}/"))
+def test_fetch_returns_the_response_and_writes_a_copy(service: Service, folder: Path, server: Server) -> None:
+    outputs = require_success(run_example(service, "fetch", url=f"http://127.0.0.1:{server.server_port}/"))
     assert outputs == {"answer": {"planets": 7}}
     assert json.loads((folder / "copy.json").read_text()) == {"planets": 7}
 
@@ -158,28 +158,28 @@ def test_fetch_gives_the_older_copy_when_the_server_is_down_after_three_attempts
     service: Service, folder: Path, server: Server
 ) -> None:
     url = f"http://127.0.0.1:{server.server_port}/"
-    succeeded(run(service, "fetch", url=url))
+    require_success(run_example(service, "fetch", url=url))
     server.is_up, server.asked = False, 0
-    result = run(service, "fetch", url=url)
-    assert json.loads(succeeded(result)["answer"]) == {"planets": 7}
+    result = run_example(service, "fetch", url=url)
+    assert json.loads(require_success(result)["answer"]) == {"planets": 7}
     assert server.asked == 3
     assert "keep" in result.progress.skipped
     assert any("'ask' failed" in warning for warning in result.warnings)
 
 
-def test_fetch_without_server_or_copy_fails_and_goes_on_once_there_is_a_copy(
+def test_fetch_without_server_or_copy_fails_and_is_resumed_once_there_is_a_copy(
     service: Service, folder: Path, server: Server
 ) -> None:
     server.is_up = False
     url = f"http://127.0.0.1:{server.server_port}/"
-    failed = run(service, "fetch", url=url)
+    failed = run_example(service, "fetch", url=url)
     assert (failed.success, failed.failed_node) == (False, "older")
     (folder / "copy.json").write_text('{"planets": 3}')
-    assert json.loads(succeeded(run(service, "fetch", url=url))["answer"]) == {"planets": 3}
+    assert json.loads(require_success(run_example(service, "fetch", url=url))["answer"]) == {"planets": 3}
 
 
-def waiting() -> str:
-    """The id of the one question that waits."""
+def get_waiting_question() -> str:
+    """Return the id of the only waiting question."""
     inbox = Inbox()
     (entry,) = inbox.pending("pflow")
     inbox.close()
@@ -187,7 +187,7 @@ def waiting() -> str:
 
 
 def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(service: Service, folder: Path) -> None:
-    asked = run(service, "publish", text="seven small planets")
+    asked = run_example(service, "publish", text="seven small planets")
     assert asked.error_body is not None
     assert asked.error_body["type"] == "approval_required"
     assert "Publish 3 words to published.txt?" in asked.error_body["message"]
@@ -196,48 +196,50 @@ def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(ser
     assert (checkpoint["completed_nodes"], checkpoint["failed_node"]) == (["count"], "ask")
     assert not (folder / "published.txt").exists()
 
-    house = [sys.executable, "-m", "uraniborg", "decide", waiting(), "approve", "--json"]
+    house = [sys.executable, "-m", "uraniborg", "decide", get_waiting_question(), "approve", "--json"]
     subprocess.run(house, capture_output=True, timeout=50, check=True)
-    result = run(service, "publish", text="seven small planets")
-    assert succeeded(result)["outcome"] == str(folder / "published.txt")
+    result = run_example(service, "publish", text="seven small planets")
+    assert require_success(result)["outcome"] == str(folder / "published.txt")
     assert result.progress.reused == ["count"]
     assert (folder / "published.txt").read_text() == "seven small planets"
 
 
 def test_publish_asks_once_however_often_it_is_run_before_the_answer(service: Service) -> None:
     for _ in range(3):
-        assert not run(service, "publish", text="seven").success
-    waiting()
+        assert not run_example(service, "publish", text="seven").success
+    get_waiting_question()
 
 
-def test_publish_writes_nothing_when_the_person_says_no_and_tells_why(service: Service, folder: Path) -> None:
-    run(service, "publish", text="seven small planets")
+def test_publish_writes_nothing_after_a_rejection_and_returns_the_reason(service: Service, folder: Path) -> None:
+    run_example(service, "publish", text="seven small planets")
     inbox = Inbox()
-    inbox.decide(waiting(), Decision(action="reject", note="eight, surely"), door="test")
+    inbox.decide(get_waiting_question(), Decision(action="reject", note="eight, surely"), door="test")
     inbox.close()
-    assert succeeded(run(service, "publish", text="seven small planets")) == {"outcome": "Not published: eight, surely"}
+    assert require_success(run_example(service, "publish", text="seven small planets")) == {
+        "outcome": "Not published: eight, surely"
+    }
     assert not (folder / "published.txt").exists()
 
 
-def git(folder: Path, *arguments: str) -> None:
+def run_git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=folder, capture_output=True, timeout=50, check=True)
 
 
 def test_changes_lists_the_commits_of_a_repository_newest_first(service: Service, folder: Path) -> None:
     repository = folder / "repository"
     repository.mkdir()
-    git(repository, "init", "-q")
+    run_git(repository, "init", "-q")
     for subject in ("A first star", "A second one, with \"quotes\" and 'more'", "A third"):
-        git(repository, "commit", "-q", "--allow-empty", "-m", subject)
-    outputs = succeeded(run(service, "changes", repository=str(repository), limit="2"))
+        run_git(repository, "commit", "-q", "--allow-empty", "-m", subject)
+    outputs = require_success(run_example(service, "changes", repository=str(repository), limit="2"))
     lines = outputs["changes"].splitlines()
     assert [line.rpartition(" (")[0] for line in lines] == ["- A third", "- A second one, with \"quotes\" and 'more'"]
     assert all("(Tycho, " in line for line in lines)
 
 
-def test_changes_says_so_where_there_is_no_repository(service: Service, folder: Path) -> None:
+def test_changes_fails_with_an_explanation_outside_of_a_repository(service: Service, folder: Path) -> None:
     (folder / "bare").mkdir()
-    failed = run(service, "changes", repository=str(folder / "bare"))
+    failed = run_example(service, "changes", repository=str(folder / "bare"))
     assert (failed.success, failed.failed_node) == (False, "log")
 
 
@@ -248,15 +250,15 @@ REPLAYED: Final = {"query": QUERY, "replay": str(RECORDING)}
 def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_states(
     service: Service, folder: Path
 ) -> None:
-    failed = run(service, "claim", **REPLAYED, mass=42)
+    failed = run_example(service, "claim", **REPLAYED, mass=42)
     assert (failed.success, failed.failed_node) == (False, "claim")
     assert failed.progress.completed == ["search", "shelve", "find", "read", "rows"]
     assert failed.error_body is not None
     assert "states 42 as the mass of trappist-1-e: the row states 0.692 ± 0.022" in failed.error_body["message"]
     assert not (folder / "claim.db").exists()
 
-    result = run(service, "claim", **REPLAYED)
-    outputs = succeeded(result)
+    result = run_example(service, "claim", **REPLAYED)
+    outputs = require_success(result)
     assert result.progress.reused == ["search", "shelve", "find", "read", "rows"]
     assert result.progress.not_reused.keys() == {"claim", "set", "look"}
     assert outputs["paper"].startswith("Refining the Transit-timing and Photometric Analysis of TRAPPIST-1")
@@ -284,24 +286,24 @@ def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_sta
 def test_claim_sets_nothing_where_the_paper_has_no_row_for_it(
     service: Service, folder: Path, given: dict[str, Any], node: str
 ) -> None:
-    failed = run(service, "claim", **REPLAYED, **given)
+    failed = run_example(service, "claim", **REPLAYED, **given)
     assert (failed.success, failed.failed_node) == (False, node)
     assert not (folder / "claim.db").exists()
 
 
 def test_claim_makes_one_universe_however_often_it_is_resumed(service: Service, folder: Path) -> None:
     for mass in (42, 0.62):
-        assert not run(service, "claim", **REPLAYED, mass=mass).success
-    universe = succeeded(run(service, "claim", **REPLAYED, mass=0.692))["universe"]
+        assert not run_example(service, "claim", **REPLAYED, mass=mass).success
+    universe = require_success(run_example(service, "claim", **REPLAYED, mass=0.692))["universe"]
     listed = [sys.executable, "-m", "universe", "list", "--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
-    told = json.loads(subprocess.run(listed, capture_output=True, text=True, timeout=50, check=True).stdout)
-    assert [one["id"] for one in told["universes"]] == [universe]
+    report = json.loads(subprocess.run(listed, capture_output=True, text=True, timeout=50, check=True).stdout)
+    assert [one["id"] for one in report["universes"]] == [universe]
 
 
 def test_the_value_that_claim_set_is_traced_to_its_row_and_checked_against_the_shelf(
     service: Service, folder: Path
 ) -> None:
-    universe = succeeded(run(service, "claim", **REPLAYED))["universe"]
+    universe = require_success(run_example(service, "claim", **REPLAYED))["universe"]
     cite = [sys.executable, "-m", "universe", "cite", universe, "--body", "trappist-1-e", "--field", "mass"]
     more = ["--db", f"sqlite:///{folder / 'claim.db'}", "--json"]
 

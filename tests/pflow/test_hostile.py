@@ -1,4 +1,4 @@
-"""What bad input gets: too much, too long, too deep, in circles, of the wrong shape, and commands that misbehave.
+"""Hostile input: too much, too long, too deep, cyclic, of the wrong shape, and misbehaving commands.
 
 Each is refused or survived with words that help, in bounded time, memory and length, and what comes after is answered.
 """
@@ -39,29 +39,24 @@ MANY = 10_000
 LONG = "m" * 1_000_000
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 # Much of it.
 
 
-def row(count: int) -> dict[str, Any]:
+def build_chain(count: int) -> dict[str, Any]:
     return chain(*(echo(f"n{at}", at) for at in range(count)))
 
 
-def passed_on(count: int) -> dict[str, Any]:
+def build_passing_chain(count: int) -> dict[str, Any]:
     return chain(echo("n0", 1), *(echo(f"n{at}", f"${{n{at - 1}.echo}}") for at in range(1, count)))
 
 
-def spread(count: int) -> dict[str, Any]:
+def build_parallel_nodes(count: int) -> dict[str, Any]:
     edges = [{"from": "n0", "to": f"n{at}"} for at in range(1, count)]
-    return row(count) | {"edges": edges, "outputs": {"last": {"source": f"${{n{count - 1}.echo}}"}}}
+    return build_chain(count) | {"edges": edges, "outputs": {"last": {"source": f"${{n{count - 1}.echo}}"}}}
 
 
-@pytest.mark.parametrize("make", [passed_on, spread])
-def test_ten_thousand_nodes_are_checked_and_run_within_bounds(home: Path, make: Callable[[int], Any]) -> None:
+@pytest.mark.parametrize("make", [build_passing_chain, build_parallel_nodes])
+def test_ten_thousand_nodes_are_checked_and_run_within_limits(home: Path, make: Callable[[int], Any]) -> None:
     ir = make(MANY)
     write_draft(home, "x", ir)
     began = time.monotonic()
@@ -74,14 +69,14 @@ def test_ten_thousand_nodes_are_checked_and_run_within_bounds(home: Path, make: 
     assert peak_mb < 300
 
 
-def of_type(kind: str, count: int) -> dict[str, Any]:
+def build_nodes_of_type(kind: str, count: int) -> dict[str, Any]:
     return chain(*(echo(f"n{at}") | {"type": kind} for at in range(count)))
 
 
 TOO_MANY: dict[str, tuple[Any, str]] = {
-    "types": (of_type("ecoh", MANY), "'ecoh'"),
+    "types": (build_nodes_of_type("ecoh", MANY), "'ecoh'"),
     "ids": ({"nodes": [echo("n")] * MANY}, "Two nodes have the id 'n'"),
-    "unconnected": (row(MANY) | {"edges": []}, "No edge leads to 'n1'"),
+    "unconnected": (build_chain(MANY) | {"edges": []}, "No edge leads to 'n1'"),
     "edges": ({**GOOD, "edges": [{"from": f"b{at}", "to": "a"} for at in range(MANY)]}, "it is 'b0'"),
     "keys": ({**GOOD, **{f"k{at}": 1 for at in range(MANY)}}, "no key 'k0'"),
     "outputs": (
@@ -89,15 +84,15 @@ TOO_MANY: dict[str, tuple[Any, str]] = {
         "has no output `o0`",
     ),
     "circle": (
-        row(MANY) | {"edges": [*row(MANY)["edges"], {"from": f"n{MANY - 1}", "to": "n1"}]},
+        build_chain(MANY) | {"edges": [*build_chain(MANY)["edges"], {"from": f"n{MANY - 1}", "to": "n1"}]},
         "wait for each other",
     ),
-    "nodes": (row(20_001), "at most 20,000 nodes"),
+    "nodes": (build_chain(20_001), "at most 20,000 nodes"),
 }
 
 
 @pytest.mark.parametrize("what", TOO_MANY)
-def test_ten_thousand_mistakes_are_told_in_few_words(home: Path, what: str) -> None:
+def test_ten_thousand_problems_are_summarised(home: Path, what: str) -> None:
     ir, words = TOO_MANY[what]
     error = check_refusal(execute(home, ir), "invalid_workflow", words)
     assert len(error["message"]) < 2000
@@ -105,7 +100,7 @@ def test_ten_thousand_mistakes_are_told_in_few_words(home: Path, what: str) -> N
 
 
 @pytest.mark.parametrize("given", [False, True], ids=["missing", "unused"])
-def test_ten_thousand_inputs_that_are_missing_or_unused_are_told_in_few_words(home: Path, given: bool) -> None:
+def test_ten_thousand_missing_or_unused_inputs_are_summarised(home: Path, given: bool) -> None:
     names = [f"i{at}" for at in range(MANY)]
     ir = GOOD if given else {**GOOD, "inputs": {name: {"type": "string"} for name in names}}
     reply = execute(home, ir, dict.fromkeys(names, 1) if given else None)
@@ -114,7 +109,10 @@ def test_ten_thousand_inputs_that_are_missing_or_unused_are_told_in_few_words(ho
 
 
 def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
-    ir: dict[str, Any] = spread(3_000) | {"nodes": [echo(f"n{at}", "x" * 50) for at in range(3_000)], "outputs": {}}
+    ir: dict[str, Any] = build_parallel_nodes(3_000) | {
+        "nodes": [echo(f"n{at}", "x" * 50) for at in range(3_000)],
+        "outputs": {},
+    }
     reply = execute(home, ir)
     assert reply["success"]
     assert measure_reply(reply) < SHORT
@@ -124,12 +122,12 @@ def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
 @pytest.mark.parametrize(
     "ir",
     [
-        pytest.param(row(3_000), id="nodes"),
-        pytest.param(of_type("ecoh", 1_000), id="types"),
+        pytest.param(build_chain(3_000), id="nodes"),
+        pytest.param(build_nodes_of_type("ecoh", 1_000), id="types"),
         pytest.param({**GOOD, **{f"k{at}": 1 for at in range(1_000)}}, id="keys"),
     ],
 )
-def test_what_is_told_of_a_workflow_is_bounded_however_much_there_is_to_tell(home: Path, ir: Any) -> None:
+def test_the_description_of_a_workflow_is_bounded(home: Path, ir: Any) -> None:
     write_draft(home, "x", ir)
     assert measure_reply(make_service(home).describe("x")) < SHORT
 
@@ -138,7 +136,7 @@ def test_what_is_told_of_a_workflow_is_bounded_however_much_there_is_to_tell(hom
 
 TOO_LONG: dict[str, tuple[Any, Any, str, str]] = {
     "id": ({"nodes": [echo(LONG)]}, None, "invalid_workflow", "at most 100 characters"),
-    "type": (of_type(LONG, 1), None, "invalid_workflow", "no node type 'mmm"),
+    "type": (build_nodes_of_type(LONG, 1), None, "invalid_workflow", "no node type 'mmm"),
     "end of an edge": ({**GOOD, "edges": [{"from": LONG, "to": "a"}]}, None, "invalid_workflow", "id of a node"),
     "start": ({**GOOD, "start_node": LONG}, None, "invalid_workflow", "id of a node"),
     "version": ({**GOOD, "ir_version": LONG}, None, "invalid_workflow", "`ir_version`"),
@@ -151,7 +149,7 @@ TOO_LONG: dict[str, tuple[Any, Any, str, str]] = {
         "invalid_workflow",
         "at most 100",
     ),
-    "name within": (of_type("workflow", 1), None, "invalid_workflow", "1,000,000 characters"),
+    "name within": (build_nodes_of_type("workflow", 1), None, "invalid_workflow", "1,000,000 characters"),
     "command": ({"nodes": [shell_node("a", f"true {LONG}")]}, None, "node_failed", "too long"),
     "argument": ({"nodes": [shell_node("a", "true ${v}")]}, {"v": LONG}, "node_failed", "longer than 100,000 bytes"),
     "number": (json.dumps(GOOD).replace('"well"', "9" * 1_000_000), None, "invalid_workflow", "line 1, column"),
@@ -160,7 +158,7 @@ TOO_LONG["name within"][0]["nodes"][0]["params"] = {"workflow_name": LONG}
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-def test_a_million_characters_in_the_wrong_place_are_refused_and_not_repeated(home: Path, what: str) -> None:
+def test_a_million_characters_in_a_wrong_field_are_refused_and_not_repeated(home: Path, what: str) -> None:
     ir, inputs, code, words = TOO_LONG[what]
     check_refusal(execute(home, ir, inputs), code, words)
 
@@ -185,7 +183,7 @@ def test_a_name_of_a_million_characters_or_with_a_nul_is_refused_by_every_operat
     assert read_all_files(home) == before
 
 
-def test_words_of_a_million_characters_are_refused_or_looked_for(home: Path) -> None:
+def test_queries_of_a_million_characters_are_refused_or_searched(home: Path) -> None:
     write_draft(home, "x", GOOD)
     assert measure_reply(make_service(home).browse(LONG)) < SHORT
     for ask in (lambda: make_service(home).list_library(LONG), lambda: make_service(home).save("x", "y", LONG)):
@@ -209,7 +207,7 @@ def test_values_of_a_million_characters_pass_through_and_are_cut_in_the_reply_al
     [(LONG, "template_error"), (f"v.{LONG}", "validation_error"), (f"{LONG}.v", "validation_error")],
     ids=["name", "path", "root"],
 )
-def test_a_variable_of_a_million_characters_is_missed_in_few_words(home: Path, variable: str, kind: str) -> None:
+def test_a_variable_of_a_million_characters_is_reported_shortened(home: Path, variable: str, kind: str) -> None:
     reply = execute(home, {"nodes": [echo("a", f"${{{variable}}}")]})
     assert reply["error"]["type"] == kind
     assert measure_reply(reply) < SHORT
@@ -219,17 +217,17 @@ def test_a_variable_of_a_million_characters_is_missed_in_few_words(home: Path, v
     "ir",
     [
         pytest.param({"nodes": [echo("a", purpose=LONG)]}, id="purpose"),
-        pytest.param(of_type(LONG, 1), id="type"),
+        pytest.param(build_nodes_of_type(LONG, 1), id="type"),
         pytest.param({**GOOD, "inputs": {"v": {"type": "string", "default": LONG}}}, id="default"),
-        pytest.param(row(2) | {"edges": [{"from": "n0", "to": "n1", "action": LONG}]}, id="action"),
+        pytest.param(build_chain(2) | {"edges": [{"from": "n0", "to": "n1", "action": LONG}]}, id="action"),
     ],
 )
-def test_a_workflow_of_a_million_characters_is_described_in_few_words(home: Path, ir: Any) -> None:
+def test_a_workflow_of_a_million_characters_is_described_shortened(home: Path, ir: Any) -> None:
     write_draft(home, "x", ir)
     assert measure_reply(make_service(home).describe("x")) < SHORT
 
 
-def test_an_input_with_a_name_of_a_million_characters_is_listed_in_few_words(home: Path) -> None:
+def test_an_input_with_a_name_of_a_million_characters_is_listed_shortened(home: Path) -> None:
     write_draft(home, "x", {**GOOD, "inputs": {LONG: {"type": "string"}}})
     assert measure_reply(make_service(home).browse("x")) < SHORT
 
@@ -237,14 +235,16 @@ def test_an_input_with_a_name_of_a_million_characters_is_listed_in_few_words(hom
 # Deep, and in circles.
 
 
-def nested(depth: int, before: str = "[", after: str = "]") -> str:
+def nest_value(depth: int, before: str = "[", after: str = "]") -> str:
     return before * depth + "1" + after * depth
 
 
 @pytest.mark.parametrize("depth", [101, 1_000, 100_000])
 @pytest.mark.parametrize("signs", [("[", "]"), ('{"a":', "}")], ids=["lists", "objects"])
 @pytest.mark.parametrize("where", ["params", "edges", "inputs", "nodes", "ir"])
-def test_what_is_nested_too_deep_is_refused(home: Path, depth: int, signs: tuple[str, str], where: str) -> None:
+def test_values_that_are_nested_too_deep_are_refused(
+    home: Path, depth: int, signs: tuple[str, str], where: str
+) -> None:
     text = {
         "params": '{"nodes": [{"id": "a", "type": "echo", "params": {"message": DEEP}}]}',
         "edges": '{"nodes": [{"id": "a", "type": "echo"}], "edges": DEEP}',
@@ -252,13 +252,13 @@ def test_what_is_nested_too_deep_is_refused(home: Path, depth: int, signs: tuple
         "nodes": '{"nodes": [{"id": "a", "type": "echo"}, DEEP]}',
         "ir": '{"ir": DEEP}',
     }[where]
-    check_refusal(execute(home, text.replace("DEEP", nested(depth, *signs))), "invalid_workflow")
+    check_refusal(execute(home, text.replace("DEEP", nest_value(depth, *signs))), "invalid_workflow")
     assert measure_reply(make_service(home).browse("x")) < SHORT
 
 
 def test_the_deepest_that_is_allowed_runs_and_is_reused(home: Path) -> None:
     ir = chain(echo("a", "DEEP"), shell_node("b", "test -e deep"))
-    check_refusal(execute(home, json.dumps(ir).replace('"DEEP"', nested(99))), "node_failed")
+    check_refusal(execute(home, json.dumps(ir).replace('"DEEP"', nest_value(99))), "node_failed")
     (home.parent / "deep").touch()
     reply = execute(home)
     assert reply["success"]
@@ -275,14 +275,14 @@ def test_an_input_that_is_nested_too_deep_fails_the_node_that_is_given_it(home: 
 
 
 @pytest.mark.parametrize("depth", [11, 100])
-def test_workflows_within_workflows_end_somewhere(home: Path, depth: int) -> None:
+def test_nested_workflows_have_a_limited_depth(home: Path, depth: int) -> None:
     ir: Any = GOOD
     for _ in range(depth):
         ir = {"nodes": [{"id": "a", "type": "workflow", "params": {"workflow_ir": ir}}]}
     check_refusal(execute(home, ir), "invalid_workflow", "deep")
 
 
-def test_workflows_that_run_each_other_in_a_circle_are_refused_before_anything_runs(home: Path) -> None:
+def test_workflows_that_run_each_other_in_a_cycle_are_refused_before_anything_runs(home: Path) -> None:
     for name, other in (("x", "y"), ("y", "z"), ("z", "x")):
         first = shell_node("first", f"echo ran >> '{home.parent}/tally'")
         write_draft(home, name, chain(first, {"id": "a", "type": "workflow", "params": {"workflow_name": other}}))
@@ -291,7 +291,7 @@ def test_workflows_that_run_each_other_in_a_circle_are_refused_before_anything_r
 
 
 @pytest.mark.parametrize("edges", [["aa"], ["ab", "ba"], ["ab", "bc", "cb"]])
-def test_a_circle_is_refused_with_the_nodes_that_are_in_it(home: Path, edges: list[str]) -> None:
+def test_a_cycle_is_refused_with_its_nodes(home: Path, edges: list[str]) -> None:
     ir = {"nodes": [echo(name) for name in "abc"], "edges": [{"from": edge[0], "to": edge[1]} for edge in edges]}
     error = check_refusal(execute(home, ir), "invalid_workflow", "wait for each other", " → ")
     assert "circle" in {one["code"] for one in error["diagnostics"]}
@@ -320,7 +320,7 @@ def test_one_parameter_with_thousands_of_templates_of_a_large_value_is_refused(h
     assert peak_mb < 400
 
 
-def test_lists_that_hold_each_other_are_counted_by_what_they_take() -> None:
+def test_lists_that_contain_each_other_are_counted_by_their_size() -> None:
     value: Any = ["ha"]
     for _ in range(22):
         value = [value, value]
@@ -348,7 +348,7 @@ def test_a_command_that_prints_200_megabytes_fills_a_file_and_neither_the_memory
     assert peak_mb < 300
 
 
-def test_the_value_of_what_was_too_long_to_be_kept_is_refused_with_the_file_that_has_it(home: Path) -> None:
+def test_a_truncated_value_is_refused_with_the_path_of_its_file(home: Path) -> None:
     ir = chain(shell_node("a", "head -c 20000000 /dev/zero | tr '\\0' x"), echo("b", "${a.stdout}"))
     error = check_refusal(execute(home, ir), "node_failed", "20,000,000 bytes")
     assert "${a.stdout_file}" in error["hint"]
@@ -365,11 +365,11 @@ def test_the_value_of_what_was_too_long_to_be_kept_is_refused_with_the_file_that
         ("exec 2>&1; head -c 3000000 /dev/urandom; exit 1", "exit code 1"),
     ],
 )
-def test_a_command_that_ends_badly_is_told_as_it_ended(home: Path, command: str, words: str) -> None:
+def test_a_failing_command_is_reported_with_its_ending(home: Path, command: str, words: str) -> None:
     assert check_refusal(execute(home, {"nodes": [shell_node("a", command)]}), "node_failed", words)["node"] == "a"
 
 
-def test_a_command_that_ignores_being_asked_to_end_is_ended_and_all_of_its_family(home: Path) -> None:
+def test_a_command_that_ignores_sigterm_is_killed_with_all_of_its_processes(home: Path) -> None:
     node = shell_node("a", "trap '' TERM; sleep 300 & echo $! > family; wait; while true; do sleep 1; done")
     node["params"]["timeout"] = 0.5
     began = time.monotonic()
@@ -389,7 +389,7 @@ def test_a_command_that_leaves_a_sleeper_behind_is_not_waited_for(home: Path) ->
     assert took_s < SOON_S
 
 
-def test_a_command_that_reads_its_input_finds_none_and_takes_nothing_from_the_protocol(home: Path) -> None:
+def test_a_command_that_reads_its_input_gets_none_and_nothing_of_the_protocol(home: Path) -> None:
     write_draft(
         home, "x", chain(shell_node("a", 'cat; read word; echo "[$word]"'), outputs={"o": {"source": "${a.stdout}"}})
     )
@@ -407,7 +407,7 @@ EVERYTHING = "日本語 🌍 ñ \u202e\u0301 👩\u200d🚀 \x01\x7f \ufeff"
 
 
 @requirement("PF-N3")
-async def test_words_of_every_script_come_through_from_end_to_end(tmp_path: Path) -> None:
+async def test_text_of_every_script_is_passed_through_unchanged(tmp_path: Path) -> None:
     home = tmp_path / "hjem på Hven 🔭" / "home"
     write = {"file_path": "書.txt", "content": "${данные.echo.ключ}"}
     ir = chain(
@@ -454,11 +454,11 @@ def test_an_input_of_the_wrong_shape_is_refused_with_the_type_it_should_have(hom
 # The server.
 
 
-async def test_a_server_answers_every_bad_draft_in_words_and_runs_a_good_one_after_all_of_them(home: Path) -> None:
+async def test_a_server_answers_every_bad_draft_with_an_error_and_then_runs_a_good_one(home: Path) -> None:
     bad = {
         **{f"many-{what}": TOO_MANY[what][0] for what in ("ids", "keys", "circle")},
         **{f"long-{number}": ir for number, (ir, inputs, *_) in enumerate(TOO_LONG.values()) if inputs is None},
-        "deep": f'{{"nodes": {nested(100_000)}}}',
+        "deep": f'{{"nodes": {nest_value(100_000)}}}',
         "empty": "",
         "half": '{"nodes": [',
         "null": "null",
@@ -482,7 +482,7 @@ async def test_a_server_answers_every_bad_draft_in_words_and_runs_a_good_one_aft
 
 
 @requirement("PF-E11")
-def test_a_server_refuses_arguments_that_no_json_should_hold_and_answers_on(home: Path) -> None:
+def test_a_server_refuses_arguments_that_are_invalid_json_and_continues(home: Path) -> None:
     write_draft(home, "x", {"nodes": [echo("a", "${v}")]})
     odd: list[dict[str, Any]] = [
         {"name": "\ud800"},
@@ -497,13 +497,13 @@ def test_a_server_refuses_arguments_that_no_json_should_hold_and_answers_on(home
         for arguments in odd:
             server.call("execute", **arguments)
             answer = server.receive()
-            said = json.dumps(answer)
+            output = json.dumps(answer)
             assert answer["id"] == 1
             assert "error" in answer or answer["result"]["isError"], arguments
-            assert "internal" not in said
-            assert len(said) < 5_000
+            assert "internal" not in output
+            assert len(output) < 5_000
         head = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "execute", "arguments": '
-        server.stdin.write(f'{head}{{"name": "x", "inputs": {{"v": {nested(1_000)}}}}}}}}}\n'.encode())
+        server.stdin.write(f'{head}{{"name": "x", "inputs": {{"v": {nest_value(1_000)}}}}}}}}}\n'.encode())
         server.stdin.flush()
         assert "error" in server.receive()
         server.call("execute", name="x", inputs={"v": 1})

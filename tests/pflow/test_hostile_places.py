@@ -1,4 +1,4 @@
-"""Disks that are full, files that are broken, clocks that jump, homes that are none, and others who do the same now.
+"""Hostile environments: full disks, broken files, changed clocks, unusable homes and concurrent processes.
 
 Nothing half-written is left by any of them, and whoever asked is told what could not be done or kept.
 """
@@ -35,16 +35,11 @@ from tests.requirements import requirement
 without_powers = pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a superuser do without its powers")
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 # A disk that is full.
 
 
 @requirement("PF-R14")
-def test_a_full_disk_while_saving_is_told_and_leaves_the_draft_and_nothing_else(home: Path) -> None:
+def test_a_full_disk_during_a_save_is_reported_and_leaves_only_the_draft(home: Path) -> None:
     write_draft(home, "x", GOOD)
     before = read_all_files(home)
     (reply,), _ = run_in_child(home, ("save", "x", "y", "Greets."), room=0)
@@ -54,9 +49,7 @@ def test_a_full_disk_while_saving_is_told_and_leaves_the_draft_and_nothing_else(
 
 
 @pytest.mark.parametrize("room", [0, 400, 2_000, 100_000])
-def test_a_full_disk_during_a_run_is_told_and_costs_no_effect_twice_that_was_written_down(
-    home: Path, room: int
-) -> None:
+def test_a_full_disk_during_a_run_is_reported_and_repeats_no_recorded_effect(home: Path, room: int) -> None:
     tally = home.parent / "tally"
     write_draft(
         home,
@@ -82,7 +75,7 @@ def test_a_full_disk_during_a_run_is_told_and_costs_no_effect_twice_that_was_wri
     assert count_runs(tally) == before + ("b" not in again["reused_nodes"])
 
 
-def test_a_full_disk_keeps_a_long_output_from_its_file_which_the_reply_says(home: Path) -> None:
+def test_a_full_disk_prevents_the_file_of_a_long_output_and_the_reply_reports_it(home: Path) -> None:
     write_draft(home, "x", {"nodes": [echo("a", "${v}${v}")]})
     (reply,), _ = run_in_child(home, ("execute", "x", {"v": "x" * 200_000}), room=100_000)
     assert reply["success"]
@@ -120,7 +113,7 @@ except PflowError as exc:
 
 
 @requirement("PF-E5")
-def test_of_processes_that_save_under_the_same_name_one_wins_and_the_others_keep_their_drafts(home: Path) -> None:
+def test_of_processes_that_save_under_the_same_name_one_wins_and_the_other_drafts_stay(home: Path) -> None:
     numbers = range(3)
     for number in numbers:
         write_draft(home, f"draft-{number}", {"nodes": [echo("a", number)]})
@@ -129,14 +122,14 @@ def test_of_processes_that_save_under_the_same_name_one_wins_and_the_others_keep
     try:
         until(lambda: all((home.parent / f"ready-{number}").exists() for number in numbers))
         (home.parent / "go").touch()
-        said = [json.loads(one.communicate(timeout=SOON_S)[0]) for one in running]
+        output = [json.loads(one.communicate(timeout=SOON_S)[0]) for one in running]
     finally:
         for one in running:
             one.kill()
             one.communicate()
-    (winner,) = (number for number in numbers if "error" not in said[number])
+    (winner,) = (number for number in numbers if "error" not in output[number])
     for number in {*numbers} - {winner}:
-        error = said[number]["error"]
+        error = output[number]["error"]
         assert (error["code"], error["type"]) == ("already_exists", "already_exists")
         assert error["hint"]
     kept = read_all_files(home)
@@ -147,7 +140,7 @@ def test_of_processes_that_save_under_the_same_name_one_wins_and_the_others_keep
 
 
 @requirement("PF-E6")
-def test_two_processes_that_run_the_same_draft_do_not_meet_and_go_on_from_it_once(tmp_path: Path) -> None:
+def test_two_processes_that_run_the_same_draft_are_isolated_and_resume_it_once(tmp_path: Path) -> None:
     home = Home(tmp_path)
     ir = chain(node("a", "effect", echo="${who}"), node("b", echo="${a.echo}"), node("c", "effect"))
     ir["outputs"] = {"who": {"source": "${b.echo}"}}
@@ -179,16 +172,16 @@ BROKEN: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def failing(home: Path) -> dict[str, Any]:
-    """A workflow that leaves a line in `tally`, and fails until there is a file `well`."""
+def build_failing_workflow(home: Path) -> dict[str, Any]:
+    """Return a workflow that adds a line to `tally`, and fails until the file `well` exists."""
     return chain(
         shell_node("a", f"echo ran >> '{home.parent}/tally'"), shell_node("b", f"test -e '{home.parent}/well'")
     )
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_checkpoint_is_put_aside_and_said_so_and_every_node_runs(home: Path, how: str) -> None:
-    assert execute(home, failing(home))["checkpoint"]["resumable"]
+def test_a_broken_checkpoint_is_renamed_and_reported_and_every_node_runs(home: Path, how: str) -> None:
+    assert execute(home, build_failing_workflow(home))["checkpoint"]["resumable"]
     path = home / "checkpoints" / "x.json"
     path.write_bytes(BROKEN[how](path.read_bytes()))
     (home.parent / "well").touch()
@@ -202,7 +195,7 @@ def test_a_broken_checkpoint_is_put_aside_and_said_so_and_every_node_runs(home: 
 
 
 @pytest.mark.parametrize("how", BROKEN)
-def test_a_broken_log_of_runs_is_put_aside_and_said_so_and_a_new_one_begun(home: Path, how: str) -> None:
+def test_a_broken_log_of_runs_is_renamed_reported_and_replaced(home: Path, how: str) -> None:
     assert execute(home, GOOD)["warnings"] == []
     log = home / "runs.db"
     log.write_bytes(BROKEN[how](log.read_bytes()))
@@ -213,7 +206,7 @@ def test_a_broken_log_of_runs_is_put_aside_and_said_so_and_a_new_one_begun(home:
     assert make_service(home).describe("x")["statistics"]["execution_count"] == 2
 
 
-def test_a_broken_log_of_runs_is_said_so_also_by_who_only_reads_it(home: Path) -> None:
+def test_a_broken_log_of_runs_is_reported_by_readers_too(home: Path) -> None:
     execute(home, GOOD)
     (home / "runs.db").write_bytes(b"hello" * 1_000)
     assert "damaged" in json.dumps(make_service(home).describe("x"))
@@ -245,7 +238,7 @@ def test_a_broken_index_of_the_library_changes_nothing(home: Path) -> None:
 # A clock that jumps.
 
 
-class Earlier(datetime):
+class EarlierClock(datetime):
     """A clock that is ten years behind."""
 
     @classmethod
@@ -256,10 +249,10 @@ class Earlier(datetime):
 def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert execute(home, failing(home))["checkpoint"]["resumable"]
+    assert execute(home, build_failing_workflow(home))["checkpoint"]["resumable"]
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() - 3650 * 86_400)
-    monkeypatch.setattr(runlog_writer, "datetime", Earlier)
+    monkeypatch.setattr(runlog_writer, "datetime", EarlierClock)
     (home.parent / "well").touch()
     reply = execute(home)
     assert reply["success"]
@@ -276,10 +269,10 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert make_service(home).save("x", "kept", "Greets.")["success"]
 
 
-def test_a_checkpoint_that_a_clock_makes_too_old_is_not_used_and_said_so(
+def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    execute(home, failing(home))
+    execute(home, build_failing_workflow(home))
     real = time.time
     monkeypatch.setattr(time, "time", lambda: real() + 25 * 3_600)
     reply = execute(home)
@@ -290,68 +283,68 @@ def test_a_checkpoint_that_a_clock_makes_too_old_is_not_used_and_said_so(
 # Homes that are none.
 
 
-def asked(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
-    """The answers of all five operations."""
+def call_operations(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
+    """Return the replies of all five operations."""
     calls = [("execute", "x"), ("describe", "x"), ("list_library",), ("browse", "echo"), ("save", "x", "y", "Greets.")]
     replies, _ = run_in_child(home, *calls, as_anybody=as_anybody)
     return dict(zip([call[0] for call in calls], replies, strict=True))
 
 
-def asked_while(home: Path, modes: dict[str, int]) -> dict[str, Any]:
-    """The same while files of the home have other permissions, asked by who may do no more than they say."""
+def call_operations_with_modes(home: Path, modes: dict[str, int]) -> dict[str, Any]:
+    """Return the same while files of the home have these permissions, for a user without other rights."""
     before = {name: (home / name).stat().st_mode for name in modes}
     for name, mode in modes.items():
         (home / name).chmod(mode)
     try:
-        return asked(home, as_anybody=True)
+        return call_operations(home, as_anybody=True)
     finally:
         for name, mode in reversed(before.items()):
             (home / name).chmod(mode)
 
 
 @without_powers
-def test_a_home_that_is_only_read_runs_what_is_there_and_says_what_it_cannot_keep(home: Path) -> None:
+def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    said = asked_while(home, {"workflows/drafts": 0o555, "workflows": 0o555, "": 0o555})
+    output = call_operations_with_modes(home, {"workflows/drafts": 0o555, "workflows": 0o555, "": 0o555})
     for words in ("cannot be resumed", "not in the log"):
-        assert any(words in one for one in said["execute"]["warnings"]), said["execute"]
-    assert said["execute"]["success"]
-    assert said["describe"]["statistics"]["execution_count"] == 0
-    assert "echo" in [one["type"] for one in said["browse"]["nodes"]]
-    check_refusal(said["save"], "library_unwritable", "Permission denied")
+        assert any(words in one for one in output["execute"]["warnings"]), output["execute"]
+    assert output["execute"]["success"]
+    assert output["describe"]["statistics"]["execution_count"] == 0
+    assert "echo" in [one["type"] for one in output["browse"]["nodes"]]
+    check_refusal(output["save"], "library_unwritable", "Permission denied")
     assert read_all_files(home).keys() == {"workflows/drafts/x.json"}
 
 
 @without_powers
 @pytest.mark.parametrize("what", ["workflows", "workflows/drafts/x.json"])
-def test_workflows_that_cannot_be_read_are_told_as_that(home: Path, what: str) -> None:
+def test_unreadable_workflows_are_reported_as_such(home: Path, what: str) -> None:
     write_draft(home, "x", GOOD)
-    said = asked_while(home, {what: 0})
+    output = call_operations_with_modes(home, {what: 0})
     for tool in ("execute", "describe", "save"):
-        check_refusal(said[tool], "invalid_workflow", "x.json", "Permission denied")
-    assert said["list_library"] == []
+        check_refusal(output[tool], "invalid_workflow", "x.json", "Permission denied")
+    assert output["list_library"] == []
     assert execute(home)["success"]
 
 
 @without_powers
-def test_a_home_that_cannot_be_looked_into_is_told_by_every_operation(home: Path) -> None:
+def test_an_unreadable_home_is_reported_by_every_operation(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    said = asked_while(home, {"": 0})
-    check_refusal(said["execute"], "invalid_workflow", "Permission denied")
-    assert said["list_library"] == []
-    assert said["browse"]["nodes"]
+    output = call_operations_with_modes(home, {"": 0})
+    check_refusal(output["execute"], "invalid_workflow", "Permission denied")
+    assert output["list_library"] == []
+    assert output["browse"]["nodes"]
 
 
-def test_a_home_that_is_a_file_runs_no_workflow_and_is_left_as_it_is(home: Path) -> None:
+def test_a_home_that_is_a_file_runs_no_workflow_and_stays_unchanged(home: Path) -> None:
     home.write_text("mine")
-    said = asked(home)
+    output = call_operations(home)
     for tool in ("execute", "describe", "save"):
-        assert said[tool]["error"]["hint"]
-    assert said["browse"]["problems"]
+        assert output[tool]["error"]["hint"]
+    assert output["browse"]["problems"]
     assert home.read_text() == "mine"
 
 
-def test_a_home_that_is_a_file_is_told_as_that(home: Path) -> None:
+def test_a_home_that_is_a_file_is_reported_as_such(home: Path) -> None:
     home.write_text("mine")
-    error = asked(home)["execute"]["error"]
+    error = call_operations(home)["execute"]["error"]
     assert "folder" in error["message"] + error["hint"]

@@ -1,3 +1,5 @@
+"""MCP servers: configuration and sync."""
+
 import json
 import multiprocessing
 import stat
@@ -23,15 +25,15 @@ BROKEN: dict[str, Any] = {"command": "no-such-command-anywhere"}
 TYPES = [f"mcp-tools-{name}" for name in ("add", "count", "leave", "lose", "say", "told")]
 
 
-def types(home: Path) -> list[str]:
+def list_types(home: Path) -> list[str]:
     return [kind for kind in Registry(home).list_types() if kind.startswith("mcp-")]
 
 
-def plain(home: Path) -> dict[str, Any]:
+def read_config(home: Path) -> dict[str, Any]:
     return json.loads((home / "mcp-servers.json").read_text())
 
 
-def test_a_server_that_is_added_is_there_and_one_that_is_removed_is_not(tmp_path: Path) -> None:
+def test_an_added_server_is_listed_and_a_removed_one_is_not(tmp_path: Path) -> None:
     home = tmp_path / "home"
     assert read_servers(home) == ({}, [])
     add_server(home, "files", {"command": "uvx", "args": ["mcp-files"], "env": {"TOKEN": "${T}"}})
@@ -49,16 +51,16 @@ def test_a_server_that_is_added_is_there_and_one_that_is_removed_is_not(tmp_path
     assert caught.value.ids["available"] == ["web"]
 
 
-def test_what_else_is_in_the_file_stays_and_only_its_owner_may_read_it(tmp_path: Path) -> None:
+def test_other_content_of_the_file_stays_and_only_its_owner_can_read_it(tmp_path: Path) -> None:
     file = tmp_path / "mcp-servers.json"
     add_server(tmp_path, "new", TOOLS)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     file.write_text(json.dumps({"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}}}))
     add_server(tmp_path, "b", TOOLS)
-    assert plain(tmp_path) == {"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}, "b": TOOLS}}
+    assert read_config(tmp_path) == {"other": 1, "mcpServers": {"a": {"command": "x", "disabled": True}, "b": TOOLS}}
 
 
-def test_a_home_that_cannot_be_made_is_told_of(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(LibraryUnwritable, match=r"mcp-servers\.json cannot be written: Not a directory"):
         add_server(tmp_path / "file" / "home", "a", TOOLS)
@@ -74,7 +76,7 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "config", "told"),
+    ("name", "config", "expected"),
     [
         ("a/b", TOOLS, "a name is up to 50 letters"),
         ("", TOOLS, "a name is up to 50 letters"),
@@ -93,31 +95,31 @@ def test_a_name_that_is_taken_is_refused_unless_it_may_be_replaced(tmp_path: Pat
         ("a", {"command": "x", "cwd": 3}, "`cwd` must be text"),
     ],
 )
-def test_what_describes_no_server_is_refused_and_nothing_is_written(
-    tmp_path: Path, name: str, config: dict[str, Any], told: str
+def test_an_invalid_server_is_refused_and_nothing_is_written(
+    tmp_path: Path, name: str, config: dict[str, Any], expected: str
 ) -> None:
-    with pytest.raises(InvalidServer, match=told.replace("(", r"\(")):
+    with pytest.raises(InvalidServer, match=expected.replace("(", r"\(")):
         add_server(tmp_path, name, config)
     assert not (tmp_path / "mcp-servers.json").exists()
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         ("{", "is not JSON"),
         ("[]", "does not have an object `mcpServers`"),
         ('{"mcpServers": []}', "does not have an object"),
     ],
 )
-def test_a_file_that_cannot_be_understood_is_told_and_never_overwritten(
-    tmp_path: Path, content: str, told: str
+def test_a_file_that_cannot_be_parsed_is_reported_and_never_overwritten(
+    tmp_path: Path, content: str, expected: str
 ) -> None:
     file = tmp_path / "mcp-servers.json"
     file.write_text(content)
     known, problems = read_servers(tmp_path)
     assert known == {}
-    assert told in problems[0].problem
-    with pytest.raises(InvalidServer, match=told):
+    assert expected in problems[0].problem
+    with pytest.raises(InvalidServer, match=expected):
         add_server(tmp_path, "a", TOOLS)
     assert file.read_text() == content
 
@@ -131,7 +133,7 @@ def test_one_server_that_is_described_wrongly_does_not_hide_the_others(tmp_path:
         get_server(tmp_path, "bad")
 
 
-def test_variables_are_looked_up_everywhere_and_missing_ones_are_named(tmp_path: Path) -> None:
+def test_variables_are_replaced_everywhere_and_missing_ones_are_named(tmp_path: Path) -> None:
     env = {"WHO": "me", "API_TOKEN": "sk-looked-up-1", "EMPTY": ""}
     config = add_server(
         tmp_path,
@@ -151,7 +153,7 @@ def test_variables_are_looked_up_everywhere_and_missing_ones_are_named(tmp_path:
     assert caught.value.ids["variable"] == "API_TOKEN"
 
 
-def test_an_address_keeps_its_headers_to_itself(tmp_path: Path) -> None:
+def test_an_address_does_not_show_its_headers(tmp_path: Path) -> None:
     config = add_server(
         tmp_path,
         "a",
@@ -174,11 +176,11 @@ async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Pa
         add_server(tmp_path, "tools", TOOLS)
         add_server(tmp_path, "web", {"url": f"{url}/mcp"})
         assert await sync_servers(tmp_path) == [SyncResult("tools", 6), SyncResult("web", 6)]
-    assert types(tmp_path) == TYPES + [kind.replace("tools", "web") for kind in TYPES]
+    assert list_types(tmp_path) == TYPES + [kind.replace("tools", "web") for kind in TYPES]
     assert Registry(tmp_path).problems == []
 
 
-async def test_a_server_that_fails_keeps_its_tools_and_is_told_and_the_others_are_listed(tmp_path: Path) -> None:
+async def test_a_failing_server_is_reported_with_its_earlier_tools_and_the_others_are_listed(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
     await sync_servers(tmp_path)
     add_server(tmp_path, "tools", BROKEN, replace=True)
@@ -187,7 +189,7 @@ async def test_a_server_that_fails_keeps_its_tools_and_is_told_and_the_others_ar
     assert found["also"] == SyncResult("also", 6)
     assert found["tools"].tools == 6
     assert "MCP server 'tools' is not there" in found["tools"].problem
-    assert set(TYPES) < set(types(tmp_path))
+    assert set(TYPES) < set(list_types(tmp_path))
 
 
 async def test_only_the_servers_that_are_named_are_asked(tmp_path: Path) -> None:
@@ -198,31 +200,31 @@ async def test_only_the_servers_that_are_named_are_asked(tmp_path: Path) -> None
         await sync_servers(tmp_path, ["nobody"])
 
 
-async def test_a_server_that_is_removed_takes_its_tools_along(tmp_path: Path) -> None:
+async def test_removing_a_server_removes_its_tools(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
     await sync_servers(tmp_path)
     remove_server(tmp_path, "tools")
-    assert types(tmp_path) == []
+    assert list_types(tmp_path) == []
 
 
-async def test_a_server_that_was_taken_out_of_the_file_by_hand_is_forgotten(tmp_path: Path) -> None:
+async def test_the_tools_of_a_server_removed_from_the_file_by_hand_are_removed(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
     await sync_servers(tmp_path)
     (tmp_path / "mcp-servers.json").write_text("")
     assert await sync_servers(tmp_path) == []
-    assert types(tmp_path) == []
+    assert list_types(tmp_path) == []
 
 
-async def test_a_listing_that_was_damaged_is_written_anew(tmp_path: Path) -> None:
+async def test_a_damaged_list_of_tools_is_rewritten(tmp_path: Path) -> None:
     add_server(tmp_path, "tools", tool_command())
     (tmp_path / "mcp-tools.json").write_text('{"servers": [')
     assert Registry(tmp_path).problems[0].where == "mcp-tools.json"
     await sync_servers(tmp_path)
-    assert types(tmp_path) == TYPES
+    assert list_types(tmp_path) == TYPES
     assert Registry(tmp_path).problems == []
 
 
-async def test_nothing_to_sync_is_nothing_done(tmp_path: Path) -> None:
+async def test_syncing_without_servers_does_nothing(tmp_path: Path) -> None:
     assert await sync_servers(tmp_path / "nowhere") == []
     assert not (tmp_path / "nowhere").exists()
 
@@ -232,7 +234,7 @@ def add_many(home: str, number: int) -> None:
         add_server(Path(home), f"s{number}-{turn}", TOOLS)
 
 
-def test_processes_that_add_servers_at_once_lose_none(tmp_path: Path) -> None:
+def test_processes_that_add_servers_concurrently_lose_none(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         pool.starmap_async(add_many, [(str(tmp_path), number) for number in range(2)]).get(50)
     assert len(read_servers(tmp_path)[0]) == 20

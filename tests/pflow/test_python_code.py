@@ -1,4 +1,4 @@
-"""Which names code assigns is known without running it, and where it cannot be known nothing is claimed."""
+"""Names that code assigns, found without running it."""
 
 import pytest
 
@@ -25,7 +25,7 @@ from pflow.python_code import never_assigns
         "def outer():\n    result = 1\n    def inner():\n        nonlocal result\n        result = 2",
     ],
 )
-def test_code_without_a_global_result_is_known_to_have_none(code: str) -> None:
+def test_code_without_a_global_result_never_assigns_one(code: str) -> None:
     assert never_assigns(code, "result") is True
 
 

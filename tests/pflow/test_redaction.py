@@ -1,4 +1,4 @@
-"""Which values are secrets, and that none of them is in anything that is written or answered."""
+"""Detection of secrets, and their masking in everything that is written or returned."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def test_a_value_of_such_a_name_is_a_secret(name: str) -> None:
 
 @requirement("PF-N4")
 @pytest.mark.parametrize("name", ["author", "max_tokens", "tokens_total", "next_page_token", "api_key_header", "path"])
-def test_a_value_of_such_a_name_is_none(name: str) -> None:
+def test_a_value_of_such_a_name_is_not_a_secret(name: str) -> None:
     assert not is_sensitive(name)
 
 
@@ -59,7 +59,7 @@ def test_a_secret_is_masked_however_deep_it_is_in_a_value() -> None:
 
 
 @requirement("PF-N4")
-def test_a_secret_is_masked_by_its_name_even_if_nobody_knew_its_value() -> None:
+def test_a_secret_is_masked_by_its_name_even_if_its_value_is_unknown() -> None:
     masked = Secrets().mask({"headers": {"Authorization": "Bearer unknown-123"}, "api_key": "unknown", "author": "Ada"})
     assert masked == {"headers": {"Authorization": MASK}, "api_key": MASK, "author": "Ada"}
 
@@ -103,7 +103,7 @@ def test_all_texts_of_a_secret_value_are_secrets() -> None:
     assert secrets.mask("by ada-lovelace, 123456789") == f"by {MASK}, {MASK}"
 
 
-def test_what_is_too_short_to_be_told_from_other_text_is_no_secret() -> None:
+def test_a_text_that_is_too_short_is_not_a_secret() -> None:
     secrets = Secrets(["", " ", "abc", "12345", 7, "  ab  \n"])
     assert secrets.own == set()
     assert secrets.mask("abc 12345") == "abc 12345"
@@ -137,7 +137,7 @@ def test_a_secret_read_with_the_end_of_its_line_is_found_without_it() -> None:
         quote(SECRET),
     ],
 )
-def test_a_secret_within_a_value_is_found(value: Any) -> None:
+def test_a_secret_inside_a_value_is_found(value: Any) -> None:
     assert Secrets([SECRET]).are_in(value)
 
 
@@ -160,7 +160,7 @@ def test_a_secret_number_is_found_as_number_and_as_text(value: Any) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "other", {"a": ["b", 5, None, True]}, SECRET[:-1], SECRET.upper()])
-def test_where_there_is_no_secret_none_is_found(value: Any) -> None:
+def test_without_a_secret_none_is_found(value: Any) -> None:
     assert not Secrets([SECRET]).are_in(value)
     assert not Secrets().are_in(value)
 
@@ -191,15 +191,15 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
 
 
 def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner_only(tmp_path: Path) -> None:
-    clean, told = tmp_path / "clean", tmp_path / "told"
+    clean, report = tmp_path / "clean", tmp_path / "told"
     clean.write_bytes(b"\xff api_key=abc \xc3")
-    told.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
+    report.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
     before = clean.stat()
-    for path in (clean, told):
+    for path in (clean, report):
         Secrets(["ab***cd"]).mask_file(path)
     assert (clean.stat().st_ino, clean.read_bytes()) == (before.st_ino, b"\xff api_key=abc \xc3")
-    assert told.read_bytes() == b"\xff *** *** \xc3\r\n"
-    assert told.stat().st_mode & 0o777 == 0o600
+    assert report.read_bytes() == b"\xff *** *** \xc3\r\n"
+    assert report.stat().st_mode & 0o777 == 0o600
 
 
 def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +216,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path, mon
 
 
 @given(SECRETS, st.text(max_size=10), st.text(max_size=10))
-def test_a_secret_is_found_and_masked_as_it_is_and_as_json(secret: str, before: str, behind: str) -> None:
+def test_a_secret_is_found_and_masked_as_text_and_as_json(secret: str, before: str, behind: str) -> None:
     secrets = Secrets([secret])
     for text in (before + secret + behind, json.dumps({"x": secret}), json.dumps([secret], ensure_ascii=False)):
         assert secrets.are_in({"out": [text]})

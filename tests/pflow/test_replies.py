@@ -1,4 +1,4 @@
-"""What an agent is told at once is bounded, by the numbers that the reference states."""
+"""The documented limits of replies."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from pflow.replies import build_error, build_reply
 from tests.pflow.engine.counting_home import Home, chain, node
 
 
-class Result:
+class FakeResult:
     """As much of the result of a run as a reply is made of."""
 
     run_id = "run_1"
@@ -25,16 +25,16 @@ class Result:
         return dict(self._reply)
 
 
-def replied(home: Path, outputs: dict[str, Any] | None = None, **reply: Any) -> dict[str, Any]:
-    return build_reply(cast("RunResult", Result(outputs, **reply)), home)
+def build_limited_reply(home: Path, outputs: dict[str, Any] | None = None, **reply: Any) -> dict[str, Any]:
+    return build_reply(cast("RunResult", FakeResult(outputs, **reply)), home)
 
 
 def test_outputs_of_a_hundred_thousand_bytes_are_reported_and_one_more_is_cut_and_written_to_a_file(
     tmp_path: Path,
 ) -> None:
     fits = {"a": "x" * 49_998, "b": "x" * 49_998}
-    assert replied(tmp_path, fits) == {**Result().reply(), "outputs": fits}
-    cut = replied(tmp_path, {"a": "x" * 49_998, "b": "y" * 49_999})
+    assert build_limited_reply(tmp_path, fits) == {**FakeResult().reply(), "outputs": fits}
+    cut = build_limited_reply(tmp_path, {"a": "x" * 49_998, "b": "y" * 49_999})
     assert cut["outputs"] == {
         "a": "x" * 49_998,
         "b": {"truncated": True, "bytes": 49_999, "preview": "y" * 2_000, "file": "spool/run_1/b.txt"},
@@ -47,25 +47,25 @@ def test_outputs_of_a_hundred_thousand_bytes_are_reported_and_one_more_is_cut_an
 
 def test_more_than_a_hundred_outputs_that_are_too_large_are_reported_of_together(tmp_path: Path) -> None:
     hundred = {f"o{number}": "x" * 1_100 for number in range(100)}
-    assert "o0" in replied(tmp_path, hundred)["outputs"]
+    assert "o0" in build_limited_reply(tmp_path, hundred)["outputs"]
     more = {**hundred, "o100": "x"}
-    assert replied(tmp_path, more)["outputs"].keys() == {"all"}
+    assert build_limited_reply(tmp_path, more)["outputs"].keys() == {"all"}
     assert json.loads((tmp_path / "spool" / "run_1" / "all.json").read_bytes()) == more
 
 
 def test_fifty_warnings_of_four_thousand_characters_are_reported_and_the_rest_counted(tmp_path: Path) -> None:
     warnings = [f"{number}: {'w' * 5_000}" for number in range(53)]
-    shown = replied(tmp_path, warnings=[*warnings, warnings[0]])["warnings"]
+    shown = build_limited_reply(tmp_path, warnings=[*warnings, warnings[0]])["warnings"]
     assert len(shown) == 51
     assert shown[-1] == "And 3 more."
     assert max(map(len, shown[:50])) <= 4_100
     assert all(text.startswith(f"{number}: {'w' * 3_900}") for number, text in enumerate(shown[:50]))
 
 
-def test_hashes_of_two_hundred_nodes_are_reported_and_none_of_more(tmp_path: Path) -> None:
+def test_hashes_of_two_hundred_nodes_are_reported_and_not_more(tmp_path: Path) -> None:
     for count in (200, 201):
         hashes = {f"n{number}": "h" for number in range(count)}
-        reply = replied(tmp_path, checkpoint={"run_id": "run_1", "node_hashes": hashes})
+        reply = build_limited_reply(tmp_path, checkpoint={"run_id": "run_1", "node_hashes": hashes})
         assert ("node_hashes" in reply["checkpoint"]) is (count == 200)
 
 
@@ -76,7 +76,7 @@ def test_fifty_findings_of_the_checker_are_reported_and_the_rest_counted() -> No
     assert "more_diagnostics" not in build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found[:50]))
 
 
-def test_browsing_tells_sixty_thousand_bytes_at_most_and_nearly_all_of_them(tmp_path: Path) -> None:
+def test_browsing_returns_at_most_sixty_thousand_bytes_and_nearly_as_many(tmp_path: Path) -> None:
     home = Home(tmp_path)
     kinds = [
         {"type": f"kind-{number}", "description": "d" * 400, "run": "counting.py:count", "effect": "pure"}

@@ -1,4 +1,4 @@
-"""What is cut stays of one kind, so that whoever goes through it finds nothing else there."""
+"""Shortened values keep their types."""
 
 from typing import Any
 
@@ -7,22 +7,22 @@ import pytest
 from pflow.shortening import shorten_value
 
 
-def test_what_is_short_is_left_as_it_is() -> None:
+def test_a_short_value_is_unchanged() -> None:
     value = {"a": ["x", 1, None], "b": {"c": "text"}, "d": []}
     assert shorten_value(value) == value
 
 
-def test_a_long_text_says_how_long_it_is() -> None:
+def test_a_long_text_is_cut_with_its_length() -> None:
     assert shorten_value("x" * 1_000, longest=3) == "xxx… (1,000 characters)"
 
 
-def test_a_list_or_an_object_of_texts_says_how_many_more_there_are() -> None:
+def test_a_list_or_an_object_of_texts_is_cut_with_the_number_of_the_rest() -> None:
     assert shorten_value(["a", "b", "c", "d"], most=2) == ["a", "b", "… 2 more"]
     assert shorten_value({"a": "x", "b": "y", "c": "z"}, most=2) == {"a": "x", "b": "y", "…": "1 more"}
 
 
 @pytest.mark.parametrize("one", [{"id": "a"}, ["a"], 1, None])
-def test_a_list_or_an_object_of_anything_else_is_merely_cut(one: Any) -> None:
+def test_other_lists_and_objects_are_only_cut(one: Any) -> None:
     assert shorten_value([one] * 5, most=2) == [one, one]
     assert shorten_value({"a": one, "b": one, "c": one}, most=2) == {"a": one, "b": one}
 

@@ -1,4 +1,4 @@
-"""The wheel, installed where nothing of this checkout is: what is in it runs, and goes on in a process of its own."""
+"""The installed wheel runs without this checkout, and resumes runs of another process."""
 
 import json
 import os
@@ -22,7 +22,7 @@ Pflow = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of an environment that has the wheel, and all else from the one that the tests run in."""
+    """Return the folder of the programs of an environment with the wheel and the dependencies of the tests."""
     folder = tmp_path_factory.mktemp("wheel")
     _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist"), cwd=ROOT)
     (wheel,) = (folder / "dist").glob("*.whl")
@@ -87,7 +87,7 @@ def draft(tmp_path: Path) -> Path:
 
 def test_the_program_is_that_of_the_wheel(pflow: Pflow, installed: Path, tmp_path: Path, env: dict[str, str]) -> None:
     assert json.loads(pflow("--version", "--json").stdout)["version"]
-    told = subprocess.run(
+    report = subprocess.run(
         [installed / "python", "-c", "import pflow, uraniborg; print(pflow.__file__); print(uraniborg.__file__)"],
         capture_output=True,
         text=True,
@@ -96,11 +96,11 @@ def test_the_program_is_that_of_the_wheel(pflow: Pflow, installed: Path, tmp_pat
         cwd=tmp_path,
         env=env,
     )
-    assert all(line.startswith(str(installed.parent)) for line in told.stdout.splitlines())
+    assert all(line.startswith(str(installed.parent)) for line in report.stdout.splitlines())
 
 
 @requirement("PF-E10", "PF-N3")
-def test_a_second_process_goes_on_where_the_first_failed_and_no_effect_is_had_twice(
+def test_a_second_process_resumes_where_the_first_failed_and_repeats_no_effect(
     pflow: Pflow, draft: Path, tmp_path: Path
 ) -> None:
     first = pflow("run", "diary", "word=stars", "--json")
@@ -124,7 +124,7 @@ def test_a_second_process_goes_on_where_the_first_failed_and_no_effect_is_had_tw
 
 
 @requirement("PF-E10")
-async def test_a_second_server_goes_on_where_the_first_failed(
+async def test_a_second_server_resumes_where_the_first_failed(
     installed: Path, draft: Path, tmp_path: Path, env: dict[str, str]
 ) -> None:
     async def execute() -> tuple[bool, Any]:
@@ -143,10 +143,10 @@ async def test_a_second_server_goes_on_where_the_first_failed(
 
 
 def test_the_nodes_of_all_parts_are_in_the_wheel_and_found(pflow: Pflow) -> None:
-    told = json.loads(pflow("browse", "--json").stdout)
-    types = {node["type"] for node in told["nodes"]}
+    report = json.loads(pflow("browse", "--json").stdout)
+    types = {node["type"] for node in report["nodes"]}
     assert {"shell", "github", "approval", "paper-search", "library-read", "universe-command"} <= types
-    assert "problems" not in told
+    assert "problems" not in report
 
 
 def test_the_guide_and_the_examples_are_in_the_wheel(pflow: Pflow) -> None:

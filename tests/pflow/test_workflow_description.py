@@ -1,4 +1,4 @@
-"""All there is to say of a workflow: no more of it than an agent can read, and how its runs really went."""
+"""Descriptions of workflows: bounded size, and counts of runs."""
 
 import json
 from pathlib import Path
@@ -30,17 +30,17 @@ def _chain(length: int) -> dict[str, Any]:
 
 
 @requirement("PF-R6")
-def test_of_very_many_nodes_the_first_are_told_all_of_one_kind_and_how_many_there_are(tmp_path: Path) -> None:
-    told = _draft(tmp_path, _chain(1_000)).describe("x")
-    assert [node["id"] for node in told["nodes"]] == [f"n{number}" for number in range(100)]
-    assert {frozenset(edge) for edge in told["edges"]} == {frozenset(("from", "to", "action"))}
-    assert {frozenset(one) for one in told["outputs"].values()} == {frozenset(("type", "description", "source"))}
-    assert (told["nodes_total"], told["edges_total"], told["truncated"]) == (1_000, 999, True)
+def test_only_the_first_of_very_many_nodes_are_described_with_the_total(tmp_path: Path) -> None:
+    report = _draft(tmp_path, _chain(1_000)).describe("x")
+    assert [node["id"] for node in report["nodes"]] == [f"n{number}" for number in range(100)]
+    assert {frozenset(edge) for edge in report["edges"]} == {frozenset(("from", "to", "action"))}
+    assert {frozenset(one) for one in report["outputs"].values()} == {frozenset(("type", "description", "source"))}
+    assert (report["nodes_total"], report["edges_total"], report["truncated"]) == (1_000, 999, True)
 
 
-def test_a_workflow_that_is_told_whole_says_so(tmp_path: Path) -> None:
-    told = _draft(tmp_path, _chain(3)).describe("x")
-    assert (told["nodes_total"], told["edges_total"], told["truncated"]) == (3, 2, False)
+def test_a_workflow_described_in_full_is_not_truncated(tmp_path: Path) -> None:
+    report = _draft(tmp_path, _chain(3)).describe("x")
+    assert (report["nodes_total"], report["edges_total"], report["truncated"]) == (3, 2, False)
 
 
 @pytest.mark.parametrize("ending", ["waiting", "cancelled"])

@@ -1,4 +1,4 @@
-"""An MCP server for nodes to call. Run as a script it serves over stdio, and notes its start in the file `STARTS`."""
+"""An MCP server for nodes to call. As a script it serves over stdio, and records its start in the file `STARTS`."""
 
 import os
 from typing import Any
@@ -36,7 +36,7 @@ def tool_server() -> Server:
         os._exit(1)
 
     @tool(server, title="Told", read_only=True)
-    async def told(variable: str) -> str:
+    async def report(variable: str) -> str:
         """A variable of the server's environment."""
         return os.environ.get(variable, "")
 

@@ -88,11 +88,11 @@ async def test_universes_are_private_and_repaired(house: Path) -> None:
 def test_workflows_runs_and_checkpoints_are_private_and_repaired(tmp_path: Path, umask: int) -> None:
     place = Workplace(tmp_path / "place")
     place.folder.mkdir()
-    broken, asking = (place.file(f"{name}.json", ir) for name, ir in (("broken", BROKEN), ("asking", ASKING)))
+    broken, asking = (place.write_file(f"{name}.json", ir) for name, ir in (("broken", BROKEN), ("asking", ASKING)))
     for turn in range(2):
-        place.process("new", f"draft-{turn}", umask=umask)
+        place.run_process("new", f"draft-{turn}", umask=umask)
         for flow in (broken, asking):
-            assert place.process("run", str(flow), umask=umask).code
+            assert place.run_process("run", str(flow), umask=umask).code
         names = {path.name for path in place.home.rglob("*")}
         assert {"runs.db", "checkpoints", "workflows"} <= names
         assert modes_below(place.home) == {}

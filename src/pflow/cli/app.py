@@ -23,9 +23,9 @@ Workflow = Annotated[
 
 
 def open_service(workflow: str | None = None) -> Service:
-    """For a command that uses the pflow home: all do, unless they are asked for a workflow that is a file elsewhere.
+    """Return the service. Check the pflow home unless `workflow` is the path of a file, which does not need it.
 
-    Raises InvalidConfig, and Unavailable for a home that can be none.
+    Raise InvalidConfig, or Unavailable if the pflow home cannot be used.
     """
     from pflow.cli.sources import check_home, is_file_path
     from pflow.config import load_settings

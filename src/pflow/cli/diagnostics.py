@@ -26,14 +26,14 @@ Plain = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class SourceText:
-    """The file that the diagnostics are about, and how it is called."""
+    """The text of the file that the diagnostics are about, and the path that messages show."""
 
     display_path: str
     text: str
 
     @classmethod
     def read(cls, file: Path, display_path: str) -> "SourceText | None":
-        """None for a file in which nothing can be shown."""
+        """Return the text of a file, or None if the file is too large or is not text."""
         try:
             if file.stat().st_size > _LARGEST:
                 return None
@@ -83,7 +83,7 @@ def read_source_text(service: Service, given: str) -> SourceText | None:
 
 
 def summarize_severities(diagnostics: Sequence[Plain]) -> str:
-    """1 error and 2 warnings."""
+    """Return the number of errors and warnings, such as `1 error and 2 warnings`."""
     counts = [(sum(one["severity"] == kind for one in diagnostics), kind) for kind in _STYLES]
     return " and ".join(plural(count, kind) for count, kind in counts if count)
 

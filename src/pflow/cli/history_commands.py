@@ -1,4 +1,4 @@
-"""Looking back at runs."""
+"""Commands for runs that have ended: history, show."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -17,7 +17,10 @@ def list_runs(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many runs to list.")] = 20,
     json: Json = False,
 ) -> None:
-    """List the last runs, the newest first."""
+    """List the last runs, the newest first.
+
+    For example: pflow history report
+    """
     from pflow.cli.run_pages import print_history
     from pflow.cli.sources import make_run_name, split_logged_source
 
@@ -68,6 +71,8 @@ def show_run(
     """Show a run, node by node.
 
     Prints durations, inputs, outputs and errors.
+
+    For example: pflow show run_4f1c
     """
     from pflow.cli.run_pages import print_run
     from pflow.cli.sources import split_logged_source

@@ -40,13 +40,13 @@ def is_stdin_piped() -> bool:
     """Return whether stdin is a pipe or a file, and not a terminal or an open descriptor of another program."""
     try:
         mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (AttributeError, OSError, ValueError):  # closed, or in the place of it something else
+    except (AttributeError, OSError, ValueError):  # closed, or replaced by another object
         return False
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
 def read_input_stdin(name: str) -> str:
-    """All of stdin, for the input `name`. Raises InvalidRunArguments."""
+    """Return the text of stdin for the input `name`. Raise InvalidRunArguments."""
     try:
         _announce_waiting(name)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)

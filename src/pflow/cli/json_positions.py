@@ -33,7 +33,7 @@ class _Value:
 class Positions:
     """The positions of the values of a workflow in a JSON text, wrapped under `ir` or not.
 
-    Raises ValueError if the text is not JSON.
+    Raise ValueError if the text is not JSON.
     """
 
     def __init__(self, text: str) -> None:

@@ -30,7 +30,10 @@ app.add_typer(group, name="mcp")
 
 @group.command(name="serve")
 def serve_workflows() -> None:
-    """Serve workflows to an agent, over stdin and stdout."""
+    """Serve workflows to an agent, over stdin and stdout.
+
+    For example: claude mcp add pflow -- pflow mcp serve
+    """
     from pflow.mcp_server import main
 
     main()
@@ -87,7 +90,7 @@ def add_mcp_server(
 
 
 def _make_entry(command: list[str], url: str | None, env: list[str], headers: list[str]) -> dict[str, Any]:
-    """As the file has it. Raises UsageError."""
+    """Return the entry of a server in `mcp-servers.json`. Raise UsageError."""
     if command and not url and (scheme := _SCHEME.match(command[0])):
         url, command = _parse_address(scheme[1].lower(), command), []
     if bool(command) == bool(url):
@@ -105,7 +108,7 @@ def _make_entry(command: list[str], url: str | None, env: list[str], headers: li
 
 
 def _parse_address(scheme: str, given: list[str]) -> str:
-    """Return the address that stands in the place of a command. Raises UsageError."""
+    """Return the address that was given instead of a command. Raise UsageError."""
     if scheme not in _SCHEMES:
         raise UsageError(
             f"The address begins with {scheme}://, which pflow does not support.",
@@ -129,7 +132,10 @@ def _parse_pairs(option: str, given: list[str]) -> dict[str, str]:
 
 @group.command(name="list")
 def list_mcp_servers(json: Json = False) -> None:
-    """List the MCP servers."""
+    """List the MCP servers, and how many tools each has.
+
+    For example: pflow mcp list
+    """
     from pflow.mcp_servers import read_servers
 
     home = open_service().home
@@ -167,7 +173,10 @@ def _print_servers(reply: dict[str, Any]) -> None:
 def remove_mcp_server(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The server.")], json: Json = False
 ) -> None:
-    """Forget an MCP server and its tools."""
+    """Remove an MCP server and its tools.
+
+    For example: pflow mcp remove files
+    """
     from pflow.mcp_servers import remove_server
 
     remove_server(open_service().home, name)
@@ -184,15 +193,17 @@ def sync_mcp_servers(
     """Update the list of tools of MCP servers.
 
     Exits with 5 if a server does not answer; its tools of the last sync remain.
+
+    For example: pflow mcp sync files
     """
     import asyncio
 
-    from pflow.mcp_servers import sync_servers as ask
+    from pflow.mcp_servers import sync_servers
 
     is_watched = not json and sys.stderr.isatty()
     if is_watched:
         sys.stderr.write("Fetching tools …")
-    found = asyncio.run(ask(open_service().home, names or None))
+    found = asyncio.run(sync_servers(open_service().home, names or None))
     if is_watched:
         sys.stderr.write("\r\x1b[2K")
     if json:

@@ -28,9 +28,9 @@ _LEAST: Final = 24
 """Columns that a text of several words needs."""
 _WORDY: Final = 16
 _NARROWEST: Final = 8
-"""To how few columns a column is cut so that others have room."""
+"""The least width to which a column is cut so that the last one fits."""
 _LEAST_TERMINAL: Final = 20
-"""Columns with which a page can do; where there are fewer, lines are longer than they should be."""
+"""Columns to assume at least; lines are longer than a terminal that has fewer."""
 
 
 class Painted(NamedTuple):
@@ -43,7 +43,7 @@ class Painted(NamedTuple):
 Piece = str | Painted
 
 
-Last = Literal["cut", "wrapped", "below"]
+LastCell = Literal["cut", "wrapped", "below"]
 
 
 def clean_text(text: str, *, keep: str = "") -> str:
@@ -83,7 +83,7 @@ def write_text(stream: TextIO, text: str) -> None:
 def print_message(label: str, style: str, text: str) -> None:
     """Print a message on stderr, such as `warning: …`; further lines are indented."""
     with contextlib.suppress(OSError):
-        Page(sys.stderr).write_labelled(label, style, text)
+        Page(sys.stderr).write_labelled_message(label, style, text)
     flush_stderr()
 
 
@@ -106,7 +106,7 @@ class Page:
 
     @property
     def width(self) -> int:
-        """How long lines should be."""
+        """The length of a line."""
         return self._columns or _WIDTH
 
     def write_line(self, *pieces: Piece) -> None:
@@ -114,7 +114,7 @@ class Page:
         self._is_empty = False
 
     def write_heading(self, text: str) -> None:
-        """With a line before it, unless it is the first."""
+        """Write a heading, after an empty line unless it is the first line."""
         if not self._is_empty:
             self.write_line()
         self.write_line(Painted(BOLD, text))
@@ -126,17 +126,17 @@ class Page:
             for part in wrap_words(line, max(_LEAST, self.width - len(edge))):
                 self.write_line(edge, Painted(style, part))
 
-    def write_labelled(self, label: str, style: str, text: str) -> None:
-        """Such as `error: …`; further lines of it are indented."""
+    def write_labelled_message(self, label: str, style: str, text: str) -> None:
+        """Write a message with a label, such as `error: …`; further lines are indented."""
         first, *more = clean_text(text, keep="\n").split("\n")
         self.write_line(Painted(style, f"{label}:"), f" {first}")
         for line in more:
             self.write_line(f"  {line}")
 
-    def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: Last = "cut") -> None:
+    def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: LastCell = "cut") -> None:
         """Write rows in columns that fit the terminal.
 
-        `last` says how to shorten the last cell: cut it, wrap it beside the others, or put it below and cut it there.
+        `last` is how to shorten the last cell: cut it, wrap it beside the others, or put it below and cut it there.
         """
         cells = [[_make_cell(piece, in_full=last == "wrapped") for piece in row] for row in rows]
         count = max(map(len, cells), default=0)
@@ -153,7 +153,7 @@ class Page:
                 used += taken
             self._write_last_cell(line, row[-1], used, indent, last)
 
-    def _write_last_cell(self, line: list[Piece], cell: Painted, used: int, indent: int, last: Last) -> None:
+    def _write_last_cell(self, line: list[Piece], cell: Painted, used: int, indent: int, last: LastCell) -> None:
         """Write the line with its last cell, which gets the remaining columns."""
         room = measure_width(cell.text) if self._columns is None else max(1, self._columns - used)
         if measure_width(cell.text) <= room or last == "cut":
@@ -177,7 +177,7 @@ class Page:
         return f"\x1b[{piece.style}m{text}\x1b[0m" if self._is_colored and piece.style and text else text
 
 
-def _fit_widths(widths: list[int], room: int, last: Last) -> list[int]:
+def _fit_widths(widths: list[int], room: int, last: LastCell) -> list[int]:
     """Return widths that leave room for the last column.
 
     The widest columns shrink first; narrow ones, such as names and times, only if nothing else helps.
@@ -229,7 +229,7 @@ def get_terminal_columns(stream: TextIO) -> int | None:
 
 
 def measure_width(text: str) -> int:
-    """How wide a terminal shows it."""
+    """Return the number of columns that a text takes on a terminal."""
     return len(text) if text.isascii() else sum(map(_measure_char, text))
 
 
@@ -254,7 +254,7 @@ def get_first_line(text: str) -> str:
 
 
 def wrap_words(text: str, most: int) -> list[str]:
-    """Its words in lines that fit. A word that is too long for any line is cut into pieces."""
+    """Return the text in lines of at most `most` columns. A word that is too long for a line is cut into pieces."""
     lines = [""]
     for given in text.split():
         word = given
@@ -269,7 +269,7 @@ def wrap_words(text: str, most: int) -> list[str]:
 
 
 def _measure_char(char: str) -> int:
-    import unicodedata  # most texts need it not
+    import unicodedata  # most texts do not need it
 
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0

@@ -22,7 +22,7 @@ _LEAST_NOTE: Final = 16
 
 
 class _StatusStyle(NamedTuple):
-    """`poor` is the mark for an alphabet that lacks the right one."""
+    """How a status is displayed. `ascii_mark` is for streams that cannot encode `mark`."""
 
     mark: str
     ascii_mark: str
@@ -42,7 +42,7 @@ _RUNNING: Final = _StatusStyle("…", "...", _DIM, "running")
 
 
 class Progress:
-    """Writes to a stream such as stderr. One that cannot be written to is left alone: no run ends because of it."""
+    """Writes to a stream such as stderr. If writing fails, the rest is discarded: no run ends because of it."""
 
     def __init__(self, stream: TextIO, workflow: str = "") -> None:
         """Report to `stream`; `workflow` replaces the name of the workflow."""
@@ -52,7 +52,9 @@ class Progress:
         self._is_colored = can_use_color(stream)
         self._is_terminal = stream.isatty()
         self._is_live = self._is_terminal and os.environ.get("TERM") != "dumb"
-        self._is_poor = not _is_writable("".join(look.mark for look in (*_STATUS_STYLES.values(), _RUNNING)), stream)
+        self._uses_ascii = not _is_writable(
+            "".join(style.mark for style in (*_STATUS_STYLES.values(), _RUNNING)), stream
+        )
         self._nodes = 0
         self._end_counts: Counter[NodeStatus] = Counter()
         self._running: dict[str, str] = {}
@@ -84,7 +86,7 @@ class Progress:
             self._write_line(f"  {self._paint_mark(style)}{text}{self._paint_text(_DIM, fitted_note)}".rstrip())
             self._draw_running_line()
 
-    def node_said(self, node_id: str, text: str) -> None:
+    def node_reported(self, node_id: str, text: str) -> None:
         """Update the last line on a terminal; write a new line elsewhere."""
         with self._lock:
             if not self._is_live:
@@ -120,7 +122,7 @@ class Progress:
         return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"
 
     def _select_sign(self, style: _StatusStyle) -> str:
-        return style.ascii_mark if self._is_poor else style.mark
+        return style.ascii_mark if self._uses_ascii else style.mark
 
     def _paint_mark(self, style: _StatusStyle) -> str:
         return self._paint_text(style.color, self._select_sign(style))
@@ -135,7 +137,7 @@ class Progress:
         """Draw the line that the next line replaces: the number of nodes that ended, and the running nodes."""
         if not self._is_live or not self._running:
             return
-        parts = [_clean_line(f"{node}{said}") for node, said in islice(self._running.items(), _RUNNING_SHOWN)]
+        parts = [_clean_line(f"{node}{message}") for node, message in islice(self._running.items(), _RUNNING_SHOWN)]
         more = len(self._running) - len(parts)
         parts += [f"{more} more"] if more else []
         text = f"{self._end_counts.total()}/{self._nodes}  {', '.join(parts)}"

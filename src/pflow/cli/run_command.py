@@ -33,7 +33,7 @@ def _handle_arguments(arguments: Sequence[str]) -> int:
 
 
 def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
-    """Nothing ran."""
+    """Print the error of a run that did not begin, and return the exit code."""
     if parsed.json:
         from pflow.replies import build_refusal
 
@@ -151,7 +151,7 @@ def reserve_stdout() -> Generator[TextIO]:
     """Yield a stream to stdout; everything else that is written to stdout goes to stderr until the process ends.
 
     This includes prints of nodes and writes of their processes, as threads that timed out may still write. If the body
-    raises, stdout is restored. Raises Unavailable if the result cannot be written.
+    raises, stdout is restored. Raise Unavailable if the result cannot be written.
     """
     usual = sys.stdout
     try:
@@ -175,7 +175,7 @@ def reserve_stdout() -> Generator[TextIO]:
 
 def _redirect_to_stderr(descriptor: int) -> TextIO:
     sys.stdout.flush()
-    own = open(  # noqa: SIM115 - whoever asked for it closes it
+    own = open(  # noqa: SIM115 - the caller closes it
         os.dup(descriptor), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False
     )
     try:

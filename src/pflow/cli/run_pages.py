@@ -27,7 +27,7 @@ _BAR: Final = 16
 _SHORT_BAR: Final = 6
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
 _MOST_NODES: Final = 200
-_MIDDLING: Final = 80
+_MEDIUM: Final = 80
 _WIDE: Final = 100
 """Columns that are enough for the error of a run in the same line."""
 _RUN_STYLES: Final = {
@@ -105,9 +105,9 @@ def print_run(run: dict[str, Any]) -> None:
     if run["error"]:
         page.write_line()
         label, color = ("waiting", YELLOW) if run["status"] == "waiting" else ("error", RED)
-        page.write_labelled(label, color, get_error_message(run["error"]))
+        page.write_labelled_message(label, color, get_error_message(run["error"]))
         if hint := run["error"].get("hint"):
-            page.write_labelled("hint", DIM, hint)
+            page.write_labelled_message("hint", DIM, hint)
 
 
 def _print_values(page: Page, title: str, values: dict[str, Any] | None) -> None:
@@ -118,7 +118,7 @@ def _print_values(page: Page, title: str, values: dict[str, Any] | None) -> None
 
 def _print_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
     longest = max((node["duration_ms"] or 0 for node in nodes), default=0)
-    bar = _BAR if page.width >= _MIDDLING else _SHORT_BAR
+    bar = _BAR if page.width >= _MEDIUM else _SHORT_BAR
     rows: list[list[Piece]] = []
     for node in nodes[:_MOST_NODES]:
         mark, style = _NODE_STYLES[node["status"]]
@@ -188,5 +188,5 @@ def _print_params(page: Page, params: dict[str, Any]) -> None:
 
 
 def remove_internal_params(step: dict[str, Any]) -> dict[str, Any]:
-    """Without the parameters that the engine adds, which have names such as `__this__`."""
+    """Return the step without the parameters that the engine adds, which have names such as `__this__`."""
     return {**step, "params": {key: value for key, value in step["params"].items() if not key.startswith("__")}}

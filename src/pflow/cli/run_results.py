@@ -32,7 +32,7 @@ _NAME: Final = re.compile(r"[^\W\d][\w-]*")
 
 
 def get_exit_code(result: RunResult) -> int:
-    """As `pflow run --help` lists them."""
+    """Return the exit code, as `pflow run --help` lists them."""
     if result.success:
         return 0
     if result.is_cancelled:
@@ -51,8 +51,8 @@ def print_result(result: RunResult, given: str, stdout: TextIO) -> None:
         print_message("interrupted", YELLOW, _summarize_progress(result))
     elif result.error is not None:
         print_error(result.error, given)
-        is_told = isinstance(result.error, ApprovalRequired)
-        if result.is_resumable and result.progress.completed and not is_told:
+        is_waiting = isinstance(result.error, ApprovalRequired)  # then the hint explains how to resume
+        if result.is_resumable and result.progress.completed and not is_waiting:
             print_message("note", CYAN, _summarize_progress(result))
 
 
@@ -97,17 +97,17 @@ def _summarize_progress(result: RunResult) -> str:
 
 def print_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:
     """Print a single output without its name, several with names. Output to a file or program is not cleaned."""
-    is_seen = stdout.isatty()
+    is_terminal = stdout.isatty()
     if len(outputs) == 1:
         (value,) = outputs.values()
         text = _format_value(value)
-        text = clean_text(text, keep="\n\t") if is_seen else text
+        text = clean_text(text, keep="\n\t") if is_terminal else text
         write_text(stdout, text if text.endswith("\n") else f"{text}\n")
         return
     page = Page(stdout)
     for name, value in outputs.items():
         text = _format_value(value)
-        lines = (clean_text(text, keep="\n\t") if is_seen else text).removesuffix("\n").split("\n")
+        lines = (clean_text(text, keep="\n\t") if is_terminal else text).removesuffix("\n").split("\n")
         if len(lines) == 1:
             write_text(stdout, f"{page.render_piece(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
             continue

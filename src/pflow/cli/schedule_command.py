@@ -174,7 +174,7 @@ def _print_schedules(kind: "Kind | None", json: bool) -> None:
 
 @contextmanager
 def _lock_schedules(service: Service) -> Generator[None]:
-    """Change schedules one at a time: a crontab is read and written as a whole. Raises LibraryUnwritable, Locked."""
+    """Hold the lock of the schedules: a crontab is read and written as a whole. Raise LibraryUnwritable or Locked."""
     from pflow.errors import LibraryUnwritable
     from uraniborg.kernel.files import locked
 

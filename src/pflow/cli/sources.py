@@ -141,13 +141,13 @@ def _find_home_problem(home: Path) -> str:
 
 
 def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any]:
-    """`library` as the tool `list_library` has it; `drafts` alike, with their paths; `problems` are other files."""
+    """Return `library`, as the tool `list_library` does, `drafts` with their paths, and `problems` of other files."""
     listing = list_workflows(service.home)
     local = [
         one
-        for place in list_draft_managers(service.home, service.folder)
-        if place.is_read_only
-        for one in place.list_all()
+        for manager in list_draft_managers(service.home, service.folder)
+        if manager.is_read_only
+        for one in manager.list_all()
     ]
     drafts = [one for one in listing.workflows if one.source == "draft"]
     counts = service.count_runs()

@@ -78,10 +78,12 @@ def draw_graph(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Print a workflow as a Mermaid flowchart, or draw it as SVG."""
+    """Print a workflow as a Mermaid flowchart, or draw it as SVG.
+
+    For example: pflow graph report --svg report.svg
+    """
     from pflow.cli.sources import find_source
-    from pflow.ir.diagrams import draw_mermaid
-    from pflow.ir.diagrams import draw_svg as drawn
+    from pflow.ir.diagrams import draw_mermaid, draw_svg
     from pflow.service import require_valid
 
     service = open_service(workflow)
@@ -94,7 +96,7 @@ def draw_graph(
         flowchart = draw_mermaid(drawable)
         print_json({"name": source.name, "graph": flowchart}) if json else write_text(sys.stdout, flowchart)
         return
-    picture = drawn(drawable)
+    picture = draw_svg(drawable)
     if str(svg) == "-":
         print_json({"name": source.name, "svg": picture}) if json else write_text(sys.stdout, picture)
         return
@@ -124,7 +126,10 @@ def list_workflows(
     ] = None,
     json: Json = False,
 ) -> None:
-    """List the saved workflows and the drafts."""
+    """List the saved workflows and the drafts.
+
+    For example: pflow list 'report-*'
+    """
     from pflow.cli.sources import list_named_workflows
     from pflow.cli.workflow_pages import print_workflow_list
 
@@ -175,7 +180,10 @@ def browse_components(
 
 @app.command(name="guide")
 def print_guide(json: Json = False) -> None:
-    """Print how workflows are written."""
+    """Print how workflows are written.
+
+    For example: pflow guide
+    """
     import sys
 
     from pflow.cli.printing import write_text

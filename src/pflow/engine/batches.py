@@ -43,8 +43,8 @@ class BatchRun:
 
         async def run_waiting_items() -> None:
             for index in waiting:
-                await self._run_one(index)
-                if self._is_stopped_by(index):
+                await self._run_and_store_item(index)
+                if self._must_stop_after(index):
                     for _ in waiting:  # leave nothing for the other workers
                         pass
                     return
@@ -55,7 +55,7 @@ class BatchRun:
         else:
             await run_waiting_items()
 
-    def first_problem(self) -> str:
+    def describe_first_problem(self) -> str:
         """Return the position and message of the first failed item, or an empty string."""
         if not self.errors:
             return ""
@@ -86,7 +86,7 @@ class BatchRun:
             effect_run_id=_join_run_ids(self._effect_run_ids),
         )
 
-    async def _run_one(self, index: int) -> None:
+    async def _run_and_store_item(self, index: int) -> None:
         item_scope = Scope({self._batch.alias: self.items[index], INDEX: index}, self._scope)
         try:
             step = await self._run_item(item_scope, index)
@@ -102,7 +102,7 @@ class BatchRun:
         if step.not_reused_reason and not step.is_reused:
             self._reasons.append(f"item {index}: {step.not_reused_reason}")
 
-    def _is_stopped_by(self, index: int) -> bool:
+    def _must_stop_after(self, index: int) -> bool:
         exc = self.errors.get(index)
         return exc is not None and (self._batch.error_handling == "fail_fast" or isinstance(exc, RunStopped))
 
@@ -112,7 +112,7 @@ class BatchRun:
             for index, exc in sorted(self.errors.items())
         ]
         return {
-            "results": [self._build_item(index, outputs) for index, outputs in enumerate(self._results)],
+            "results": [self._build_item_result(index, outputs) for index, outputs in enumerate(self._results)],
             "count": len(self.items),
             "success_count": len(self.items) - len(errors),
             "error_count": len(errors),
@@ -120,7 +120,7 @@ class BatchRun:
             "batch_metadata": _describe_batch(self._batch),
         }
 
-    def _build_item(self, index: int, outputs: dict[str, Any] | None) -> dict[str, Any]:
+    def _build_item_result(self, index: int, outputs: dict[str, Any] | None) -> dict[str, Any]:
         if outputs is not None:
             return {**outputs, "item": self.items[index]}
         message = self.errors[index].message if index in self.errors else "not run"

@@ -46,18 +46,18 @@ _live_lock = threading.Lock()
 
 
 def register_run(cancellation: Cancellation) -> None:
-    """Let `cancel_all` cancel this run from now on."""
+    """Let `cancel_all_runs` cancel this run from now on."""
     with _live_lock:
         _live.add(cancellation)
 
 
 def unregister_run(cancellation: Cancellation) -> None:
-    """Remove a run that has ended from those that `cancel_all` cancels."""
+    """Remove a run that has ended from those that `cancel_all_runs` cancels."""
     with _live_lock:
         _live.discard(cancellation)
 
 
-def cancel_all(wait_s: float) -> None:
+def cancel_all_runs(wait_s: float) -> None:
     """Cancel every run of this process, and wait up to `wait_s` seconds for each to record its results."""
     with _live_lock:
         running = list(_live)

@@ -1,8 +1,8 @@
 """The executor that runs nodes on a Dask cluster, with the same resume point and the same log.
 
-A cluster repeats what a worker had finished that died. Therefore nodes with effects run in this process, which records
-their start and their result; nodes on the cluster may run more than once. Workers need this package, and the files that
-nodes name under the same paths.
+If a worker dies, a cluster repeats the nodes that the worker had finished. Therefore nodes with effects run in this
+process, which records their start and their result. Nodes on the cluster may run more than once. Workers need this
+package, and the files that nodes name under the same paths.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class ClusterExecutor:
         if call.effect == "effectful" or call.interface.source == "mcp" or call.interface.type in _LOCAL_TYPES:
             return await self._local.run(call)
         if self._connecting is None:
-            self._connecting = asyncio.create_task(_connect(self._address))
+            self._connecting = asyncio.create_task(_connect_to_scheduler(self._address))
         cluster = await asyncio.shield(self._connecting)
         reply = await cluster.run_parcel(call.interface.type, _pack_call(call))
         if "error" in reply:
@@ -163,7 +163,7 @@ def _retrieve_exception(answer: "asyncio.Future[Any]") -> None:
         answer.exception()
 
 
-async def _connect(address: str) -> _Cluster:
+async def _connect_to_scheduler(address: str) -> _Cluster:
     """Return a connection to a scheduler. Raise MissingExtra or ClusterUnreachable."""
     try:
         distributed = await run_in_thread(_import_distributed)
@@ -235,10 +235,9 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
         interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - the sender may run any code here
         context = Context(**fields, mask=Secrets(secrets).mask)
         function = Registry(context.home).load_function(interface)
-        is_async = iscoroutinefunction(function)
-        given = (
-            asyncio.run(_await_in_time(function(params, context), context)) if is_async else function(params, context)
-        )
+        given = function(params, context)
+        if iscoroutinefunction(function):
+            given = asyncio.run(_await_with_timeout(given, context))
         outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
         action: Any = outcome.action
         return {
@@ -255,7 +254,7 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
         return {"error": _pack_error(failed)}
 
 
-async def _await_in_time(running: Any, context: Context) -> Any:
+async def _await_with_timeout(running: Any, context: Context) -> Any:
     async with asyncio.timeout(context.timeout):  # by then the caller has stopped waiting
         return await running
 
@@ -281,17 +280,17 @@ def _pack_error(error: PflowError) -> dict[str, Any]:
         "type": error.type,
         "message": error.message,
         "hint": error.hint,
-        "ids": {name: _convert_to_json(value, f"<{type(value).__name__}>") for name, value in error.ids.items()},
-        "outputs": _convert_to_json(error.outputs, {}) if isinstance(error, NodeFailed) else {},
+        "ids": {name: _convert_to_json_value(value, f"<{type(value).__name__}>") for name, value in error.ids.items()},
+        "outputs": _convert_to_json_value(error.outputs, {}) if isinstance(error, NodeFailed) else {},
     }
 
 
-def _convert_to_json(value: Any, instead: Any) -> Any:
-    """Return the value in its JSON form, or `instead` if it has none."""
+def _convert_to_json_value(value: Any, fallback: Any) -> Any:
+    """Return the value in its JSON form, or `fallback` if it has none."""
     try:
         return from_json(encode_outputs({"it": value}))["it"]
     except NodeFailed:
-        return instead
+        return fallback
 
 
 def _rebuild_error(packed: Mapping[str, Any]) -> PflowError:

@@ -6,14 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pflow.engine.batches import BatchRun
 from pflow.engine.inputs import find_secret_inputs, prepare_inputs
-from pflow.engine.output import NodeStatus
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
 from pflow.engine.step_runner import LoadWorkflow
-from pflow.engine.steps import Job, RunState, StepResult, effect_run_id_of, explain_rerun, find_reusable_result
+from pflow.engine.steps import (
+    Job,
+    NodeEnd,
+    RunState,
+    StepResult,
+    WalkListener,
+    explain_rerun,
+    find_reusable_result,
+    get_effect,
+    get_effect_run_id,
+)
 from pflow.engine.walker import WorkflowWalker
-from pflow.errors import PflowError
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow
 from pflow.node import Context
@@ -52,7 +59,7 @@ def plan_run(
     return secrets.mask(list(dry_run.list_reports()))
 
 
-class DryRun:
+class DryRun(WalkListener):
     """The step runner and listener of a dry run."""
 
     concurrency: int = 1
@@ -84,7 +91,7 @@ class DryRun:
         if (found := find_reusable_result(self.lookup, job)) is not None:
             return found
         reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.id))
-        return StepResult(None, None, effect_run_id=effect_run_id_of(job, self._earlier, reason))
+        return StepResult(None, None, effect_run_id=get_effect_run_id(job, self._earlier, reason))
 
     def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
         """Return the workflow that a node runs, or None if there are too many steps. Raise PflowError."""
@@ -105,26 +112,18 @@ class DryRun:
         if deciders:
             self.lookup.begin_trial()
 
-    def batch_ended(self, key: str, batch: BatchRun) -> None:
-        self._batches[key] = {"items": len(batch.items), "items_reused": batch.reused_count}
-        if problem := batch.first_problem():
+    def batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
+        self._batches[key] = {"items": item_count, "items_reused": reused_count}
+        if problem:
             self._batches[key]["problem"] = problem
 
-    def node_ended(
-        self,
-        key: str,
-        node: Node,
-        status: NodeStatus,
-        step: StepResult | None,
-        duration_ms: float,
-        error: PflowError | None = None,
-        waits_for: Sequence[str] = (),
-    ) -> None:
+    def node_ended(self, end: NodeEnd) -> None:
+        key, node, step, error = end.key, end.node, end.step, end.error
         deciders = self._deciders.pop()
         if deciders:
             self.lookup.end_trial()
-        roots = {one.partition(".")[0].partition("[")[0] for one in waits_for}
-        waits_for = [*waits_for, *(one for one in deciders if one not in roots)]
+        roots = {one.partition(".")[0].partition("[")[0] for one in end.waits_for}
+        waits_for = [*end.waits_for, *(one for one in deciders if one not in roots)]
         will = "fail" if error else "reuse" if step is not None and step.is_reused else "run"
         report = self._build_report(key, node, will, waits_for)
         if node.batch is None:
@@ -153,7 +152,7 @@ class DryRun:
         return {
             "node": key,
             "type": node.type,
-            "effect": node.effect or self._interfaces[node.type].get_effect(params),
+            "effect": get_effect(self._interfaces, node, params),
             "params": params,
             "will": will,
             "waits_for": list(waits_for),

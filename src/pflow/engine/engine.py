@@ -10,22 +10,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.engine.batches import BatchRun
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
 from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
-from pflow.engine.output import NodeStatus, NullOutput, Output, elapsed_ms
+from pflow.engine.output import NullOutput, Output, elapsed_ms
 from pflow.engine.results import Progress, RunResult, collect_outputs
-from pflow.engine.resume.recorder import RunRecorder
+from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_writer import RunLogWriter
-from pflow.engine.spool import mask_spool, spool_folder
+from pflow.engine.spool import get_spool_folder, mask_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
-from pflow.engine.steps import RunState, StepResult
+from pflow.engine.steps import NodeEnd, RunState, WalkListener
 from pflow.engine.walker import WorkflowWalker, yield_to_loop
 from pflow.errors import ApprovalRequired, PflowError, RunCancelled, RunTimedOut, as_pflow_error
-from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
@@ -122,7 +120,7 @@ def _ignore_pending_tasks(loop: asyncio.AbstractEventLoop, context: dict[str, An
     pass
 
 
-class _RunListener:
+class _RunListener(WalkListener):
     """Passes the events of a run on to its output and its log."""
 
     def __init__(self, output: Output, log: RunLogWriter, secrets: Secrets) -> None:
@@ -130,31 +128,16 @@ class _RunListener:
         self._log = log
         self._secrets = secrets
 
-    def graph_started(self, prefix: str, graph: Graph) -> None:
-        pass
-
     def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
         self._output.node_started(key, node.type)
 
-    def batch_ended(self, key: str, batch: BatchRun) -> None:
-        pass
-
-    def node_ended(
-        self,
-        key: str,
-        node: Node,
-        status: NodeStatus,
-        step: StepResult | None,
-        duration_ms: float,
-        error: PflowError | None = None,
-        waits_for: Sequence[str] = (),
-    ) -> None:
-        self._log.add_node(key, node, status, step, duration_ms, error)
-        if step is not None:
-            note = step.not_reused_reason
+    def node_ended(self, end: NodeEnd) -> None:
+        self._log.add_node(end)
+        if end.step is not None:
+            note = end.step.not_reused_reason
         else:
-            note = self._secrets.mask(error.message) if error else "interrupted"
-        self._output.node_finished(key, status, duration_ms, note)
+            note = self._secrets.mask(end.error.message) if end.error else "interrupted"
+        self._output.node_finished(end.key, end.status, end.duration_ms, note)
 
     def node_skipped(self, key: str, node: Node) -> None:
         self._output.node_finished(key, "skipped", 0)
@@ -222,13 +205,13 @@ class _Run:
             self.secrets,
             self._build_context(executor),
             self.warnings,
-            say=self._pass_on_message,
+            say=self._show_node_message,
         )
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
         self._log.begin_run(self._mask_inputs(), resumed_from, self.secrets)
         try:
-            await self._walk_in_time(self._walker)
+            await self._walk_with_timeout(self._walker)
         finally:
             await executor.close()
         if self._walker.progress.failures:
@@ -237,7 +220,7 @@ class _Run:
             raise first
         return collect_outputs(self.workflow, values, self.warnings, describes_cut=True)
 
-    async def _walk_in_time(self, walker: WorkflowWalker) -> None:
+    async def _walk_with_timeout(self, walker: WorkflowWalker) -> None:
         """Run all nodes. Raise RunTimedOut if that takes longer than the workflow or the settings allow."""
         limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
         seconds = min(limits, default=None)
@@ -269,7 +252,7 @@ class _Run:
         logged = {"has_succeeded": log.has_succeeded} if log else {}
         resume_point = ResumePoint(self.engine.home / FOLDER, self.name, hours=self.engine.resume_hours, **logged)
         try:
-            recorder = resume_point.begin_run(self.run_id, fresh=self._fresh, keep_results=self._keep)
+            recorder = start_recording(resume_point, self.run_id, fresh=self._fresh, keep_results=self._keep)
         except OSError as exc:
             self.warnings.append(f"This run cannot be resumed later: {exc.strerror} in the pflow home.")
             return None
@@ -284,15 +267,15 @@ class _Run:
             node_id="",
             home=self.engine.home,
             folder=self.engine.folder,
-            spool=spool_folder(self.engine.home, self.run_id),
+            spool=get_spool_folder(self.engine.home, self.run_id),
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             pass_env=self.engine.pass_env,
             mask=self.secrets.mask,
             keeper=executor.keeper,
         )
 
-    def _pass_on_message(self, node: str, text: str) -> None:
-        self.engine.output.node_said(node, self.secrets.mask(text))
+    def _show_node_message(self, node: str, text: str) -> None:
+        self.engine.output.node_reported(node, self.secrets.mask(text))
 
     def _end_run(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Log how the run ended, then store or clear its results, and return the result.
@@ -319,7 +302,7 @@ class _Run:
         if self._recorder is not None:
             resumed_from = self._recorder.earlier.run or self._recorder.earlier.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-        self.warnings += mask_spool(spool_folder(self.engine.home, self.run_id), self.secrets)
+        self.warnings += mask_spool_files(get_spool_folder(self.engine.home, self.run_id), self.secrets)
         body = self.secrets.mask(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)

@@ -38,7 +38,7 @@ def encode_outputs(outputs: Mapping[str, Any]) -> bytes:
 
     try:
         # The standard library handles integers beyond 64 bits and lone surrogates.
-        return replace_surrogates(json.dumps(_simplify(outputs, 0), ensure_ascii=False)).encode()
+        return replace_surrogates(json.dumps(_to_plain_types(outputs, 0), ensure_ascii=False)).encode()
     except Exception as exc:  # objects of a node may raise anything when they are converted
         raise NodeFailed(
             f"The node returned a value that has no JSON form: {exc}.",
@@ -79,7 +79,7 @@ def _convert_value(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _simplify(value: Any, depth: int) -> Any:
+def _to_plain_types(value: Any, depth: int) -> Any:
     """Return the value with plain types only. Raise ValueError if it is nested too deep."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {_MAX_DEPTH} levels")
@@ -89,10 +89,10 @@ def _simplify(value: Any, depth: int) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
-        return {key if type(key) in _KEYS else str(key): _simplify(item, depth + 1) for key, item in items}
+        return {key if type(key) in _KEYS else str(key): _to_plain_types(item, depth + 1) for key, item in items}
     if isinstance(value, (list, tuple)):
-        return [_simplify(item, depth + 1) for item in cast("list[Any]", value)]
-    return _simplify(_convert_value(value), depth + 1)
+        return [_to_plain_types(item, depth + 1) for item in cast("list[Any]", value)]
+    return _to_plain_types(_convert_value(value), depth + 1)
 
 
 def fingerprint(*parts: Any) -> str:

@@ -9,7 +9,7 @@ effect."""
 
 
 class Output(Protocol):
-    """Receives the events of a run; `node_said` also from the threads of nodes. No method raises."""
+    """Receives the events of a run; `node_reported` also from the threads of nodes. No method raises."""
 
     def run_started(self, name: str, run_id: str, nodes: int) -> None: ...
 
@@ -19,7 +19,7 @@ class Output(Protocol):
         """Receive the end of a node, also of one that never started because it was reused or skipped."""
         ...
 
-    def node_said(self, node_id: str, text: str) -> None: ...
+    def node_reported(self, node_id: str, text: str) -> None: ...
 
     def run_finished(self, success: bool, duration_ms: float) -> None: ...
 
@@ -36,7 +36,7 @@ class NullOutput:
     def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         pass
 
-    def node_said(self, node_id: str, text: str) -> None:
+    def node_reported(self, node_id: str, text: str) -> None:
         pass
 
     def run_finished(self, success: bool, duration_ms: float) -> None:

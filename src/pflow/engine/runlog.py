@@ -98,7 +98,7 @@ class RunLog:
         """Record that a run begins, in this process unless `pid` is given."""
         pid = os.getpid() if pid is None else pid
         name = _replace_surrogates(workflow)
-        row = (run_id, name, source, started_at, _format_json(inputs), resumed_from, pid, _read_birth(pid))
+        row = (run_id, name, source, started_at, _format_json(inputs), resumed_from, pid, _read_process_start(pid))
         with self.file.use_connection(create=True) as connection, transaction(connection):
             connection.execute(_INSERT_RUN, row)
             (begun,) = connection.execute(_COUNT_EXECUTION, (name,)).fetchone()
@@ -111,7 +111,7 @@ class RunLog:
         """Record nodes of the run that have ended. Many at once cost little more than one."""
         values = [_format_node(row) for row in rows]
         with self.file.use_connection() as connection, transaction(connection):
-            number = _find_number(connection, run_id)
+            number = _find_run_number(connection, run_id)
             connection.executemany(_INSERT_NODE, ((number, *row) for row in values))
 
     @_retry_if_damaged
@@ -131,7 +131,7 @@ class RunLog:
         ending = (status, ended_at, duration_ms, failed_node, _format_json(error), reused, _format_json(outputs))
         succeeded, failed = status == "success", status == "failed"
         with self.file.use_connection() as connection, durably(connection), transaction(connection):
-            number = _find_number(connection, run_id)
+            number = _find_run_number(connection, run_id)
             if connection.execute(_UPDATE_RUN, (*ending, number)).rowcount:
                 took = duration_ms if succeeded or failed else 0
                 connection.execute(_COUNT_OUTCOME, (succeeded, failed, took, number))
@@ -147,11 +147,11 @@ class RunLog:
 
     @_retry_if_damaged
     def compute_statistics(self, workflow: str) -> Plain:
-        """How often and how well it ran, forgotten runs included.
+        """Return how often a workflow ran and how its runs ended, deleted runs included.
 
         Every run that began counts as an execution, but only success and failure are outcomes and make up the average.
-        The last execution is the last to begin of those that run no longer. The last error is the last there was,
-        however often it succeeded since.
+        The last execution is the one that began last of those that have ended. The last error stays, however often the
+        workflow has succeeded since.
         """
         with self.file.use_connection() as connection:
             tally = connection.execute(
@@ -208,7 +208,7 @@ class RunLog:
             found = connection.execute(_SELECT_BY_PREFIX, (start,)).fetchall() if start else []
             found = [row for row in found if row[1] == start] or found
             if len(found) != 1:
-                raise _build_not_found(run_id, [row[1] for row in found])
+                raise _build_not_found_error(run_id, [row[1] for row in found])
             rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", found[0][:1])
             nodes = [_parse_node(row)._asdict() for row in rows]
             return {**_parse_run(found[0]), "nodes": nodes}
@@ -246,8 +246,8 @@ class RunLog:
         self.file.close()
 
 
-def _read_birth(pid: int) -> str:
-    """Return the start time of a process, which tells it from a later one with the same id; "" if not known."""
+def _read_process_start(pid: int) -> str:
+    """Return the start time of a process, which a later process with the same id does not share; "" if unknown."""
     try:
         state, *more = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except (OSError, ValueError):
@@ -255,10 +255,10 @@ def _read_birth(pid: int) -> str:
     return "" if state in "ZX" else more[18]
 
 
-def _is_alive(pid: int, birth: str) -> bool:
+def _is_process_alive(pid: int, birth: str) -> bool:
     """Return True if the process with this id and start time still runs."""
     if birth or os.name == "nt":  # where `os.kill` would end it
-        return not birth or _read_birth(pid) == birth
+        return not birth or _read_process_start(pid) == birth
     try:
         os.kill(pid, 0)
     except (OSError, OverflowError) as exc:
@@ -313,10 +313,10 @@ def _extract_message(error: Any) -> Any:
     return cast("Plain", error).get("message", error) if isinstance(error, dict) else error
 
 
-def _find_number(connection: sqlite3.Connection, run_id: str) -> int:
+def _find_run_number(connection: sqlite3.Connection, run_id: str) -> int:
     row = connection.execute("SELECT number FROM runs WHERE id = ?", (_replace_surrogates(run_id),)).fetchone()
     if row is None:
-        raise _build_not_found(run_id, [])
+        raise _build_not_found_error(run_id, [])
     return row[0]
 
 
@@ -334,12 +334,12 @@ def _find_last_failure(connection: sqlite3.Connection, workflow: str) -> Plain |
 def _parse_run(row: tuple[Any, ...]) -> Plain:
     run = dict(zip(_COLUMNS, row[1:], strict=True))
     pid, birth = run.pop("pid"), run.pop("birth")
-    if run["status"] == "running" and not _is_alive(pid, birth):
+    if run["status"] == "running" and not _is_process_alive(pid, birth):
         run["status"] = "interrupted"
     return run | {name: _parse_json(run[name]) for name in ("inputs", "error", "outputs")}
 
 
-def _build_not_found(run_id: str, several: list[str]) -> RunNotFound:
+def _build_not_found_error(run_id: str, several: list[str]) -> RunNotFound:
     shown = printable(run_id[:80], keep="")
     if several:
         return RunNotFound(

@@ -81,8 +81,8 @@ class RunLogFile:
                 self._opened = None
 
     def replace_if_damaged(self, error: DatabaseUnusable) -> bool:
-        """Rename the file if the error says that it is damaged, and return True if a retry can succeed."""
-        if not _means_damage(error):
+        """Rename the file if the error means that it is damaged, and return True if a retry can succeed."""
+        if not _is_damage(error):
             return False
         try:
             with self._lock, locked(self._path.with_name(f"{self._path.name}.lock"), timeout_s=10):
@@ -128,7 +128,7 @@ def _read_inode(path: Path) -> int | None:
         return None
 
 
-def _means_damage(error: DatabaseUnusable) -> bool:
+def _is_damage(error: DatabaseUnusable) -> bool:
     code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code == sqlite3.SQLITE_ERROR:
         return any(sign in str(error.__cause__) for sign in _SCHEMA_ERRORS)

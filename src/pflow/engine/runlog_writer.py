@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pflow.engine.output import NodeStatus
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import NodeRow, RunLog
-from pflow.engine.steps import StepResult
-from pflow.errors import PflowError
-from pflow.ir.model import Node
+from pflow.engine.steps import NodeEnd
 from pflow.redaction import Secrets
 from uraniborg.kernel.clock import iso
 from uraniborg.kernel.errors import UraniborgError
@@ -21,7 +18,7 @@ _MAX_BYTES: Final = 20_000
 
 
 class RunLogWriter:
-    """Writes one run to the log. If the log cannot be written, that is a warning and the run goes on."""
+    """Writes one run to the log. If the log cannot be written, a warning is added and the run continues."""
 
     def __init__(self, log: RunLog | None, run_id: str, workflow: str, source: str) -> None:
         self._log = log
@@ -49,26 +46,20 @@ class RunLogWriter:
         except UraniborgError as exc:
             self._stop_logging(exc)
 
-    def add_node(
-        self,
-        key: str,
-        node: Node,
-        status: NodeStatus,
-        step: StepResult | None,
-        duration_ms: float,
-        error: PflowError | None,
-    ) -> None:
+    def add_node(self, end: NodeEnd) -> None:
         """Add a row for a node that has ended."""
         if self._log is None:
             return
         self._count += 1
-        body = self._secrets.mask(error.body()["error"]) if error else None
+        step, milliseconds = end.step, end.duration_ms
+        body = self._secrets.mask(end.error.body()["error"]) if end.error else None
         note = self._secrets.mask(step.not_reused_reason) if step and step.not_reused_reason else None
         action = step.action if step else "error"
-        began = iso(datetime.now(UTC) - timedelta(milliseconds=duration_ms))
-        self._rows.append(NodeRow(self._count, key, node.type, status, action, began, duration_ms, body, note))
+        began = iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
+        row = NodeRow(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
+        self._rows.append(row)
         if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
-            self._flush()
+            self._flush_rows()
 
     def finish_run(self, result: RunResult, *, is_waiting: bool) -> None:
         """Write that the run has ended, and close the log."""
@@ -88,7 +79,7 @@ class RunLogWriter:
         for name in result.progress.skipped:
             self._count += 1
             self._rows.append(NodeRow(self._count, name, "", "skipped"))
-        self._flush()
+        self._flush_rows()
         status = (
             "success"
             if result.success
@@ -108,12 +99,12 @@ class RunLogWriter:
                     result.failed_node,
                     result.error_body,
                     len(result.progress.reused),
-                    _select_small(result.outputs),
+                    _replace_large_outputs(result.outputs),
                 )
         except UraniborgError as exc:
             self._stop_logging(exc)
 
-    def _flush(self) -> None:
+    def _flush_rows(self) -> None:
         rows, self._rows = self._rows, []
         self._flushed_at = time.monotonic()
         if not rows or self._log is None or not self._began:
@@ -128,7 +119,7 @@ class RunLogWriter:
         self._log = None
 
 
-def _select_small(outputs: dict[str, Any]) -> dict[str, Any]:
+def _replace_large_outputs(outputs: dict[str, Any]) -> dict[str, Any]:
     """Return the outputs, with the size instead of a value that is too large for the log."""
     import orjson
 

@@ -62,7 +62,7 @@ class Schedule:
         """Return True if an edge for the action leaves the node."""
         return any(edge.action == action for edge in self._graph.leaving[node])
 
-    def edge_actions(self, node: str) -> Iterator[str]:
+    def iter_edge_actions(self, node: str) -> Iterator[str]:
         """Yield the action of each edge that leaves the node."""
         return (edge.action for edge in self._graph.leaving[node])
 

@@ -22,7 +22,7 @@ def find_secret_references(workflow: Workflow) -> SecretReferences:
     """Return the references in parameters such as `password`."""
     found: SecretReferences = {}
     for use in iter_template_uses(workflow):
-        if use.node is not None and any(map(is_sensitive, _BETWEEN.split(use.place))):
+        if use.node is not None and any(map(is_sensitive, _BETWEEN.split(use.path))):
             for template in use.templates:
                 for reference in iter_references(template):
                     found.setdefault(reference.root, []).append(reference)

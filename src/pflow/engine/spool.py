@@ -13,7 +13,7 @@ from pflow.redaction import Secrets
 _MAX_AGE_S: Final = 7 * 24 * 3600
 
 
-def spool_folder(home: Path, run_id: str) -> Path:
+def get_spool_folder(home: Path, run_id: str) -> Path:
     """Return the spool folder of a run, which the first file creates."""
     return home / "spool" / run_id
 
@@ -27,7 +27,7 @@ def has_spooled_files(outputs: Mapping[str, Any], spool: Path) -> bool:
     return all(os.path.exists(one) for one in named if isinstance(one, str) and one.startswith(spools))
 
 
-def mask_spool(spool: Path, secrets: Secrets) -> list[str]:
+def mask_spool_files(spool: Path, secrets: Secrets) -> list[str]:
     """Mask secrets in the files of a spool. Remove a file that cannot be masked, and return a warning for each."""
     warnings: list[str] = []
     if not secrets.values or not spool.is_dir():

@@ -18,9 +18,9 @@ from pflow.engine.steps import (
     Job,
     RunState,
     StepResult,
-    effect_run_id_of,
     explain_rerun,
     find_reusable_result,
+    get_effect_run_id,
     restore_result,
     warn_of_rerun,
 )
@@ -61,7 +61,7 @@ class LiveStepRunner:
         """Reuse an earlier result of the step, or execute it. Raise a member of the error family."""
         recorder = self._recorder
         if recorder is None or not recorder.is_resuming:
-            return await self._execute_job(state, job, effect_run_id_of(job))
+            return await self._execute_job(state, job, get_effect_run_id(job))
         if (found := find_reusable_result(recorder.lookup, job)) is not None:
             return found
         if job.is_effectful:
@@ -71,28 +71,28 @@ class LiveStepRunner:
     async def _run_exclusively(self, state: RunState, recorder: RunRecorder, job: Job) -> StepResult:
         """Run a step with effects unless another process that resumes from the same run does so first."""
         try:
-            lock = await _enter_in_thread(recorder.resume_point.lock_effect(job.id))
+            lock = await _acquire_lock_in_thread(recorder.resume_point.lock_effect(job.id))
         except OSError as exc:
             raise NodeFailed(
                 f"'{job.key}' was not started: its effect cannot be locked ({exc.strerror}).",
                 hint="Free disk space in the pflow home, then run the workflow again.",
             ) from exc
         with lock:
-            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder, job.id)
+            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder.open_run, job.id)
             if job.can_reuse(recorder.lookup.removed_files) and (found := restore_result(result, job.call.context)):
                 return found
             was_interrupted = was_interrupted or recorder.earlier.was_interrupted(job.id)
             return await self._rerun_job(state, recorder, job, was_interrupted)
 
     async def _rerun_job(self, state: RunState, recorder: RunRecorder, job: Job, was_interrupted: bool) -> StepResult:
-        """Execute a step of a resumed run, and say why it was not reused."""
+        """Execute a step of a resumed run, and record why it was not reused."""
         reason = explain_rerun(recorder.earlier, job, was_interrupted=was_interrupted)
         if warning := warn_of_rerun(job, reason):
             state.warnings.append(warning)
         if reason == INTERRUPTED:
             state.uncertain.append(job.key)
         state.reasons[job.key] = reason
-        step = await self._execute_job(state, job, effect_run_id_of(job, recorder.earlier, reason))
+        step = await self._execute_job(state, job, get_effect_run_id(job, recorder.earlier, reason))
         return step._replace(not_reused_reason=reason)
 
     async def _execute_job(self, state: RunState, job: Job, effect_run_id: str) -> StepResult:
@@ -101,7 +101,7 @@ class LiveStepRunner:
         if recorder and job.is_effectful:
             recorder.record_start(job.key, job.fingerprint)
         try:
-            outcome = await self._try_repeatedly(state, job)
+            outcome = await self._execute_with_retries(state, job)
         except UraniborgError as exc:
             # A node that timed out, or gave an unusable outcome, may still have had its effect.
             if recorder and job.is_effectful and not isinstance(exc, (NodeTimedOut, UnusableOutcome)):
@@ -122,12 +122,12 @@ class LiveStepRunner:
             _record_result(state, recorder, job, outcome, outputs, text, effect_run_id)
         return StepResult(outputs, outcome.action, effect_run_id=effect_run_id)
 
-    async def _try_repeatedly(self, state: RunState, job: Job) -> Outcome:
+    async def _execute_with_retries(self, state: RunState, job: Job) -> Outcome:
         """Return the outcome of the first attempt that succeeds. Raise the error of the last attempt."""
         count = 1
         while True:
             try:
-                outcome = await attempt_call(self._executor, job.node, job.call)
+                outcome = await execute_once(self._executor, job.node, job.call)
             except RunStopped:
                 raise
             except UraniborgError as exc:
@@ -143,7 +143,7 @@ class LiveStepRunner:
                 state.warnings.extend([one for one in warnings if one not in state.warnings])
                 return outcome
             count += 1
-            if wait := job.retry.wait_before(count):
+            if wait := job.retry.get_wait_before(count):
                 await asyncio.sleep(wait)
 
 
@@ -177,7 +177,7 @@ def _record_result(
     )
 
 
-async def _enter_in_thread(lock: AbstractContextManager[None]) -> ExitStack:
+async def _acquire_lock_in_thread(lock: AbstractContextManager[None]) -> ExitStack:
     """Enter the lock in a thread, as its holder may keep it for long, and return a stack that releases it."""
     stack = ExitStack()
     is_cancelled = threading.Event()
@@ -196,7 +196,7 @@ async def _enter_in_thread(lock: AbstractContextManager[None]) -> ExitStack:
     return stack
 
 
-async def attempt_call(executor: Executor, node: Node, call: Call) -> Outcome:
+async def execute_once(executor: Executor, node: Node, call: Call) -> Outcome:
     """Execute a node once and return its outcome. Raise only members of the error family, whatever the node does."""
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None

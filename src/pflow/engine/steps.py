@@ -6,7 +6,7 @@ A step runner has the last word: in a run it executes nodes, in a dry run it exe
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from pflow.engine.executors import Call
 from pflow.engine.output import NodeStatus
@@ -26,9 +26,6 @@ from pflow.templates.scope import Scope
 from pflow.templates.syntax import Reference
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
-
-if TYPE_CHECKING:
-    from pflow.engine.batches import BatchRun
 
 _log: Final = get_logger(__name__)
 
@@ -98,27 +95,37 @@ class StepRunner(Protocol):
         ...
 
 
-class WalkListener(Protocol):
-    """Receives the events of a walk. `key` is the id of a node with the ids of the nodes that it is nested in."""
+class NodeEnd(NamedTuple):
+    """How a node ended. `key` is its id with the ids of the nodes that it is nested in."""
 
-    def graph_started(self, prefix: str, graph: Graph) -> None: ...
+    key: str
+    node: Node
+    status: NodeStatus
+    step: StepResult | None
+    """None if the node failed or was interrupted."""
+    duration_ms: float
+    error: PflowError | None = None
+    waits_for: Sequence[str] = ()
+    """The values that are not known before the run, and that the node needs: only in a dry run."""
 
-    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None: ...
 
-    def batch_ended(self, key: str, batch: "BatchRun") -> None: ...
+class WalkListener:
+    """Receives the events of a walk, and ignores those that a subclass does not handle."""
 
-    def node_ended(
-        self,
-        key: str,
-        node: Node,
-        status: NodeStatus,
-        step: StepResult | None,
-        duration_ms: float,
-        error: PflowError | None = None,
-        waits_for: Sequence[str] = (),
-    ) -> None: ...
+    def graph_started(self, prefix: str, graph: Graph) -> None:
+        """Handle the start of a workflow. The keys of its nodes begin with `prefix`, empty if it is not nested."""
 
-    def node_skipped(self, key: str, node: Node) -> None: ...
+    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
+        """Handle the start of a node. `deciders` are the nodes that decide whether it is reached, if not known yet."""
+
+    def batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
+        """Handle the end of a batch. `problem` is the first failure of an item, or empty."""
+
+    def node_ended(self, end: NodeEnd) -> None:
+        """Handle the end of a node."""
+
+    def node_skipped(self, key: str, node: Node) -> None:
+        """Handle a node that the walk does not reach."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +166,10 @@ class RunState:
             say,
         )
 
-    def effect_of(self, node: Node) -> str:
-        """Return the effect of a node whose parameters are not resolved."""
-        return node.effect or self.interfaces[node.type].get_effect(node.params)
+
+def get_effect(interfaces: Mapping[str, Interface], node: Node, params: Mapping[str, Any]) -> str:
+    """Return the effect that the workflow declares for a node, or else that of its type with these parameters."""
+    return node.effect or interfaces[node.type].get_effect(params)
 
 
 async def run_step(
@@ -190,7 +198,7 @@ def prepare_job(state: RunState, node: Node, scope: Scope, key: str, retry: Retr
         state.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = state.build_context(key, timeout)
-    effect = node.effect or interface.get_effect(params)
+    effect = get_effect(state.interfaces, node, params)
     step_fingerprint = fingerprint_step(interface, params, context, effects)
     state.hashes[key] = step_fingerprint
     call = Call(interface, params, context, effect, state.secrets)
@@ -242,7 +250,7 @@ def warn_of_rerun(job: Job, reason: str) -> str:
     return ""
 
 
-def effect_run_id_of(job: Job, earlier: EarlierRuns | None = None, reason: str = "") -> str:
+def get_effect_run_id(job: Job, earlier: EarlierRuns | None = None, reason: str = "") -> str:
     """Return the id of the run that the effect of a step that runs now counts for; empty for a pure node.
 
     A step that runs again only because its result was not stored leaves everything as it was.

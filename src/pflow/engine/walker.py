@@ -1,7 +1,7 @@
 """The walk over a workflow: its nodes in the order that the edges give, at the same time where the edges allow it.
 
 The same walk serves a run and a dry run. In a dry run the outputs, the action and the effects of a node that would run
-are not known: the walk goes on with those that are.
+are not known: the walk continues with those that are.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from pflow.engine.results import Progress, collect_outputs
 from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects, join_effects
 from pflow.engine.schedule import Schedule
 from pflow.engine.secret_references import find_secret_references, resolve_secrets
-from pflow.engine.steps import RunState, StepResult, ValueUnknown, run_step
+from pflow.engine.steps import NodeEnd, RunState, StepResult, ValueUnknown, get_effect, run_step
 from pflow.errors import (
     ApprovalRequired,
     NodeFailed,
@@ -81,7 +81,7 @@ class _Workers:
         task.add_done_callback(self._on_end)
 
     @property
-    def are_left(self) -> bool:
+    def has_unfinished(self) -> bool:
         """Whether a task is at work, or has ended and was not waited for."""
         return bool(self.count or self._ended)
 
@@ -140,7 +140,7 @@ class WorkflowWalker:
         ready, workers = deque([self._schedule.start]), _Workers()
         try:
             await self._run_ready_nodes(ready, workers)
-            while workers.are_left:
+            while workers.has_unfinished:
                 await workers.wait_for_next()
         except BaseException:
             await workers.cancel_all()
@@ -185,13 +185,13 @@ class WorkflowWalker:
             waits_for = sorted(self.unknown) if is_blind else _list_unknown_references(node, self.unknown)
         except asyncio.CancelledError:
             self.progress.interrupted.append(node.id)
-            self._listener.node_ended(key, node, "uncertain", None, elapsed_ms(began))
+            self._listener.node_ended(NodeEnd(key, node, "uncertain", None, elapsed_ms(began)))
             raise
         self._record_outputs(node.id, step.outputs)
         self._record_effects(node.id, effects, step.effect_run_id)
         status: NodeStatus = "reused" if step.is_reused else "completed"
         self._record_progress(node.id, step)
-        self._listener.node_ended(key, node, status, step, elapsed_ms(began), None, waits_for)
+        self._listener.node_ended(NodeEnd(key, node, status, step, elapsed_ms(began), None, waits_for))
         if step.action is not None and not self._schedule.has_edge(node.id, step.action):
             self._warn_of_dead_end(node, step.action)
         return self._schedule.end_node(node.id, step.action)
@@ -203,7 +203,7 @@ class WorkflowWalker:
         if reason := self._state.reasons.get(key):
             self.progress.not_reused[node.id] = reason
         status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
-        self._listener.node_ended(key, node, status, None, duration_ms, exc)
+        self._listener.node_ended(NodeEnd(key, node, status, None, duration_ms, exc))
         if isinstance(exc, RunStopped) or not self._schedule.has_edge(node.id, ERROR_ACTION):
             if node.id not in self._schedule.deciders:
                 self.progress.failures[node.id] = exc
@@ -211,7 +211,9 @@ class WorkflowWalker:
                 return []
         else:
             self._state.warnings.append(f"'{node.id}' failed, and its error edge was followed: {exc.message}")
-        is_harmless = isinstance(exc, TemplateUnresolved) or self._state.effect_of(node) == "pure"
+        is_harmless = (
+            isinstance(exc, TemplateUnresolved) or get_effect(self._state.interfaces, node, node.params) == "pure"
+        )
         is_known = node.id not in self.unknown
         self._record_effects(node.id, effects, "" if is_harmless else f"failed: {exc.message}" if is_known else None)
         self._record_outputs(node.id, {**_copy_failure_outputs(exc), "error": exc.message})
@@ -256,7 +258,7 @@ class WorkflowWalker:
         """Return the result of a node that will run with parameters that are not known."""
         if node.type == NESTED:
             return StepResult(None, None, effect_run_id=None)
-        run_id = "" if self._state.effect_of(node) == "pure" else self._state.context.run_id
+        run_id = "" if get_effect(self._state.interfaces, node, node.params) == "pure" else self._state.context.run_id
         return StepResult(None, None, effect_run_id=run_id)
 
     def _list_actions(self, name: str) -> set[str]:
@@ -269,7 +271,7 @@ class WorkflowWalker:
 
     def _warn_of_dead_end(self, node: Node, action: str) -> None:
         """Warn that a node ended with an action that none of its edges is for."""
-        if actions := {*self._schedule.edge_actions(node.id)} - {ERROR_ACTION}:
+        if actions := {*self._schedule.iter_edge_actions(node.id)} - {ERROR_ACTION}:
             listed = ", ".join(sorted(actions))
             self._state.warnings.append(f"'{node.id}' returned the action '{action}', but has edges only for {listed}.")
 
@@ -279,24 +281,24 @@ class WorkflowWalker:
                 raise ValueUnknown
             effects = NO_EFFECTS
         if node.batch is None:
-            return await self._run_once(node, self._scope, key, effects)
+            return await self._run_nested_or_step(node, self._scope, key, effects)
         retry = node.batch.retry if node.batch.retry.attempts > 1 else None
 
         async def run_item(scope: Scope, index: int) -> StepResult:
-            return await self._run_once(node, scope, f"{key}[{index}]", effects, retry)
+            return await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects, retry)
 
         batch = BatchRun(node, self._scope, run_item, self._runner.concurrency)
         await batch.run()
-        self._listener.batch_ended(key, batch)
+        self._listener.batch_ended(key, len(batch.items), batch.reused_count, batch.describe_first_problem())
         if not batch.is_known:
             self.unknown.add(node.id)
         batch.raise_failure()
         if batch.errors:
             failed = f"{len(batch.errors)} of {len(batch.items)} items of '{key}' failed"
-            self._state.warnings.append(f"{failed}, the first at {batch.first_problem()}")
+            self._state.warnings.append(f"{failed}, the first at {batch.describe_first_problem()}")
         return batch.build_result()
 
-    async def _run_once(
+    async def _run_nested_or_step(
         self, node: Node, scope: Scope, key: str, effects: str, retry: Retry | None = None
     ) -> StepResult:
         if node.type == NESTED:
@@ -317,10 +319,10 @@ class WorkflowWalker:
             values = prepare_inputs(workflow, params.get("inputs") or params.get("param_mapping") or {})
             self._state.secrets.add(find_secret_inputs(workflow, values))
         except PflowError as exc:
-            raise _relate_to_outer(exc, node, key, exc.ids.get("node")) from None
+            raise _assign_error_to_outer_node(exc, node, key, exc.ids.get("node")) from None
         inner = WorkflowWalker(workflow, values, self._state, prefix=f"{key}/", effects=effects)
         try:
-            await self._walk_in_time(node, inner)
+            await self._walk_nested_with_timeout(node, inner)
         finally:
             if inner.progress.failures or inner.progress.interrupted:
                 self._note_nested_reuse(node, inner.progress)
@@ -328,7 +330,7 @@ class WorkflowWalker:
             if inner.unknown:  # then another node may be the first to fail
                 self.unknown.add(node.id)
             failed, exc = next(iter(inner.progress.failures.items()))
-            raise _relate_to_outer(exc, node, key, failed)
+            raise _assign_error_to_outer_node(exc, node, key, failed)
         return self._build_nested_result(node, inner, effects)
 
     def _build_nested_result(self, node: Node, inner: "WorkflowWalker", effects: str) -> StepResult:
@@ -352,7 +354,7 @@ class WorkflowWalker:
         self.progress.reused += [f"{node.id}/{one}" for one in inner.reused]
         self.progress.not_reused |= {f"{node.id}/{one}": why for one, why in inner.not_reused.items()}
 
-    async def _walk_in_time(self, node: Node, inner: "WorkflowWalker") -> None:
+    async def _walk_nested_with_timeout(self, node: Node, inner: "WorkflowWalker") -> None:
         """Walk over a nested workflow. Raise NodeTimedOut if it takes longer than it may."""
         limits = (node.timeout, inner.workflow.timeout)
         seconds = min((one for one in limits if one is not None), default=None)
@@ -374,7 +376,7 @@ def _list_unknown_references(node: Node, unknown: set[str]) -> list[str]:
     return list(dict.fromkeys(one.text for one in references if one.root in names))
 
 
-def _relate_to_outer(exc: PflowError, node: Node, key: str, inner: str | None) -> PflowError:
+def _assign_error_to_outer_node(exc: PflowError, node: Node, key: str, inner: str | None) -> PflowError:
     """Return the error of a nested workflow as one of the node that runs it, with the innermost node beside it."""
     if inner is not None:
         exc.ids.setdefault("nested_node", f"{key}/{inner}")

@@ -1,9 +1,9 @@
-"""Edges that can never be followed, because the node they leave never answers with their action. Pure."""
+"""Edges that can never be followed, because the node they leave never returns their action. Pure."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from pflow.ir.diagnostics import Diagnostic, error, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface
@@ -32,7 +32,7 @@ def check_actions(
         if edge.action not in known:
             unknown.setdefault(edge.action, index_of(edge))
     return [
-        (error if is_approval else warning)(
+        (make_error if is_approval else make_warning)(
             "unknown_action",
             f"edges[{index}].action",
             f"'{node.id}' never returns the action '{action[:80]}', so these edges are never followed.",

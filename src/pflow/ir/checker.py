@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, cast
 from pflow.ir.action_checks import check_actions
 from pflow.ir.code_templates import check_shell_command
 from pflow.ir.constant_checks import ConstantChecker
-from pflow.ir.diagnostics import Diagnostic, error, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.foreign_syntax import check_foreign_syntax
 from pflow.ir.graph import Graph
 from pflow.ir.model import Edge, Node, Workflow
@@ -34,17 +34,17 @@ _MCP_TOOLS_HINT: Final = (
 )
 
 Loader = Callable[[str], Any]
-"""Returns the document of another workflow, by its name. Raises a kernel error if there is no such workflow."""
+"""Return the document of the workflow of this name. Raise a member of the error family if it does not exist."""
 
 
 class Interfaces(Protocol):
     """The methods of a registry that the checker uses."""
 
-    def get(self, type: str, /) -> Interface | None: ...  # noqa: A002 - what it is called everywhere
+    def get(self, type: str, /) -> Interface | None: ...  # noqa: A002 - the name of the key in workflows
 
     def list_types(self) -> list[str]: ...
 
-    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - the name of the key in workflows
         """Return the types whose name or purpose is like that of `type`, the nearest first."""
         ...
 
@@ -66,7 +66,7 @@ class CheckResult:
 
 
 class _EdgeIndexes:
-    """Where in the file edges are. Most files are never asked."""
+    """The indexes of edges in the file, computed only if a diagnostic needs them."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
@@ -139,7 +139,7 @@ class _Checker:
         if near:
             hint = f"Nearest: {', '.join(near)}. `browse_components`, or `pflow browse`, lists {others:,} more."
         return [
-            error(
+            make_error(
                 "unknown_type",
                 f"{path}.type",
                 f"There is no node type '{kind}'.",
@@ -168,7 +168,7 @@ class _Checker:
         if len(keys) != 1:
             message = "Give exactly one of `workflow_name`, `workflow_ref` and `workflow_ir`."
             example = {"workflow_name": "greeter", "inputs": {"who": "world"}}
-            return [error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
+            return [make_error("bad_nested", f"{path}.params", message, example=example, node=node.id)]
         path = f"{path}.params.{keys[0]}"
         given: Any = node.params[keys[0]]
         if keys[0] != "workflow_ir":
@@ -182,7 +182,7 @@ class _Checker:
     def _check_named_workflow(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
         if name in self._open:
             cycle = " → ".join([*self._open[self._open.index(name) :], name])
-            return [error("nested_circle", path, f"Workflows run each other in a cycle: {cycle}.", node=node.id)]
+            return [make_error("nested_circle", path, f"Workflows run each other in a cycle: {cycle}.", node=node.id)]
         if depth + self._heights.get(name, 1) > MOST_NESTED:
             return [_report_too_deep(node, path)]
         if name in self._heights:
@@ -193,7 +193,7 @@ class _Checker:
         except UraniborgError as exc:
             available = tuple(cast("list[str]", exc.ids.get("available", [])))
             more = {"hint": exc.hint, "available": available, "nearest": find_nearest(name, available), "node": node.id}
-            return [error("nested_not_found", path, exc.message, **more)]
+            return [make_error("nested_not_found", path, exc.message, **more)]
         self._open.append(name)
         deepest, self._deepest = self._deepest, depth + 1
         inner = self.check_document(document, depth + 1)
@@ -222,11 +222,13 @@ def _refuse_retry_of_nested(node: Node, path: str) -> Diagnostic | None:
     what = "`retry`" if is_tried_again else '`"resume": "never"`'
     message = f"{what} applies to single nodes, not to a nested workflow."
     hint = "Set it on the nodes of the nested workflow that need it."
-    return error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
+    return make_error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
 
 
 def _report_too_deep(node: Node, path: str) -> Diagnostic:
-    return error("nested_too_deep", path, f"Workflows are nested more than {MOST_NESTED} levels deep.", node=node.id)
+    return make_error(
+        "nested_too_deep", path, f"Workflows are nested more than {MOST_NESTED} levels deep.", node=node.id
+    )
 
 
 def _lift_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
@@ -247,7 +249,7 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
     inputs = inner.workflow.inputs
     missing = [one.name for one in inputs.values() if one.required and one.name not in named and not one.secret]
     found = [
-        error(
+        make_error(
             "missing_nested_input",
             f"{inputs_path}.{name}",
             f"The workflow that '{node.id}' runs needs the input '{name}'.",
@@ -262,7 +264,7 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
         if name not in known:
             message = f"Nothing in the workflow that '{node.id}' runs uses the input '{name[:80]}'."
             more = {"available": tuple(inputs), "nearest": find_nearest(name, inputs), "node": node.id}
-            found.append(warning("unknown_nested_input", f"{inputs_path}.{name[:80]}", message, **more))
+            found.append(make_warning("unknown_nested_input", f"{inputs_path}.{name[:80]}", message, **more))
     return found
 
 
@@ -273,7 +275,7 @@ def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], e
         chain = " → ".join([*named, circle[0]])
         message = f"These nodes wait for each other: {chain}."
         found.append(
-            error("circle", _find_closing_edge(circle, graph, edges), message, hint="Remove one of these edges.")
+            make_error("circle", _find_closing_edge(circle, graph, edges), message, hint="Remove one of these edges.")
         )
     reached = graph.find_reachable()
     unreached = [node for node in workflow.nodes if node not in reached]
@@ -282,9 +284,11 @@ def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], e
         message = f"No edge leads to '{node}', so it would never run."
         example = {"from": _find_preceding_node(workflow, node), "to": node}
         hint = "Add an edge to it, or remove it. The order of the nodes does not create edges."
-        found.append(error("unreachable_node", path, message, hint=hint, example=example, node=node))
+        found.append(make_error("unreachable_node", path, message, hint=hint, example=example, node=node))
     if len(unreached) > _NAMED:
-        found.append(error("unreachable_node", "nodes", f"No edge leads to {len(unreached) - _NAMED:,} more nodes."))
+        found.append(
+            make_error("unreachable_node", "nodes", f"No edge leads to {len(unreached) - _NAMED:,} more nodes.")
+        )
     return found
 
 

@@ -1,34 +1,34 @@
-"""Templates in code and commands: positions in which a value would be code, or would not be put in at all."""
+"""Templates in code and commands: positions in which a value would be code, or would not be replaced at all."""
 
 import re
 from typing import Any, Final, cast
 
-from pflow.ir.diagnostics import Diagnostic, error
+from pflow.ir.diagnostics import Diagnostic, make_error
 from pflow.ir.model import Node
 from pflow.ir.template_uses import SHELL_COMMAND, Use, has_template
 from pflow.shell.command import inspect_command, parse_command
 from pflow.shell.inspection import Finding
 from pflow.shell.interpreters import is_program_variable
 from pflow.shell.tree import Undecided
+from pflow.shortening import shorten_text
 from pflow.templates.syntax import Template, find_templates, iter_strings
 
 CODE_PARAMS: Final = (("python", "code"), ("code", "code"))
 """The parameters, by node type and name, that are Python."""
 _MOST: Final = 12
-_LONGEST: Final = 120
 _TO_INTERPRETER: Final = "template_to_interpreter"
 
 
 def check_code_templates(use: Use, path: str) -> list[Diagnostic]:
     """Return an error for a template in code, where its value would be code, too."""
-    if use.node is None or not use.templates or (use.node.type, use.place) not in CODE_PARAMS:
+    if use.node is None or not use.templates or (use.node.type, use.path) not in CODE_PARAMS:
         return []
     template, node = use.templates[0], use.node.id
     name = re.sub(r"\W+", "_", template.text).strip("_") or "value"
-    message = f"`${{{_shorten(template.text)}}}` would become part of the code, and its value would run."
+    message = f"`${{{shorten_text(template.text)}}}` would become part of the code, and its value would run."
     example = {"code": f"result = {name}", "inputs": {name: f"${{{template.text}}}"}}
     hint = "Pass it in `inputs`, which are variables in the code. Write `$${` for a literal `${`."
-    return [error("template_in_code", path, message, hint=hint, example=example, node=node)]
+    return [make_error("template_in_code", path, message, hint=hint, example=example, node=node)]
 
 
 def check_shell_command(node: Node, path: str) -> list[Diagnostic]:
@@ -48,7 +48,7 @@ def check_shell_command(node: Node, path: str) -> list[Diagnostic]:
     except Undecided as exc:
         message = f"The checker cannot tell which parts of this command are programs: {exc}."
         hint = "Write it in a simpler form, or in several nodes, or use a `python` node with `inputs`."
-        return [*found, error(_TO_INTERPRETER, path, message, hint=hint, node=node.id)]
+        return [*found, make_error(_TO_INTERPRETER, path, message, hint=hint, node=node.id)]
     literal = next((one for one, context in zip(templates, contexts, strict=True) if context == "literal"), None)
     if literal is not None:
         found.append(_report_in_here_document(literal, path, node.id))
@@ -64,14 +64,14 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
         )
         example = {"env": {"NAME": env}}
         return [
-            error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)
+            make_error("template_in_environment", path, message, hint=_NAMES, example=example, node=node.id)
         ], frozenset()
     given = cast("dict[str, Any]", env) if isinstance(env, dict) else {}
     names = frozenset(
         name for name, value in given.items() if any(has_template(text) for _, text in iter_strings(value))
     )
     found = [
-        error(
+        make_error(
             "template_in_environment",
             f"{path}.{name[:80]}",
             f"The variable {name[:80]} selects the programs that run, so its value cannot be a template.",
@@ -88,19 +88,17 @@ _NAMES: Final = "Write the names of the variables into the workflow, and choose 
 
 
 def _report_in_here_document(template: Template, path: str, node: str) -> Diagnostic:
-    message = f"`${{{_shorten(template.text)}}}` is in a here-document with a quoted word, where nothing is replaced."
+    message = (
+        f"`${{{shorten_text(template.text)}}}` is in a here-document with a quoted word, where nothing is replaced."
+    )
     hint = "Write <<EOF without quotes, or pass the text with the parameter `stdin`."
-    return error("template_in_document", path, message, hint=hint, example="cat <<EOF", node=node)
+    return make_error("template_in_document", path, message, hint=hint, example="cat <<EOF", node=node)
 
 
 def _report_to_interpreter(finding: Finding, templates: list[Template], path: str, node: str) -> Diagnostic:
     name = "v" if finding.mark is None else templates[finding.mark].text
     subject = "A value from a variable, a pipe, a file or `stdin`"
     if finding.mark is not None:
-        subject = f"The value of `${{{_shorten(name)}}}`"
-    hint = finding.hint.replace("${v}", f"${{{_shorten(name)}}}")
-    return error(_TO_INTERPRETER, path, f"{subject} would be code for `{finding.program}`.", hint=hint, node=node)
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+        subject = f"The value of `${{{shorten_text(name)}}}`"
+    hint = finding.hint.replace("${v}", f"${{{shorten_text(name)}}}")
+    return make_error(_TO_INTERPRETER, path, f"{subject} would be code for `{finding.program}`.", hint=hint, node=node)

@@ -1,4 +1,4 @@
-"""Values as the type they are declared to be: lenient where nothing is lost, and never silent where something is."""
+"""Conversion of values to their declared types, as long as nothing is lost."""
 
 import math
 import re
@@ -78,7 +78,7 @@ def _coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
 
 
 def can_coerce_param(value: Any, kind: str) -> bool:
-    """Return whether a value is of a parameter's type, or can be made to be."""
+    """Return True if a value has the type of a parameter, or can be converted to it."""
     return coerce_param(value, kind)[1]
 
 

@@ -1,11 +1,11 @@
-"""Constants with which a node is bound to fail, or to give nothing: reported before anything runs."""
+"""Checks of constant parameters that would make a node fail or return nothing."""
 
 import re
 from typing import Any, Final
 
 from pflow.ir.code_templates import CODE_PARAMS
 from pflow.ir.coercion import coerce_value
-from pflow.ir.diagnostics import Diagnostic, error, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import Node
 from pflow.ir.param_checks import mask_param
 from pflow.ir.template_uses import has_template
@@ -55,11 +55,11 @@ class ConstantChecker:
         if syntax_error is None:
             # Code that only chooses an edge has its answer in `action`.
             is_without = never_assigns(code, "result", "action")
-            return warning("no_result", path, f"'{node.id}': {NO_RESULT}", node=node.id) if is_without else None
+            return make_warning("no_result", path, f"'{node.id}': {NO_RESULT}", node=node.id) if is_without else None
         line = f" (line {syntax_error.lineno})" if syntax_error.lineno else ""
         text = mask_param("line", (syntax_error.text or "").strip()[:_LINE])
         message = f"The code of '{node.id}' is not valid Python: {syntax_error.msg}{line}."
-        return error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
+        return make_error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
 
 
 def _check_delete_confirmed(node: Node, interface: Interface, path: str) -> Diagnostic | None:
@@ -72,7 +72,7 @@ def _check_delete_confirmed(node: Node, interface: Interface, path: str) -> Diag
         return None
     example = {name: mask_param(name, value) for name, value in node.params.items() if name in interface.params}
     message = f"'{node.id}' deletes nothing unless `{key}` is true."
-    return error("unconfirmed_delete", path, message, example={**example, key: True}, node=node.id)
+    return make_error("unconfirmed_delete", path, message, example={**example, key: True}, node=node.id)
 
 
 def _check_url(node: Node, path: str) -> Diagnostic | None:
@@ -86,7 +86,7 @@ def _check_url(node: Node, path: str) -> Diagnostic | None:
     scheme = _SCHEME.match(head)
     found_scheme = f"; it begins with {scheme[0]}://" if scheme and not _can_become_http_url(head) else ""
     message = f"`url` of '{node.id}' must begin with http:// or https:// and a host{found_scheme}."
-    return error("bad_url", path, message, example="https://example.org/data", node=node.id)
+    return make_error("bad_url", path, message, example="https://example.org/data", node=node.id)
 
 
 def _can_become_http_url(head: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from pflow.ir.coercion import coerce_value
-from pflow.ir.diagnostics import Diagnostic, error, report_unknown_keys, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning, report_unknown_keys
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
 from pflow.suggestions import find_nearest
@@ -38,7 +38,7 @@ Plain = dict[str, Any]
 
 
 def is_valid_name(text: str) -> bool:
-    """Return whether a template can refer to it."""
+    """Return True if a template can refer to a value of this name."""
     return _NAME.fullmatch(text) is not None
 
 
@@ -51,16 +51,16 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
         has_default = "default" in declaration
         required = declaration.get("required", not has_default) is not False
         found += [
-            error("bad_declaration", f"{path}.{key}", f"`{key}` must be true or false.", example=True)
+            make_error("bad_declaration", f"{path}.{key}", f"`{key}` must be true or false.", example=True)
             for key in ("required", "stdin", "secret")
             if not isinstance(declaration.get(key, False), bool)
         ]
         if required and has_default:
             message = f"'{name}' is required but has a default, which is used if it is not given."
-            found.append(warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
+            found.append(make_warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
         if has_default and declaration["default"] is not None and not coerce_value(declaration["default"], kind)[1]:
             message = f"The default of '{name}' does not have its type, {kind}."
-            found.append(error("bad_default", f"{path}.default", message))
+            found.append(make_error("bad_default", f"{path}.default", message))
         inputs[name] = Input(
             name=name,
             type=kind,
@@ -73,7 +73,7 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
         )
     if len(asking := [name for name, one in inputs.items() if one.stdin]) > 1:
         message = f"Only one input can be read from stdin; these ask for it: {', '.join(asking)}."
-        found.append(error("stdin_twice", f"inputs.{asking[1]}.stdin", message))
+        found.append(make_error("stdin_twice", f"inputs.{asking[1]}.stdin", message))
     return inputs
 
 
@@ -85,7 +85,7 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
         if wrong_key:
             message = f"An output uses `source`, not `{wrong_key}`."
             found.append(
-                error(
+                make_error(
                     "no_source", f"{path}.{wrong_key}", message, example={name: _suggest_output(declaration[wrong_key])}
                 )
             )
@@ -94,7 +94,7 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
         source = declaration.get("source")
         if not isinstance(source, str) or not source:
             message = "An output needs a `source`: a template with its value."
-            found.append(error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
+            found.append(make_error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
             continue
         outputs[name] = Output(
             name=name,
@@ -106,7 +106,7 @@ def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
 
 
 def _to_template(source: str) -> str:
-    """`node.key` and `$node.key` are understood, too."""
+    """Return a source as a template: `node.key` and `$node.key` become `${node.key}`."""
     bare = source[1:] if source.startswith("$") and not source.startswith(("${", "$$")) else source
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
 
@@ -122,17 +122,17 @@ def _read_declarations(plain: Any, where: str, example: Plain, found: list[Diagn
         return {}
     if not isinstance(plain, dict):
         message = f"`{where}` is an object of names and declarations."
-        found.append(error("bad_declaration", where, message, example={"name": example}))
+        found.append(make_error("bad_declaration", where, message, example={"name": example}))
         return {}
     declarations: dict[str, Plain] = {}
     for name, declaration in cast("Plain", plain).items():
         if not is_valid_name(name):
             message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
-            found.append(error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
+            found.append(make_error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
         elif not isinstance(declaration, dict):
             right = {name: _suggest_output(declaration)} if where == "outputs" else {name: example}
             message = f"'{name}' must be an object with its declaration."
-            found.append(error("bad_declaration", f"{where}.{name}", message, example=right))
+            found.append(make_error("bad_declaration", f"{where}.{name}", message, example=right))
         else:
             declarations[name] = cast("Plain", declaration)
     return declarations
@@ -144,5 +144,7 @@ def _read_type(declaration: Mapping[str, Any], path: str, found: list[Diagnostic
     if kind is None:
         message = f"'{str(given)[:40]}' is not a type."
         nearest = find_nearest(str(given)[:40].lower(), TYPES)
-        found.append(error("bad_type", f"{path}.type", message, available=TYPES, nearest=nearest, example="string"))
+        found.append(
+            make_error("bad_type", f"{path}.type", message, available=TYPES, nearest=nearest, example="string")
+        )
     return kind or "any"

@@ -45,11 +45,11 @@ class Diagnostic:
         return required | {name: value for name, value in optional.items() if value not in (None, "", [])}
 
 
-def error(code: str, path: str, message: str, **more: Any) -> Diagnostic:
+def make_error(code: str, path: str, message: str, **more: Any) -> Diagnostic:
     return Diagnostic("error", code, path, message, **more)
 
 
-def warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
+def make_warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
     return Diagnostic("warning", code, path, message, **more)
 
 
@@ -58,7 +58,7 @@ def report_unknown_keys(
 ) -> list[Diagnostic]:
     """Return an error for each unknown key of the object at `path`, which messages call `what`."""
     return [
-        error(
+        make_error(
             "unknown_key",
             f"{path}.{key[:80]}" if path else key[:80],
             f"{what} has no key '{key[:80]}'.",

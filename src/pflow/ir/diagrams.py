@@ -81,12 +81,12 @@ def _make_mermaid_names(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _escape_mermaid(text: str) -> str:
-    """Everything that is not a letter or a digit could mean something, and is given by its number instead."""
+    """Return the text with each character that may have a meaning in Mermaid written as its number."""
     return _SPECIAL.sub(lambda found: f"#{ord(found[0])};", _clean_label(text))
 
 
 def draw_svg(workflow: Workflow) -> str:
-    """Boxes and arrows from top to bottom, for light and for dark. Raises TooLargeToDraw."""
+    """Return a drawing with boxes and arrows from top to bottom, for light and dark mode. Raise TooLargeToDraw."""
     layout = _Layout(workflow)
     top, width, height = layout.place_items()
     parts = [
@@ -124,7 +124,7 @@ class _Route:
 
 
 class _Layout:
-    """Nodes in layers, each below those it follows, in an order in which few edges cross, and near their neighbours."""
+    """Nodes in layers, each below its predecessors, ordered so that few edges cross, and near their neighbours."""
 
     def __init__(self, workflow: Workflow) -> None:
         if len(workflow.nodes) > MOST_NODES:
@@ -174,7 +174,7 @@ class _Layout:
         return _Route(edge, items, label, leads_up)
 
     def place_items(self) -> tuple[list[tuple[float, float]], float, float]:
-        """Give each item its x. The top and bottom of each layer, and the size of the page."""
+        """Set the x of each item. Return the top and bottom of each layer, and the width and height of the page."""
         for layer in self._layers:
             _spread_layer(layer, [0.0] * len(layer))
         for _ in range(8):
@@ -206,12 +206,12 @@ def _mean_x(neighbours: Sequence[_Item], item: _Item) -> float:
 
 
 def _align_below(item: _Item) -> float:
-    """Below the one it follows, where each is the other's only one."""
+    """Return the x of an item that is the only successor of its only predecessor: that of the predecessor."""
     return item.above[0].x if len(item.above) == 1 and len(item.above[0].below) == 1 else item.x
 
 
 def _spread_layer(layer: Sequence[_Item], wanted: Sequence[float]) -> None:
-    """Each as near as can be to where it is wanted, in this order and without touching (isotonic regression)."""
+    """Place items as near as possible to their wanted x, in this order and without overlap (isotonic regression)."""
     offsets = [0.0]
     for one, next_one in pairwise(layer):
         offsets.append(offsets[-1] + (one.width + next_one.width) / 2 + _GAP)
@@ -279,7 +279,7 @@ def _measure_box(node: Node) -> float:
 
 
 def _measure_text(text: str, size: float) -> float:
-    """About; a little too much rather than too little."""
+    """Return the estimated width of a text, rather too large than too small."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return size * (0.58 * len(text) + 0.45 * wide)
 

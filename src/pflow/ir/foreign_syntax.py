@@ -15,6 +15,7 @@ from pflow.ir.model import Workflow
 from pflow.ir.reference_checks import BATCH_OUTPUTS, get_use_path
 from pflow.ir.template_uses import NESTED, Use, get_batch_aliases, iter_resolvable_texts
 from pflow.registry.interface import Interface
+from pflow.shortening import shorten_text
 from pflow.templates.syntax import iter_references
 
 Form = Literal["braces", "dollar", "angle"]
@@ -32,7 +33,6 @@ _UNCLOSED_TAGS: Final = {
 """Elements of HTML that need no end tag."""
 _MOST: Final = 12
 """Placeholders of one text that are reported."""
-_LONGEST: Final = 120
 
 
 class _Placeholder(NamedTuple):
@@ -66,7 +66,7 @@ class _Checker:
         self._is_static = not self._used_anywhere and not workflow.inputs
 
     def check_text(self, use: Use, path: str) -> Iterator[Diagnostic]:
-        if use.node is not None and (use.node.type, use.place) in CODE_PARAMS:
+        if use.node is not None and (use.node.type, use.path) in CODE_PARAMS:
             return
         seen: set[str] = set()
         for one in self._find_placeholders(use):
@@ -74,7 +74,7 @@ class _Checker:
             if severity is None:
                 continue
             seen.add(one.root)
-            placeholder, template = _shorten(one.text), f"${{{_shorten(one.meant)}}}"
+            placeholder, template = shorten_text(one.text), f"${{{shorten_text(one.meant)}}}"
             message = f"`{placeholder}` is not a template and is not replaced. Write `{template}`."
             yield Diagnostic(
                 severity,
@@ -129,7 +129,7 @@ class _Checker:
             return f"If the text is right, remove the unused input '{one.root}'."
         if one.root in self._workflow.nodes or one.root in self._workflow.inputs:
             return "If the text is right, rename the node or the input."
-        return f'Declare the input: "inputs": {{"{_shorten(one.root)}": {{"type": "string"}}}}'
+        return f'Declare the input: "inputs": {{"{shorten_text(one.root)}": {{"type": "string"}}}}'
 
 
 def _is_legitimate(use: Use, one: _Placeholder) -> bool:
@@ -145,7 +145,3 @@ def _is_legitimate(use: Use, one: _Placeholder) -> bool:
     assigned = rf"(?<![\w$-]){word}=" if use.is_command else rf"(?<![\w-]){word}\s*+=(?!=)"
     others = rf"-v\s*+{word}=|\bfor\s++\$?{word}\b|\bread\b[^;|&\n]{{0,200}}\b{word}\b"
     return bool(re.search(rf"{assigned}|{others}|--(?:arg|argjson|slurpfile|rawfile)\s++{word}\b", use.text))
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -42,7 +42,7 @@ class Graph:
         return seen
 
     def sort_nodes(self) -> list[str]:
-        """All nodes, each after those it follows; those in a circle, and behind one, are left out."""
+        """Return the nodes, each after its predecessors, without those in a cycle or after one."""
         open_edges = {node: len(edges) for node, edges in self.entering.items()}
         ready = deque(node for node, count in open_edges.items() if count == 0)
         ordered: list[str] = []
@@ -56,7 +56,7 @@ class Graph:
         return ordered
 
     def find_cycles(self) -> Iterator[list[str]]:
-        """Circles that share no node, until no other is left; each with its nodes in order."""
+        """Yield cycles that do not share a node, each as its nodes in order, until no cycle is left."""
         inside = dict.fromkeys(self.leaving)
         for node in self.sort_nodes():
             del inside[node]
@@ -68,7 +68,7 @@ class Graph:
             self._remove_nodes_without_predecessor(inside)
 
     def _find_cycle(self, inside: Mapping[str, None]) -> list[str]:
-        # Each of them has one of them before it: going back must come round.
+        # Each node has a predecessor inside, so walking back reaches a node twice.
         path = [next(iter(inside))]
         indexes = {path[0]: 0}
         while True:
@@ -79,7 +79,7 @@ class Graph:
             path.append(before)
 
     def _remove_nodes_without_predecessor(self, inside: dict[str, None]) -> None:
-        """Leaves only nodes that have one of them before them."""
+        """Remove nodes until each node inside has a predecessor inside."""
         before = {node: sum(edge.source in inside for edge in self.entering[node]) for node in inside}
         ready = deque(node for node, count in before.items() if count == 0)
         while ready:
@@ -104,7 +104,7 @@ class Graph:
         return above
 
 
-def extract_part(workflow: Workflow, node: str) -> Workflow:
+def extract_needed_nodes(workflow: Workflow, node: str) -> Workflow:
     """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
         nearest = find_nearest(node, workflow.nodes)

@@ -44,7 +44,7 @@ class Retry:
     wait: float = 0.0
     backoff: Backoff = "fixed"
 
-    def wait_before(self, attempt: int) -> float:
+    def get_wait_before(self, attempt: int) -> float:
         """Return the seconds to wait before attempt number `attempt`, counted from 1."""
         if attempt <= 1:
             return 0.0

@@ -3,7 +3,7 @@
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import is_valid_name
-from pflow.ir.diagnostics import Diagnostic, error, report_unknown_keys
+from pflow.ir.diagnostics import Diagnostic, make_error, report_unknown_keys
 from pflow.ir.model import Batch, Retry
 
 _BATCH_KEYS: Final = (
@@ -28,26 +28,26 @@ def read_batch(plain: Any, path: str, found: list[Diagnostic]) -> Batch | None:
     setting = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or "items" not in setting:
         message = "`batch` must be an object with `items`: a list, or a template for one."
-        found.append(error("bad_batch", path, message, example=_BATCH_EXAMPLE))
+        found.append(make_error("bad_batch", path, message, example=_BATCH_EXAMPLE))
         return None
     found += report_unknown_keys(setting, _BATCH_KEYS, "`batch`", path, _BATCH_EXAMPLE)
     items = setting["items"]
     if not isinstance(items, (list, str)) or (isinstance(items, str) and "${" not in items):
         message = "`items` must be a list, or a template for one."
-        found.append(error("bad_batch", f"{path}.items", message, example=_BATCH_EXAMPLE["items"]))
+        found.append(make_error("bad_batch", f"{path}.items", message, example=_BATCH_EXAMPLE["items"]))
     alias = setting.get("as", "item")
     if not isinstance(alias, str) or not is_valid_name(alias):
         found.append(
-            error("bad_batch", f"{path}.as", "`as` must be the name of the item in templates.", example="item")
+            make_error("bad_batch", f"{path}.as", "`as` must be the name of the item in templates.", example="item")
         )
         alias = "item"
     handling = setting.get("error_handling", "fail_fast")
     if handling not in ("fail_fast", "continue"):
         message = '`error_handling` is "fail_fast" or "continue".'
-        found.append(error("bad_batch", f"{path}.error_handling", message, available=("fail_fast", "continue")))
+        found.append(make_error("bad_batch", f"{path}.error_handling", message, available=("fail_fast", "continue")))
         handling = "fail_fast"
     if not isinstance(setting.get("parallel", False), bool):
-        found.append(error("bad_batch", f"{path}.parallel", "`parallel` must be true or false.", example=True))
+        found.append(make_error("bad_batch", f"{path}.parallel", "`parallel` must be true or false.", example=True))
     return Batch(
         items=items,
         alias=alias,
@@ -68,7 +68,9 @@ def read_retry(plain: Any, path: str, found: list[Diagnostic]) -> Retry | None:
         return None
     if not isinstance(plain, dict):
         message = "`retry` must be an object with the number of attempts and the seconds to wait between them."
-        found.append(error("bad_retry", path, message, example={"attempts": 3, "wait": 1, "backoff": "exponential"}))
+        found.append(
+            make_error("bad_retry", path, message, example={"attempts": 3, "wait": 1, "backoff": "exponential"})
+        )
         return None
     setting = cast("dict[str, Any]", plain)
     found += report_unknown_keys(setting, _RETRY_KEYS, "`retry`", path, {"attempts": 3, "wait": 1})
@@ -76,7 +78,7 @@ def read_retry(plain: Any, path: str, found: list[Diagnostic]) -> Retry | None:
     backoff = setting.get("backoff", "fixed")
     if backoff not in ("fixed", "exponential"):
         message = '`backoff` is "fixed" or "exponential".'
-        found.append(error("bad_retry", f"{path}.backoff", message, available=("fixed", "exponential")))
+        found.append(make_error("bad_retry", f"{path}.backoff", message, available=("fixed", "exponential")))
         backoff = "fixed"
     return Retry(
         attempts=_read_whole_number(setting.get(key, 3), 1, _MOST_ATTEMPTS, f"{path}.{key}", found),
@@ -90,13 +92,15 @@ def read_timeout(plain: Any, path: str, found: list[Diagnostic]) -> float | None
         return None
     seconds = _read_seconds(plain, path, found)
     if seconds == 0:
-        found.append(error("bad_number", path, "A timeout must be more than 0 seconds.", example=30))
+        found.append(make_error("bad_number", path, "A timeout must be more than 0 seconds.", example=30))
     return seconds or None
 
 
 def _read_whole_number(value: Any, least: int, most: int, path: str, found: list[Diagnostic]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        found.append(error("bad_number", path, f"This must be a whole number from {least} to {most}.", example=least))
+        found.append(
+            make_error("bad_number", path, f"This must be a whole number from {least} to {most}.", example=least)
+        )
         return least
     return value
 
@@ -104,7 +108,7 @@ def _read_whole_number(value: Any, least: int, most: int, path: str, found: list
 def _read_seconds(value: Any, path: str, found: list[Diagnostic]) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LONGEST_S:
         found.append(
-            error("bad_number", path, f"This must be a number of seconds from 0 to {_LONGEST_S:,}.", example=30)
+            make_error("bad_number", path, f"This must be a number of seconds from 0 to {_LONGEST_S:,}.", example=30)
         )
         return None
     return float(value)

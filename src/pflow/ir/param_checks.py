@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.coercion import can_coerce_param, coerce_param
-from pflow.ir.diagnostics import Diagnostic, error, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import Node
 from pflow.ir.template_uses import has_template
 from pflow.registry.interface import Interface, Param
@@ -37,7 +37,7 @@ def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic
     found: list[Diagnostic] = []
     for key in missing:
         message = f"'{node.id}' needs the parameter `{key}`: {declared[key].description or declared[key].type}"
-        found.append(error("missing_param", f"{path}.params.{key}", message, **more))
+        found.append(make_error("missing_param", f"{path}.params.{key}", message, **more))
     for key in node.params:
         param_path = f"{path}.params.{key[:80]}"
         if key in guesses:
@@ -82,17 +82,19 @@ def _report_unknown(node: Node, interface: Interface, key: str, path: str, more:
     is_sent = interface.source == "mcp"
     outcome = "and its server refuses unknown parameters" if is_sent else "so it is ignored"
     message = f"The type '{node.type}' has no parameter `{key[:80]}`, {outcome}."
-    return (error if is_sent else warning)("unknown_param", path, message, available=tuple(interface.params), **more)
+    return (make_error if is_sent else make_warning)(
+        "unknown_param", path, message, available=tuple(interface.params), **more
+    )
 
 
 def _report_wrong(node: Node, param: Param, path: str, more: dict[str, Any]) -> Diagnostic:
     value = node.params[param.key]
     if not can_coerce_param(value, param.type):
         message = f"`{param.key}` of '{node.id}' must be {param.type.replace('|', ' or ')}."
-        return error("bad_param", path, message, **more)
+        return make_error("bad_param", path, message, **more)
     choices = tuple(map(str, param.choices))
     message = f"`{param.key}` of '{node.id}' must be one of {', '.join(choices[:_SHOWN])}."
-    return error("bad_choice", path, message, available=choices, nearest=find_nearest(str(value), choices), **more)
+    return make_error("bad_choice", path, message, available=choices, nearest=find_nearest(str(value), choices), **more)
 
 
 def _correct_params(

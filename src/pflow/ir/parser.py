@@ -5,7 +5,7 @@ from itertools import islice
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import NAME_RULE, is_valid_name, read_inputs, read_outputs
-from pflow.ir.diagnostics import Diagnostic, error, report_unknown_keys, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning, report_unknown_keys
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_settings import read_batch, read_retry, read_timeout
 from pflow.suggestions import find_nearest
@@ -95,7 +95,7 @@ def _normalize_edge(edge: Any) -> Any:
 def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     """Return the workflow and the errors of its structure; None instead of the workflow if it has too many."""
     if not isinstance(document, dict):
-        return None, [error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
+        return None, [make_error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
     found: list[Diagnostic] = []
     plain = _drop_deep_values(normalize_document(cast("Plain", document)), "", found, but="nodes")
     _check_keys(plain, found)
@@ -108,7 +108,7 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     timeout = read_timeout(plain.get("timeout"), "timeout", found)
     for name in [name for name in inputs if name in nodes]:
         message = f"'{name}' is the name of an input and of a node, so `${{{name}}}` could mean either."
-        found.append(error("name_taken_twice", f"inputs.{name}", message, hint="Rename one of them."))
+        found.append(make_error("name_taken_twice", f"inputs.{name}", message, hint="Rename one of them."))
     if start is None:
         return None, found
     return Workflow(nodes, tuple(edges), start, inputs, outputs, timeout), found
@@ -142,7 +142,7 @@ def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
         (_WRAPPER_ONLY_KEYS, wrapper_message),
         (_KEYS_WITHOUT_EFFECT, "`{}` has no effect."),
     ):
-        found += [warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
+        found += [make_warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
     others = (key for key in plain if key not in _WRAPPER_ONLY_KEYS and key not in _KEYS_WITHOUT_EFFECT)
     found += report_unknown_keys(others, _KEYS, "A workflow", "", _EXAMPLE)
 
@@ -151,18 +151,20 @@ def _check_version(plain: Plain, found: list[Diagnostic]) -> None:
     version = plain.get("ir_version", IR_VERSION)
     if not isinstance(version, str) or not version.startswith("0."):
         message = f"This version of pflow does not support `ir_version` {str(version)[:40]!r}."
-        found.append(error("unknown_version", "ir_version", message, example=IR_VERSION, hint="Leave it out."))
+        found.append(make_error("unknown_version", "ir_version", message, example=IR_VERSION, hint="Leave it out."))
 
 
 def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
     if not isinstance(plain, list) or not plain:
         message = "A workflow needs a list `nodes` with at least one node."
-        found.append(error("no_nodes", "nodes", message, example=[_NODE]))
+        found.append(make_error("no_nodes", "nodes", message, example=[_NODE]))
         return {}
     listed = cast("list[Any]", plain)
     if len(listed) > MOST_NODES:
         message = f"A workflow has at most {MOST_NODES:,} nodes; this one has {len(listed):,}."
-        found.append(error("too_many_nodes", "nodes", message, hint="Use `batch` for the same step on many items."))
+        found.append(
+            make_error("too_many_nodes", "nodes", message, hint="Use `batch` for the same step on many items.")
+        )
         return {}
     nodes: dict[str, Node] = {}
     indexes: dict[str, int] = {}
@@ -173,7 +175,7 @@ def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
         if node.id in nodes:
             message = f"Two nodes have the id '{node.id}': this one and nodes[{indexes[node.id]}]."
             found.append(
-                error("duplicate_id", f"nodes[{index}].id", message, hint="Change one of the ids.", node=node.id)
+                make_error("duplicate_id", f"nodes[{index}].id", message, hint="Change one of the ids.", node=node.id)
             )
             continue
         nodes[node.id] = node
@@ -183,29 +185,29 @@ def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
 
 def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
     if not isinstance(plain, dict):
-        found.append(error("not_a_node", path, "A node is an object.", example=_NODE))
+        found.append(make_error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
     declaration = _drop_deep_values(cast("Plain", plain), f"{path}.", found)
     hint = "Parameters of the node's type go into `params`."
     found += report_unknown_keys(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = declaration.get("id"), declaration.get("type")
     if not isinstance(node_id, str) or not is_valid_name(node_id):
-        found.append(error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
+        found.append(make_error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
         node_id = None
     if not isinstance(kind, str) or not kind:
-        found.append(error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
+        found.append(make_error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
         kind = ""
     params = declaration.get("params", {})
     if not isinstance(params, dict):
-        found.append(error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=node_id))
+        found.append(make_error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=node_id))
         params = {}
     if declaration.get("resume", "auto") not in ("auto", "never"):
         message = '`resume` is "auto" or "never".'
-        found.append(error("bad_resume", f"{path}.resume", message, available=("auto", "never"), example="never"))
+        found.append(make_error("bad_resume", f"{path}.resume", message, available=("auto", "never"), example="never"))
     if declaration.get("effect") not in (None, "pure", "idempotent", "effectful"):
         message = '`effect` is "pure", "idempotent" or "effectful".'
         available = ("pure", "idempotent", "effectful")
-        found.append(error("bad_effect", f"{path}.effect", message, available=available, example="pure"))
+        found.append(make_error("bad_effect", f"{path}.effect", message, available=available, example="pure"))
     batch = read_batch(declaration.get("batch"), f"{path}.batch", found)
     retry = read_retry(declaration.get("retry"), f"{path}.retry", found)
     timeout = read_timeout(declaration.get("timeout"), f"{path}.timeout", found)
@@ -226,14 +228,14 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
 
 def _read_edges(plain: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) -> list[Edge]:
     if not isinstance(plain, list):
-        found.append(error("bad_edges", "edges", "`edges` is a list.", example=[{"from": "a", "to": "b"}]))
+        found.append(make_error("bad_edges", "edges", "`edges` is a list.", example=[{"from": "a", "to": "b"}]))
         return []
     edges: dict[Edge, None] = {}
     for index, one in enumerate(cast("list[Any]", plain)):
         if (edge := _read_edge(one, f"edges[{index}]", nodes, found)) is None:
             continue
         if edge in edges:
-            found.append(warning("duplicate_edge", f"edges[{index}]", "This edge already exists."))
+            found.append(make_warning("duplicate_edge", f"edges[{index}]", "This edge already exists."))
         edges[edge] = None
     return list(edges)
 
@@ -247,7 +249,9 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         )
         example = {"from": "fetch", "to": "save", "action": "default"}
         hint = "The node selects the edge to follow: a `python` node sets `action`, and a failure is `error`."
-        found.append(error("bad_edge", path, message, hint=hint, available=("from", "to", "action"), example=example))
+        found.append(
+            make_error("bad_edge", path, message, hint=hint, available=("from", "to", "action"), example=example)
+        )
         return None
     ends: list[str] = []
     for key in ("from", "to"):
@@ -259,7 +263,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         message = f"`{key}` must be the id of a node; it is {quoted}."
         nearest = find_nearest(end, nodes) if isinstance(end, str) else None
         found.append(
-            error(
+            make_error(
                 "unknown_node",
                 f"{path}.{key}",
                 message,
@@ -270,7 +274,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         )
     action = declaration.get("action", DEFAULT_ACTION)
     if not isinstance(action, str) or not action:
-        found.append(error("bad_action", f"{path}.action", "`action` is text.", example=DEFAULT_ACTION))
+        found.append(make_error("bad_action", f"{path}.action", "`action` is text.", example=DEFAULT_ACTION))
         return None
     return Edge(ends[0], ends[1], action) if len(ends) == 2 else None
 
@@ -284,7 +288,7 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
     message = f"`start_node` must be the id of a node; it is {str(given)[:80]!r}."
     nearest = find_nearest(str(given), nodes)
     more = {"available": tuple(islice(nodes, 20)), "nearest": nearest, "example": nearest or first}
-    found.append(error("unknown_node", "start_node", message, **more))
+    found.append(make_error("unknown_node", "start_node", message, **more))
     return first
 
 
@@ -294,7 +298,7 @@ def _drop_deep_values(plain: Plain, path: str, found: list[Diagnostic], *, but: 
     for key, value in plain.items():
         if key != but and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
             message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
-            found.append(error("too_deep", f"{path}{key[:80]}", message))
+            found.append(make_error("too_deep", f"{path}{key[:80]}", message))
         else:
             shallow[key] = value
     return shallow

@@ -4,24 +4,24 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.ir.code_templates import check_code_templates
-from pflow.ir.diagnostics import Diagnostic, error, warning
+from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.graph import Graph
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import INDEX, NESTED, Use, get_batch_aliases, iter_template_uses
 from pflow.registry.interface import Interface
+from pflow.shortening import shorten_text
 from pflow.suggestions import find_nearest
 from pflow.templates.syntax import Reference, iter_references
 
 _NAMED: Final = 12
 _SHOWN: Final = 20
-_LONGEST: Final = 120
 BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "errors", "batch_metadata")
 
 
 def check_references(
     workflow: Workflow, graph: Graph, indexes: Mapping[str, int], known: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
-    """Return diagnostics for the templates. `known` are interfaces by type, `places` indexes of nodes by id."""
+    """Return diagnostics for the templates. `known` are interfaces by type, `indexes` those of nodes by id."""
     found: list[Diagnostic] = []
     checker = _References(workflow, graph, known)
     for use in iter_template_uses(workflow):
@@ -46,18 +46,18 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for at in positions[:_NAMED]:
         message = f"This is not a complete template: `{use.text[at : at + 30]}`"
-        found.append(error("malformed_template", path, message, hint=hint, node=node))
+        found.append(make_error("malformed_template", path, message, hint=hint, node=node))
     if len(positions) > _NAMED:
         message = f"There are {len(positions) - _NAMED:,} more `${{` that do not begin a template."
-        found.append(error("malformed_template", path, message, hint=hint, node=node))
+        found.append(make_error("malformed_template", path, message, hint=hint, node=node))
     return found
 
 
 def get_use_path(use: Use, indexes: Mapping[str, int]) -> str:
     """Return the path of a text in the document of its workflow."""
     if use.node is None:
-        return f"outputs.{use.place}.source"
-    inner_path = use.place if use.place.startswith("batch.") else f"params.{use.place}"
+        return f"outputs.{use.path}.source"
+    inner_path = use.path if use.path.startswith("batch.") else f"params.{use.path}"
     return f"nodes[{indexes[use.node.id]}].{inner_path}"
 
 
@@ -84,29 +84,30 @@ class _References:
             return []
         names = (*aliases, *self._names) if (aliases := get_batch_aliases(use)) else self._names
         nearest = find_nearest(root, names)
-        example = f"${{{_shorten(reference.text.replace(root, nearest, 1))}}}" if nearest else None
+        example = f"${{{shorten_text(reference.text.replace(root, nearest, 1))}}}" if nearest else None
         more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": nearest, "example": example}
         node = use.node.id if use.node else None
         if reference.steps and isinstance(reference.steps[0], str):
-            message = (
-                f"In `${{{_shorten(reference.text)}}}`, '{_shorten(root)}' is neither a declared input nor a node."
-            )
+            shown, name = shorten_text(reference.text), shorten_text(root)
+            message = f"In `${{{shown}}}`, '{name}' is neither a declared input nor a node."
             hint = _hint_batch_only(use, root) or (
                 f"Write `{example}`."
                 if example
-                else f'Name an earlier node, or declare it: "inputs": {{"{_shorten(root)}": {{"type": "object"}}}}'
+                else f'Name an earlier node, or declare it: "inputs": {{"{name}": {{"type": "object"}}}}'
             )
-            return [error("unknown_root", path, message, hint=hint, node=node, **more)]
-        message = f"`${{{_shorten(reference.text)}}}` is neither a declared input nor the output of a node."
-        hint = f'It can be given with `inputs`. To declare it: "inputs": {{"{_shorten(root)}": {{"type": "string"}}}}'
+            return [make_error("unknown_root", path, message, hint=hint, node=node, **more)]
+        message = f"`${{{shorten_text(reference.text)}}}` is neither a declared input nor the output of a node."
+        hint = (
+            f'It can be given with `inputs`. To declare it: "inputs": {{"{shorten_text(root)}": {{"type": "string"}}}}'
+        )
         if use.is_command and root.isupper():
-            hint = f"If it is meant for the shell, write ${root}, or `$${{{_shorten(root)}}}`."
+            hint = f"If it is meant for the shell, write ${root}, or `$${{{shorten_text(root)}}}`."
         hint = _hint_batch_only(use, root) or hint
-        return [warning("undeclared_variable", path, message, hint=hint, node=node, **more)]
+        return [make_warning("undeclared_variable", path, message, hint=hint, node=node, **more)]
 
     def report_unused_inputs(self) -> list[Diagnostic]:
         return [
-            warning("unused_input", f"inputs.{name}", f"The input '{name}' is not used.")
+            make_warning("unused_input", f"inputs.{name}", f"The input '{name}' is not used.")
             for name in self._workflow.inputs
             if name not in self._used
         ]
@@ -115,14 +116,16 @@ class _References:
         root = reference.root
         if use.node is not None and not self._is_before(root, use.node.id):
             message = (
-                f"`${{{_shorten(reference.text)}}}` refers to the node itself."
+                f"`${{{shorten_text(reference.text)}}}` refers to the node itself."
                 if root == use.node.id
-                else f"`${{{_shorten(reference.text)}}}` refers to a node that does not run before '{use.node.id}'."
+                else f"`${{{shorten_text(reference.text)}}}` refers to a node that does not run before '{use.node.id}'."
             )
             before = self._list_earlier_nodes(use.node.id)
             example = {"from": root, "to": use.node.id} if root != use.node.id else None
             hint = "Use an output of a node that leads here, or add an edge."
-            return [error("not_before", path, message, hint=hint, available=before, example=example, node=use.node.id)]
+            return [
+                make_error("not_before", path, message, hint=hint, available=before, example=example, node=use.node.id)
+            ]
         return self._check_output(use, reference, path)
 
     def _is_before(self, earlier: str, later: str) -> bool:
@@ -158,10 +161,10 @@ class _References:
         nearest = find_nearest(str(key), outputs)
         kind = f"{source.type}, as a batch" if source.batch else source.type
         return [
-            error(
+            make_error(
                 "unknown_output",
                 path,
-                f"'{source.id}' ({kind}) has no output `{_shorten(str(key))}`.",
+                f"'{source.id}' ({kind}) has no output `{shorten_text(str(key))}`.",
                 available=names,
                 nearest=nearest,
                 example=f"${{{source.id}.{nearest}}}" if nearest else names[0],
@@ -170,7 +173,7 @@ class _References:
         ]
 
     def _check_fields(self, use: Use, reference: Reference, path: str, out: Any) -> list[Diagnostic]:
-        """Goes as deep as the structure of an output is known."""
+        """Return an error if a reference leads to a field that the declared structure of an output does not have."""
         prefix = f"{reference.root}.{reference.steps[0]}"
         for step in reference.steps[1:]:
             if out is None or out.structure is None:
@@ -181,11 +184,11 @@ class _References:
             if step not in out.structure:
                 names = tuple(f"${{{prefix}.{name}}}" for name in out.structure)
                 nearest = find_nearest(step, out.structure)
-                message = f"There is no `{_shorten(step)}` in `{prefix}`."
+                message = f"There is no `{shorten_text(step)}` in `{prefix}`."
                 example = f"${{{prefix}.{nearest}}}" if nearest else None
                 node = use.node.id if use.node else None
                 more = {"available": names, "nearest": nearest, "example": example, "node": node}
-                return [warning("unknown_field", path, message, **more)]
+                return [make_warning("unknown_field", path, message, **more)]
             out = out.structure[step]
             prefix += f".{step}"
         return []
@@ -195,7 +198,3 @@ def _hint_batch_only(use: Use, root: str) -> str:
     """Return a hint for the names that exist in a node with `batch` only."""
     is_item = root == INDEX or (root == "item" and (use.node is None or use.node.batch is None))
     return "It exists only in a node with `batch`." if is_item else ""
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

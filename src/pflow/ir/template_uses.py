@@ -18,24 +18,24 @@ _OPAQUE: Final = ("workflow_ir",)
 
 @dataclass(frozen=True)
 class Use:
-    """A text that may have templates: of a node's parameter or batch, or of an output if `node` is None."""
+    """A text that may contain templates: in a parameter or the batch of a node, or in an output if `node` is None."""
 
     node: Node | None
-    place: str
+    path: str
     text: str
     is_item: bool
     """Whether it is resolved for each item of a batch."""
 
     @property
     def is_command(self) -> bool:
-        return self.node is not None and (self.node.type, self.place) == SHELL_COMMAND
+        return self.node is not None and (self.node.type, self.path) == SHELL_COMMAND
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:
         return tuple(one for one in self._pieces if isinstance(one, Template))
 
     def find_malformed(self) -> list[int]:
-        """Where a `${` begins no template, and is not the shell's."""
+        """Return the positions of each `${` that does not begin a template and does not belong to the shell."""
         return [] if self.is_command else find_malformed(self.text, self._pieces)
 
     @cached_property
@@ -44,18 +44,18 @@ class Use:
 
 
 def iter_template_uses(workflow: Workflow) -> Iterator[Use]:
-    """All texts of a workflow that have templates in them, in the order of the file, and the sources of its outputs."""
+    """Yield the texts of a workflow that contain templates, in the order of the file, then the sources of outputs."""
     return (use for use in iter_resolvable_texts(workflow) if use.node is None or "${" in use.text)
 
 
 def iter_resolvable_texts(workflow: Workflow) -> Iterator[Use]:
-    """All texts of a workflow in which templates are resolved, in the order of the file."""
+    """Yield the texts of a workflow whose templates are resolved, in the order of the file."""
     for node in workflow.nodes.values():
         if node.batch is not None:
-            for place, text in iter_strings(node.batch.items, "batch.items"):
-                yield Use(node, place, text, is_item=False)
-        for place, text in iter_strings(get_resolvable_params(node)):
-            yield Use(node, place, text, is_item=node.batch is not None)
+            for path, text in iter_strings(node.batch.items, "batch.items"):
+                yield Use(node, path, text, is_item=False)
+        for path, text in iter_strings(get_resolvable_params(node)):
+            yield Use(node, path, text, is_item=node.batch is not None)
     for output in workflow.outputs.values():
         yield Use(None, output.name, output.source, is_item=False)
 
@@ -88,12 +88,12 @@ def list_variables(workflow: Workflow) -> list[dict[str, Any]]:
                 variable = found.setdefault(reference.root, {"paths": {}, "used_in": {}, "optional": True})
                 # One choice of several may be missing, and an output without a value is left out.
                 variable["optional"] = variable["optional"] and (len(template.choices) > 1 or use.node is None)
-                place = {"node": use.node.id, "param": use.place} if use.node else {"output": use.place}
-                variable["used_in"].setdefault(tuple(place.items()), place)
+                position = {"node": use.node.id, "param": use.path} if use.node else {"output": use.path}
+                variable["used_in"].setdefault(tuple(position.items()), position)
                 variable["paths"][reference.text] = None
     for name in workflow.inputs:
         found.setdefault(name, {"paths": {}, "used_in": {}, "optional": False})
-    return [_variable_to_dict(workflow, name, told) for name, told in found.items()]
+    return [_variable_to_dict(workflow, name, variable) for name, variable in found.items()]
 
 
 def _variable_to_dict(workflow: Workflow, name: str, variable: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import orjson
 
 from pflow.errors import InvalidInputs, InvalidWorkflow
-from pflow.ir.diagnostics import error
+from pflow.ir.diagnostics import make_error
 from uraniborg.kernel.clock import SystemClock, iso
 
 LONGEST_DESCRIPTION: Final = 500
@@ -24,7 +24,7 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _DEEPEST: Final = 500
 _TOKEN: Final = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|([{\[])|[}\]]')
 Plain = dict[str, Any]
-Place = tuple[int, int]
+LineAndColumn = tuple[int, int]
 """Line and column, both counted from 1, in characters."""
 
 
@@ -40,7 +40,7 @@ class Document:
 
 
 def read_document(path: Path, display_path: str) -> Document:
-    """Return the document. Messages use `told` as its path. Raise InvalidWorkflow, or FileNotFoundError."""
+    """Return the document. Messages show `display_path`. Raise InvalidWorkflow, or FileNotFoundError."""
     try:
         status = path.stat()
         is_file = stat.S_ISREG(status.st_mode)
@@ -124,7 +124,7 @@ class _RepeatedKey(ValueError):
 
 
 def parse_object(data: bytes, display_path: str) -> Plain:
-    """Return the JSON object in the data. Messages use `told` as its path. Raise InvalidWorkflow."""
+    """Return the JSON object in the data. Messages show `display_path`. Raise InvalidWorkflow."""
     text = _decode_text(data, display_path)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
@@ -136,7 +136,7 @@ def parse_object(data: bytes, display_path: str) -> Plain:
                 display_path, "too_deep", "it is nested too deep", _find_too_deep(text)
             ) from None
         raise make_invalid_file_error(
-            display_path, "invalid_json", _lower_first(exc.msg), (exc.lineno, exc.colno)
+            display_path, "invalid_json", _lower_first_letter(exc.msg), (exc.lineno, exc.colno)
         ) from None
     except _RepeatedKey:
         key, position = _find_repeated_key(text)
@@ -154,15 +154,15 @@ def parse_object(data: bytes, display_path: str) -> Plain:
 
 
 def make_invalid_file_error(
-    display_path: str, code: str, problem: str, place: Place | None = None, hint: str = ""
+    display_path: str, code: str, problem: str, position: LineAndColumn | None = None, hint: str = ""
 ) -> InvalidWorkflow:
     """Return the error for a file that is not a valid workflow, with one diagnostic."""
-    where = f"at line {place[0]}, column {place[1]}: " if place else ""
-    hint = hint or ("Correct it there and try again." if place else "Correct it and try again.")
-    found = error(code, "", f"{display_path}: {where}{problem}.", hint=hint)
-    position = {"line": place[0], "column": place[1]} if place else {}
+    where = f"at line {position[0]}, column {position[1]}: " if position else ""
+    hint = hint or ("Correct it there and try again." if position else "Correct it and try again.")
+    found = make_error(code, "", f"{display_path}: {where}{problem}.", hint=hint)
+    ids = {"line": position[0], "column": position[1]} if position else {}
     message = f"{display_path} is not a valid workflow: {where}{problem}."
-    return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=display_path, **position)
+    return InvalidWorkflow(message, hint=hint, diagnostics=[found.to_dict()], path=display_path, **ids)
 
 
 def _decode_text(data: bytes, display_path: str) -> str:
@@ -191,7 +191,7 @@ def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
     return plain
 
 
-def _find_repeated_key(text: str) -> tuple[str, Place]:
+def _find_repeated_key(text: str) -> tuple[str, LineAndColumn]:
     """Return the first repeated key of an object, and its position. The text must have one."""
     seen: list[set[str]] = []
     for token in _TOKEN.finditer(text):
@@ -208,7 +208,7 @@ def _find_repeated_key(text: str) -> tuple[str, Place]:
     return "", (1, 1)
 
 
-def _find_too_deep(text: str) -> Place:
+def _find_too_deep(text: str) -> LineAndColumn:
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[1] is None:
@@ -218,9 +218,9 @@ def _find_too_deep(text: str) -> Place:
     return 1, 1
 
 
-def _get_line_and_column(text: str, position: int) -> Place:
+def _get_line_and_column(text: str, position: int) -> LineAndColumn:
     return text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
 
 
-def _lower_first(message: str) -> str:
+def _lower_first_letter(message: str) -> str:
     return message[:1].lower() + message[1:]

@@ -29,7 +29,7 @@ Entry = dict[str, Any]
 """The index entry of one file: its `stamp`, and either a `problem` or the fields of a summary."""
 _FORMAT: Final = 2
 _SETTLED_NS: Final = 100_000_000
-"""A file is remembered once it has been left alone this long: a clock tick may hide a second change."""
+"""Only files that have not changed for so long are indexed: two changes in one clock tick have the same stamp."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A file that lies among the workflows and cannot be listed as one."""
+    """A file in a folder of workflows that cannot be read as a workflow."""
 
     path: str
     message: str
@@ -62,7 +62,7 @@ class Listing:
 
 
 def list_workflows(home: Path) -> Listing:
-    """All workflows of the home, saved ones and drafts."""
+    """Return all workflows of the home, saved ones and drafts."""
     return list_folders(home, {home / LIBRARY: "library", home / DRAFTS: "draft"}, home / INDEX)
 
 
@@ -100,9 +100,11 @@ def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -
 
 
 def filter_workflows(workflows: Iterable[Summary], pattern: str | None) -> list[Summary]:
-    """Those whose name the pattern fits if it has one of `*?[`, else those with all its words in name or description.
+    """Return the workflows whose name matches a pattern with `*`, `?` or `[`, or that contain all words of another one.
 
-    Case and accents do not count. Raises InvalidInputs for a pattern that is too long.
+    Words are searched in the name and the description.
+
+    Case and accents are ignored. Raise InvalidInputs for a pattern that is too long.
     """
     if len(pattern or "") > _LONGEST_PATTERN:
         message = f"A pattern has at most {_LONGEST_PATTERN} characters; this one has {len(pattern or ''):,}."

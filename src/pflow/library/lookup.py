@@ -27,7 +27,7 @@ class FoundWorkflow:
 def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWorkflow:
     """Return the workflow; the `.pflow` folder in `folder`, by default the working folder, may have drafts.
 
-    Raises SecurityError, InvalidWorkflow, or WorkflowNotFound with the `available` names, nearest first.
+    Raise SecurityError, InvalidWorkflow, or WorkflowNotFound with the `available` names, nearest first.
     """
     managers = [WorkflowManager.for_library(home), *list_draft_managers(home, folder)]
     # Twice: a draft that is saved meanwhile is in the library after we looked there, and gone before we look here.
@@ -48,7 +48,10 @@ def find_draft(home: Path, name: str, folder: Path | None = None) -> tuple[Workf
 
 
 def list_draft_managers(home: Path, folder: Path | None = None) -> list[WorkflowManager]:
-    """Where drafts are, in the order in which they count. The last, if the folder has one, is not ours to write to."""
+    """Return the managers of all folders of drafts, in the order of the lookup.
+
+    The last one, if the folder has drafts, is read-only.
+    """
     managers = [WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home)]
     with contextlib.suppress(PathRefused, OSError):
         root = folder or Path.cwd()

@@ -25,7 +25,7 @@ from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private
 
 @dataclass(frozen=True, slots=True)
 class StoredWorkflow:
-    """A workflow as it lies on disk, unchecked. `path` is relative to the home; a raw one was never created by us."""
+    """An unchecked workflow on disk. `path` is relative to the home; files without a wrapper have no `created_at`."""
 
     name: str
     description: str
@@ -71,7 +71,7 @@ class WorkflowManager:
 
     @classmethod
     def for_raw_drafts(cls, home: Path) -> Self:
-        """Those that lie in the library's folder."""
+        """Return the manager of the drafts in the folder of the library."""
         return cls(home / LIBRARY, "draft", folder_kind="library", root=home, index=home / INDEX)
 
     def load(self, name: str) -> StoredWorkflow:
@@ -88,7 +88,7 @@ class WorkflowManager:
         )
 
     def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:
-        """Make a new file, all of it or none. Raises WorkflowExists, InvalidInputs, LibraryUnwritable."""
+        """Write a new file, completely or not at all. Raise WorkflowExists, InvalidInputs or LibraryUnwritable."""
         path = self._get_writable_path(name)
         content = wrap_workflow(name, ir, description)
         try:
@@ -107,11 +107,11 @@ class WorkflowManager:
         return [one for one in listing.workflows if one.source == self.kind]
 
     def search(self, pattern: str | None) -> list[Summary]:
-        """Those that `matching` finds for the pattern; all of them for none."""
+        """Return the workflows that match the pattern, see `filter_workflows`; all of them without a pattern."""
         return filter_workflows(self.list_all(), pattern)
 
     def exists(self, name: str) -> bool:
-        """Return whether there is one of this kind, readable or not."""
+        """Return True if a file of this kind and name exists, readable or not."""
         try:
             self.load(name)
         except WorkflowNotFound:
@@ -134,7 +134,7 @@ class WorkflowManager:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
 
     def get_path(self, name: str) -> Path:
-        """Where the file is, or would be."""
+        """Return the path of the file, which may not exist."""
         return locate_workflow_file(self.folder, name)
 
     def display_path(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The one rule for names of workflows, and the way from a name to its file that cannot leave its folder."""
+"""The rule for names of workflows, and the path of the file of a name, which is always inside its folder."""
 
 import re
 from pathlib import Path

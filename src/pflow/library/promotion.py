@@ -1,4 +1,4 @@
-"""A draft becomes a saved workflow: at every moment, also when killed, there is the draft, the saved one, or both."""
+"""Saving a draft to the library. If the process is killed, the draft, the saved workflow, or both exist."""
 
 import os
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ def save_to_library(
 ) -> SavedWorkflow:
     """Wrap the draft into the library under its final name, and remove it. No other file is overwritten.
 
-    A draft stays, with a warning, if it lies in the project's folder, was edited meanwhile, or cannot be removed.
-    Raises SecurityError, InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
+    A draft stays, with a warning, if it is in the project folder, was edited in the meantime, or cannot be removed.
+    Raise SecurityError, InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
     """
     validate_name(final_name)
     validate_description(description)

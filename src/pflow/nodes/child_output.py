@@ -49,7 +49,7 @@ class ChildOutput:
         return outputs
 
     def excerpt_end(self, context: Context, *, count: int = 5, length: int = 600) -> str:
-        """How it ended, for a message."""
+        """Return the last lines of the output, for a message."""
         return excerpts.excerpt_end(self.tail.decode(errors="replace"), context, count=count, length=length)
 
 
@@ -59,7 +59,7 @@ class OutputBudget:
     def __init__(self, most: int) -> None:
         self._most = self._left = most
 
-    def spend(self, count: int) -> None:
+    def spend_bytes(self, count: int) -> None:
         self._left -= count
         if self._left < 0:
             raise NodeFailed(
@@ -157,7 +157,7 @@ class OutputStream:
             self._writer = ThreadPoolExecutor(1, thread_name_prefix="pflow-spool")
             piece = bytes(self._start) + piece
             self._start = bytearray(_cut_before_secret(_cut_at_word(piece[: self._most])))
-        self._budget.spend(len(piece))
+        self._budget.spend_bytes(len(piece))
         self._tail += piece[-_TAIL:]
         if len(self._tail) > 8 * _TAIL:  # not each time, which would take longer than all the rest
             del self._tail[:-_TAIL]

@@ -1,4 +1,4 @@
-"""Starting a child process, feeding its input and seeing its end: the parts that only the system can do."""
+"""Child processes at the level of the system: start, input and exit."""
 
 import asyncio
 import errno
@@ -43,7 +43,7 @@ def start_process(
         stdin, feeding = open_pipe() if with_input else (subprocess.DEVNULL, -1)
         stdout, stdout_end = open_pipe()
         stderr, stderr_end = open_pipe()
-        process = subprocess.Popen(  # noqa: S603 - what is run is what the workflow says
+        process = subprocess.Popen(  # noqa: S603 - the workflow names the program
             list(argv),
             stdin=stdin,
             stdout=stdout_end,

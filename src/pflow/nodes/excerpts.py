@@ -1,4 +1,4 @@
-"""Pieces of texts for messages. Secrets are masked before the text is cut: a part of one would not be known for one."""
+"""Pieces of texts for messages. Secrets are masked before the text is cut: a part of a secret is not recognised."""
 
 from typing import Any, Final
 

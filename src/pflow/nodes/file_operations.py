@@ -31,7 +31,7 @@ _HINTS: Final = {
 _NO_LINKS: Final = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 _LOOKED_AT: Final = 1000
 TEMPORARY: Final = ".tmp"
-"""How names end of files that are not yet in their place; `write_atomic` ends them so too."""
+"""The suffix of temporary files, the same as in `write_atomic`."""
 
 
 @contextmanager
@@ -72,10 +72,10 @@ def open_ordinary_file(path: Path) -> int:
 
 
 def prepare_target(path: Path) -> None:
-    """See that a file can be put at `path`: its folder is made, and nothing but an ordinary file is there."""
+    """Create the folder of `path`. Raise NodeFailed or OSError if no ordinary file can be written there."""
     with suppress(FileNotFoundError):
         stat_ordinary_file(path)
-        if not os.access(path, os.W_OK):  # which putting another in its place would not ask
+        if not os.access(path, os.W_OK):  # replacing the file would not need this permission
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def copy_contents(source: Path, target: Path, *, overwrite: bool) -> int:
 
 
 def move_into_place(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Give a file another name on the same disk, in one step. Raises FileExistsError as `copy` does."""
+    """Rename a file on the same disk, in one step. Raise FileExistsError as `copy_contents` does."""
     if overwrite:
         source.replace(target)
         return

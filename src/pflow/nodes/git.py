@@ -188,7 +188,7 @@ async def _check_branch(context: Context, name: str) -> None:
 
 
 async def _stash_changes(context: Context) -> bool:
-    """Return whether there was anything to put aside."""
+    """Stash the changes, and return True if there were any."""
     before = (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out
     await run_git(context, "stash", "push", "--quiet", "--include-untracked")
     return (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before

@@ -68,7 +68,7 @@ async def run_git(context: Context, *arguments: str) -> str:
 
 
 async def try_git(context: Context, *arguments: str) -> GitResult:
-    """How git ends, well or not. Raises NodeFailed when it cannot be started, or prints too much."""
+    """Run git and return its result, failed or not. Raise NodeFailed if git cannot be started or prints too much."""
     inherited = {name: value for name, value in child_environment(_INHERITED).items() if name not in _PINNED}
     try:
         done = await processes.run_process(

@@ -27,7 +27,7 @@ async def run_operation(params: dict[str, Any], context: Context) -> dict[str, A
 
 
 async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """One issue, by its number."""
+    """Return the issue of this number."""
     number = int(params["issue_number"])
     async with open_repository(params, context) as repo:
         return {
@@ -36,7 +36,7 @@ async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Issues, the newest first, without the pull requests that the API counts among them."""
+    """Return issues, the newest first, without the pull requests that the API lists among them."""
     limit = _get_limit(params)
     query = {"state": _get_state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
     if params.get("since"):
@@ -47,7 +47,7 @@ async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any
 
 
 async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Pull requests, the newest first. To the API those that were merged are among the closed ones."""
+    """Return pull requests, the newest first. The API lists merged ones as closed."""
     limit, state = _get_limit(params), _get_state(params, PR_STATES, context)
     only_merged = state == "merged"
     query = {

@@ -1,4 +1,4 @@
-"""The http node: one request, its redirects, and the answer as a value."""
+"""The http node: one request, its redirects, and the response as a value."""
 
 import asyncio
 import time
@@ -31,7 +31,7 @@ _HINTS: Final = {
 
 
 async def send_request(params: dict[str, Any], context: Context) -> dict[str, Any]:
-    """Send the request. Raises NodeFailed for any answer but 2xx, and when none comes."""
+    """Send the request and return the response. Raise NodeFailed for any status but 2xx, or without a response."""
     timeout = get_seconds(params)
     began = time.monotonic()
     if context.keeper:
@@ -41,7 +41,7 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
     try:
         request = build_request(shared.client, params, context)
         async with asyncio.timeout(timeout):
-            return await _exchange(shared.client, request, context, began)
+            return await _send_and_read_response(shared.client, request, context, began)
     except TimeoutError:
         raise NodeTimedOut(
             f"No response after {timeout or 0:g} s.",
@@ -72,7 +72,7 @@ class _Client:
         await self.client.aclose()
 
 
-async def _exchange(
+async def _send_and_read_response(
     client: httpx.AsyncClient, request: httpx.Request, context: Context, began: float
 ) -> dict[str, Any]:
     summary = f"{request.method} {strip_url_secrets(request.url)}"

@@ -1,4 +1,4 @@
-"""The request that the parameters of an http node mean."""
+"""Building the request of an http node from its parameters."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The answer to a request as outputs: JSON as a value, text as text, anything else in base64, and never too much."""
+"""The response as outputs: JSON as a value, text as text, anything else in base64, up to a maximum size."""
 
 import asyncio
 import zlib
@@ -12,7 +12,7 @@ from pflow.errors import NodeFailed
 from pflow.nodes.child_output import format_size
 
 BODY_BYTES: Final = 10 << 20
-"""The largest answer that becomes a value."""
+"""The maximum size of a response that becomes a value."""
 
 _COMPLAINT_BYTES: Final = 64 << 10
 _QUICK: Final = 1 << 20
@@ -53,11 +53,11 @@ class _Decompressor:
         """Whether a part has begun and not ended."""
 
     def decompress(self, piece: bytes, most: int) -> bytearray:
-        """So much of it at most: a few bytes can unfold into very many. Raises zlib.error."""
+        """Return at most `most` decompressed bytes: a few bytes can decompress to very many. Raise zlib.error."""
         found = bytearray()
         while piece and len(found) < most:
             if not self.is_unfinished and not self._is_first:
-                piece = piece.lstrip(b"\0")  # with which the last part may be filled up
+                piece = piece.lstrip(b"\0")  # padding after the last member
                 self._part = zlib.decompressobj(_ANY_HEADER)
             if piece:
                 found += self._part.decompress(piece, most - len(found))

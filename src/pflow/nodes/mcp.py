@@ -87,7 +87,7 @@ async def _call_server_tool(
     if reply.is_error:
         raise NodeFailed(
             f"The tool {tool} of MCP server '{server}' failed: {_extract_message(outputs['result'], context)}",
-            hint="Check its arguments; the error of the server tells the reason.",
+            hint="Check its arguments; the error of the server has the reason.",
             outputs=outputs,
             server=server,
             tool=tool,

@@ -42,7 +42,7 @@ def get_seconds(params: Mapping[str, Any], key: str = "timeout") -> float | None
 
 
 def get_environment(params: Mapping[str, Any]) -> dict[str, str]:
-    """Return the variables that `env` adds to the environment of a child. Raises NodeFailed for a bad value."""
+    """Return the variables that `env` adds to the environment of a child. Raise NodeFailed for a bad value."""
     given: Mapping[str, Any] = params.get("env") or {}
     return {name: "" if value is None else format_text(value, f"env.{name}") for name, value in given.items()}
 
@@ -61,10 +61,10 @@ def format_text(value: Any, what: str, *, indented: bool = False) -> str:
 
 
 def make_encodable(text: str) -> str:
-    """Text that can be written and sent: half characters in it are replaced."""
+    """Return the text with lone surrogates replaced, so that it can be encoded."""
     if _is_encodable(text):
         return text
-    from uraniborg.kernel.text import replace_surrogates  # which few need, and which takes its time
+    from uraniborg.kernel.text import replace_surrogates  # slow to import, and rarely needed
 
     return replace_surrogates(text)
 

@@ -15,7 +15,7 @@ from pflow.nodes.child_output import ChildOutput, OutputBudget, OutputStream
 from pflow.nodes.child_process import ExitWatch, InputFeeder, StartedProcess, start_process
 from uraniborg.kernel.child_environment import child_environment
 
-_KILLED_S: Final = 5.0  # a child that waits for a broken disk does not even heed SIGKILL
+_KILLED_S: Final = 5.0  # a child that waits for a broken disk does not react even to SIGKILL
 _live_pids: set[int] = set()
 
 
@@ -128,7 +128,7 @@ class _Child:
             self._over.set_exception(failure)
 
     async def wait_for_end(self, seconds: float | None) -> bool:
-        """Return whether it ended in time. Raises NodeFailed as soon as an output fails."""
+        """Wait for the end of the child. Return False after a timeout. Raise NodeFailed if an output fails."""
         ended, _ = await asyncio.wait({self._over}, timeout=seconds)
         if ended:
             self._over.result()
@@ -142,7 +142,7 @@ class _Child:
             reader.result()
 
     async def terminate(self) -> None:
-        """End it and all of its group: asked first, then not."""
+        """End the process group: with SIGTERM, then with SIGKILL."""
         if not self._exited.done():
             _signal_group(self._process.pid, signal.SIGTERM)
             await asyncio.wait({self._exited, *self._readers}, timeout=self._limits.grace_s)

@@ -17,9 +17,9 @@ from typing import Any, cast
 NAME = "<code>"
 _DEEPEST = 200
 _DEEPEST_SHOWN = 8
-_MOST_TOLD = 1 << 18  # the parent masks secrets in all of it, and then shows far less
+_MAX_REPORTED = 1 << 18  # the parent masks secrets in all of it, and then shows far less
 _RESERVE = 4 << 20  # memory to report that memory is exhausted
-_INSTEAD = {
+_ALTERNATIVES = {
     "set": "sorted(…) or list(…)",
     "frozenset": "sorted(…) or list(…)",
     "bytes": "base64.b64encode(…).decode()",
@@ -33,16 +33,16 @@ _INSTEAD = {
 }
 
 
-Place = tuple[Any, Any] | None
-"""Where in the result something is: where that is which holds it, and its key or index there; None is all of it."""
+ValuePath = tuple[Any, Any] | None
+"""The path of a value in the result: the path of its container, and its key or index there; None for the result."""
 
 
 class _NotJsonError(Exception):
     """The error, in pieces each of which may be shortened, and an alternative that JSON can represent."""
 
-    def __init__(self, *pieces: str, instead: str = "") -> None:
+    def __init__(self, *pieces: str, alternative: str = "") -> None:
         super().__init__("".join(pieces))
-        self.report = {"refused": [piece[:_MOST_TOLD] for piece in pieces], "instead": instead}
+        self.report = {"refused": [piece[:_MAX_REPORTED] for piece in pieces], "alternative": alternative}
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def _run_code(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
     linecache.cache[NAME] = (len(code), None, code.splitlines(keepends=True), NAME)
     reserve = [bytearray(_RESERVE)]
     try:
-        exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - this is what it is for
+        exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - the purpose of this module
     except SystemExit as exc:
         if exc.code not in (None, 0):
             return _report_exception(exc)
@@ -74,7 +74,7 @@ def _make_report(names: dict[str, Any]) -> dict[str, Any]:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
-        return {"refused": ["`action` is ", kind, ", not text"], "instead": "the name of an edge's action"}
+        return {"refused": ["`action` is ", kind, ", not text"], "alternative": "the name of an edge's action"}
     try:
         _check_json_value(names.get("result"), None, 0)
     except _NotJsonError as exc:
@@ -83,7 +83,7 @@ def _make_report(names: dict[str, Any]) -> dict[str, Any]:
     return {"result": names.get("result"), "action": action, "is_assigned": is_assigned}
 
 
-def _check_json_value(value: Any, path: Place, depth: int) -> None:
+def _check_json_value(value: Any, path: ValuePath, depth: int) -> None:
     """Raise _NotJsonError with the path of a value that JSON cannot represent."""
     if depth > _DEEPEST:
         raise _NotJsonError(f"`result` nests more than {_DEEPEST} levels deep, or contains itself")
@@ -95,35 +95,35 @@ def _check_json_value(value: Any, path: Place, depth: int) -> None:
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
                 pieces = (*_format_path(path), " has the key ", repr(key), ", which is not text")
-                raise _NotJsonError(*pieces, instead="{str(key): …}")
+                raise _NotJsonError(*pieces, alternative="{str(key): …}")
             _check_text(key, path, "a key of ")
             _check_json_value(item, (path, key) if is_shown else path, depth + 1)
     else:
         _check_scalar(value, path)
 
 
-def _check_scalar(value: Any, path: Place) -> None:
+def _check_scalar(value: Any, path: ValuePath) -> None:
     if isinstance(value, str):
         _check_text(value, path)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _NotJsonError(*_format_path(path), " is a number of more than 64 bits", instead="str(…)")
+            raise _NotJsonError(*_format_path(path), " is a number of more than 64 bits", alternative="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(*_format_path(path), f" is {value}, which JSON cannot represent", instead="None")
+            raise _NotJsonError(*_format_path(path), f" is {value}, which JSON cannot represent", alternative="None")
     elif value is not None:
         kind = type(value).__name__
         pieces = (*_format_path(path), " has the type ", kind, ", which JSON cannot represent")
-        raise _NotJsonError(*pieces, instead=_INSTEAD.get(kind, ""))
+        raise _NotJsonError(*pieces, alternative=_ALTERNATIVES.get(kind, ""))
 
 
-def _check_text(text: str, path: Place, what: str = "") -> None:
+def _check_text(text: str, path: ValuePath, what: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-        instead = 'text.encode("utf-8", "replace").decode()'
-        raise _NotJsonError(what, *_format_path(path), " contains a lone surrogate", instead=instead)
+        alternative = 'text.encode("utf-8", "replace").decode()'
+        raise _NotJsonError(what, *_format_path(path), " contains a lone surrogate", alternative=alternative)
 
 
-def _format_path(path: Place) -> list[str]:
+def _format_path(path: ValuePath) -> list[str]:
     if path is None:
         return ["result"]
     around, key = path
@@ -140,9 +140,9 @@ def _report_exception(exc: BaseException) -> dict[str, Any]:
     message = "".join(traceback.format_exception_only(type(exc), exc))
     return {
         "raised": type(exc).__name__,
-        "message": message[:_MOST_TOLD],
+        "message": message[:_MAX_REPORTED],
         "line": line,
-        "traceback": text[-_MOST_TOLD:],
+        "traceback": text[-_MAX_REPORTED:],
     }
 
 

@@ -48,11 +48,13 @@ def make_failure(
     context: Context,
     printed: dict[str, Any],
 ) -> NodeFailed:
-    """Return the error for code without a result. `told` is the report of the process, if it wrote one."""
+    """Return the error for code without a result. `report` is the report of the process, if it wrote one."""
     if "refused" in report:
         problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
-        instead = report.get("instead")
-        return NodeFailed(f"{problem}.", hint=f"Use {instead} instead." if instead else EXAMPLE, outputs=printed)
+        alternative = report.get("alternative")
+        return NodeFailed(
+            f"{problem}.", hint=f"Use {alternative} instead." if alternative else EXAMPLE, outputs=printed
+        )
     if "raised" in report:
         line = report.get("line")
         where = f" in line {line}" if line else ""

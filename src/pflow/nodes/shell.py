@@ -26,7 +26,7 @@ _OF_THE_SHELL: Final = frozenset({"PWD", "OLDPWD", "SHLVL", "PPID", "IFS", "OPTI
 async def run_shell(params: dict[str, Any], context: Context) -> Any:
     """Run the command and return its outputs, in an Outcome if there is a warning.
 
-    Raises NodeFailed if the command cannot be run, or its exit code is not 0.
+    Raise NodeFailed if the command cannot be run, or its exit code is not 0.
     """
     command = str(params["command"])
     given = params.get("stdin")

@@ -80,7 +80,7 @@ def read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
 
 
 def write_cache(home: Path, found: "DiscoveredNodes", nodes: CachedNodes) -> None:
-    """Keep it if the home can be written to. It is not forced to the disk: damage is found by the checksum."""
+    """Write the cache if the home is writable. It is not synced to the disk: the checksum detects damage."""
     head = {
         "home": os.path.abspath(home),
         "code": _stamp_code(),

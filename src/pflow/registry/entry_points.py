@@ -1,6 +1,6 @@
 """The modules that installed packages offer as nodes, under the entry points `pflow.nodes`. Imports none of them.
 
-The standard library's way to read entry points takes longer to import than all the rest of the registry to load.
+`importlib.metadata` is not used: importing it takes longer than loading the whole registry.
 """
 
 import importlib.util
@@ -21,7 +21,7 @@ Folders = dict[str, tuple[Stamp, list[Offer]]]
 
 
 def scan_import_path(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
-    """All folders of the import path. Only those are read that `known` does not know as they are."""
+    """Return the offers of all folders of the import path. Read only those folders that changed since `known`."""
     found: Folders = {}
     for entry in sys.path:
         folder = str(entry) or "."

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
 Effect = Literal["pure", "idempotent", "effectful"]
-"""Pure: only computes or reads. Idempotent: doing it twice is as good as once. Effectful: twice is twice."""
+"""Pure: only computes or reads. Idempotent: twice has the same effect as once. Effectful: each time has an effect."""
 
 Source = Literal["builtin", "user", "entry-point", "mcp"]
 EFFECTS: Final = ("pure", "idempotent", "effectful")
@@ -38,13 +38,13 @@ class Param:
 
 
 @dataclass(frozen=True, slots=True)
-class Out:
+class OutputField:
     """An output. `structure` has the fields of a dict, or of the items of a list; None if unknown."""
 
     key: str
     type: str = "any"
     description: str = ""
-    structure: Mapping[str, "Out"] | None = None
+    structure: Mapping[str, "OutputField"] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         plain: dict[str, Any] = {"key": self.key, "type": self.type, "description": self.description}
@@ -61,7 +61,7 @@ class Interface:
     description: str
     run: str
     params: Mapping[str, Param] = field(default_factory=dict[str, Param])
-    outputs: Mapping[str, Out] = field(default_factory=dict[str, Out])
+    outputs: Mapping[str, OutputField] = field(default_factory=dict[str, OutputField])
     actions: tuple[str, ...] = ("default", "error")
     effect: Effect = "effectful"
     effect_by: tuple[str, Mapping[str, Effect]] | None = None
@@ -76,7 +76,7 @@ class Interface:
     reads: tuple[str, ...] = ()
     """Parameters that name input files. A result depends on their size and modification time."""
     writes: tuple[str, ...] = ()
-    """Parameters that name files it writes: where one is gone, an earlier result does not stand for it."""
+    """Parameters that name files it writes: if one of them is missing, an earlier result is not reused."""
     takes: tuple[str, ...] = ()
     """Parameters that name files it removes: earlier nodes that wrote them need not write them again."""
     reads_world: bool = False
@@ -84,13 +84,13 @@ class Interface:
     is_volatile: bool = False
     """Whether its input changes by itself, so that an earlier result is never reused."""
     volatile_by: tuple[str, frozenset[str]] | None = None
-    """A parameter on whose value that depends, and the values for which it is so: ask `is_volatile_for`."""
+    """The parameter that decides whether it is volatile, and the values for which it is: see `is_volatile_with`."""
     limits: tuple[str, ...] = ()
-    """Parameters that only bound how long it takes or how much it may use: its result does not follow from them."""
+    """Parameters that only bound how long it takes or how much it may use: its result does not depend on them."""
     open_params: bool = False
     """Whether it takes parameters that are not listed."""
     open_actions: bool = False
-    """Whether it may answer with actions that are not listed."""
+    """Whether it may return actions that are not listed."""
     timeout: float | None = None
     source: Source = "builtin"
     file: str = ""
@@ -158,7 +158,7 @@ def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "")
         description=plain["description"],
         run=plain["run"],
         params={key: _parse_param(key, value) for key, value in plain.get("params", {}).items()},
-        outputs=_parse_outs(plain.get("outputs", {})),
+        outputs=_parse_outputs(plain.get("outputs", {})),
         actions=tuple(plain.get("actions", ("default", "error"))),
         effect=effect,
         effect_by=by,
@@ -190,7 +190,7 @@ def check_interface(plain: Mapping[str, Any]) -> None:
     for key, value in params.items():
         if "choices" in (described := _check_described(key, value)):
             _check_choices(key, described["choices"])
-    _check_outs(_require_mapping(plain, "outputs"))
+    _check_outputs(_require_mapping(plain, "outputs"))
     _require_mapping(plain, "example")
     for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
         if key in plain and not _are_texts(plain[key]):
@@ -233,12 +233,12 @@ def _check_choices(key: str, choices: Any) -> None:
         raise ValueError(f"`choices` of `{key}` must be a list of texts, numbers or booleans")
 
 
-def _check_outs(outs: Mapping[str, Any]) -> None:
+def _check_outputs(outs: Mapping[str, Any]) -> None:
     for key, value in outs.items():
         if (structure := _check_described(key, value).get("structure")) is not None:
             if not isinstance(structure, dict):
                 raise ValueError(f"`structure` of `{key}` must be an object")
-            _check_outs(cast("dict[str, Any]", structure))
+            _check_outputs(cast("dict[str, Any]", structure))
 
 
 def _check_described(key: str, value: Any) -> dict[str, Any]:
@@ -254,7 +254,7 @@ def _check_described(key: str, value: Any) -> dict[str, Any]:
 def _require_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
     value = plain.get(key, {})
     if not isinstance(value, dict):
-        raise ValueError(f"`{key}` must be an object")  # noqa: TRY004 - what is wrong is the file
+        raise ValueError(f"`{key}` must be an object")  # noqa: TRY004 - the error is in the file
     return cast("dict[str, Any]", value)
 
 
@@ -276,16 +276,16 @@ def _parse_param(key: str, value: Any) -> Param:
     )
 
 
-def _parse_outs(plain: Mapping[str, Any]) -> dict[str, Out]:
-    return {key: _parse_out(key, value) for key, value in plain.items()}
+def _parse_outputs(plain: Mapping[str, Any]) -> dict[str, OutputField]:
+    return {key: _parse_output(key, value) for key, value in plain.items()}
 
 
-def _parse_out(key: str, value: Any) -> Out:
+def _parse_output(key: str, value: Any) -> OutputField:
     plain = _as_description(value) or {}
     structure = plain.get("structure")
-    return Out(
+    return OutputField(
         key=key,
         type=plain.get("type", "any"),
         description=str(plain.get("description", "")),
-        structure=None if structure is None else _parse_outs(structure),
+        structure=None if structure is None else _parse_outputs(structure),
     )

@@ -1,4 +1,4 @@
-"""Imports the function of a node, which nothing else in the registry does."""
+"""Import of the function of a node. Nothing else in the registry imports code of nodes."""
 
 import importlib
 import importlib.util

@@ -175,7 +175,7 @@ def _resolve_schema(value: Any, root: Schema) -> Schema:
         found: Any = root
         for part in reference[2:].split("/"):
             found = _as_schema(found).get(part)
-        schema = {**_as_schema(found), **{key: kept for key, kept in schema.items() if key != "$ref"}}
+        schema = {**_as_schema(found), **{key: value for key, value in schema.items() if key != "$ref"}}
     return schema
 
 

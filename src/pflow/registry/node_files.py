@@ -1,4 +1,4 @@
-"""Reads the files that declare nodes. Keeps a stamp of each, and a note of each that cannot be read."""
+"""Reading of the files that declare nodes, with a stamp of each file and the problems of unreadable ones."""
 
 import os
 import stat
@@ -97,7 +97,7 @@ def stamp_status(seen: os.stat_result) -> list[int]:
 
 
 def are_unchanged(stamps: Mapping[str, Stamp]) -> bool:
-    """Return whether all of them are as they were."""
+    """Return True if no file has changed since it was stamped."""
     return all(stamp_path(path) == stamp for path, stamp in stamps.items())
 
 

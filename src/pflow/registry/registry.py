@@ -1,4 +1,4 @@
-"""All node types there are, found without importing any, and looked for by name or in words."""
+"""All node types: discovered without importing their code, and searched by name or by words."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
 
 
 class LazyInterfaces(Mapping[str, Interface]):
-    """The interfaces by type. Each is made when it is first asked for."""
+    """The interfaces by type. Each is created at its first use."""
 
     def __init__(self, cached: CachedNodes) -> None:
-        self._cached = cached
+        self._cached_nodes = cached
         self._built: dict[str, Interface] = {}
 
     def __getitem__(self, kind: str) -> Interface:
         if kind not in self._built:
-            plain = self._cached.parse_component(kind)
+            plain = self._cached_nodes.parse_component(kind)
             self._built[kind] = build_interface(plain, source=plain["source"], file=plain["file"])
         return self._built[kind]
 
     def __contains__(self, kind: object) -> bool:
-        return kind in self._cached.spans
+        return kind in self._cached_nodes.spans
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._cached.spans)
+        return iter(self._cached_nodes.spans)
 
     def __len__(self) -> int:
-        return len(self._cached.spans)
+        return len(self._cached_nodes.spans)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A node type that fits. `matched` are the words of the query that it has."""
+    """A node type that matches a query. `matched` are the words of the query that it contains."""
 
     type: str
     score: float
@@ -64,16 +64,16 @@ class Registry:
         """Return all interfaces by type. Invalid files never raise: see `problems`."""
         return self._interfaces
 
-    def get(self, type: str) -> Interface | None:  # noqa: A002 - what the IR calls it
+    def get(self, type: str) -> Interface | None:  # noqa: A002 - the name of the key in workflows
         return self._interfaces.get(type)
 
     def list_types(self) -> list[str]:
-        return sorted(self._cached.spans)
+        return sorted(self._cached_nodes.spans)
 
     @property
     def problems(self) -> list[Problem]:
         """The declarations that could not be read, with reasons."""
-        return [*self._cached.problems, *self._cache_problems]
+        return [*self._cached_nodes.problems, *self._cache_problems]
 
     def search(self, query: str, limit: int | None = None, *, uses: Mapping[str, int] | None = None) -> list[Match]:
         """Return the matching types, best first; `uses` counts uses by type. An empty query matches all."""
@@ -82,12 +82,12 @@ class Registry:
         used = uses or {}
         documents = [
             make_document(kind, description=description, keys=(keys,), tags=(tags,), uses=used.get(kind, 0))
-            for kind, (description, keys, tags) in self._cached.list_search_texts().items()
+            for kind, (description, keys, tags) in self._cached_nodes.list_search_texts().items()
         ]
         hits = rank_documents(query, documents, limit=limit)
         return [Match(hit.key, hit.score, hit.matched, self._interfaces) for hit in hits]
 
-    def find_similar(self, type: str) -> list[str]:  # noqa: A002 - what the IR calls it
+    def find_similar(self, type: str) -> list[str]:  # noqa: A002 - the name of the key in workflows
         """Return the types that a search for the words of `type` finds, the nearest first; none for no match."""
         return [match.type for match in self.search(type) if match.score > 0]
 
@@ -99,10 +99,10 @@ class Registry:
 
     @cached_property
     def _interfaces(self) -> LazyInterfaces:
-        return LazyInterfaces(self._cached)
+        return LazyInterfaces(self._cached_nodes)
 
     @cached_property
-    def _cached(self) -> CachedNodes:
+    def _cached_nodes(self) -> CachedNodes:
         try:
             cached, known = cache.read_cache(self.home)
         except DamagedCache:

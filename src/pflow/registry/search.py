@@ -37,7 +37,7 @@ _NO_LETTER: Final = re.compile(r"[\W_]+")
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
 Fits = dict[int, float]
-"""How well documents fit that do, by their place."""
+"""The scores of the matching documents, by their index."""
 _GROUPS: Final = """
 fetch download request http web url api rest endpoint website
 delete remove erase unlink
@@ -73,7 +73,7 @@ _by_stem: dict[str, tuple[str, ...]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that can be found. `text` is one line for each field, as `document` writes it."""
+    """Something that can be found. `text` is one line for each field, as `make_document` writes it."""
 
     key: str
     text: str
@@ -131,7 +131,7 @@ def _parse_query_terms(query: str) -> dict[str, str]:
 
 
 def _split_camel_case(names: str) -> str:
-    """Names with a space at each hump. Most have none."""
+    """Return names with a space before each capital letter inside a word."""
     return names if names.islower() else _HUMP.sub(" ", names)
 
 

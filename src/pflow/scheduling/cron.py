@@ -27,14 +27,14 @@ class Cron(Scheduler):
         lines = [one for one in self._read_crontab() if _parse_job_name(one) != job.workflow]
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += "\n"
-        self.require_tool("-", stdin="".join([*lines, line]))
+        self.run_tool_or_raise("-", stdin="".join([*lines, line]))
 
     def remove(self, name: str) -> bool:
         lines = self._read_crontab() if self.is_available else []
         others = [one for one in lines if _parse_job_name(one) != name]
         if len(others) == len(lines):
             return False
-        self.require_tool("-", stdin="".join(others))
+        self.run_tool_or_raise("-", stdin="".join(others))
         return True
 
     def list_schedules(self) -> list[Schedule]:
@@ -42,7 +42,7 @@ class Cron(Scheduler):
         return [Schedule(found[1], self.kind, found[2], None) for found in map(_OURS.match, lines) if found]
 
     def _read_crontab(self) -> list[str]:
-        """Return the lines of the crontab. Raises SchedulerUnavailable rather than take an error for an empty one."""
+        """Return the lines of the crontab. Raise SchedulerUnavailable if it cannot be read."""
         done = self.run_tool("-l")
         if done.returncode and "no crontab" not in done.stderr + done.stdout:
             raise self.make_failure(done, "-l")

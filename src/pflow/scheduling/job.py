@@ -67,7 +67,7 @@ def _is_text(text: str) -> bool:
 def check_runnable(workflow: Workflow, given: Mapping[str, str], values: Mapping[str, Any]) -> list[str]:
     """Return the secrets that each run takes from its environment.
 
-    `given` are the inputs as text, `values` their values. Raises InvalidInputs for a secret among them and for values
+    `given` are the inputs as text, `values` their values. Raise InvalidInputs for a secret among them and for values
     of the wrong type, and TemplateUnresolved for missing inputs.
     """
     secrets = [name for name, declared in workflow.inputs.items() if declared.secret]

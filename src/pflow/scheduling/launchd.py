@@ -29,15 +29,15 @@ class Launchd(Scheduler):
     def install(self, job: Job) -> None:
         path = self._get_plist_path(job.workflow)
         with write_with_rollback(self.render_files(job), mark=_AT):
-            self._unload(job.workflow)
-            self.require_tool("bootstrap", _get_user_domain(), str(path))
+            self._unload_agent(job.workflow)
+            self.run_tool_or_raise("bootstrap", _get_user_domain(), str(path))
 
     def remove(self, name: str) -> bool:
         path = self._get_plist_path(name)
         if not path.is_file():
             return False
         if self.is_available:
-            self._unload(name)
+            self._unload_agent(name)
         remove_files(path)
         return True
 
@@ -51,12 +51,12 @@ class Launchd(Scheduler):
     def _get_plist_path(self, name: str) -> Path:
         return self.folder / f"{LABEL}{name}.plist"
 
-    def _unload(self, name: str) -> None:
+    def _unload_agent(self, name: str) -> None:
         self.run_tool("bootout", f"{_get_user_domain()}/{LABEL}{name}")  # fails where none was loaded
 
 
 def render_property_list(job: Job) -> str:
-    """Return the text of the agent. Raises InvalidInputs for control characters, which XML cannot carry."""
+    """Return the text of the agent. Raise InvalidInputs for control characters, which XML cannot carry."""
     for given in job.inputs:
         if _NOT_IN_XML.search(given):
             name = given.partition("=")[0]

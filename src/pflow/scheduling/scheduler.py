@@ -47,13 +47,13 @@ class Scheduler(ABC):
 
     @abstractmethod
     def render_files(self, job: Job) -> dict[str, str]:
-        """Return the text of the job by the path of its file. Raises InvalidInputs."""
+        """Return the text of the job by the path of its file. Raise InvalidInputs."""
 
     @abstractmethod
     def install(self, job: Job) -> None:
         """Install the job, replacing an earlier job of the same workflow.
 
-        Raises InvalidInputs, WorkflowExists for files that pflow did not write, LibraryUnwritable,
+        Raise InvalidInputs, WorkflowExists for files that pflow did not write, LibraryUnwritable,
         SchedulerUnavailable.
         """
 
@@ -63,7 +63,7 @@ class Scheduler(ABC):
 
     @abstractmethod
     def list_schedules(self) -> list[Schedule]:
-        """Return the jobs that are installed. Raises SchedulerUnavailable."""
+        """Return the jobs that are installed. Raise SchedulerUnavailable."""
 
     def get_home_path(self, *parts: str) -> Path:
         return Path(self.env.get("HOME") or "~").expanduser().joinpath(*parts)
@@ -72,7 +72,7 @@ class Scheduler(ABC):
         """Run the tool. Raise SchedulerUnavailable if it is missing or does not end."""
         program = shutil.which(self.tool, path=self.env.get("PATH"))
         if program is None:
-            raise SchedulerUnavailable(f"The program {self.tool} is not on PATH.", hint=self._alternative)
+            raise SchedulerUnavailable(f"The program {self.tool} is not on PATH.", hint=self._alternative_hint)
         try:
             done = subprocess.run(  # noqa: S603 - the scheduler's own program, with arguments of ours
                 [program, *arguments],
@@ -84,23 +84,25 @@ class Scheduler(ABC):
             )
         except (OSError, subprocess.TimeoutExpired) as exc:
             reason = exc.strerror if isinstance(exc, OSError) else f"it did not end after {_PATIENCE_S} s"
-            raise SchedulerUnavailable(f"{self.tool} cannot be run: {reason}.", hint=self._alternative) from None
+            raise SchedulerUnavailable(f"{self.tool} cannot be run: {reason}.", hint=self._alternative_hint) from None
         # Not in text mode, which would change line ends of a crontab.
         stdout, stderr = (stream.decode("utf-8", "surrogateescape") for stream in (done.stdout, done.stderr))
         return CompletedProcess(done.args, done.returncode, stdout, stderr)
 
-    def require_tool(self, *arguments: str, stdin: str = "") -> None:
-        """Run the tool. Raises SchedulerUnavailable also if it fails."""
+    def run_tool_or_raise(self, *arguments: str, stdin: str = "") -> None:
+        """Run the tool. Raise SchedulerUnavailable also if it fails."""
         done = self.run_tool(*arguments, stdin=stdin)
         if done.returncode:
             raise self.make_failure(done, *arguments)
 
     def make_failure(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
         reason = done.stderr.strip()[:_LONGEST] or f"exit code {done.returncode}"
-        return SchedulerUnavailable(f"`{self.tool} {' '.join(arguments)}` failed: {reason}", hint=self._alternative)
+        return SchedulerUnavailable(
+            f"`{self.tool} {' '.join(arguments)}` failed: {reason}", hint=self._alternative_hint
+        )
 
     @property
-    def _alternative(self) -> str:
+    def _alternative_hint(self) -> str:
         other = "systemd" if self.kind == "cron" else "cron"
         return f"Use --as {other}, or leave out --install to print the schedule and install it by hand."
 
@@ -109,7 +111,7 @@ class Scheduler(ABC):
 def write_with_rollback(files: Mapping[str, str], *, mark: str) -> Generator[None]:
     """Write the files; restore the earlier content if the body raises SchedulerUnavailable.
 
-    Raises WorkflowExists for a file without the mark, and LibraryUnwritable.
+    Raise WorkflowExists for a file without the mark, and LibraryUnwritable.
     """
     before = {Path(name): _read_text(Path(name)) for name in files}
     for path, content in before.items():

@@ -1,4 +1,4 @@
-"""The schedulers there are, and which of them this system has."""
+"""The selection of the scheduler of this system."""
 
 from collections.abc import Mapping
 from typing import Final

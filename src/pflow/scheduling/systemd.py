@@ -26,16 +26,16 @@ class Systemd(Scheduler):
         return {str(service): render_service(job), str(timer): render_timer(job)}
 
     def install(self, job: Job) -> None:
-        self.require_tool("--version")  # before anything is written
+        self.run_tool_or_raise("--version")  # before anything is written
         with write_with_rollback(self.render_files(job), mark=MARK):
-            self.require_tool("--user", "daemon-reload")
-            self.require_tool("--user", "enable", f"{_PREFIX}{job.workflow}.timer")
+            self.run_tool_or_raise("--user", "daemon-reload")
+            self.run_tool_or_raise("--user", "enable", f"{_PREFIX}{job.workflow}.timer")
             # Not `enable --now`, with which a timer that runs already would keep its old time.
-            self.require_tool("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
+            self.run_tool_or_raise("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
 
     def remove(self, name: str) -> bool:
         service, timer = self._get_unit_paths(name)
-        if not any(MARK in _read_or_empty(path) for path in (service, timer)):
+        if not any(MARK in _read_text_or_empty(path) for path in (service, timer)):
             return False
         if self.is_available:
             self.run_tool("--user", "disable", "--now", timer.name)
@@ -45,7 +45,7 @@ class Systemd(Scheduler):
         return True
 
     def list_schedules(self) -> list[Schedule]:
-        timers = [(path, _read_or_empty(path)) for path in sorted(self.folder.glob(f"{_PREFIX}*.timer"))]
+        timers = [(path, _read_text_or_empty(path)) for path in sorted(self.folder.glob(f"{_PREFIX}*.timer"))]
         return [
             Schedule(path.stem.removeprefix(_PREFIX), self.kind, found[1] if (found := _AT.search(text)) else "", path)
             for path, text in timers
@@ -70,7 +70,7 @@ def render_service(job: Job) -> str:
 
 
 def render_timer(job: Job) -> str:
-    """Return the text of the timer that starts the service; a time that was missed is made up for."""
+    """Return the text of the timer that starts the service; a missed run starts as soon as possible."""
     return (
         f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
         f"[Timer]\nOnCalendar={job.timing.to_systemd()}\nPersistent=true\n\n"
@@ -84,7 +84,7 @@ def _quote_word(text: str) -> str:
     return '"' + CONTROL.sub(lambda sign: f"\\x{ord(sign[0]):02x}", quoted) + '"'
 
 
-def _read_or_empty(path: Path) -> str:
+def _read_text_or_empty(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:

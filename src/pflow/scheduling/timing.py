@@ -52,7 +52,7 @@ class Timing:
 
 
 def parse_timing(text: str) -> Timing:
-    """Return the timing of a text such as 'mon,thu 07:00'. Raises InvalidInputs with the forms there are."""
+    """Return the timing of a text such as 'mon,thu 07:00'. Raise InvalidInputs, which lists the valid forms."""
     words = [word for word in text[:_LONGEST].lower().replace(",", " ").split() if word not in ("every", "at", "and")]
     if words in (["hourly"], ["hour"]):
         return Timing(_ALL, None, 0)

@@ -1,13 +1,12 @@
 """The arguments of one command: options and operands, and which of them the program runs."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Protocol
 
 from pflow.shell.interpreters import MODULES, PLAIN, Program, find_program
 from pflow.shell.reader import Reader
-from pflow.shell.special_programs import SPECIAL
 from pflow.shell.tree import (
     Assignment,
     Mark,
@@ -57,10 +56,11 @@ class Walk(Protocol):
 
 
 class Arguments:
-    """Inspects the words of commands."""
+    """Inspects the words of commands. `special` are the inspections of programs with special arguments."""
 
-    def __init__(self, walk: Walk) -> None:
+    def __init__(self, walk: Walk, special: "Mapping[str, InspectSpecial]") -> None:
         self.walk = walk
+        self._special = special
         self._depth = 0
 
     def inspect_invocation(self, words: Sequence[Word], is_fed: bool) -> None:
@@ -76,7 +76,7 @@ class Arguments:
                 self.walk.report_finding("sh", _PROGRAM, held or ())
         elif name in self.walk.written and (text is None or "/" in text):
             self.walk.report_finding("sh", _PROGRAM)
-        elif special := SPECIAL.get(name):
+        elif special := self._special.get(name):
             special(self, name, words, is_fed)
         elif program := find_program(name):
             self.inspect_program(name, program, words, is_fed)
@@ -109,6 +109,10 @@ class Arguments:
             if (program := find_program(name)) and (program.flag or program.code) and found < _LOOKED_AT:
                 found += 1
                 _Call(self, name, program, words[at:], is_fed, only_inline=True).inspect()
+
+
+InspectSpecial = Callable[[Arguments, str, Sequence[Word], bool], None]
+"""Report the values that a program runs, given its name, its words and whether values may be in its input."""
 
 
 class _Call:
@@ -257,7 +261,7 @@ class _Call:
         if text is None or self._walk.may_hold_value(word):
             self._is_constant = False
             return
-        if self._is_input(word) or self._walk.is_written(word):
+        if self._is_standard_input(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint)
         elif self._name in _SAME_SHELL:
             self._joined += [text] if self._is_constant else []
@@ -266,19 +270,19 @@ class _Call:
             self._walk.inspect_nested_program(text, has_values=has_values, is_fed=self._is_fed)
         self._is_magic = self._is_magic or (self._name.startswith("perl") and ("<>" in text or "ARGV>" in text))
 
-    def _is_input(self, word: Word) -> bool:
+    def _is_standard_input(self, word: Word) -> bool:
         """Return whether a word names the standard input, and values are in it."""
         return self._is_fed and not self._only_inline and _STDIN.fullmatch(get_constant_text(word) or "") is not None
 
     def _inspect_run_argument(self, word: Word) -> None:
-        if self._walk.may_hold_value(word) or self._is_input(word) or self._walk.is_written(word):
+        if self._walk.may_hold_value(word) or self._is_standard_input(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint or _PROGRAM, word)
 
     def _inspect_file(self, word: Word) -> None:
         if self._only_inline:
             return
         self._has_program = True
-        if self._is_input(word) or self._walk.may_hold_value(word) or self._walk.is_written(word):
+        if self._is_standard_input(word) or self._walk.may_hold_value(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint, word)
 
     def _inspect_data(self, word: Word) -> None:

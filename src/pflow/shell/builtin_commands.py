@@ -1,8 +1,9 @@
 """Commands of the shell itself that set variables, compute, or run other commands."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
+from pflow.shell.arguments import Arguments, InspectSpecial
 from pflow.shell.interpreters import Program
 from pflow.shell.tree import (
     Mark,
@@ -14,15 +15,12 @@ from pflow.shell.tree import (
     parse_named_assignment,
 )
 
-if TYPE_CHECKING:
-    from pflow.shell.arguments import Arguments
-
 _NUMERIC: Final = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge")
 _OPERATOR: Final = "Put a constant operator between the values, as in [ ${a} = ${b} ]."
 _ALIAS: Final = "Write the command itself instead of an alias."
 
 
-def _inspect_declare(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_declare(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     computes = False
     for word in words[1:]:
         text = get_constant_text(word)
@@ -36,7 +34,7 @@ def _inspect_declare(arguments: "Arguments", name: str, words: Sequence[Word], _
             arguments.walk.check_name(word, name)
 
 
-def _inspect_read(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_read(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
     at, names = 1, ["REPLY", "MAPFILE"]
     while at < len(words):
         prefix = get_constant_prefix(words[at])
@@ -52,12 +50,12 @@ def _inspect_read(arguments: "Arguments", name: str, words: Sequence[Word], is_f
         arguments.walk.names.update(names)
 
 
-def _inspect_names(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_names(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     for word in words[2:3] if name == "getopts" else words[1:]:
         arguments.walk.check_name(word, name)
 
 
-def _inspect_job_options(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_job_options(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     """Report values behind `jobs -x`, `wait -p` and `fc -e`, which run a command or set a variable."""
     if any(
         get_constant_prefix(word).startswith("-") and set(get_constant_prefix(word)) & set("xpes") for word in words[1:]
@@ -66,12 +64,12 @@ def _inspect_job_options(arguments: "Arguments", name: str, words: Sequence[Word
             arguments.walk.check_name(word, name)
 
 
-def _inspect_let(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_let(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     for word in words[1:]:
         arguments.walk.check_computed(word, name)
 
 
-def _inspect_printf(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_printf(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     first = words[1] if len(words) > 1 else ()
     if get_constant_prefix(first).startswith("-v"):
         arguments.walk.check_name(
@@ -82,17 +80,17 @@ def _inspect_printf(arguments: "Arguments", name: str, words: Sequence[Word], _:
             arguments.guard_start(word, name, "-")
 
 
-def _inspect_set(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_set(arguments: Arguments, _name: str, words: Sequence[Word], _: bool) -> None:
     if any(map(arguments.walk.may_hold_value, words[1:])):
         arguments.walk.names.add("@")
 
 
-def _inspect_cd(arguments: "Arguments", _name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_cd(arguments: Arguments, _name: str, words: Sequence[Word], _: bool) -> None:
     if any(map(arguments.walk.may_hold_value, words[1:])):
         arguments.walk.names.update(("PWD", "OLDPWD", "DIRSTACK"))
 
 
-def _inspect_test(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_test(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     walk = arguments.walk
     before: Word = ()
     for at, word in enumerate(words[1:], 1):
@@ -107,7 +105,7 @@ def _inspect_test(arguments: "Arguments", name: str, words: Sequence[Word], _: b
         before = word
 
 
-def _inspect_comparison(arguments: "Arguments", name: str, operand: Word) -> None:
+def _inspect_comparison(arguments: Arguments, name: str, operand: Word) -> None:
     """Inspect an operand of a numeric comparison, which `[[` and in some shells `[` evaluate as arithmetic."""
     if name == "[[":
         arguments.walk.check_computed(operand, "[[ ]]")
@@ -117,18 +115,18 @@ def _inspect_comparison(arguments: "Arguments", name: str, operand: Word) -> Non
                 arguments.walk.require_number(part.index)
 
 
-def _inspect_alias(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_alias(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     if len(words) > 1:
         arguments.walk.report_finding(name, _ALIAS, words[1])
 
 
-def _inspect_command(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_command(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
     first = get_constant_text(words[1]) if len(words) > 1 else None
     if first not in ("-v", "-V"):
         arguments.inspect_program(name, Program("command"), words, is_fed)
 
 
-BUILTINS: Final[dict[str, Any]] = {
+BUILTINS: Final[dict[str, InspectSpecial]] = {
     **dict.fromkeys(("export", "readonly", "declare", "typeset", "local"), _inspect_declare),
     **dict.fromkeys(("read", "mapfile", "readarray"), _inspect_read),
     **dict.fromkeys(("unset", "getopts"), _inspect_names),

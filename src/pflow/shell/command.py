@@ -32,7 +32,7 @@ class ShellCommand:
 
 
 def parse_command(command: str) -> ShellCommand:
-    """Return the command with its tree. Raises Undecided if shells disagree about it."""
+    """Return the command with its tree. Raise Undecided if shells disagree about it."""
     return (
         _parse_command_cached(command) if len(command) < _LONGEST_CACHED else _parse_command_cached.__wrapped__(command)
     )
@@ -45,7 +45,7 @@ def _parse_command_cached(command: str) -> ShellCommand:
     spans: list[tuple[int, int]] = []
     at = shift = 0
     for piece in parse_pieces(command):
-        if isinstance(piece, int):  # `$${`, of which one `$` goes
+        if isinstance(piece, int):  # `$${`, which becomes `${`
             parts.append(command[at:piece])
             at = piece + 1
             shift += 1
@@ -61,7 +61,7 @@ def _parse_command_cached(command: str) -> ShellCommand:
 
 @lru_cache(maxsize=256)
 def inspect_command(command: str, names: frozenset[str] = frozenset(), is_fed: bool = False) -> Inspection:
-    """Inspect a command whose variables `names` hold values, and to which values are fed or not. Raises Undecided."""
+    """Inspect a command whose variables `names` hold values, and to which values are fed or not. Raise Undecided."""
     return inspect_tree(parse_command(command).tree, names=names, is_fed=is_fed)
 
 
@@ -70,7 +70,7 @@ def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[
 
     Text that is not a template, as `${HOME:-x}`, or is behind a backslash, is left to the shell. The position of a
     template decides how its variable is written, so that the shell takes it as one word: bare, in double quotes, in
-    single quotes, or in arithmetic, which only takes whole numbers. Raises NodeFailed for a value that cannot be put
+    single quotes, or in arithmetic, which only takes whole numbers. Raise NodeFailed for a value that cannot be put
     there.
     """
     if not find_templates(command):

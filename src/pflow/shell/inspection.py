@@ -8,6 +8,7 @@ from typing import Final
 from pflow.shell.arguments import Arguments
 from pflow.shell.interpreters import is_program_variable
 from pflow.shell.reader import Reader
+from pflow.shell.special_programs import SPECIAL
 from pflow.shell.tree import (
     Arithmetic,
     Assignment,
@@ -83,7 +84,7 @@ class _Inspector:
         self.is_last = False
         self._everything = False
         self._seen: dict[int, bool] = {}
-        self._arguments = Arguments(self)
+        self._arguments = Arguments(self, SPECIAL)
 
     def inspect_in_passes(self, tree: Script, is_fed: bool) -> None:
         for _ in range(_MOST_PASSES):
@@ -223,7 +224,7 @@ class _Inspector:
         return True
 
     def check_name(self, word: Word, program: str) -> None:
-        """Report a value in the place of a variable's name."""
+        """Report a value that is used as the name of a variable."""
         if self.may_hold_value(word):
             self.report_finding(program, _CONSTANT, word)
 

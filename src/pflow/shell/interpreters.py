@@ -227,7 +227,7 @@ _VARIABLES: Final = re.compile(
 
 
 def find_program(name: str) -> Program | None:
-    """Return the entry for a program's name; a version at its end counts for nothing."""
+    """Return the entry for a program's name; a version at its end is ignored."""
     return _BY_NAME.get(name) or _BY_NAME.get(_VERSION.sub("", name)) or _BY_NAME.get(name.lower())
 
 

@@ -37,7 +37,7 @@ class Reader(Words):
         self._pending: list[_Pending] = []
 
     def read(self) -> Script:
-        """Return the tree. Raises Undecided."""
+        """Return the tree. Raise Undecided."""
         whole = Script()
         while self.at < self.end:  # a closer that closes nothing does not end the reading
             whole.pipelines += self.read_script().pipelines

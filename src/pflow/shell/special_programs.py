@@ -1,9 +1,10 @@
 """Inspections of programs with special arguments: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
 
 import re
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Final
 
+from pflow.shell.arguments import Arguments, InspectSpecial
 from pflow.shell.builtin_commands import BUILTINS
 from pflow.shell.interpreters import Program, find_program
 from pflow.shell.tree import (
@@ -17,11 +18,6 @@ from pflow.shell.tree import (
     get_constant_text,
     may_split,
 )
-
-if TYPE_CHECKING:
-    from pflow.shell.arguments import Arguments
-
-    Special = Callable[[Arguments, str, Sequence[Word], bool], None]
 
 _FIND_RUNS: Final = ("-exec", "-execdir", "-ok", "-okdir")
 _FD_RUNS: Final = ("-x", "-X", "--exec", "--exec-batch")
@@ -60,12 +56,12 @@ _XARGS_TAKES: Final = "nLPIsdaE"
 _PARALLEL: Final = "Use xargs, which starts no shell, or a `batch` of the node."
 
 
-def _inspect_tee(arguments: "Arguments", _name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_tee(arguments: Arguments, _name: str, words: Sequence[Word], is_fed: bool) -> None:
     if is_fed:
         arguments.walk.note_written_files(words[1:])
 
 
-def _inspect_copy(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_copy(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
     """Note the file that `cp`, `dd` or `curl` writes: any that a value does not name."""
     walk = arguments.walk
     if is_fed or any(walk.may_hold_value(word) or walk.is_written(word) for word in words[1:]):
@@ -77,7 +73,7 @@ def _inspect_copy(arguments: "Arguments", name: str, words: Sequence[Word], is_f
         arguments.inspect_program(name, program, words, is_fed)
 
 
-def _inspect_find(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_find(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     at, has_values = 1, any(map(arguments.walk.may_hold_value, words))
     while at < len(words):
         text = get_constant_text(words[at])
@@ -96,7 +92,7 @@ def _inspect_find(arguments: "Arguments", name: str, words: Sequence[Word], _: b
         at += 1
 
 
-def _inspect_fd(arguments: "Arguments", name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_fd(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     at = next((at for at, word in enumerate(words) if get_constant_text(word) in _FD_RUNS), len(words))
     for word in words[1:at]:
         arguments.guard_start(word, name, "-")
@@ -104,7 +100,7 @@ def _inspect_fd(arguments: "Arguments", name: str, words: Sequence[Word], _: boo
         _inspect_found_command(arguments, words[at + 1 :], any(map(arguments.walk.may_hold_value, words[:at])))
 
 
-def _inspect_found_command(arguments: "Arguments", command: Sequence[Word], has_values: bool) -> None:
+def _inspect_found_command(arguments: Arguments, command: Sequence[Word], has_values: bool) -> None:
     """Inspect a command in which `{}` stands for a path that was found, with values in it or not."""
     path = (Text("./"), Mark(VALUE))  # it is not an option: it begins with a folder of the command, which is guarded
     arguments.inspect_invocation(
@@ -112,7 +108,7 @@ def _inspect_found_command(arguments: "Arguments", command: Sequence[Word], has_
     )
 
 
-def _inspect_git(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_git(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
     walk = arguments.walk
     at = 1
     while at < len(words) and get_constant_prefix(words[at]).startswith("-"):
@@ -141,7 +137,7 @@ def _inspect_git(arguments: "Arguments", name: str, words: Sequence[Word], is_fe
         arguments.inspect_program("git", _GIT_CLONE if command == "clone" else _GIT, words[at:], is_fed)
 
 
-def _inspect_make(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_make(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
     if arguments.walk.exported:
         arguments.walk.report_finding(name, _MAKE_VARIABLE)
     if arguments.walk.written & _MAKEFILES:
@@ -149,7 +145,7 @@ def _inspect_make(arguments: "Arguments", name: str, words: Sequence[Word], is_f
     arguments.inspect_program(name, _MAKE, words, is_fed)
 
 
-def _inspect_xargs(arguments: "Arguments", _: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_xargs(arguments: Arguments, _: str, words: Sequence[Word], is_fed: bool) -> None:
     at, replaced = 1, ""
     while at < len(words):
         text = get_constant_prefix(words[at])
@@ -198,7 +194,7 @@ def _replace_in_word(word: Word, replaced: str, value: Word) -> Word:
     return tuple(parts)
 
 
-def _inspect_parallel(arguments: "Arguments", name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_parallel(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
     command = words[
         1 : next((at for at, word in enumerate(words) if (get_constant_text(word) or "").startswith(":::")), None)
     ]
@@ -207,7 +203,7 @@ def _inspect_parallel(arguments: "Arguments", name: str, words: Sequence[Word], 
         arguments.walk.report_finding(name, _PARALLEL, held or ())
 
 
-SPECIAL: Final[dict[str, Any]] = {
+SPECIAL: Final[dict[str, InspectSpecial]] = {
     **BUILTINS,
     **dict.fromkeys(("make", "gmake", "bmake"), _inspect_make),
     "tee": _inspect_tee,

@@ -28,7 +28,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The place of a template."""
+    """The position of a template in a word."""
 
     index: int
 

@@ -55,7 +55,7 @@ class Words(ABC):
         """Read commands up to one of the closers, which is left to the caller."""
 
     def enter_level(self) -> None:
-        """Go one level deeper. Raises Undecided."""
+        """Count one more level of nesting. Raise Undecided if there are too many."""
         self._depth += 1
         if self._depth > _MOST_NESTED:
             raise Undecided("it is nested too deeply")
@@ -218,10 +218,10 @@ class Words(ABC):
         else:
             self.at += 1
             if mode == "bare" and text.startswith("'", self.at):
-                self._check_ansi()
+                self._check_ansi_string()
             parts.append(Text("$"))
 
-    def _check_ansi(self) -> None:
+    def _check_ansi_string(self) -> None:
         """Raise Undecided for an ANSI-C string with an escaped quote, whose end shells disagree about."""
         end = self.text.find("'", self.at + 1, self.end)
         if end > 0 and self.text[end - 1] == "\\":

@@ -48,7 +48,7 @@ class Resolution:
         for piece in pieces:
             start = piece if isinstance(piece, int) else piece.start
             parts.append(text[at:start])
-            if isinstance(piece, int):  # `$${`, of which one `$` goes
+            if isinstance(piece, int):  # `$${`, which becomes `${`
                 parts.append("${")
                 at = piece + 3
             else:
@@ -152,7 +152,7 @@ def _format_unusual_value(value: Any) -> str:
 
 
 def iter_texts(value: Any, *, keys: bool = True) -> Iterator[str]:
-    """All texts and numbers in a value, as text; those of its keys too."""
+    """Yield all texts and numbers in a value, as text, and with `keys` also the keys of objects."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

@@ -15,7 +15,7 @@ _INDEX: Final = r"-?\d{1,9}"
 _PLAIN: Final = rf"{_NAME}(?:\.[\w-]+|\[{_INDEX}\])*"
 _REFERENCE: Final = rf"(?!{_CONSTANT}){_NAME}(?:\.[\w-]+|\[(?:{_INDEX}|\$\{{{_PLAIN}\}})\])*"
 _LITERAL: Final = rf'"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?{_ENDS}|{_CONSTANT}'
-# Atomic, so that no text makes the search try one way after the other.
+# Atomic groups, so that no text makes the search backtrack.
 _CHOICE: Final = rf"(?>{_LITERAL}|{_REFERENCE})"
 # The first choice is a reference: `${1}` and `${"x"}` are not templates.
 _TEMPLATE: Final = re.compile(rf"\$\$\{{|\$\{{\s*((?>{_REFERENCE})(?:\s*\?\?\s*{_CHOICE})*)\s*\}}")
@@ -106,17 +106,17 @@ def _format_step(step: str | int | Reference) -> str:
 
 
 def find_templates(text: str) -> list[Template]:
-    """All templates of a text, in order."""
+    """Return all templates of a text, in order."""
     return [] if "${" not in text else [one for one in parse_pieces(text) if isinstance(one, Template)]
 
 
 def parse_pieces(text: str) -> tuple[Template | int, ...]:
-    """Templates, and the places of escaped `$${`, in order."""
+    """Return the templates and the positions of each escaped `$${`, in order."""
     return _parse_pieces_cached(text) if len(text) < _LONGEST_CACHED else _parse_pieces_cached.__wrapped__(text)
 
 
 def find_malformed(text: str, pieces: tuple[Template | int, ...] | None = None) -> list[int]:
-    """Where there is a `${` that begins no template. `pieces` are those of the text, if they are known."""
+    """Return the positions of each `${` that does not begin a template. `pieces` are those of the text, if known."""
     positions: list[int] = []
     at = 0
     for piece in (*(parse_pieces(text) if pieces is None else pieces), len(text)):
@@ -129,7 +129,7 @@ def find_malformed(text: str, pieces: tuple[Template | int, ...] | None = None) 
 
 
 def iter_strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """All texts in a JSON value, each with the path to it."""
+    """Yield all texts in a JSON value, each with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
@@ -141,7 +141,7 @@ def iter_strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def iter_references(template: Template) -> Iterator[Reference]:
-    """All references of a template, those in indexes too."""
+    """Yield all references of a template, those in indexes too."""
     for choice in template.choices:
         if isinstance(choice, Reference):
             yield choice

@@ -42,6 +42,6 @@ def _is_direct_output(reference: Reference, depth: int) -> bool:
 
 
 def _is_spooled(file: str, key: str) -> bool:
-    """Return whether it lies where long outputs are put: `spool/RUN/stdout-…`."""
+    """Return True for the path of a long output: `spool/RUN/stdout-…`."""
     path = PurePath(file)
     return path.name.startswith(f"{key}-") and path.parent.parent.name == _SPOOL

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final, cast
 
+from pflow.shortening import shorten_text
 from pflow.suggestions import find_nearest
 from pflow.templates.scope import ABSENT, Scope, get_item, parse_embedded_json
 from pflow.templates.syntax import Reference, format_reference_prefix
 
 _SHOWN: Final = 20
-_TOLD: Final = 3
+_MAX_DESCRIBED: Final = 3
 _COMPARED: Final = 1_000
-_LONGEST: Final = 120
 _ELSEWHERE: Final = "Give it as an input, or use an output of an earlier node. Write `$${x}` for the literal text."
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`available` are references that lead somewhere."""
+    """`available` are references that have a value."""
 
     available: list[str]
     hint: str
@@ -26,10 +26,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class _Miss:
-    """`way` is the deepest existing path, `value` the value there, and `step` the missing key or index."""
+    """`path` is the deepest existing path, `value` the value there, and `step` the missing key or index."""
 
     reference: Reference
-    way: str
+    path: str
     value: Any
     step: Any
 
@@ -40,12 +40,13 @@ def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
     misses: dict[str, _Miss] = {}
     for reference in islice(dict.fromkeys(missing), _SHOWN):
         if isinstance(miss := _follow_to_miss(reference, scope), _Miss):
-            misses.setdefault(miss.way or miss.reference.root, miss)
-    listed = [f"{miss.way}.{key}" for miss in misses.values() if miss.way for key in _list_keys(miss.value)[:_SHOWN]]
+            misses.setdefault(miss.path or miss.reference.root, miss)
+    listed = [f"{miss.path}.{key}" for miss in misses.values() if miss.path for key in _list_keys(miss.value)[:_SHOWN]]
     sentences = [
-        _describe_miss(miss) if miss.way else _suggest_name(miss, names) for miss in islice(misses.values(), _TOLD)
+        _describe_miss(miss) if miss.path else _suggest_name(miss, names)
+        for miss in islice(misses.values(), _MAX_DESCRIBED)
     ]
-    if any(not miss.way for miss in misses.values()):
+    if any(not miss.path for miss in misses.values()):
         sentences.append(_ELSEWHERE)
     return Explanation(list(dict.fromkeys([*listed, *names]))[:_SHOWN], " ".join(filter(None, sentences)))
 
@@ -69,18 +70,20 @@ def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
 def _suggest_name(miss: _Miss, names: list[str]) -> str:
     nearest = find_nearest(miss.reference.root, names)
     return (
-        f"Did you mean ${{{_shorten(miss.reference.text.replace(miss.reference.root, nearest, 1))}}}?"
+        f"Did you mean ${{{shorten_text(miss.reference.text.replace(miss.reference.root, nearest, 1))}}}?"
         if nearest
         else ""
     )
 
 
 def _describe_miss(miss: _Miss) -> str:
-    path, value = f"`{_shorten(miss.way)}`", _parse_if_json(miss.value)
+    path, value = f"`{shorten_text(miss.path)}`", _parse_if_json(miss.value)
     if isinstance(value, list):
         count = len(cast("list[Any]", value))
         return (
-            f"{path} is a list of {count:,}: its first is `{_shorten(miss.way)}[0]`." if count else f"{path} is empty."
+            f"{path} is a list of {count:,}: its first is `{shorten_text(miss.path)}[0]`."
+            if count
+            else f"{path} is empty."
         )
     if not isinstance(value, dict):
         return f"{path} is {_KINDS.get(type(cast('object', value)), 'text without JSON')}, and does not have items."
@@ -88,8 +91,8 @@ def _describe_miss(miss: _Miss) -> str:
     if not keys:
         return f"{path} is empty."
     nearest = find_nearest(str(miss.step), keys)
-    suggestion = f" Did you mean ${{{_shorten(f'{miss.way}.{nearest}')}}}?" if nearest else ""
-    listed = ", ".join(_shorten(key) for key in keys[:_SHOWN])
+    suggestion = f" Did you mean ${{{shorten_text(f'{miss.path}.{nearest}')}}}?" if nearest else ""
+    listed = ", ".join(shorten_text(key) for key in keys[:_SHOWN])
     return f"{path} has: {listed}{', …' if len(keys) > _SHOWN else ''}.{suggestion}"
 
 
@@ -105,7 +108,3 @@ def _parse_if_json(value: Any) -> Any:
 def _list_keys(value: Any) -> list[str]:
     opened = _parse_if_json(value)
     return list(islice(map(str, cast("dict[Any, Any]", opened)), _COMPARED)) if isinstance(opened, dict) else []
-
-
-def _shorten(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

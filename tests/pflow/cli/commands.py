@@ -1,4 +1,4 @@
-"""The command under test: asked in this process, or started as one of its own."""
+"""The command under test, called in this process or started as a separate one."""
 
 import json
 import os
@@ -19,7 +19,7 @@ GREETER: Final[dict[str, Any]] = {
     "edges": [{"from": "hello", "to": "loud"}],
     "outputs": {"greeting": {"source": "${loud.echo}"}},
 }
-"""Needs `who`, gives one output."""
+"""Needs the input `who`, and has one output."""
 BROKEN: Final[dict[str, Any]] = {
     "nodes": [
         {"id": "first", "type": "shell", "params": {"command": "echo one"}},
@@ -27,7 +27,7 @@ BROKEN: Final[dict[str, Any]] = {
     ],
     "edges": [{"from": "first", "to": "second"}],
 }
-"""Its first node ends well, and its second fails."""
+"""The first node succeeds, and the second fails."""
 ASKING: Final[dict[str, Any]] = {
     "nodes": [
         {"id": "before", "type": "shell", "params": {"command": "echo once >> before.txt"}},
@@ -48,7 +48,7 @@ class CommandResult:
 
     @property
     def json(self) -> Any:
-        """The one line of JSON that is all of stdout."""
+        """The value of stdout, which must be one line of JSON."""
         assert self.out.count("\n") == 1, self.out
         assert self.out.endswith("\n")
         return json.loads(self.out)
@@ -60,7 +60,7 @@ class CommandResult:
 
 @dataclass(frozen=True)
 class Workplace:
-    """A working folder with a pflow home, both empty at first, and nothing of whoever runs the tests."""
+    """An empty working folder with a pflow home, and an environment without variables of the user."""
 
     folder: Path
 
@@ -73,37 +73,37 @@ class Workplace:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         return {**kept, "HOME": str(self.folder), "URANIBORG_HOME": str(self.folder / "house"), "PYTHONUTF8": "1"}
 
-    def draft(self, name: str, ir: Mapping[str, Any] | str) -> Path:
+    def write_draft(self, name: str, ir: Mapping[str, Any] | str) -> Path:
         path = self.home / "workflows" / "drafts" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ir if isinstance(ir, str) else json.dumps(ir, indent=2), encoding="utf-8")
         return path
 
-    def saved(self, name: str, ir: Mapping[str, Any], description: str = "") -> Path:
+    def write_saved(self, name: str, ir: Mapping[str, Any], description: str = "") -> Path:
         path = self.home / "workflows" / f"{name}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({"name": name, "description": description, "ir": ir}), encoding="utf-8")
         return path
 
-    def file(self, name: str, ir: Mapping[str, Any] | str) -> Path:
+    def write_file(self, name: str, ir: Mapping[str, Any] | str) -> Path:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(ir if isinstance(ir, str) else json.dumps(ir), encoding="utf-8")
         return path
 
-    def started(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
-        """The command as a process, whose streams are pipes unless told otherwise."""
+    def start_process(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
+        """Start the command as a process. Its streams are pipes unless `options` name others."""
         pipe = subprocess.PIPE
         usual: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": pipe, "stderr": pipe, "env": self.env}
         command = [sys.executable, "-m", "pflow", *arguments]
         process: Any = subprocess.Popen(command, cwd=self.folder, **{**usual, **options})
         return process
 
-    def process(self, *arguments: str, given: bytes | None = None, **options: Any) -> CommandResult:
-        """How the command ended as a process of its own; what is `given` is piped in."""
+    def run_process(self, *arguments: str, given: bytes | None = None, **options: Any) -> CommandResult:
+        """Run the command as a process and return its result. `given` is its input."""
         if given is not None:
             options["stdin"] = subprocess.PIPE
-        with self.started(*arguments, **options) as process:
+        with self.start_process(*arguments, **options) as process:
             try:
                 out, err = process.communicate(given, timeout=BOUND_S)
             finally:
@@ -111,5 +111,5 @@ class Workplace:
         return CommandResult(process.returncode, (out or b"").decode(), (err or b"").decode())
 
 
-Ask = Callable[..., CommandResult]
-"""What the command answers to these arguments, in this process."""
+RunPflow = Callable[..., CommandResult]
+"""Run the command with these arguments in this process, and return its result."""

@@ -1,4 +1,4 @@
-"""A working folder with a pflow home in it, and the command."""
+"""Fixtures of the tests of the command line."""
 
 import os
 from pathlib import Path
@@ -6,21 +6,21 @@ from pathlib import Path
 import pytest
 
 from pflow.__main__ import main
-from tests.pflow.cli.commands import Ask, CommandResult, Workplace
+from tests.pflow.cli.commands import CommandResult, RunPflow, Workplace
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Workplace:
+def workplace(tmp_path: Path) -> Workplace:
     return Workplace(tmp_path)
 
 
 @pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Workplace) -> Ask:
+def run_pflow(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, workplace: Workplace) -> RunPflow:
     for name in [name for name in os.environ if name.startswith(("URANIBORG_", "PFLOW_", "COLUMNS"))]:
         monkeypatch.delenv(name)
-    for name, value in place.env.items():
+    for name, value in workplace.env.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.chdir(place.folder)
+    monkeypatch.chdir(workplace.folder)
 
     def answer(*arguments: str | Path) -> CommandResult:
         capsys.readouterr()
@@ -30,7 +30,7 @@ def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, pla
             main()
         except SystemExit as ended:
             code = ended.code
-        said = capsys.readouterr()
-        return CommandResult(code if isinstance(code, int) else 0, said.out, said.err)
+        reply = capsys.readouterr()
+        return CommandResult(code if isinstance(code, int) else 0, reply.out, reply.err)
 
     return answer

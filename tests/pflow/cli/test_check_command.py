@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.pflow.cli.commands import GREETER, Ask, Workplace
+from tests.pflow.cli.commands import GREETER, RunPflow, Workplace
 
 BAD: Final = """{
   "nodes": [
@@ -21,12 +21,12 @@ BAD: Final = """{
 WARNED: Final[dict[str, Any]] = {"nodes": [{"id": "say", "type": "echo", "params": {"mesage": "hi"}}]}
 
 
-def test_a_workflow_without_fault_is_said_to_be_valid(ask: Ask, place: Workplace) -> None:
-    place.draft("greet", GREETER)
-    done = ask("check", "greet")
+def test_a_workflow_without_problems_is_reported_as_valid(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_draft("greet", GREETER)
+    done = run_pflow("check", "greet")
     assert (done.code, done.out) == (0, "✓ greet is valid: 2 nodes, 1 input, 1 output.\n")
-    said = ask("check", "greet", "--json").json
-    assert said == {
+    reply = run_pflow("check", "greet", "--json").json
+    assert reply == {
         "valid": True,
         "name": "greet",
         "path": "workflows/drafts/greet.json",
@@ -37,19 +37,19 @@ def test_a_workflow_without_fault_is_said_to_be_valid(ask: Ask, place: Workplace
     }
 
 
-def test_warnings_alone_are_said_to_be_no_errors(ask: Ask, place: Workplace) -> None:
-    place.draft("warned", WARNED)
-    done = ask("check", "warned")
+def test_warnings_alone_are_not_errors(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_draft("warned", WARNED)
+    done = run_pflow("check", "warned")
     assert done.code == 0
     assert "warning[unknown_param]" in done.out
     assert "warned is valid, with 1 warning: it can be run." in done.out
-    said = ask("check", "warned", "--json")
-    assert (said.code, said.json["valid"], len(said.json["diagnostics"])) == (0, True, 1)
+    reply = run_pflow("check", "warned", "--json")
+    assert (reply.code, reply.json["valid"], len(reply.json["diagnostics"])) == (0, True, 1)
 
 
-def test_everything_wrong_is_told_with_its_place_and_what_would_be_right(ask: Ask, place: Workplace) -> None:
-    place.file("bad.json", BAD)
-    done = ask("check", "./bad.json")
+def test_every_problem_is_reported_with_its_position_and_a_fix(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_file("bad.json", BAD)
+    done = run_pflow("check", "./bad.json")
     assert done.code == 2
     assert done.err == ""
     assert (
@@ -70,122 +70,128 @@ def test_everything_wrong_is_told_with_its_place_and_what_would_be_right(ask: As
     assert done.out.index("error[unknown_key]") < done.out.index("warning[unknown_param]")
 
 
-def test_json_has_the_lines_and_columns_too(ask: Ask, place: Workplace) -> None:
-    place.file("bad.json", BAD)
-    said = ask("check", "bad.json", "--json")
-    assert said.code == 2
-    places = {one["code"]: (one["line"], one["column"]) for one in said.json["diagnostics"]}
+def test_json_has_the_lines_and_columns_too(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_file("bad.json", BAD)
+    reply = run_pflow("check", "bad.json", "--json")
+    assert reply.code == 2
+    places = {one["code"]: (one["line"], one["column"]) for one in reply.json["diagnostics"]}
     assert places["unknown_type"] == (3, 27)
     assert places["unknown_key"] == (4, 35)
 
 
-def test_the_place_is_that_in_the_file_also_where_the_workflow_is_wrapped(ask: Ask, place: Workplace) -> None:
+def test_positions_are_those_in_the_file_even_if_the_workflow_is_wrapped(
+    run_pflow: RunPflow, workplace: Workplace
+) -> None:
     wrapped = {"name": "w", "description": "", "ir": {"nodes": [{"id": "a", "type": "ecko"}]}}
-    place.file("w.json", json.dumps(wrapped, indent=2))
-    (one,) = ask("check", "w.json", "--json").json["diagnostics"]
+    workplace.write_file("w.json", json.dumps(wrapped, indent=2))
+    (one,) = run_pflow("check", "w.json", "--json").json["diagnostics"]
     assert (one["path"], one["line"]) == ("nodes[0].type", 8)
 
 
-def test_a_file_that_is_no_json_is_shown_where_it_is_not(ask: Ask, place: Workplace) -> None:
-    place.draft("half", '{\n  "nodes": [,]\n}')
-    done = ask("check", "half")
+def test_a_file_with_invalid_json_is_reported_with_the_position_of_the_error(
+    run_pflow: RunPflow, workplace: Workplace
+) -> None:
+    workplace.write_draft("half", '{\n  "nodes": [,]\n}')
+    done = run_pflow("check", "half")
     assert done.code == 2
     assert "error[invalid_json]" in done.out
     assert 'workflows/drafts/half.json:2:13\n 2 |   "nodes": [,]\n   |             ^\n' in done.out
-    said = ask("check", "half", "--json")
-    assert (said.code, said.json["valid"], said.json["diagnostics"][0]["line"]) == (2, False, 2)
+    reply = run_pflow("check", "half", "--json")
+    assert (reply.code, reply.json["valid"], reply.json["diagnostics"][0]["line"]) == (2, False, 2)
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "\ufeff{}", '{"nodes": []}', '{"a": 1, "a": 2}', "nul", '{"nodes": 1}', "{}}"]
 )
-def test_nothing_that_a_file_holds_is_too_odd_to_be_told_of(ask: Ask, place: Workplace, text: str) -> None:
-    place.file("odd.json", text)
-    assert ask("check", "odd.json").code == 2
-    assert ask("check", "odd.json", "--json").json["valid"] is False
+def test_any_content_of_a_file_can_be_reported(run_pflow: RunPflow, workplace: Workplace, text: str) -> None:
+    workplace.write_file("odd.json", text)
+    assert run_pflow("check", "odd.json").code == 2
+    assert run_pflow("check", "odd.json", "--json").json["valid"] is False
 
 
 @pytest.mark.parametrize("command", ["check", "run"])
 @pytest.mark.parametrize("depth", [200, 1_000, 100_000])
-def test_a_file_that_is_nested_very_deep_is_told_of_at_once(
-    ask: Ask, place: Workplace, command: str, depth: int
+def test_a_deeply_nested_file_is_reported_quickly(
+    run_pflow: RunPflow, workplace: Workplace, command: str, depth: int
 ) -> None:
-    place.file("deep.json", f'{{"nodes": {"[" * depth}{"]" * depth}}}')
+    workplace.write_file("deep.json", f'{{"nodes": {"[" * depth}{"]" * depth}}}')
     began = time.process_time()
-    assert ask(command, "deep.json").code == 2
+    assert run_pflow(command, "deep.json").code == 2
     assert time.process_time() - began < 5
 
 
-def test_of_very_many_faults_the_first_are_told_and_json_has_all(ask: Ask, place: Workplace) -> None:
-    place.file("many.json", {"nodes": [{"id": f"n{number}", "type": "ecko"} for number in range(200)]})
-    done = ask("check", "many.json")
+def test_only_the_first_of_very_many_problems_are_printed_and_json_lists_all(
+    run_pflow: RunPflow, workplace: Workplace
+) -> None:
+    workplace.write_file("many.json", {"nodes": [{"id": f"n{number}", "type": "ecko"} for number in range(200)]})
+    done = run_pflow("check", "many.json")
     assert done.out.count("error[") == 50
     assert "more; --json lists all." in done.out
-    assert len(ask("check", "many.json", "--json").json["diagnostics"]) > 200
+    assert len(run_pflow("check", "many.json", "--json").json["diagnostics"]) > 200
 
 
-def test_a_line_that_is_very_long_is_shown_around_the_place(ask: Ask, place: Workplace) -> None:
+def test_a_very_long_line_is_shown_around_the_position(run_pflow: RunPflow, workplace: Workplace) -> None:
     text = json.dumps({"nodes": [{"id": "a", "purpose": "x" * 5_000, "type": "ecko"}]})
-    place.file("long.json", text)
-    done = ask("check", "long.json")
+    workplace.write_file("long.json", text)
+    done = run_pflow("check", "long.json")
     assert '"type": "ecko"' in done.out
     assert max(map(len, done.out.splitlines())) < 250
 
 
-def test_what_is_not_there_is_not_found(ask: Ask) -> None:
-    assert ask("check", "nothing").code == 3
-    assert ask("check", "nothing.json", "--json").error["type"] == "FileNotFoundError"
+def test_a_missing_workflow_is_not_found(run_pflow: RunPflow) -> None:
+    assert run_pflow("check", "nothing").code == 3
+    assert run_pflow("check", "nothing.json", "--json").error["type"] == "FileNotFoundError"
 
 
-def test_a_secret_in_the_line_that_is_shown_is_masked(ask: Ask, place: Workplace) -> None:
-    place.file("leak.json", '{"nodes": [{"id": "a", "type": "ecko", "params": {"api_key": "sk-hunter2"}}]}')
-    assert "hunter2" not in ask("check", "leak.json").out
+def test_a_secret_in_the_line_that_is_shown_is_masked(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_file("leak.json", '{"nodes": [{"id": "a", "type": "ecko", "params": {"api_key": "sk-hunter2"}}]}')
+    assert "hunter2" not in run_pflow("check", "leak.json").out
 
 
-def test_a_graph_is_mermaid(ask: Ask, place: Workplace) -> None:
-    place.draft("greet", GREETER)
-    drawn = ask("graph", "greet").out
+def test_a_graph_is_mermaid(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_draft("greet", GREETER)
+    drawn = run_pflow("graph", "greet").out
     assert drawn.startswith("flowchart TD\n")
     assert "hello --> loud" in drawn
-    assert ask("graph", "greet", "--json").json == {"name": "greet", "graph": drawn}
+    assert run_pflow("graph", "greet", "--json").json == {"name": "greet", "graph": drawn}
 
 
-def test_a_graph_is_drawn_into_a_file_or_to_stdout(ask: Ask, place: Workplace) -> None:
-    place.draft("greet", GREETER)
-    assert ask("graph", "greet", "--svg", "g.svg").out == "Wrote a drawing of 'greet' to g.svg.\n"
-    picture = (place.folder / "g.svg").read_text()
+def test_a_graph_is_drawn_into_a_file_or_to_stdout(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_draft("greet", GREETER)
+    assert run_pflow("graph", "greet", "--svg", "g.svg").out == "Wrote a drawing of 'greet' to g.svg.\n"
+    picture = (workplace.folder / "g.svg").read_text()
     assert ET.fromstring(picture).tag.endswith("svg")
-    assert ask("graph", "greet", "--svg", "-").out == picture
-    assert ask("graph", "greet", "--svg", "g.svg", "--json").json == {"name": "greet", "path": "g.svg"}
+    assert run_pflow("graph", "greet", "--svg", "-").out == picture
+    assert run_pflow("graph", "greet", "--svg", "g.svg", "--json").json == {"name": "greet", "path": "g.svg"}
 
 
-def test_a_picture_that_cannot_be_written_is_told_of(ask: Ask, place: Workplace) -> None:
-    place.draft("greet", GREETER)
-    done = ask("graph", "greet", "--svg", "nowhere/g.svg")
+def test_a_picture_that_cannot_be_written_is_an_error(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_draft("greet", GREETER)
+    done = run_pflow("graph", "greet", "--svg", "nowhere/g.svg")
     assert done.code == 2
     assert "cannot be written" in done.err
 
 
-def test_what_is_not_valid_is_drawn_with_a_warning_unless_there_is_nothing_to_draw(ask: Ask, place: Workplace) -> None:
-    place.draft("bad", BAD)
-    done = ask("graph", "bad")
+def test_an_invalid_workflow_is_drawn_with_a_warning_if_it_has_nodes(run_pflow: RunPflow, workplace: Workplace) -> None:
+    workplace.write_draft("bad", BAD)
+    done = run_pflow("graph", "bad")
     assert done.code == 0
     assert done.out.startswith("flowchart TD")
     assert "warning: 'bad' is not valid: `pflow check bad`" in done.err
-    place.draft("empty", {"nodes": []})
-    assert ask("graph", "empty").code == 2
+    workplace.write_draft("empty", {"nodes": []})
+    assert run_pflow("graph", "empty").code == 2
 
 
-def test_a_value_in_the_place_of_a_program_is_an_error_of_check_and_of_run(ask: Ask, place: Workplace) -> None:
+def test_a_value_used_as_a_program_is_an_error_of_check_and_of_run(run_pflow: RunPflow, workplace: Workplace) -> None:
     nodes = [
         {"id": "first", "type": "write-file", "params": {"file_path": "ran.txt", "content": "x"}},
         {"id": "say", "type": "shell", "params": {"command": 'sh -c "echo ${who}"'}},
     ]
-    place.draft("inject", {"nodes": nodes, "edges": [{"from": "first", "to": "say"}], "inputs": {"who": {}}})
-    (told,) = ask("check", "inject", "--json").json["diagnostics"]
-    assert (told["severity"], told["code"], told["node"]) == ("error", "template_to_interpreter", "say")
-    assert told["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")
-    done = ask("run", "inject", "who=$(touch pwned)")
+    workplace.write_draft("inject", {"nodes": nodes, "edges": [{"from": "first", "to": "say"}], "inputs": {"who": {}}})
+    (report,) = run_pflow("check", "inject", "--json").json["diagnostics"]
+    assert (report["severity"], report["code"], report["node"]) == ("error", "template_to_interpreter", "say")
+    assert report["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")
+    done = run_pflow("run", "inject", "who=$(touch pwned)")
     assert done.code == 2
     assert "would be code for `sh`" in done.out + done.err
-    assert not list(place.folder.rglob("ran.txt"))
+    assert not list(workplace.folder.rglob("ran.txt"))

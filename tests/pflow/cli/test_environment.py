@@ -1,4 +1,4 @@
-"""What a workflow's child processes know of pflow's environment, and where its secrets never appear."""
+"""The environment of child processes, and the masking of its secrets."""
 
 import json
 import sys
@@ -24,14 +24,17 @@ VALUES = [*list(KEYS.values())[:-1], "elbow-quadrant"]
 SPELLINGS = [form for value in VALUES for form in {value, json.dumps(value)[1:-1], repr(value)[1:-1]}]
 
 
-def ran(place: Workplace, ir: dict[str, Any]) -> dict[str, Any]:
+def run_workflow(workplace: Workplace, ir: dict[str, Any]) -> dict[str, Any]:
     """Run the workflow in a process that has all keys; check that none appears in what it printed or wrote."""
-    done = place.process(
-        "run", str(place.file("flow.json", ir)), "--json", env={**place.env, **KEYS, "PLAIN": "plain-value"}
+    done = workplace.run_process(
+        "run",
+        str(workplace.write_file("flow.json", ir)),
+        "--json",
+        env={**workplace.env, **KEYS, "PLAIN": "plain-value"},
     )
     written = {
-        str(path.relative_to(place.folder)): path.read_bytes().decode(errors="replace")
-        for path in place.folder.rglob("*")
+        str(path.relative_to(workplace.folder)): path.read_bytes().decode(errors="replace")
+        for path in workplace.folder.rglob("*")
         if path.is_file() and path.name not in {"flow.json", "mcp-servers.json"}
     }
     everything = {"stdout": done.out, "stderr": done.err, **written}
@@ -40,7 +43,7 @@ def ran(place: Workplace, ir: dict[str, Any]) -> dict[str, Any]:
     return done.json
 
 
-def flow(*nodes: dict[str, Any], outputs: dict[str, str] | None = None) -> dict[str, Any]:
+def build_workflow(*nodes: dict[str, Any], outputs: dict[str, str] | None = None) -> dict[str, Any]:
     ids = [one["id"] for one in nodes]
     return {
         "nodes": list(nodes),
@@ -49,18 +52,18 @@ def flow(*nodes: dict[str, Any], outputs: dict[str, str] | None = None) -> dict[
     }
 
 
-def node(id: str, type: str, **params: Any) -> dict[str, Any]:  # noqa: A002 - what workflows call it
+def build_node(id: str, type: str, **params: Any) -> dict[str, Any]:  # noqa: A002 - what workflows call it
     return {"id": id, "type": type, "params": params}
 
 
 @requirement("PF-N4")
-def test_children_inherit_no_key(place: Workplace) -> None:
+def test_children_inherit_no_key(workplace: Workplace) -> None:
     code = "import os\nresult = sorted(os.environ)\nprint(dict(os.environ))"
-    reply = ran(
-        place,
-        flow(
-            node("python", "python", code=code),
-            node("shell", "shell", command="env | cut -d= -f1 | sort"),
+    reply = run_workflow(
+        workplace,
+        build_workflow(
+            build_node("python", "python", code=code),
+            build_node("shell", "shell", command="env | cut -d= -f1 | sort"),
             outputs={"python": "${python.result}", "shell": "${shell.stdout}"},
         ),
     )
@@ -71,7 +74,7 @@ def test_children_inherit_no_key(place: Workplace) -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 @pytest.mark.parametrize("ends_well", [True, False])
-def test_keys_that_a_child_reads_from_our_own_process_are_masked(place: Workplace, ends_well: bool) -> None:
+def test_keys_that_a_child_reads_from_our_own_process_are_masked(workplace: Workplace, ends_well: bool) -> None:
     code = (
         "import os\n"
         "text = open(f'/proc/{os.getppid()}/environ').read()\n"
@@ -80,15 +83,15 @@ def test_keys_that_a_child_reads_from_our_own_process_are_masked(place: Workplac
         "import sys; sys.stderr.write(repr(result))"
     )
     last = (
-        node("end", "shell", command="true")
+        build_node("end", "shell", command="true")
         if ends_well
-        else node("end", "python", code=f"{code}\nraise ValueError(text)")
+        else build_node("end", "python", code=f"{code}\nraise ValueError(text)")
     )
-    reply = ran(
-        place,
-        flow(
-            node("python", "python", code=code),
-            node("echo", "echo", message="${python.stdout}"),
+    reply = run_workflow(
+        workplace,
+        build_workflow(
+            build_node("python", "python", code=code),
+            build_node("echo", "echo", message="${python.stdout}"),
             last,
             outputs={"all": "${python.result}", "printed": "${python.stdout}", "echoed": "${echo.echo}"},
         ),
@@ -97,14 +100,14 @@ def test_keys_that_a_child_reads_from_our_own_process_are_masked(place: Workplac
     assert ends_well is False or "***" in reply["outputs"]["printed"]
 
 
-def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(place: Workplace) -> None:
+def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(workplace: Workplace) -> None:
     tests = 'test "$GITHUB_TOKEN" = ghp_hven"1576"stjerneborg && echo "$PLAIN $OWN $GITHUB_TOKEN"'
     code = "import os\nresult = [len(os.environ['GITHUB_TOKEN']), os.environ['PLAIN'], os.environ['GITHUB_TOKEN']]"
-    reply = ran(
-        place,
-        flow(
-            node("shell", "shell", command=tests, pass_env=["GITHUB_TOKEN", "PLAIN"], env={"OWN": "1"}),
-            node("python", "python", code=code, pass_env=["GITHUB_TOKEN", "PLAIN"]),
+    reply = run_workflow(
+        workplace,
+        build_workflow(
+            build_node("shell", "shell", command=tests, pass_env=["GITHUB_TOKEN", "PLAIN"], env={"OWN": "1"}),
+            build_node("python", "python", code=code, pass_env=["GITHUB_TOKEN", "PLAIN"]),
             outputs={"shell": "${shell.stdout}", "python": "${python.result}"},
         ),
     )
@@ -112,38 +115,40 @@ def test_a_variable_that_the_workflow_names_is_passed_and_its_value_masked(place
 
 
 def test_a_variable_that_the_settings_name_is_passed_to_every_node(
-    place: Workplace, monkeypatch: pytest.MonkeyPatch
+    workplace: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(KEYS, "URANIBORG_PFLOW__PASS_ENV", '["PLAIN", "NOT_SET", "GITHUB_TOKEN"]')
     code = "import os\nresult = os.environ['PLAIN']"
-    reply = ran(
-        place,
-        flow(
-            node("shell", "shell", command='echo "$PLAIN $GITHUB_TOKEN"'),
-            node("python", "python", code=code),
+    reply = run_workflow(
+        workplace,
+        build_workflow(
+            build_node("shell", "shell", command='echo "$PLAIN $GITHUB_TOKEN"'),
+            build_node("python", "python", code=code),
             outputs={"shell": "${shell.stdout}", "python": "${python.result}"},
         ),
     )
     assert reply["outputs"] == {"shell": "plain-value ***", "python": "plain-value"}
 
 
-def test_a_variable_that_is_not_set_is_named_before_the_node_runs(place: Workplace) -> None:
-    reply = ran(place, flow(node("shell", "shell", command="touch ran.txt", pass_env=["NO_SUCH", "PLAIN"])))
+def test_a_variable_that_is_not_set_is_named_before_the_node_runs(workplace: Workplace) -> None:
+    reply = run_workflow(
+        workplace, build_workflow(build_node("shell", "shell", command="touch ran.txt", pass_env=["NO_SUCH", "PLAIN"]))
+    )
     assert "`pass_env` names NO_SUCH, which the environment does not set." in reply["error"]["message"]
-    assert not (place.folder / "ran.txt").exists()
+    assert not (workplace.folder / "ran.txt").exists()
 
 
-def test_a_secret_input_is_taken_from_the_environment_and_given_with_env(place: Workplace) -> None:
-    ir = flow(
-        node("shell", "shell", command='echo "${#MINE}"; echo "$MINE"', env={"MINE": "${GITHUB_TOKEN}"}),
+def test_a_secret_input_is_taken_from_the_environment_and_given_with_env(workplace: Workplace) -> None:
+    ir = build_workflow(
+        build_node("shell", "shell", command='echo "${#MINE}"; echo "$MINE"', env={"MINE": "${GITHUB_TOKEN}"}),
         outputs={"shell": "${shell.stdout}"},
     )
     ir["inputs"] = {"GITHUB_TOKEN": {"type": "string", "secret": True}}
-    assert ran(place, ir)["outputs"] == {"shell": "23\n***"}
+    assert run_workflow(workplace, ir)["outputs"] == {"shell": "23\n***"}
 
 
-def test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked(place: Workplace) -> None:
-    place.home.mkdir()
+def test_a_server_gets_the_variables_of_its_configuration_and_its_replies_are_masked(workplace: Workplace) -> None:
+    workplace.home.mkdir()
     server = {
         "command": sys.executable,
         "args": [str(Path(tool_server.__file__).resolve())],
@@ -153,17 +158,17 @@ def test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked(p
             "A_TOKEN": "of-the-file-77",
         },
     }
-    (place.home / "mcp-servers.json").write_text(json.dumps({"mcpServers": {"tools": server}}))
+    (workplace.home / "mcp-servers.json").write_text(json.dumps({"mcpServers": {"tools": server}}))
     calls = {name: {"variable": name} for name in ("THEIRS", "A_TOKEN", "GITHUB_TOKEN", "HOME")}
     ids = {name: name.lower().replace("_", "-") for name in calls}
-    reply = ran(
-        place,
-        flow(
+    reply = run_workflow(
+        workplace,
+        build_workflow(
             *(
-                node(ids[name], "mcp", server="tools", tool="told", arguments=arguments)
+                build_node(ids[name], "mcp", server="tools", tool="told", arguments=arguments)
                 for name, arguments in calls.items()
             ),
             outputs={name: f"${{{ids[name]}.result}}" for name in calls},
         ),
     )
-    assert reply["outputs"] == {"THEIRS": "***", "A_TOKEN": "***", "GITHUB_TOKEN": "", "HOME": str(place.folder)}
+    assert reply["outputs"] == {"THEIRS": "***", "A_TOKEN": "***", "GITHUB_TOKEN": "", "HOME": str(workplace.folder)}

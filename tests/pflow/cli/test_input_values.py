@@ -1,4 +1,4 @@
-"""From KEY=VALUE to the value of an input."""
+"""Parsing of KEY=VALUE arguments into values of inputs."""
 
 import json
 from pathlib import Path
@@ -29,7 +29,7 @@ from pflow.ir.model import Input, Workflow
         ('"7"', "7"),
     ],
 )
-def test_a_value_that_is_not_declared_is_what_it_looks_like(text: str, value: Any) -> None:
+def test_the_type_of_an_undeclared_value_is_inferred(text: str, value: Any) -> None:
     assert infer_value(text) == value
     assert type(infer_value(text)) is type(value)
 
@@ -38,17 +38,17 @@ def test_a_value_that_is_not_declared_is_what_it_looks_like(text: str, value: An
     "text",
     ["", "007", "+1", "1_000", "12345678901234567890", "1.", ".5", "1e999", "nan", "Infinity", "{", "[1,", '"', "yes"],
 )
-def test_what_only_resembles_a_number_or_json_stays_text(text: str) -> None:
+def test_text_that_only_resembles_a_number_or_json_stays_text(text: str) -> None:
     assert infer_value(text) == text
 
 
 @given(st.one_of(st.integers(-(10**17), 10**17), st.booleans(), st.lists(st.integers(-9, 9)), st.none()))
-def test_json_comes_back_as_it_was(value: Any) -> None:
+def test_json_values_are_parsed_unchanged(value: Any) -> None:
     assert infer_value(json.dumps(value)) == value
 
 
 @given(st.text())
-def test_no_text_is_too_odd_to_be_a_value(text: str) -> None:
+def test_any_text_can_be_a_value(text: str) -> None:
     infer_value(text)
 
 
@@ -86,7 +86,7 @@ def test_two_at_signs_stand_for_one() -> None:
     assert parse_inputs({}, {"handle": "@@ada"}) == {"handle": "@ada"}
 
 
-def test_a_file_that_cannot_be_read_is_named_with_the_way_to_give_the_text_itself(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_with_the_syntax_for_literal_text(tmp_path: Path) -> None:
     for path in ("nowhere.txt", str(tmp_path), "", "a\0b"):
         with pytest.raises(InvalidRunArguments, match="cannot be read") as wrong:
             parse_inputs({}, {"handle": f"@{path}"})
@@ -109,7 +109,7 @@ def test_stdin_can_be_given_to_one_input_only() -> None:
         parse_inputs({}, {"a": "-", "b": "-"})
 
 
-def test_declarations_that_are_none_are_left_to_the_checker() -> None:
+def test_invalid_declarations_are_left_to_the_checker() -> None:
     declarations: list[Any] = [None, [], {"x": 1}, {"x": {"type": 7}}]
     for declared in declarations:
         assert parse_inputs({"inputs": declared}, {"x": "1"}) == {"x": 1}

@@ -1,4 +1,4 @@
-"""Where in a text a value is."""
+"""Positions of values in a JSON text."""
 
 import json
 import time
@@ -52,7 +52,7 @@ def test_a_key_is_found_where_it_is() -> None:
     assert Positions(_TEXT).find("nodes[1]", key=True) == Position(4, 5, 1)
 
 
-def test_what_is_missing_is_found_in_what_it_would_be_in() -> None:
+def test_the_position_of_a_missing_value_is_that_of_its_container() -> None:
     positions = Positions(_TEXT)
     assert positions.find("nodes[0].params.url") == positions.find("nodes[0].params")
     assert positions.find("nodes[7].id") == positions.find("nodes")
@@ -60,12 +60,12 @@ def test_what_is_missing_is_found_in_what_it_would_be_in() -> None:
     assert positions.find("") is None
 
 
-def test_a_workflow_within_another_object_is_found_there() -> None:
+def test_a_workflow_inside_another_object_is_found() -> None:
     text = json.dumps({"name": "x", "ir": {"nodes": [{"id": "a"}]}})
     assert Positions(text).find("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
 
 
-def test_what_a_value_costs_does_not_grow_with_its_depth_nor_with_the_keys_it_is_under() -> None:
+def test_deep_values_and_long_keys_are_scanned_in_time() -> None:
     began = time.process_time()
     for text in ("[" * 100_000 + "]" * 100_000, json.dumps({"k" * 100_000: list(range(50_000))})):
         Positions(text)
@@ -80,12 +80,12 @@ def test_keys_with_dots_and_brackets_are_found_too() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
-def test_what_is_no_json_has_no_positions(text: str) -> None:
+def test_invalid_json_has_no_positions(text: str) -> None:
     with pytest.raises(ValueError, match=r"The text is not JSON\."):
         Positions(text)
 
 
-def test_what_is_told_after_a_slash_is_within() -> None:
+def test_a_path_after_a_slash_is_searched_in_the_nested_workflow() -> None:
     text = json.dumps({"nodes": [{"params": {"workflow_ir": {"nodes": [{"type": "q"}]}}}]})
     found = Positions(text).find("nodes[0].params.workflow_ir/nodes[0].type")
     assert found == Position(1, text.index('"q"') + 1, 3)

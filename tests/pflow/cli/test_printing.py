@@ -1,4 +1,4 @@
-"""Text for people: columns, colours, widths, and nothing that a terminal would obey."""
+"""Text for people: columns, colours, widths and escaped control characters."""
 
 import io
 from typing import Final
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pflow.cli.printing import (
     RED,
-    Last,
+    LastCell,
     Page,
     Painted,
     clean_text,
@@ -38,7 +38,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return Terminal()
 
 
-def test_columns_are_as_wide_as_what_is_in_them() -> None:
+def test_columns_are_as_wide_as_their_content() -> None:
     out = io.StringIO()
     Page(out).write_table([["a", "long word", "x"], ["漢字", "b", ""], ["c", "", "tail"]])
     assert out.getvalue() == "  a     long word  x\n  漢字  b\n  c                tail\n"
@@ -67,7 +67,7 @@ def test_a_heading_has_a_line_before_it_unless_it_is_the_first() -> None:
     assert out.getvalue() == "One\n\nTwo\n"
 
 
-def test_a_paragraph_is_wrapped_and_keeps_its_lines() -> None:
+def test_a_paragraph_is_wrapped_and_its_line_breaks_stay() -> None:
     out = io.StringIO()
     Page(out).write_paragraph("word " * 40 + "\nlast", indent=2)
     lines = out.getvalue().splitlines()
@@ -77,14 +77,14 @@ def test_a_paragraph_is_wrapped_and_keeps_its_lines() -> None:
 
 
 @given(st.text(), st.integers(1, 30))
-def test_what_is_cut_fits(text: str, most: int) -> None:
+def test_cut_text_fits(text: str, most: int) -> None:
     assert measure_width(cut_to_width(text, most)) <= max(most, 1)
     if measure_width(text) <= most:
         assert cut_to_width(text, most) == text
 
 
 @given(st.text(), st.integers(2, 30))
-def test_what_is_wrapped_fits_and_loses_no_letter(text: str, most: int) -> None:
+def test_wrapped_text_fits_and_loses_no_letter(text: str, most: int) -> None:
     lines = wrap_words(text, most)
     assert all(measure_width(line) <= most for line in lines)
     assert "".join("".join(lines).split()) == "".join(text.split())
@@ -128,13 +128,13 @@ ROWS: Final = [
         ),
     ],
 )
-def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: Last, lines: list[str]) -> None:
+def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: LastCell, lines: list[str]) -> None:
     Page(narrow).write_table(ROWS, last=last)
     assert narrow.getvalue().splitlines() == lines
 
 
 @given(st.lists(st.lists(st.text(max_size=40), min_size=3, max_size=3), max_size=5), st.sampled_from(["cut", "below"]))
-def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: Last) -> None:
+def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: LastCell) -> None:
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "50")
@@ -174,7 +174,7 @@ def test_every_value_has_a_json_text() -> None:
     assert to_json_text("\ud800") == '"\\ud800"'
 
 
-def test_small_things_are_said_well() -> None:
+def test_small_values_are_formatted_for_people() -> None:
     assert (format_minute("2026-11-15T20:51:03Z"), format_minute(None)) == ("2026-11-15 20:51", "")
     assert (format_brief("a\nb\n"), format_brief({"a": 1}), format_brief("x" * 99, 10)) == (
         "a⏎b",

@@ -1,4 +1,4 @@
-"""Whoever waits for a run sees how it goes, on whatever they look at it; and nothing they look at stops the run."""
+"""Progress of a run on terminals, in files and on broken streams."""
 
 import io
 import os
@@ -42,7 +42,7 @@ class Terminal(io.StringIO):
         return super().write(s)
 
     def screen(self) -> list[str]:
-        """What is seen: lines that were written over or erased are not."""
+        """Return the visible lines, without those that were overwritten or erased."""
         lines = [""]
         for piece in re.split(r"(\r|\n|\x1b\[2K)", self.getvalue()):
             if piece == "\x1b[2K":
@@ -72,11 +72,11 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "get_terminal_size", columns)
 
 
-def a_run(output: Output) -> None:
+def report_run(output: Output) -> None:
     output.run_started("greeter", "3f2a91", 5)
     output.node_finished("init", "reused", 0, "nothing it reads has changed")
     output.node_started("fetch", "http")
-    output.node_said("fetch", "40 %")
+    output.node_reported("fetch", "40 %")
     output.node_finished("fetch", "completed", 12.4)
     output.node_started("save", "write-file")
     output.node_finished("save", "failed", 1_250, "disk full")
@@ -104,13 +104,13 @@ SEEN = [line.replace("it reads has changed", "it read…") for line in LINES]
 
 def test_a_file_gets_one_plain_line_for_each_node_that_ended() -> None:
     file = File()
-    a_run(Progress(file))
+    report_run(Progress(file))
     assert file.getvalue().split("\n") == LINES
 
 
-def test_a_terminal_gets_the_same_in_colour_and_what_a_node_says_does_not_stay() -> None:
+def test_a_terminal_gets_the_same_in_colour_and_messages_of_nodes_do_not_stay() -> None:
     terminal = Terminal()
-    a_run(Progress(terminal))
+    report_run(Progress(terminal))
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
     assert "\x1b[32m✓\x1b[0m" in terminal.getvalue()
     assert "\x1b[31m✗\x1b[0m" in terminal.getvalue()
@@ -119,7 +119,7 @@ def test_a_terminal_gets_the_same_in_colour_and_what_a_node_says_does_not_stay()
 def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     terminal = Terminal()
-    a_run(Progress(terminal))
+    report_run(Progress(terminal))
     assert set(ESCAPE.findall(terminal.getvalue())) == {"\x1b[2K"}
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
 
@@ -127,11 +127,11 @@ def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.M
 def test_a_terminal_that_knows_nothing_is_treated_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     terminal = Terminal()
-    a_run(Progress(terminal))
+    report_run(Progress(terminal))
     assert terminal.getvalue().split("\n") == SEEN
 
 
-def test_a_note_is_told_in_one_line_that_fits_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_note_is_printed_in_one_line_that_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     for stream in (Terminal(), File()):
         Progress(stream).node_finished("save", "failed", 12, f"{'so much ' * 9}\nand more")
@@ -141,13 +141,13 @@ def test_a_note_is_told_in_one_line_that_fits_a_terminal(monkeypatch: pytest.Mon
         assert measure_width(line) == 60 or isinstance(stream, File)
 
 
-def test_a_workflow_is_called_as_whoever_runs_it_calls_it() -> None:
+def test_the_workflow_is_named_as_on_the_command_line() -> None:
     file = File()
     Progress(file, "./here/greet.json").run_started("greet@0c45375d", "3f2a91", 1)
     assert file.getvalue() == "./here/greet.json  1 node, run 3f2a91\n"
 
 
-def test_the_last_line_of_a_terminal_shows_what_runs_now() -> None:
+def test_the_last_line_of_a_terminal_shows_the_running_nodes() -> None:
     terminal = Terminal()
     output = Progress(terminal)
     output.run_started("w", "r", 9)
@@ -163,42 +163,42 @@ def test_the_last_line_of_a_terminal_shows_what_runs_now() -> None:
     assert terminal.getvalue().endswith("\r")
 
 
-def test_what_a_node_says_is_shown_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_message_of_a_node_is_shown_until_the_node_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "_REDRAWN_AFTER_S", 0)
     terminal = Terminal()
     output = Progress(terminal)
     output.node_started("fetch", "http")
-    output.node_said("fetch", "40 %")
+    output.node_reported("fetch", "40 %")
     assert terminal.screen()[-1] == "  … 0/0  fetch: 40 %"
     output.node_finished("fetch", "completed", 1)
-    output.node_said("fetch", "too late")
+    output.node_reported("fetch", "too late")
     assert terminal.screen()[-1] == ""
 
 
-def test_a_node_that_says_much_does_not_make_a_terminal_flicker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_messages_of_a_node_do_not_make_a_terminal_flicker(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     terminal = Terminal()
     output = Progress(terminal)
     output.node_started("fetch", "http")
     for number in range(1_000):
-        output.node_said("fetch", f"{number}")
+        output.node_reported("fetch", f"{number}")
     assert len(terminal.writes) == 1
     now += 1
-    output.node_said("fetch", "last")
+    output.node_reported("fetch", "last")
     assert terminal.screen()[-1] == "  … 0/0  fetch: last"
 
 
-@pytest.mark.parametrize("said", ["x" * 500, "日本語" * 50, "e\u0301" * 200, "🎉" * 100, "\u200b" * 60 + "y" * 60])
-def test_the_live_line_never_wraps(said: str) -> None:
+@pytest.mark.parametrize("message", ["x" * 500, "日本語" * 50, "e\u0301" * 200, "🎉" * 100, "\u200b" * 60 + "y" * 60])
+def test_the_live_line_never_wraps(message: str) -> None:
     terminal = Terminal()
-    Progress(terminal).node_started(said, "t")
+    Progress(terminal).node_started(message, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
     assert 36 <= measure_width(line) <= 39
 
 
-def test_a_terminal_that_does_not_tell_its_width_is_taken_to_have_eighty_columns(
+def test_a_terminal_without_a_width_is_assumed_to_have_eighty_columns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def untold(_descriptor: int) -> os.terminal_size:
@@ -236,12 +236,12 @@ def test_an_alphabet_without_the_marks_gets_others_and_loses_no_text(encoding: s
 
 
 @pytest.mark.parametrize("stream", [File(), Terminal()], ids=["file", "terminal"])
-def test_nothing_a_node_is_called_or_says_is_obeyed(stream: io.StringIO) -> None:
+def test_control_characters_in_names_and_messages_of_nodes_have_no_effect(stream: io.StringIO) -> None:
     hostile = "\x1b]0;owned\x07\r\n✓ forged\u202e\x9b31m\ud800"
     output = Progress(stream)
     output.run_started(hostile, hostile, 1)
     output.node_started(hostile, hostile)
-    output.node_said(hostile, hostile)
+    output.node_reported(hostile, hostile)
     output.node_finished(hostile, "completed", 1, hostile)
     output.run_finished(True, 1)
     left = ESCAPE.sub("", stream.getvalue())
@@ -256,7 +256,7 @@ def test_a_secret_is_never_shown(stream: io.StringIO) -> None:
     output = Progress(stream)
     output.run_started("w", "r", 1)
     output.node_started("rosebud-1941", "http")
-    output.node_said("rosebud-1941", "rosebud-1941 " + "x" * 2_000)
+    output.node_reported("rosebud-1941", "rosebud-1941 " + "x" * 2_000)
     output.node_finished("rosebud-1941", "failed", 1, f"{'x' * 995}rosebud-1941")
     output.run_finished(False, 1)
     assert "rose" not in stream.getvalue()
@@ -271,9 +271,9 @@ class Broken(File):
         raise BrokenPipeError(32, "gone")
 
 
-def test_a_stream_that_breaks_is_left_alone_and_the_run_goes_on() -> None:
+def test_a_broken_stream_is_not_used_any_more_and_the_run_continues() -> None:
     broken = Broken()
-    a_run(Progress(broken))
+    report_run(Progress(broken))
     assert broken.tried == 1
 
 
@@ -281,16 +281,16 @@ def test_a_stream_that_is_closed_is_left_alone() -> None:
     file = File()
     output = Progress(file)
     file.close()
-    a_run(output)
+    report_run(output)
 
 
-def test_threads_that_speak_at_once_write_whole_lines() -> None:
+def test_concurrent_threads_write_whole_lines() -> None:
     file = File()
     output = Progress(file)
 
     def speak(one: int) -> None:
         for _ in range(200):
-            output.node_said(f"n{one}", "x" * 50)
+            output.node_reported(f"n{one}", "x" * 50)
 
     threads = [threading.Thread(target=speak, args=(one,)) for one in range(8)]
     for thread in threads:
@@ -303,7 +303,7 @@ def test_threads_that_speak_at_once_write_whole_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "said"),
+    ("milliseconds", "expected"),
     [
         (0, "<1 ms"),
         (0.99, "<1 ms"),
@@ -317,8 +317,8 @@ def test_threads_that_speak_at_once_write_whole_lines() -> None:
         (93_784_000, "26 h 03 min"),
     ],
 )
-def test_durations_are_said_as_people_say_them(milliseconds: float, said: str) -> None:
-    assert format_duration(milliseconds) == said
+def test_durations_are_formatted_for_people(milliseconds: float, expected: str) -> None:
+    assert format_duration(milliseconds) == expected
 
 
 def test_showing_progress_loads_nothing_heavy() -> None:

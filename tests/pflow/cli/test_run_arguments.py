@@ -2,11 +2,11 @@
 
 import pytest
 
-from pflow.cli.run_arguments import HELP, InvalidRunArguments, RunArguments, parse_run_arguments
-from tests.pflow.cli.commands import Ask
+from pflow.cli.run_arguments import HELP, RunArguments, InvalidRunArguments, parse_run_arguments
+from tests.pflow.cli.commands import RunPflow
 
 
-def test_a_name_and_inputs_are_told_apart_in_any_order_and_amid_options() -> None:
+def test_the_name_and_the_inputs_are_distinguished_in_any_order() -> None:
     expected = RunArguments("greet", {"who": "Ada", "n": "3"}, only="hello", json=True)
     assert parse_run_arguments(["greet", "who=Ada", "n=3", "--only", "hello", "--json"]) == expected
     assert parse_run_arguments(["--json", "who=Ada", "--only=hello", "greet", "n=3"]) == expected
@@ -19,7 +19,7 @@ def test_every_option_is_read() -> None:
     assert asked == RunArguments("x", {}, "n", "tcp://h:1", True, True, True, True, True)
 
 
-def test_a_value_keeps_everything_after_its_first_equals_sign() -> None:
+def test_a_value_is_everything_after_the_first_equals_sign() -> None:
     asked = parse_run_arguments(["./a=b.json", "url=http://h/?q=1&r=-2", "empty=", "lines=a\nb", "ünter-x.y=1"])
     assert asked.workflow == "./a=b.json"
     assert asked.inputs == {"url": "http://h/?q=1&r=-2", "empty": "", "lines": "a\nb", "ünter-x.y": "1"}
@@ -29,10 +29,10 @@ def test_after_two_hyphens_nothing_is_an_option() -> None:
     assert parse_run_arguments(["--", "--json"]) == RunArguments("--json")
 
 
-def test_help_needs_no_workflow(ask: Ask) -> None:
+def test_help_needs_no_workflow(run_pflow: RunPflow) -> None:
     assert parse_run_arguments(["-h"]).help
     for given in (("run", "--help"), ("run", "-h"), ("run", "x", "--help")):
-        assert ask(*given).out == HELP
+        assert run_pflow(*given).out == HELP
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_help_needs_no_workflow(ask: Ask) -> None:
         (["x", "a=1", "a=2"], "The input 'a' is given twice.", "once"),
     ],
 )
-def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], message: str, hint: str) -> None:
+def test_invalid_arguments_are_reported_with_a_fix(given: list[str], message: str, hint: str) -> None:
     with pytest.raises(InvalidRunArguments) as wrong:
         parse_run_arguments(given)
     assert wrong.value.message.startswith(message)
@@ -60,14 +60,14 @@ def test_what_is_wrong_is_said_with_what_would_be_right(given: list[str], messag
     assert wrong.value.exit_code == 2
 
 
-def test_a_wrong_option_is_told_on_stderr_or_as_the_reply_of_a_run(ask: Ask) -> None:
-    told = ask("run", "greet", "--frsh")
-    assert (told.code, told.out) == (2, "")
-    assert told.err == "error: No such option: --frsh.\nhint: Did you mean --fresh?\n"
-    said = ask("run", "greet", "--frsh", "--json")
-    assert (said.code, said.err) == (2, "")
-    assert said.json["success"] is False
-    assert (said.error["type"], said.error["code"]) == ("validation_error", "usage")
+def test_an_unknown_option_is_reported_on_stderr_or_as_the_reply_of_a_run(run_pflow: RunPflow) -> None:
+    report = run_pflow("run", "greet", "--frsh")
+    assert (report.code, report.out) == (2, "")
+    assert report.err == "error: No such option: --frsh.\nhint: Did you mean --fresh?\n"
+    reply = run_pflow("run", "greet", "--frsh", "--json")
+    assert (reply.code, reply.err) == (2, "")
+    assert reply.json["success"] is False
+    assert (reply.error["type"], reply.error["code"]) == ("validation_error", "usage")
 
 
 def test_every_option_and_exit_code_is_in_the_help() -> None:

@@ -1,4 +1,4 @@
-"""`pflow schedule` prints what a scheduler needs, or installs, lists and removes it. Its programs are stand-ins."""
+"""`pflow schedule` with fake programs of systemd, cron and launchd."""
 
 import os
 import plistlib
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.pflow.cli.commands import BROKEN, GREETER, Ask, Workplace
+from tests.pflow.cli.commands import BROKEN, GREETER, RunPflow, Workplace
 
 TOOLS = {
     "systemctl": 'echo "$*" >> "$HOME/calls"\ncase "$*" in *"$SYSTEMCTL_FAILS"*) echo "no bus" >&2; exit 1;; esac\n',
@@ -36,9 +36,9 @@ Offer = Callable[..., Path]
 
 
 @pytest.fixture
-def offer(place: Workplace, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Offer:
+def fake_programs(workplace: Workplace, run_pflow: RunPflow, monkeypatch: pytest.MonkeyPatch) -> Offer:
     """Put these programs, and no other scheduler's, on PATH; return the folder that has them."""
-    folder = place.folder / "bin"
+    folder = workplace.folder / "bin"
     folder.mkdir()
     for program in ("sh", "cat"):
         found = shutil.which(program)
@@ -59,36 +59,36 @@ def offer(place: Workplace, ask: Ask, monkeypatch: pytest.MonkeyPatch) -> Offer:
     return put
 
 
-def calls(place: Workplace) -> list[str]:
-    path = place.folder / "calls"
+def read_calls(workplace: Workplace) -> list[str]:
+    path = workplace.folder / "calls"
     return path.read_text().splitlines() if path.exists() else []
 
 
-def units(place: Workplace) -> list[str]:
-    return sorted(path.name for path in (place.folder / ".config/systemd/user").glob("*"))
+def list_units(workplace: Workplace) -> list[str]:
+    return sorted(path.name for path in (workplace.folder / ".config/systemd/user").glob("*"))
 
 
 @pytest.fixture
-def hello(place: Workplace) -> str:
-    place.draft("hello", GREETER)
+def hello(workplace: Workplace) -> str:
+    workplace.write_draft("hello", GREETER)
     return "hello"
 
 
 def test_the_systemd_units_are_printed_and_nothing_is_installed(
-    ask: Ask, offer: Offer, place: Workplace, hello: str
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str
 ) -> None:
-    offer("systemctl")
-    done = ask("schedule", hello, "who=Ada", "--at", "mon 07:00")
+    fake_programs("systemctl")
+    done = run_pflow("schedule", hello, "who=Ada", "--at", "mon 07:00")
     assert done.code == 0
-    assert f"# {place.folder}/.config/systemd/user/pflow-hello.timer\n" in done.out
+    assert f"# {workplace.folder}/.config/systemd/user/pflow-hello.timer\n" in done.out
     assert "OnCalendar=Mon *-*-* 07:00:00\n" in done.out
     assert (
         f'ExecStart="{os.path.abspath(sys.executable)}" "-P" "-m" "pflow" "run" "--quiet" "hello" "who=Ada"\n'
         in done.out
     )
-    assert f"WorkingDirectory={place.folder}\n" in done.out
+    assert f"WorkingDirectory={workplace.folder}\n" in done.out
     assert "--install" in done.err
-    assert (calls(place), units(place)) == ([], [])
+    assert (read_calls(workplace), list_units(workplace)) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -102,155 +102,172 @@ def test_the_systemd_units_are_printed_and_nothing_is_installed(
     ],
 )
 def test_the_scheduler_is_that_of_the_system_unless_one_is_named(
-    ask: Ask, offer: Offer, hello: str, monkeypatch: pytest.MonkeyPatch, platform: str, tools: list[str], kind: str
+    run_pflow: RunPflow,
+    fake_programs: Offer,
+    hello: str,
+    monkeypatch: pytest.MonkeyPatch,
+    platform: str,
+    tools: list[str],
+    kind: str,
 ) -> None:
-    offer(*tools)
+    fake_programs(*tools)
     monkeypatch.setattr(sys, "platform", platform)
     given = ("schedule", hello, "who=Ada", "--at", "every Monday 7:00", "--json")
-    said = ask(*given).json
-    assert (said["as"], said["at"], said["installed"], said["name"]) == (kind, "mon 07:00", False, "hello")
+    reply = run_pflow(*given).json
+    assert (reply["as"], reply["at"], reply["installed"], reply["name"]) == (kind, "mon 07:00", False, "hello")
     for other in ("systemd", "cron", "launchd"):
-        assert ask(*given, "--as", other).json["as"] == other
+        assert run_pflow(*given, "--as", other).json["as"] == other
 
 
-def test_a_systemd_timer_is_installed_listed_and_removed(ask: Ask, offer: Offer, place: Workplace, hello: str) -> None:
-    offer("systemctl")
-    done = ask("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install")
+def test_a_systemd_timer_is_installed_listed_and_removed(
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str
+) -> None:
+    fake_programs("systemctl")
+    done = run_pflow("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install")
     assert done.code == 0, done.err
     assert "Scheduled hello: mon 07:00, with systemd" in done.out
     assert "journalctl --user -u pflow-hello" in done.out
-    assert units(place) == ["pflow-hello.service", "pflow-hello.timer"]
-    assert calls(place)[1:] == [
+    assert list_units(workplace) == ["pflow-hello.service", "pflow-hello.timer"]
+    assert read_calls(workplace)[1:] == [
         "--user daemon-reload",
         "--user enable pflow-hello.timer",
         "--user restart pflow-hello.timer",
     ]
-    assert ask("schedule", hello, "who=Bob", "--at", "fri 08:00", "--install").code == 0, "a second time replaces it"
-    assert ask("schedule", "--list").out.split() == ["hello", "fri", "08:00", "systemd"]
-    (listed,) = ask("schedule", "--list", "--json").json["schedules"]
+    assert run_pflow("schedule", hello, "who=Bob", "--at", "fri 08:00", "--install").code == 0, (
+        "a second time replaces it"
+    )
+    assert run_pflow("schedule", "--list").out.split() == ["hello", "fri", "08:00", "systemd"]
+    (listed,) = run_pflow("schedule", "--list", "--json").json["schedules"]
     assert (listed["name"], listed["at"], listed["as"]) == ("hello", "fri 08:00", "systemd")
-    assert ask("schedule", hello, "--remove").code == 0
-    assert calls(place)[-2:] == ["--user disable --now pflow-hello.timer", "--user daemon-reload"]
-    assert units(place) == []
-    assert "Nothing is scheduled." in ask("schedule", "--list").out
-    assert ask("schedule", hello, "--remove").code == 3
+    assert run_pflow("schedule", hello, "--remove").code == 0
+    assert read_calls(workplace)[-2:] == ["--user disable --now pflow-hello.timer", "--user daemon-reload"]
+    assert list_units(workplace) == []
+    assert "Nothing is scheduled." in run_pflow("schedule", "--list").out
+    assert run_pflow("schedule", hello, "--remove").code == 3
 
 
 def test_the_folder_of_units_is_that_of_xdg(
-    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offer("systemctl")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(place.folder / "config"))
-    assert ask("schedule", hello, "who=x", "--at", "hourly", "--install").code == 0
-    assert (place.folder / "config/systemd/user/pflow-hello.timer").exists()
+    fake_programs("systemctl")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(workplace.folder / "config"))
+    assert run_pflow("schedule", hello, "who=x", "--at", "hourly", "--install").code == 0
+    assert (workplace.folder / "config/systemd/user/pflow-hello.timer").exists()
 
 
 @pytest.mark.parametrize("failing", ["daemon-reload", "enable", "restart"])
-def test_what_systemd_refuses_leaves_everything_as_it_was(
-    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch, failing: str
+def test_an_installation_that_systemd_refuses_is_rolled_back(
+    run_pflow: RunPflow,
+    fake_programs: Offer,
+    workplace: Workplace,
+    hello: str,
+    monkeypatch: pytest.MonkeyPatch,
+    failing: str,
 ) -> None:
-    offer("systemctl")
+    fake_programs("systemctl")
     monkeypatch.setenv("SYSTEMCTL_FAILS", failing)
-    done = ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install")
+    done = run_pflow("schedule", hello, "who=x", "--at", "mon 07:00", "--install")
     assert done.code == 5
     assert "failed: no bus" in done.err
     assert "--as cron" in done.err
-    assert units(place) == []
+    assert list_units(workplace) == []
     monkeypatch.setenv("SYSTEMCTL_FAILS", "nothing at all")
-    ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install")
+    run_pflow("schedule", hello, "who=x", "--at", "mon 07:00", "--install")
     monkeypatch.setenv("SYSTEMCTL_FAILS", failing)
-    assert ask("schedule", hello, "who=x", "--at", "fri 07:00", "--install").code == 5
-    assert ask("schedule", "--list", "--json").json["schedules"][0]["at"] == "mon 07:00"
+    assert run_pflow("schedule", hello, "who=x", "--at", "fri 07:00", "--install").code == 5
+    assert run_pflow("schedule", "--list", "--json").json["schedules"][0]["at"] == "mon 07:00"
 
 
-def test_units_of_somebody_else_are_neither_replaced_nor_removed(
-    ask: Ask, offer: Offer, place: Workplace, hello: str
+def test_units_that_pflow_did_not_write_are_neither_replaced_nor_removed(
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str
 ) -> None:
-    offer("systemctl")
-    own = place.file(".config/systemd/user/pflow-hello.service", "[Service]\nExecStart=/bin/true\n")
-    done = ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install")
+    fake_programs("systemctl")
+    own = workplace.write_file(".config/systemd/user/pflow-hello.service", "[Service]\nExecStart=/bin/true\n")
+    done = run_pflow("schedule", hello, "who=x", "--at", "mon 07:00", "--install")
     assert done.code == 4
     assert "was not written by pflow" in done.err
-    assert ask("schedule", hello, "--remove").code == 3
+    assert run_pflow("schedule", hello, "--remove").code == 3
     assert own.read_text() == "[Service]\nExecStart=/bin/true\n"
-    assert units(place) == ["pflow-hello.service"]
+    assert list_units(workplace) == ["pflow-hello.service"]
 
 
 OTHERS = b"# mine\r\nMAILTO=me\n\n0 1 * * * true \xff \x85 # pflow-schedule of my own\n5 5 * * * last"
 
 
 def test_a_cron_line_is_installed_beside_the_others_and_removed(
-    ask: Ask, offer: Offer, place: Workplace, hello: str
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str
 ) -> None:
-    offer("crontab")
-    tab = place.folder / "tab"
+    fake_programs("crontab")
+    tab = workplace.folder / "tab"
     tab.write_bytes(OTHERS)
-    assert ask("schedule", hello, "who=50% Ada", "--at", "mon 07:00", "--install").code == 0
+    assert run_pflow("schedule", hello, "who=50% Ada", "--at", "mon 07:00", "--install").code == 0
     added = tab.read_bytes().removeprefix(OTHERS + b"\n").decode()
     assert added.startswith("0 7 * * 1 umask 077; cd ")
     assert "'who=50\\% Ada'" in added
     assert added.endswith(" # pflow-schedule:hello mon 07:00\n")
     assert added.count("\n") == 1
-    assert ask("schedule", hello, "who=Ada", "--at", "fri 07:00", "--install").code == 0
+    assert run_pflow("schedule", hello, "who=Ada", "--at", "fri 07:00", "--install").code == 0
     assert tab.read_bytes().startswith(OTHERS)
     assert tab.read_bytes().count(b"\n") == OTHERS.count(b"\n") + 2, "a second time replaces it"
-    (listed,) = ask("schedule", "--list", "--json").json["schedules"]
+    (listed,) = run_pflow("schedule", "--list", "--json").json["schedules"]
     assert listed == {"name": "hello", "at": "fri 07:00", "as": "cron", "path": None}
-    assert ask("schedule", hello, "--remove", "--json").json == {"removed": "hello", "as": ["cron"]}
+    assert run_pflow("schedule", hello, "--remove", "--json").json == {"removed": "hello", "as": ["cron"]}
     assert tab.read_bytes() == OTHERS + b"\n"
 
 
-def test_a_first_crontab_is_made(ask: Ask, offer: Offer, place: Workplace, hello: str) -> None:
-    offer("crontab")
-    assert ask("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install").code == 0
-    assert (place.folder / "tab").read_text().count("\n") == 1
+def test_a_first_crontab_is_made(run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str) -> None:
+    fake_programs("crontab")
+    assert run_pflow("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install").code == 0
+    assert (workplace.folder / "tab").read_text().count("\n") == 1
 
 
 def test_a_crontab_that_cannot_be_read_is_not_taken_for_an_empty_one(
-    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offer("crontab")
-    (place.folder / "tab").write_bytes(OTHERS)
+    fake_programs("crontab")
+    (workplace.folder / "tab").write_bytes(OTHERS)
     monkeypatch.setenv("CRONTAB_FAILS", "yes")
-    done = ask("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install")
+    done = run_pflow("schedule", hello, "who=Ada", "--at", "mon 07:00", "--install")
     assert done.code == 5
     assert "you are not allowed" in done.err
-    assert (place.folder / "tab").read_bytes() == OTHERS
-    assert calls(place) == ["-l"]
+    assert (workplace.folder / "tab").read_bytes() == OTHERS
+    assert read_calls(workplace) == ["-l"]
 
 
-def test_an_installed_cron_line_runs_the_workflow(ask: Ask, offer: Offer, place: Workplace, hello: str) -> None:
-    offer("crontab")
-    place.file("pflow.py", "raise SystemExit('not what lies in the folder')")
-    assert ask("schedule", hello, "who=50% Ada $HOME `id`", "--at", "mon 07:00", "--install").code == 0
-    command = (place.folder / "tab").read_text().split(" ", 5)[5].replace("\\%", "%")
-    bare = {"HOME": str(place.folder), "PATH": "/usr/bin:/bin", "URANIBORG_HOME": str(place.folder / "house")}
+def test_an_installed_cron_line_runs_the_workflow(
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str
+) -> None:
+    fake_programs("crontab")
+    workplace.write_file("pflow.py", "raise SystemExit('not what lies in the folder')")
+    assert run_pflow("schedule", hello, "who=50% Ada $HOME `id`", "--at", "mon 07:00", "--install").code == 0
+    command = (workplace.folder / "tab").read_text().split(" ", 5)[5].replace("\\%", "%")
+    bare = {"HOME": str(workplace.folder), "PATH": "/usr/bin:/bin", "URANIBORG_HOME": str(workplace.folder / "house")}
     done = subprocess.run(["/bin/sh", "-c", command], env=bare, cwd="/", check=False, timeout=40)
-    log = place.home / "schedule-hello.log"
+    log = workplace.home / "schedule-hello.log"
     assert (done.returncode, log.read_text()) == (0, "HELLO 50% ADA $HOME `ID`!\n")
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
-    assert ask("history", hello, "--json").json["runs"][0]["status"] == "success"
+    assert run_pflow("history", hello, "--json").json["runs"][0]["status"] == "success"
 
 
 def test_a_launchd_agent_is_installed_listed_and_removed(
-    ask: Ask, offer: Offer, place: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offer("launchctl")
+    fake_programs("launchctl")
     monkeypatch.setattr(sys, "platform", "darwin")
-    path = place.folder / "Library/LaunchAgents/org.uraniborg.pflow.hello.plist"
-    assert ask("schedule", hello, "who=<Ada> & co", "--at", "mon,thu 07:00", "--install").code == 0
+    path = workplace.folder / "Library/LaunchAgents/org.uraniborg.pflow.hello.plist"
+    assert run_pflow("schedule", hello, "who=<Ada> & co", "--at", "mon,thu 07:00", "--install").code == 0
     plain = plistlib.loads(path.read_bytes())
     assert plain["ProgramArguments"][-2:] == ["hello", "who=<Ada> & co"]
     assert [one["Weekday"] for one in plain["StartCalendarInterval"]] == [1, 4]
     domain = f"gui/{os.getuid()}"
-    assert calls(place) == [f"bootout {domain}/org.uraniborg.pflow.hello", f"bootstrap {domain} {path}"]
-    (listed,) = ask("schedule", "--list", "--json").json["schedules"]
+    assert read_calls(workplace) == [f"bootout {domain}/org.uraniborg.pflow.hello", f"bootstrap {domain} {path}"]
+    (listed,) = run_pflow("schedule", "--list", "--json").json["schedules"]
     assert (listed["at"], listed["as"], listed["path"]) == ("mon,thu 07:00", "launchd", str(path))
     monkeypatch.setenv("LAUNCHCTL_FAILS", "bootstrap")
     before = path.read_bytes()
-    assert ask("schedule", hello, "who=x", "--at", "fri 07:00", "--install").code == 5
+    assert run_pflow("schedule", hello, "who=x", "--at", "fri 07:00", "--install").code == 5
     assert path.read_bytes() == before
-    assert ask("schedule", hello, "--remove").code == 0
+    assert run_pflow("schedule", hello, "--remove").code == 0
     assert not path.exists()
 
 
@@ -259,19 +276,19 @@ def test_a_launchd_agent_is_installed_listed_and_removed(
     [("systemd", "systemctl", "cron"), ("cron", "crontab", "systemd"), ("launchd", "launchctl", "cron")],
 )
 def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing_is_written(
-    ask: Ask, offer: Offer, place: Workplace, hello: str, kind: str, tool: str, other: str
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, hello: str, kind: str, tool: str, other: str
 ) -> None:
-    offer()
-    done = ask("schedule", hello, "who=x", "--at", "mon 07:00", "--install", "--as", kind)
+    fake_programs()
+    done = run_pflow("schedule", hello, "who=x", "--at", "mon 07:00", "--install", "--as", kind)
     assert done.code == 5
     assert f"The program {tool} is not on PATH." in done.err
     assert f"Use --as {other}," in done.err
-    assert units(place) == []
-    assert not (place.folder / "Library/LaunchAgents/org.uraniborg.pflow.hello.plist").exists()
+    assert list_units(workplace) == []
+    assert not (workplace.folder / "Library/LaunchAgents/org.uraniborg.pflow.hello.plist").exists()
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "said"),
+    ("given", "code", "expected"),
     [
         (("hello", "--at", "mon 07:00"), 2, "who"),
         (("helo", "--at", "mon 07:00"), 3, "Did you mean 'hello'?"),
@@ -294,55 +311,63 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
         (("invalid", "--at", "mon 07:00"), 2, "is not valid"),
     ],
 )
-def test_what_could_not_run_is_not_scheduled(
-    ask: Ask, offer: Offer, place: Workplace, hello: str, given: tuple[str, ...], code: int, said: str
+def test_a_workflow_that_cannot_run_is_not_scheduled(
+    run_pflow: RunPflow,
+    fake_programs: Offer,
+    workplace: Workplace,
+    hello: str,
+    given: tuple[str, ...],
+    code: int,
+    expected: str,
 ) -> None:
-    offer("systemctl")
-    place.draft("free", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "${needed}"}}]})
-    place.draft("invalid", {"nodes": [{"id": "a", "type": "ecko"}]})
+    fake_programs("systemctl")
+    workplace.write_draft("free", {"nodes": [{"id": "a", "type": "echo", "params": {"message": "${needed}"}}]})
+    workplace.write_draft("invalid", {"nodes": [{"id": "a", "type": "ecko"}]})
     install = () if {"--list", "--remove"} & set(given) else ("--install",)
-    done = ask("schedule", *given, *install)
+    done = run_pflow("schedule", *given, *install)
     assert done.code == code, done.err
-    assert said in done.err
-    assert (calls(place), units(place)) == ([], [])
+    assert expected in done.err
+    assert (read_calls(workplace), list_units(workplace)) == ([], [])
 
 
 @pytest.mark.parametrize(
     "given",
     ["api_key=hunter2-hunter2", "token=hunter2-hunter2", "who=https://me:hunter2-hunter2@h/", "api_key=@@hunter2"],
 )
-def test_a_secret_is_not_written_into_a_schedule(ask: Ask, offer: Offer, place: Workplace, given: str) -> None:
-    offer("systemctl", "crontab")
-    place.draft("asks", SECRET)
+def test_a_secret_is_not_written_into_a_schedule(
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, given: str
+) -> None:
+    fake_programs("systemctl", "crontab")
+    workplace.write_draft("asks", SECRET)
     for kind in ("systemd", "cron", "launchd"):
-        done = ask("schedule", "asks", given, "--at", "mon 07:00", "--as", kind, "--install")
+        done = run_pflow("schedule", "asks", given, "--at", "mon 07:00", "--as", kind, "--install")
         assert done.code == 2
         assert "is a secret, which is not written into a schedule" in done.err
         assert "give @FILE as the value" in done.err
         assert "hunter2" not in done.out + done.err
-    assert units(place) == []
+    assert list_units(workplace) == []
 
 
 def test_a_secret_comes_from_the_environment_of_the_run_or_from_a_file(
-    ask: Ask, offer: Offer, place: Workplace, monkeypatch: pytest.MonkeyPatch
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offer("systemctl")
+    fake_programs("systemctl")
     monkeypatch.setenv("api_key", "hunter2-hunter2")
-    place.draft("asks", SECRET)
-    said = ask("schedule", "asks", "--at", "mon 07:00", "--json")
-    assert "Each run takes from its environment: api_key." in said.json["notes"]
-    place.file("key", "hunter2-hunter2")
-    by_file = ask("schedule", "asks", "api_key=@key", "--at", "mon 07:00", "--json")
+    workplace.write_draft("asks", SECRET)
+    reply = run_pflow("schedule", "asks", "--at", "mon 07:00", "--json")
+    assert "Each run takes from its environment: api_key." in reply.json["notes"]
+    workplace.write_file("key", "hunter2-hunter2")
+    by_file = run_pflow("schedule", "asks", "api_key=@key", "--at", "mon 07:00", "--json")
     assert '"api_key=@key"' in "".join(by_file.json["files"].values())
-    assert "hunter2" not in said.out + by_file.out
+    assert "hunter2" not in reply.out + by_file.out
 
 
 def test_a_home_elsewhere_is_that_of_the_scheduled_run(
-    ask: Ask, offer: Offer, place: Workplace, monkeypatch: pytest.MonkeyPatch
+    run_pflow: RunPflow, fake_programs: Offer, workplace: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    offer("systemctl")
-    place.draft("hello", BROKEN)
-    (place.folder / ".pflow").rename(place.folder / "elsewhere")
+    fake_programs("systemctl")
+    workplace.write_draft("hello", BROKEN)
+    (workplace.folder / ".pflow").rename(workplace.folder / "elsewhere")
     monkeypatch.setenv("PFLOW_HOME", "elsewhere")
-    done = ask("schedule", "hello", "--at", "mon 07:00")
-    assert f'Environment="PFLOW_HOME={place.folder}/elsewhere"\n' in done.out
+    done = run_pflow("schedule", "hello", "--at", "mon 07:00")
+    assert f'Environment="PFLOW_HOME={workplace.folder}/elsewhere"\n' in done.out

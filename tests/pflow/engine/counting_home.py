@@ -1,4 +1,4 @@
-"""A pflow home whose nodes log each of their runs, and fail or wait as files order."""
+"""A pflow home whose nodes log each of their runs, and fail or wait if a file requests it."""
 
 import json
 import os

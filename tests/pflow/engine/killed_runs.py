@@ -1,4 +1,4 @@
-"""Runs in processes of their own that are killed: before a chosen step of ending the run, or at any instant."""
+"""Runs in separate processes that are killed before a chosen step of the ending, or at any moment."""
 
 import json
 import os
@@ -134,7 +134,7 @@ def forget_results() -> None:
     """Have nothing recorded of effects that finished."""
     from pflow.engine.resume import journal as journals
 
-    journal: Any = journals.Journal
+    journal: Any = journals.RunJournal
     journal.write_result = lambda _journal, _result: None  # pyright: ignore[reportUnknownLambdaType]
 
 

@@ -1,4 +1,4 @@
-"""Runs of six effects that are killed at random instants and run again until the log calls one a success.
+"""Runs of six effects that are killed at random moments and run again until the log has a success.
 
 Each effect adds a line to one file when it begins and one when it is done, so that what happened is known from outside.
 The effects follow one another: when one begins, the ones before it have finished.
@@ -26,28 +26,29 @@ from tests.pflow.engine.killed_runs import start_run
 
 SURFACES: Final = ("api", "cli", "mcp")
 EFFECTS: Final = ("a", "b", "n/x", "d[0]", "d[1]", "e")
-_EVENT: Final = re.compile(rb'\{"event": "(\w+)", "node": "([^"]+)"')
+_EVENT: Final = re.compile(rb'\{"event": "(\w+)", "node": "([^"{]+)"')
+"""The beginning of a line. A name without its end is followed by the `{` of the next line, and does not match."""
 ORDER: Final = ("a", "b", "n/x", "n/p", "d[0]", "d[1]", "e", "end")
 
 
-def _shell(name: str) -> dict[str, Any]:
+def _make_shell_effect(name: str) -> dict[str, Any]:
     lines = [f"echo '{json.dumps({'event': event, 'node': name})}' >> lines" for event in ("began", "done")]
     return node(name, "shell", command="; ".join(lines), effect="effectful")
 
 
 FLOW: Final = chain(
     node("a", "effect"),
-    _shell("b"),
+    _make_shell_effect("b"),
     node("n", "workflow", workflow_ir=chain(node("x", "effect"), node("p"))),
     node("d", "effect", v="${item}", batch={"items": [1, 2]}),
-    _shell("e"),
+    _make_shell_effect("e"),
     node("end", v="${e.exit_code}"),
 )
 
 
 @dataclass
 class Report:
-    """What came of the kills."""
+    """The results of the kills."""
 
     kills: int = 0
     successes: int = 0
@@ -63,27 +64,27 @@ class _Round:
         self.home = home
         self.excused: list[str] = []
         """Effects that were in progress at a kill: each may begin once more for each time it is here."""
-        self._earlier = len(_lines(home))
+        self._earlier = len(_read_all_events(home))
         self._last_run = 0
 
-    def begun(self) -> list[str]:
-        return [node for event, node in self._lines() if event == "began" and node in EFFECTS]
+    def list_begun_effects(self) -> list[str]:
+        return [node for event, node in self._read_all_events() if event == "began" and node in EFFECTS]
 
     def begin_run(self) -> None:
-        self._last_run = len(self._lines())
+        self._last_run = len(self._read_all_events())
 
     def note_kill(self) -> None:
         """Excuse the effect that was in progress, or was about to be: it is on record as begun, its result is not, and
         no effect after it has begun."""
         left = ResumePoint(self.home.checkpoints, "flow").read_earlier_runs()
         finished, started = ({name for name, _ in keys} for keys in (left.results, left.uncertain))
-        reached = max((ORDER.index(node) for _, node in self._lines()), default=0)
+        reached = max((ORDER.index(node) for _, node in self._read_all_events()), default=0)
         self.excused += [name for name in ORDER[reached:] if name in started - finished]
 
-    def problems(self, reply: dict[str, Any] | None) -> Iterator[str]:
-        """Yield what is wrong now that a run has succeeded; `reply` is that run's, if anybody received it."""
-        lines = self._lines()
-        begun, done = Counter(self.begun()), {node for event, node in lines if event == "done"}
+    def find_problems(self, reply: dict[str, Any] | None) -> Iterator[str]:
+        """Yield the problems after a run that succeeded; `reply` is the reply of that run, if it was received."""
+        lines = self._read_all_events()
+        begun, done = Counter(self.list_begun_effects()), {node for event, node in lines if event == "done"}
         for name in EFFECTS:
             if name not in done:
                 yield f"{name} is missing"
@@ -93,17 +94,17 @@ class _Round:
         for event, name in lines[self._last_run :]:
             warning = f"'{name}' was interrupted in an earlier run"
             if reply and event == "began" and name in before & set(EFFECTS) and warning not in str(reply["warnings"]):
-                yield f"{name} was repeated in silence"
+                yield f"{name} was repeated without a warning"
 
-    def _lines(self) -> list[tuple[str, str]]:
-        return _lines(self.home)[self._earlier :]
-
-
-def _lines(home: Home) -> list[tuple[str, str]]:
-    return _lines_of(home.place / "lines")
+    def _read_all_events(self) -> list[tuple[str, str]]:
+        return _read_all_events(self.home)[self._earlier :]
 
 
-def _lines_of(path: Path, start_at: int = 0) -> list[tuple[str, str]]:
+def _read_all_events(home: Home) -> list[tuple[str, str]]:
+    return _read_events(home.place / "lines")
+
+
+def _read_events(path: Path, start_at: int = 0) -> list[tuple[str, str]]:
     """Return the event and the effect of each line, from this byte on.
 
     A line that crosses a page of the file may be read half-written, and a kill may leave it so. Its first two keys
@@ -121,23 +122,29 @@ def kill_at_random(place: Path, kills: int, seed: int, sabotage: str = "") -> Re
     home, chance, report = Home(place), random.Random(seed), Report()
     home.draft("flow", FLOW)
     round_, logged = _Round(home), None
-    while report.kills < kills or round_.begun():
+    while report.kills < kills or round_.list_begun_effects():
         round_.begin_run()
         surface = chance.choice(SURFACES)
-        left = len(EFFECTS) - len(set(round_.begun()))
-        aim = None if chance.random() < 1 / 4 else chance.randint(0, left)
-        reply = _run(home, surface, sabotage, aim, chance.uniform(0, 0.04 if aim in (0, left) else 0.004))
+        left = len(EFFECTS) - len(set(round_.list_begun_effects()))
+        kill_after_effects = None if chance.random() < 1 / 4 else chance.randint(0, left)
+        reply = _run_until_killed(
+            home,
+            surface,
+            sabotage,
+            kill_after_effects,
+            chance.uniform(0, 0.04 if kill_after_effects in (0, left) else 0.004),
+        )
         with closing(RunLog(home.path / "runs.db")) as log:
             last = next(iter(log.list_runs("flow", 1)), {"id": None})
         status = "interrupted" if last["id"] == logged else last["status"]  # it may be killed before it is logged
         logged = last["id"]
         if reply is None:
             report.kills += 1
-            report.kills_by_progress[len(set(round_.begun()))] += 1
+            report.kills_by_progress[len(set(round_.list_begun_effects()))] += 1
             round_.note_kill()
         if status == "success":
             report.successes += 1
-            report.problems += round_.problems(reply)
+            report.problems += round_.find_problems(reply)
             round_ = _Round(home)
         elif reply is not None:
             report.problems.append(f"A run that was not killed is {status}: {reply}")
@@ -145,14 +152,16 @@ def kill_at_random(place: Path, kills: int, seed: int, sabotage: str = "") -> Re
     return report
 
 
-def _run(home: Home, surface: str, sabotage: str, aim: int | None, delay_s: float) -> dict[str, Any] | None:
+def _run_until_killed(
+    home: Home, surface: str, sabotage: str, kill_after_effects: int | None, delay_s: float
+) -> dict[str, Any] | None:
     """Return the reply of a run, or None if it was killed: so long after so many effects had begun."""
     path = home.place / "lines"
     before = path.stat().st_size if path.exists() else 0
     with ThreadPoolExecutor(1) as reader, start_run(home.place, surface, sabotage=sabotage) as running:
         last_line = reader.submit(_read_last_line, running)  # at once: a server ends when its reply was read
-        if aim is not None:
-            _kill_after(path, before, running, aim, delay_s)
+        if kill_after_effects is not None:
+            _kill_after(path, before, running, kill_after_effects, delay_s)
         out = last_line.result(SOON)
         if running.wait() == -signal.SIGKILL:
             return None
@@ -174,7 +183,7 @@ def _read_last_line(running: Forked) -> bytes:
 def _kill_after(path: Path, before: int, running: Forked, effects: int, delay_s: float) -> None:
     pause, deadline = threading.Event(), time.monotonic() + SOON
     while running.poll() is None:
-        begun = [node for event, node in _lines_of(path, before) if event == "began" and node in EFFECTS]
+        begun = [node for event, node in _read_events(path, before) if event == "began" and node in EFFECTS]
         if len(begun) >= effects:
             break
         assert time.monotonic() < deadline

@@ -1,6 +1,5 @@
-"""A node for each item of a list: in order or side by side, ending at the first failure or not, and gone on with."""
+"""Batches: sequential and parallel items, failures, and resuming."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,16 +13,11 @@ from tests.requirements import requirement
 MOST_ITEMS = 100_000
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
 def batch(items: Any, kind: str = "pure", /, **keys: Any) -> dict[str, Any]:
     return chain(node("b", kind, echo="${item}", batch={"items": items, **keys}))
 
 
-def outputs_of(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
+def run_and_get_outputs(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, Any]:
     result = home.run(ir, inputs)
     assert result.success, result.error_body
     return result.outputs["b"]
@@ -31,7 +25,7 @@ def outputs_of(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dic
 
 @pytest.mark.parametrize("parallel", [False, True])
 def test_results_are_in_the_order_of_the_items_each_with_its_item(home: Home, parallel: bool) -> None:
-    outputs = outputs_of(home, batch(["x", {"y": 1}, None], parallel=parallel))
+    outputs = run_and_get_outputs(home, batch(["x", {"y": 1}, None], parallel=parallel))
     assert [one["item"] for one in outputs["results"]] == ["x", {"y": 1}, None]
     assert [one["echo"] for one in outputs["results"]] == ["x", {"y": 1}, None]
     assert (outputs["count"], outputs["success_count"], outputs["error_count"]) == (3, 3, 0)
@@ -39,9 +33,9 @@ def test_results_are_in_the_order_of_the_items_each_with_its_item(home: Home, pa
     assert outputs["batch_metadata"]["execution_mode"] == ("parallel" if parallel else "sequential")
 
 
-def test_items_have_a_name_and_a_place(home: Home) -> None:
+def test_items_have_a_name_and_an_index(home: Home) -> None:
     ir = chain(node("b", echo="${paper.id}-${__index__}", batch={"items": [{"id": 7}, {"id": 8}], "as": "paper"}))
-    assert [one["echo"] for one in outputs_of(home, ir)["results"]] == ["7-0", "8-1"]
+    assert [one["echo"] for one in run_and_get_outputs(home, ir)["results"]] == ["7-0", "8-1"]
 
 
 def test_the_name_of_an_item_comes_before_others_of_the_same_name_and_is_gone_after(home: Home) -> None:
@@ -52,22 +46,22 @@ def test_the_name_of_an_item_comes_before_others_of_the_same_name_and_is_gone_af
 
 @pytest.mark.parametrize("items", ["[1, 2]", [1, 2]])
 def test_items_may_come_from_a_value_or_from_the_json_of_one(home: Home, items: Any) -> None:
-    assert outputs_of(home, batch("${list}"), {"list": items})["count"] == 2
+    assert run_and_get_outputs(home, batch("${list}"), {"list": items})["count"] == 2
 
 
-def test_no_items_are_no_failure(home: Home) -> None:
-    outputs = outputs_of(home, batch([]))
+def test_an_empty_list_is_not_a_failure(home: Home) -> None:
+    outputs = run_and_get_outputs(home, batch([]))
     assert outputs["results"] == []
     assert outputs["count"] == 0
 
 
 @pytest.mark.parametrize(
-    ("items", "told"), [({"a": 1}, "must be a list, got dict"), ("words", "must be a list, got str")]
+    ("items", "expected"), [({"a": 1}, "must be a list, got dict"), ("words", "must be a list, got str")]
 )
-def test_what_is_no_list_is_a_failure_that_says_so(home: Home, items: Any, told: str) -> None:
+def test_items_that_are_not_a_list_fail_with_an_explanation(home: Home, items: Any, expected: str) -> None:
     result = home.run(batch("${list}"), {"list": items})
     assert result.error_body is not None
-    assert told in result.error_body["message"]
+    assert expected in result.error_body["message"]
 
 
 def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:
@@ -99,7 +93,7 @@ def test_no_more_items_run_at_once_than_allowed(home: Home) -> None:
     assert running.reply()["outputs"]["b"]["count"] == 5
 
 
-def test_the_first_item_to_fail_ends_it_and_what_runs_ends(home: Home) -> None:
+def test_the_first_failing_item_ends_the_batch_and_running_items_finish(home: Home) -> None:
     home.order("fail-b[1]")
     result = home.run(batch(list(range(5))))
     assert result.error_body is not None
@@ -109,7 +103,7 @@ def test_the_first_item_to_fail_ends_it_and_what_runs_ends(home: Home) -> None:
     assert home.runs() == {"b[0]": 1, "b[1]": 1}
 
 
-def test_items_that_run_beside_one_that_fails_are_let_end_and_no_other_begins(home: Home) -> None:
+def test_items_beside_a_failing_one_finish_and_no_other_starts(home: Home) -> None:
     home.order("fail-b[1]", "wait-b[0]")
     ir = batch(list(range(5)), "effect", parallel=True, max_concurrent=2)
     running = home.process(ir)
@@ -120,9 +114,9 @@ def test_items_that_run_beside_one_that_fails_are_let_end_and_no_other_begins(ho
     assert home.runs() == {"b[0]": 1, "b[1]": 1}
 
 
-def test_with_continue_all_items_run_and_what_failed_is_reported_in_its_place(home: Home) -> None:
+def test_with_continue_all_items_run_and_failures_are_reported_at_their_index(home: Home) -> None:
     home.order("fail-b[1]", "fail-b[3]")
-    outputs = outputs_of(home, batch(list("vwxyz"), error_handling="continue"))
+    outputs = run_and_get_outputs(home, batch(list("vwxyz"), error_handling="continue"))
     assert (outputs["success_count"], outputs["error_count"]) == (3, 2)
     assert [one["item"] for one in outputs["results"]] == list("vwxyz")
     assert outputs["results"][1] == {"item": "w", "error": "ordered to fail: fail-b[1]"}
@@ -134,7 +128,7 @@ def test_with_continue_all_items_run_and_what_failed_is_reported_in_its_place(ho
 
 def test_each_item_is_tried_again(home: Home) -> None:
     home.order("fail-b[0]", "fail-b[2]", text="2")
-    outputs = outputs_of(home, batch([1, 2, 3], max_retries=3))
+    outputs = run_and_get_outputs(home, batch([1, 2, 3], max_retries=3))
     assert outputs["error_count"] == 0
     assert home.runs() == {"b[0]": 3, "b[1]": 1, "b[2]": 3}
 
@@ -142,13 +136,13 @@ def test_each_item_is_tried_again(home: Home) -> None:
 def test_without_a_retry_of_the_batch_that_of_the_node_counts(home: Home) -> None:
     home.order("fail-b[0]", text="1")
     ir = chain(node("b", retry={"attempts": 2}, batch={"items": [1]}))
-    assert outputs_of(home, ir)["error_count"] == 0
+    assert run_and_get_outputs(home, ir)["error_count"] == 0
 
 
 def test_the_time_of_the_node_is_that_of_each_item(home: Home) -> None:
     ir = chain(node("b", "on-loop", sleep="${item}", timeout=0.1, batch={"items": [0, SOON_S * 3, 0]}))
     ir["nodes"][0]["batch"]["error_handling"] = "continue"
-    outputs = outputs_of(home, ir)
+    outputs = run_and_get_outputs(home, ir)
     assert [one["code"] for one in outputs["errors"]] == ["node_timed_out"]
 
 
@@ -177,7 +171,7 @@ def test_a_batch_of_which_all_items_had_finished_is_reused(home: Home) -> None:
     assert home.runs("done")["b[1]"] == 1
 
 
-def test_an_item_whose_value_changed_runs_and_the_others_do_not(home: Home) -> None:
+def test_only_the_item_whose_value_changed_runs_again(home: Home) -> None:
     home.order("fail-end")
 
     def ir(*items: int) -> dict[str, Any]:
@@ -186,10 +180,10 @@ def test_an_item_whose_value_changed_runs_and_the_others_do_not(home: Home) -> N
     home.run(ir(1, 2, 3))
     result = home.run(ir(1, 5, 3))
     assert home.runs("done") == {"b[0]": 1, "b[1]": 2, "b[2]": 1}
-    assert [told for told in result.warnings if "'b[1]' has effects" in told]
+    assert [report for report in result.warnings if "'b[1]' has effects" in report]
 
 
-def test_items_that_moved_to_other_places_are_not_run_again(home: Home) -> None:
+def test_items_that_moved_to_other_indexes_are_not_run_again(home: Home) -> None:
     def ir(*items: int) -> dict[str, Any]:
         return chain(node("b", "effect", value="${item}", batch={"items": list(items)}), node("end"))
 

@@ -1,4 +1,4 @@
-"""What the engine runs at once, and for how long and how much of it is stored, by the numbers that are stated."""
+"""The documented limits of the engine."""
 
 # pyright: reportPrivateUsage=false
 
@@ -41,11 +41,6 @@ MEETING: dict[str, Any] = {
     "outputs": {"most": "int"},
     "effect": "pure",
 }
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
 
 
 def test_a_hundred_nodes_of_a_workflow_run_at_the_same_time_and_no_more(home: Home) -> None:
@@ -91,7 +86,7 @@ def test_long_output_is_stored_for_a_week(tmp_path: Path) -> None:
 def test_a_value_in_the_log_of_runs_has_a_hundred_thousand_characters_and_an_output_twenty_thousand_bytes() -> None:
     assert runlog._format_json("x" * 99_998) == f'"{"x" * 99_998}"'
     assert str(runlog._format_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
-    assert runlog_writer._select_small({"a": "x" * 19_998, "b": "x" * 19_999}) == {
+    assert runlog_writer._replace_large_outputs({"a": "x" * 19_998, "b": "x" * 19_999}) == {
         "a": "x" * 19_998,
         "b": {"bytes": 20_001},
     }

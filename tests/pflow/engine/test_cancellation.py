@@ -1,12 +1,9 @@
-"""Taking a run back: before it begins, during it, after it, from any thread, and all runs of a process at once."""
+"""Cancelling a run before, during and after it, from any thread, and all runs of a process."""
 
 import threading
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-from pflow.engine.cancellation import Cancellation, cancel_all
+from pflow.engine.cancellation import Cancellation, cancel_all_runs
 from pflow.engine.results import RunResult
 from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
@@ -14,12 +11,9 @@ from tests.requirements import requirement
 ENDLESS = chain(node("a", "effect", value=1), node("b", "on-loop", sleep=SOON_S * 3))
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-def in_background(home: Home, ir: Any, cancellation: Cancellation | None = None) -> tuple[threading.Thread, list[Any]]:
+def run_in_background(
+    home: Home, ir: Any, cancellation: Cancellation | None = None
+) -> tuple[threading.Thread, list[Any]]:
     results: list[RunResult] = []
     thread = threading.Thread(target=lambda: results.append(home.run(ir, cancellation=cancellation)), daemon=True)
     thread.start()
@@ -37,7 +31,7 @@ def test_a_run_taken_back_before_it_begins_runs_nothing(home: Home) -> None:
 @requirement("PF-R10")
 def test_a_run_taken_back_stops_at_a_checkpoint_and_can_be_resumed(home: Home) -> None:
     cancellation = Cancellation()
-    thread, results = in_background(home, ENDLESS, cancellation)
+    thread, results = run_in_background(home, ENDLESS, cancellation)
     until(lambda: home.runs()["b"])
     cancellation.cancel()
     thread.join(SOON_S)
@@ -65,30 +59,30 @@ def test_to_cancel_again_or_after_the_end_does_nothing(home: Home) -> None:
 
 def test_all_runs_of_the_process_are_taken_back_and_waited_for(home: Home) -> None:
     ir = chain(node("b", "on-loop", sleep=SOON_S * 3))
-    runs = [in_background(home, ir) for _ in range(3)]
+    runs = [run_in_background(home, ir) for _ in range(3)]
     until(lambda: home.runs()["b"] == 3)
-    cancel_all(SOON_S)
+    cancel_all_runs(SOON_S)
     for thread, results in runs:
         thread.join(SOON_S)
         assert results[0].is_cancelled
-    cancel_all(0)
+    cancel_all_runs(0)
 
 
 def test_a_node_with_effects_that_was_cancelled_is_uncertain_in_the_next_run(home: Home) -> None:
     cancellation = Cancellation()
-    thread, results = in_background(home, chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation)
+    thread, results = run_in_background(home, chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation)
     until(lambda: home.runs()["e"])
     cancellation.cancel()
     thread.join(SOON_S)
     assert results[0].is_cancelled
     assert home.checkpoint()["uncertain"]
-    again = home.run(chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation=_soon(home, 2))
+    again = home.run(chain(node("e", "effect-on-loop", sleep=SOON_S * 3)), cancellation=_cancel_after_runs(home, 2))
     assert again.uncertain == ["e"]
-    assert [told for told in again.warnings if "uncertain" in told]
+    assert [report for report in again.warnings if "uncertain" in report]
 
 
-def _soon(home: Home, runs: int) -> Cancellation:
-    """Takes the run back once the node has begun that often."""
+def _cancel_after_runs(home: Home, runs: int) -> Cancellation:
+    """Return a cancellation that cancels the run once the node has run so often."""
     cancellation = Cancellation()
 
     def watch() -> None:

@@ -1,4 +1,4 @@
-"""Nodes on a real Dask cluster on loopback: a scheduler and two workers, which are killed where that is the point."""
+"""Nodes on a real Dask cluster on this machine: a scheduler and two workers, some of which are killed."""
 
 import json
 import os
@@ -98,7 +98,7 @@ def cuts_the_line(params, context):
 """
 
 
-def odd(function: str) -> dict[str, Any]:
+def declare_misbehaving_node(function: str) -> dict[str, Any]:
     return {
         "type": function.replace("_", "-"),
         "description": "Odd.",
@@ -121,8 +121,8 @@ def until(holds: Any, what: str) -> None:
     raise AssertionError(f"{what}: it never came true")
 
 
-def given(**sources: str) -> dict[str, Any]:
-    """Outputs of a workflow."""
+def declare_outputs(**sources: str) -> dict[str, Any]:
+    """Return declarations of outputs."""
     return {name: {"source": source} for name, source in sources.items()}
 
 
@@ -205,7 +205,7 @@ def private_cluster(folder: Path, workers: int, **settings: str) -> Generator[Cl
 
 @pytest.fixture(scope="module", autouse=True)
 def _own_dask_config(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """Dask writes a file of settings where it finds none: not into the home of who runs this."""
+    """Let Dask write its settings to a temporary folder instead of the home of the user."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DASK_CONFIG", str(tmp_path_factory.mktemp("dask")))
         yield
@@ -224,12 +224,12 @@ def cluster(shared: Cluster) -> Cluster:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    return made_home(tmp_path)
+    return make_home(tmp_path)
 
 
-def made_home(place: Path) -> Home:
+def make_home(place: Path) -> Home:
     home = Home(place)
-    home.add_nodes("odd", [odd(function) for function in FUNCTIONS], ODD)
+    home.add_nodes("odd", [declare_misbehaving_node(function) for function in FUNCTIONS], ODD)
     return home
 
 
@@ -265,27 +265,27 @@ UNORDERED = ("completed_nodes", "warnings")
 VARYING = ("run_id", "duration_ms", "timing", "started_at", "ended_at", "id", "lineage", "at", "resumed_from", "by")
 
 
-def steady(value: Any) -> Any:
-    """The same without what is another in each run, and without the order in which what runs at once ends."""
+def remove_timings(value: Any) -> Any:
+    """Return the value without fields that differ in each run, and independent of the order of parallel nodes."""
     if isinstance(value, dict):
         plain = cast("dict[str, Any]", value)
-        kept = {key: steady(item) for key, item in plain.items() if key not in VARYING}
+        kept = {key: remove_timings(item) for key, item in plain.items() if key not in VARYING}
         return {key: sorted(item) if key in UNORDERED else item for key, item in kept.items()}
-    return [steady(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+    return [remove_timings(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-def logged(home: Home, run_id: str) -> dict[str, Any]:
+def read_logged_run(home: Home, run_id: str) -> dict[str, Any]:
     log = home.service.open_log()
-    told = log.get_run(run_id)
+    report = log.get_run(run_id)
     log.close()
-    nodes = sorted(steady([{**one, "seq": 0} for one in told["nodes"]]), key=lambda one: one["node"])
-    return steady({**told, "nodes": nodes})
+    nodes = sorted(remove_timings([{**one, "seq": 0} for one in report["nodes"]]), key=lambda one: one["node"])
+    return remove_timings({**report, "nodes": nodes})
 
 
-def left(home: Home) -> Any:
-    told = home.checkpoint()
-    results = [{**one, "finished": one["finished"][:-2]} for one in told["results"]]  # by whom, and when
-    return steady({**told, "run": None, "results": sorted(results, key=lambda one: one["finished"])})
+def read_stored_results(home: Home) -> Any:
+    report = home.checkpoint()
+    results = [{**one, "finished": one["finished"][:-2]} for one in report["results"]]  # by whom, and when
+    return remove_timings({**report, "run": None, "results": sorted(results, key=lambda one: one["finished"])})
 
 
 ITEMS = ["a", "b", "c", "d", "e", "f"]
@@ -293,12 +293,12 @@ INNER = chain(
     node("in", echo="${word}"),
     node("effect-in", "effect", echo="${in.value}"),
     inputs={"word": {"type": "string"}},
-    outputs=given(said="${in.echo}", deep="${effect-in.value}"),
+    outputs=declare_outputs(said="${in.echo}", deep="${effect-in.value}"),
 )
 
 
-def many_sided(*, last: dict[str, Any]) -> dict[str, Any]:
-    """All that a workflow may have: a batch, an error edge, an effect, one on the loop, one within, and `last`."""
+def build_mixed_workflow(*, last: dict[str, Any]) -> dict[str, Any]:
+    """Return a workflow with a batch, an error edge, an effect, a coroutine, a nested workflow and `last`."""
     return build_graph(
         [
             node("first", echo="${word}"),
@@ -314,7 +314,7 @@ def many_sided(*, last: dict[str, Any]) -> dict[str, Any]:
         *("first>each", "first>some", "first>breaks", "breaks>mends:error", "first>effect", "first>loop"),
         *("first>within", "each>last", "some>last", "mends>last", "effect>last", "loop>last", "within>last"),
         inputs={"word": {"type": "string", "default": "wörd"}},
-        outputs=given(
+        outputs=declare_outputs(
             each="${each}",
             some="${some}",
             mends="${mends.echo}",
@@ -333,26 +333,24 @@ FAILS = node("last", "raises", how="subclass")
 def test_outputs_checkpoint_log_and_reply_are_those_of_a_run_in_this_process(
     cluster: Cluster, tmp_path: Path, last: dict[str, Any]
 ) -> None:
-    ir = many_sided(last=last)
-    here, there = (made_home(tmp_path / name) for name in ("here", "there"))
+    ir = build_mixed_workflow(last=last)
+    here, there = (make_home(tmp_path / name) for name in ("here", "there"))
     for one in (here, there):
         one.order("fail-some[2]", text="no reason")
     ours, theirs = run(here, None, ir), run(there, cluster.address, ir)
     assert ours.success is (last is SUCCEEDS)
-    assert steady(theirs.reply()) == steady(ours.reply())
-    assert logged(there, theirs.run_id) == logged(here, ours.run_id)
+    assert remove_timings(theirs.reply()) == remove_timings(ours.reply())
+    assert read_logged_run(there, theirs.run_id) == read_logged_run(here, ours.run_id)
     assert theirs.outputs.keys() == ours.outputs.keys()
     if ours.success:
         assert theirs.outputs["last"] == f"{theirs.outputs['each']['results'][5]['value']} wörd"
         assert not list(there.checkpoints.glob("*.json"))
     else:
-        assert left(there) == left(here)
+        assert read_stored_results(there) == read_stored_results(here)
         assert (theirs.error_body or {})["code"] == "too_sour"
 
 
-def test_what_failed_on_a_cluster_is_resumed_in_this_process_and_the_other_way_round(
-    cluster: Cluster, home: Home
-) -> None:
+def test_a_run_that_failed_on_a_cluster_is_resumed_in_this_process_and_vice_versa(cluster: Cluster, home: Home) -> None:
     ir = chain(node("a"), node("b", "effect", echo="${a.value}"), node("c", echo="${b.value}"))
     home.order("fail-c")
     for address in (cluster.address, None):
@@ -391,12 +389,12 @@ def test_nodes_and_items_without_effects_run_on_workers_and_effects_are_had_here
     "how",
     ["failed", "subclass", "timed-out", "inputs", "other-part", "plain", "exit", "mute", "odd-ids", "odd-outputs"],
 )
-def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Cluster, home: Home, how: str) -> None:
+def test_an_error_on_a_worker_is_the_same_as_a_local_one(cluster: Cluster, home: Home, how: str) -> None:
     ir = build_graph([node("a", "raises", how=how), node("b", "gives", what="nothing")], "a>b")
     handled = build_graph(
         [node("a", "raises", how=how), node("b", "echo", message="${a}", effect="effectful")],
         "a>b:error",
-        outputs=given(a="${b.echo}"),
+        outputs=declare_outputs(a="${b.echo}"),
     )
     ours, theirs = (run(home, address, ir, fresh=True).error_body for address in (None, cluster.address))
     assert ours is not None
@@ -408,18 +406,18 @@ def test_what_a_node_raises_arrives_as_if_it_had_been_raised_here(cluster: Clust
 
 
 @pytest.mark.parametrize("what", ["nothing", "action", "list", "object", "bytes", "number"])
-def test_what_a_node_gives_arrives_as_if_it_had_been_given_here(cluster: Cluster, home: Home, what: str) -> None:
+def test_outputs_of_a_worker_are_the_same_as_local_ones(cluster: Cluster, home: Home, what: str) -> None:
     ir = build_graph(
         [node("a", "gives", what=what, word="wörd"), node("b", "echo", message=1), node("c", "echo", message=2)],
         *("a>b", "a>c:left"),
-        outputs=given(a='${a ?? "none"}'),
+        outputs=declare_outputs(a='${a ?? "none"}'),
     )
     ours, theirs = (run(home, address, ir, fresh=True) for address in (None, cluster.address))
-    assert steady(theirs.reply()) == steady(ours.reply())
+    assert remove_timings(theirs.reply()) == remove_timings(ours.reply())
     assert (theirs.success, theirs.progress.actions) == (ours.success, ours.progress.actions)
 
 
-def test_bytes_that_hold_a_secret_are_not_kept_though_they_come_from_a_worker(cluster: Cluster, home: Home) -> None:
+def test_bytes_from_a_worker_that_contain_a_secret_are_not_stored(cluster: Cluster, home: Home) -> None:
     ir = chain(
         node("a", "gives", what="bytes", word="${api_key}"),
         node("b", "raises", how="failed"),
@@ -430,11 +428,11 @@ def test_bytes_that_hold_a_secret_are_not_kept_though_they_come_from_a_worker(cl
     assert kept["outputs"] is None
 
 
-def test_neither_a_secret_nor_anything_else_is_seen_of_a_call_on_its_way() -> None:
+def test_a_call_sent_to_a_worker_shows_none_of_its_content() -> None:
     assert repr(Parcel(b"dont-tell-anyone")) == "Parcel()"
 
 
-def test_a_node_that_ends_its_worker_each_time_fails_and_says_so(home: Home, tmp_path: Path) -> None:
+def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: Home, tmp_path: Path) -> None:
     settings = {"DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "0"}
     with private_cluster(tmp_path / "cluster", 1, **settings) as fragile:
         result = run(home, fragile.address, chain(node("a", "ends-its-process")))
@@ -452,7 +450,7 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
         node(
             "each", echo="${item}", timeout=1.0, batch={"items": ITEMS, "parallel": True, "error_handling": "continue"}
         ),
-        outputs=given(errors="${each.errors}"),
+        outputs=declare_outputs(errors="${each.errors}"),
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 2, "both workers are busy")
@@ -464,7 +462,7 @@ def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not
     assert home.runs() == {"each[0]": 1, "each[1]": 1, "after": 1, "and-after": 1}
 
 
-def test_a_run_that_is_taken_back_drops_what_no_worker_has_begun(cluster: Cluster, home: Home) -> None:
+def test_a_cancelled_run_drops_the_nodes_that_no_worker_has_started(cluster: Cluster, home: Home) -> None:
     home.order("wait-each[0]", "wait-each[1]")
     ir = chain(node("first"), node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}))
     running = Running(home, cluster.address, ir)
@@ -503,7 +501,7 @@ def free_port() -> int:
     "address",
     ["tcp://127.0.0.1:{}", "127.0.0.1:{}", "", " ", "nonsense://x:1", "tcp://127.0.0.1:99999", "tcp://[", "\0"],
 )
-def test_an_address_at_which_nobody_answers_is_reported_with_what_to_do(
+def test_an_address_without_a_scheduler_is_reported_with_a_hint(
     home: Home, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     monkeypatch.setattr(cluster_module, "_CONNECT_TIMEOUT_S", 0.5)
@@ -563,14 +561,14 @@ result = Service(Settings(home=home, cluster=address), folder=folder).execute("f
 
 
 def run_in_process(home: Home, address: str, ir: Any) -> tuple[dict[str, Any], str, str]:
-    """The reply, and all that was printed."""
+    """Run a workflow in a separate process, and return the reply and everything it printed."""
     home.draft("flow", ir)
     argv = [sys.executable, "-W", "default", "-c", RUNNER, str(home.path), str(home.place.parent), address]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=SOON_S, check=True)
     return json.loads((home.place / "reply.json").read_text()), done.stdout, done.stderr
 
 
-def test_not_a_byte_is_printed_by_a_run_on_a_cluster_however_much_there_is_to_say(cluster: Cluster, home: Home) -> None:
+def test_a_run_on_a_cluster_prints_nothing(cluster: Cluster, home: Home) -> None:
     ir = chain(
         node("a", "where"),
         node("says", "says"),
@@ -584,7 +582,7 @@ def test_not_a_byte_is_printed_by_a_run_on_a_cluster_however_much_there_is_to_sa
 
 
 async def test_the_server_of_an_agent_runs_nodes_on_the_cluster_that_it_is_set_to(cluster: Cluster, home: Home) -> None:
-    home.draft("flow", chain(node("a", "where"), outputs=given(pid="${a.pid}")))
+    home.draft("flow", chain(node("a", "where"), outputs=declare_outputs(pid="${a.pid}")))
     async with agent(home.path, PFLOW_CLUSTER=cluster.address) as client:
         reply = await execute_workflow(client, "flow")
     assert reply["outputs"]["pid"] in cluster.pids
@@ -620,7 +618,7 @@ def test_a_worker_that_is_killed_in_the_middle_of_a_batch_costs_nothing_but_time
         node("before", "effect"),
         node("each", echo="${item}", batch={"items": ITEMS, "parallel": True}),
         node("effects", "effect", echo="${item.value}", batch={"items": "${each.results}", "parallel": True}),
-        outputs=given(said="${each.results}", count="${effects.success_count}"),
+        outputs=declare_outputs(said="${each.results}", count="${effects.success_count}"),
     )
     running = Running(home, cluster.address, ir)
     running.until(lambda: len(home.runs()) == 3, "both workers are busy")

@@ -1,7 +1,6 @@
-"""What a run would do: told without doing any of it, and then it does just that."""
+"""The dry run: its plan, and that a run does what the plan says."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,16 +9,11 @@ from pflow.errors import InvalidInputs, TemplateUnresolved
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
 def plan_by_node(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
     return {step["node"]: step for step in home.service.plan(ir, inputs, name="flow")}
 
 
-def test_nodes_are_reported_in_order_with_what_is_known_and_what_they_wait_for(home: Home) -> None:
+def test_nodes_are_reported_in_order_with_known_parameters_and_the_values_they_wait_for(home: Home) -> None:
     ir = chain(node("a", value="${x}"), node("b", "effect", value="${a.value}"), node("c", value=1))
     plan = plan_by_node(home, ir, {"x": 7})
     assert list(plan) == ["a", "b", "c"]
@@ -31,7 +25,7 @@ def test_nodes_are_reported_in_order_with_what_is_known_and_what_they_wait_for(h
     assert not home.checkpoints.exists()
 
 
-def test_a_plan_says_what_would_be_reused_and_the_run_reuses_just_that(home: Home) -> None:
+def test_a_plan_lists_the_results_that_the_run_then_reuses(home: Home) -> None:
     def ir(value: int) -> dict[str, Any]:
         return build_graph(
             [node("s"), node("a", value=value), node("b", v="${a.value}"), node("c", echo="${s.value}"), node("end")],
@@ -62,7 +56,7 @@ def test_commands_that_ran_one_after_the_other_are_planned_to_be_reused_and_are(
         assert home.run(ir(word)).progress.reused == reused
 
 
-def test_what_a_killed_run_left_is_in_the_plan(home: Home) -> None:
+def test_results_of_a_killed_run_are_in_the_plan(home: Home) -> None:
     home.order("wait-b")
     running = home.process(chain(node("a"), node("b")))
     until(lambda: home.runs()["b"])
@@ -71,13 +65,13 @@ def test_what_a_killed_run_left_is_in_the_plan(home: Home) -> None:
     assert plan_by_node(home, chain(node("a"), node("b")))["a"]["will"] == "reuse"
 
 
-def test_a_default_does_not_stand_for_what_is_not_known_yet(home: Home) -> None:
+def test_a_default_does_not_replace_a_value_that_is_not_known_yet(home: Home) -> None:
     plan = plan_by_node(home, chain(node("a"), node("b", value='${a.value ?? "none"}')))
     assert plan["b"]["waits_for"] == ["a.value"]
     assert plan["b"]["params"]["value"] == '${a.value ?? "none"}'
 
 
-def test_batches_that_wait_are_reported_as_they_are_written(home: Home) -> None:
+def test_batches_that_wait_are_reported_with_their_templates(home: Home) -> None:
     plan = plan_by_node(home, chain(node("a"), node("b", value="${item}", batch={"items": "${a.echo}"})))
     assert (plan["b"]["params"], plan["b"]["waits_for"]) == ({"value": "${item}"}, ["a.echo"])
     assert "items" not in plan["b"]
@@ -103,7 +97,7 @@ def test_of_a_batch_it_is_reported_how_many_items_would_be_reused_wherever_they_
     assert dict(home.runs() - before) == {"b[0]": 1, "c": 1, "end": 1}
 
 
-def test_a_batch_of_nothing_runs_and_what_it_gives_is_known(home: Home) -> None:
+def test_an_empty_batch_runs_and_its_outputs_are_known(home: Home) -> None:
     plan = plan_by_node(
         home, {**batch([]), "start_node": "b", "nodes": batch([])["nodes"][1:], "edges": batch([])["edges"][1:]}
     )
@@ -197,7 +191,7 @@ def test_a_node_with_effects_that_got_another_name_is_reported_to_be_reused_and_
     assert home.run(ir).progress.reused == ["b"]
 
 
-def test_a_plan_holds_no_secret(home: Home) -> None:
+def test_a_plan_contains_no_secret(home: Home) -> None:
     plan = home.service.plan(chain(node("a", value="key ${api_key}")), {"api_key": "s3cr3t-value"}, name="flow")
     assert plan[0]["params"]["value"] == "key ***"
 
@@ -220,7 +214,7 @@ def will_by_node(plan: dict[str, dict[str, Any]]) -> dict[str, str]:
     return {name: step["will"] for name, step in plan.items()}
 
 
-def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home) -> None:
+def test_outputs_of_a_node_that_may_not_be_reached_are_not_known(home: Home) -> None:
     def ir(action: str) -> dict[str, Any]:
         nodes = [node("a", "volatile", action=action), node("b"), node("c", "effect", x='${b.value ?? "none"}')]
         return build_graph([*nodes, node("end")], "a>b:left", "a>c:right", "b>c", "c>end")
@@ -234,7 +228,7 @@ def test_what_may_not_be_reached_is_no_value_that_others_can_count_on(home: Home
     assert home.run(ir("right")).progress.skipped == ["b"]
 
 
-def test_what_may_not_be_reached_takes_no_result_from_others(home: Home) -> None:
+def test_a_node_that_may_not_be_reached_claims_no_result(home: Home) -> None:
     home.order("fail-end")
     first = [node("a", "volatile", action="left"), node("gone", "effect", v=1), node("end")]
     home.run(build_graph(first, "a>gone:left", "gone>end"))
@@ -255,7 +249,7 @@ def test_the_first_choice_that_is_known_needs_no_other(home: Home) -> None:
     assert plan_by_node(home, ir)["c"]["will"] == "reuse"
 
 
-def test_an_item_is_no_node_of_the_same_name(home: Home) -> None:
+def test_an_item_is_not_mistaken_for_a_node_of_the_same_name(home: Home) -> None:
     ir = chain(node("item", "volatile"), node("b", x="${item}", batch={"items": [1, 2]}), node("end"))
     home.order("fail-end")
     home.run(ir)
@@ -263,7 +257,7 @@ def test_an_item_is_no_node_of_the_same_name(home: Home) -> None:
     assert (plan_by_node(home, ir)["b"]["will"], plan_by_node(home, ir)["b"]["items_reused"]) == ("reuse", 2)
 
 
-def test_templates_that_lead_nowhere_for_sure_fail_and_what_follows_is_skipped(home: Home) -> None:
+def test_templates_that_cannot_be_resolved_fail_and_the_nodes_after_them_are_skipped(home: Home) -> None:
     ir = chain(node("a", echo={"x": 1}), node("b", "effect", x="${a.echo.nope}"), node("end"))
     home.run(ir)
     plan = plan_by_node(home, ir)
@@ -309,7 +303,7 @@ def test_workflows_that_run_each_other_many_times_over_are_reported_at_once(home
     assert len(plan) < 30_000
 
 
-def test_nested_workflows_that_only_compute_leave_the_effects_as_they_are(home: Home) -> None:
+def test_pure_nested_workflows_leave_the_effects_digest_unchanged(home: Home) -> None:
     inner = chain(node("p", "volatile"), outputs={"value": {"source": "${p.value}"}})
     ir = chain(node("w", "workflow", workflow_ir=inner), node("look", "looker"), node("end"))
     home.order("fail-end")
@@ -319,7 +313,7 @@ def test_nested_workflows_that_only_compute_leave_the_effects_as_they_are(home: 
     assert home.run(ir).progress.reused == ["look"]
 
 
-def test_what_is_only_done_again_because_of_a_secret_leaves_the_effects_as_they_are(home: Home) -> None:
+def test_a_rerun_because_of_a_secret_leaves_the_effects_digest_unchanged(home: Home) -> None:
     ir = chain(node("a", "effect", echo="${api_key}"), node("look", "looker"), node("end"))
     home.order("fail-end")
     home.run(ir, {"api_key": "s3cr3t-value"})
@@ -332,14 +326,14 @@ def test_what_is_only_done_again_because_of_a_secret_leaves_the_effects_as_they_
     assert home.run(ir, {"api_key": "s3cr3t-value"}).progress.reused == ["look"]
 
 
-def test_what_goes_into_a_password_later_is_a_secret_from_the_beginning(home: Home) -> None:
+def test_a_value_used_as_a_password_later_is_a_secret_from_the_start(home: Home) -> None:
     ir = chain(node("z", text="hello ${tok}"), node("v", "volatile"), node("c", password="${tok}", y="${v.value}"))
     plan = home.service.plan(ir, {"tok": "hunter2-hunter2"}, name="flow")
     assert plan[0]["params"]["text"] == "hello ***"
     assert "hunter2" not in str(plan)
 
 
-def test_what_a_killed_run_left_too_long_ago_is_in_no_plan(home: Home) -> None:
+def test_expired_results_of_a_killed_run_are_not_in_the_plan(home: Home) -> None:
     home.order("wait-b")
     running = home.process(chain(node("a"), node("b")))
     until(lambda: home.runs()["b"])

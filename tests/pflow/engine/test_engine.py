@@ -1,4 +1,4 @@
-"""Whole runs: their time, the disk below them, people who have to decide, and secrets that stay secret."""
+"""Whole runs: timeouts, full disks, approvals and secrets."""
 
 import base64
 import errno
@@ -6,7 +6,6 @@ import json
 import os
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
@@ -19,12 +18,7 @@ from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Inbox
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-def error_of(result: RunResult) -> dict[str, Any]:
+def get_error(result: RunResult) -> dict[str, Any]:
     assert result.error_body is not None
     return result.error_body
 
@@ -38,7 +32,7 @@ def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -
     ir = chain(node("a", "effect"), node("b", kind, sleep=SOON_S * 3), timeout=0.3)
     result = home.run(ir)
     home.clear_orders()
-    assert error_of(result)["code"] == "run_timed_out"
+    assert get_error(result)["code"] == "run_timed_out"
     checkpoint = result.describe_checkpoint()
     assert checkpoint is not None
     assert checkpoint["completed_nodes"] == ["a"]
@@ -46,9 +40,9 @@ def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -
     assert home.run(chain(node("a", "effect"), node("b"))).progress.reused == ["a"]
 
 
-def test_the_time_that_settings_allow_counts_where_the_workflow_says_nothing(home: Home) -> None:
+def test_the_timeout_of_the_settings_applies_if_the_workflow_has_none(home: Home) -> None:
     ir = chain(node("a", "on-loop", sleep=SOON_S * 3))
-    assert error_of(home.run_unlogged(ir, timeout=0.05))["code"] == "run_timed_out"
+    assert get_error(home.run_unlogged(ir, timeout=0.05))["code"] == "run_timed_out"
 
 
 # Inputs.
@@ -65,7 +59,7 @@ def test_missing_inputs_end_the_run_before_anything_runs_and_with_a_checkpoint(h
     assert not home.lines()
 
 
-def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: Home) -> None:
+def test_a_run_with_missing_inputs_leaves_earlier_results_unchanged(home: Home) -> None:
     ir = chain(node("a", "effect", value=1), node("end", value="${x}"), inputs={"x": {"type": "string"}})
     home.order("fail-end")
     home.run(ir, {"x": "1"})
@@ -77,7 +71,7 @@ def test_a_run_that_lacks_inputs_does_not_touch_what_an_earlier_one_left(home: H
 # Parts of a workflow, and results that are kept.
 
 
-def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_it(home: Home) -> None:
+def test_the_nodes_that_one_node_needs_can_be_run_alone_and_the_whole_workflow_reuses_them(home: Home) -> None:
     ir = build_graph(
         [node("a", "effect"), node("b", value="${a.value}"), node("c"), node("d")], "a>b", "a>c", "b>d", "c>d"
     )
@@ -91,13 +85,13 @@ def test_the_part_that_a_node_needs_can_be_run_alone_and_the_whole_goes_on_from_
     assert home.run(ir).progress.reused == []
 
 
-def test_a_part_that_is_not_there_is_refused_with_what_was_probably_meant(home: Home) -> None:
+def test_an_unknown_node_for_only_is_refused_with_a_suggestion(home: Home) -> None:
     with pytest.raises(InvalidWorkflow, match="no node 'fetsh'") as failure:
         home.run(chain(node("fetch")), only="fetsh")
     assert "'fetch'" in failure.value.hint
 
 
-def test_what_is_wrong_with_a_workflow_is_reported_before_anything_runs(home: Home) -> None:
+def test_problems_of_a_workflow_are_reported_before_anything_runs(home: Home) -> None:
     with pytest.raises(InvalidWorkflow):
         home.run(build_graph([node("a", "effect"), node("b", value="${c.value}"), node("lost")], "a>b"))
     assert not home.lines()
@@ -133,10 +127,10 @@ def test_a_node_with_effects_is_not_begun_when_that_cannot_be_written_down(home:
     ir = chain(node("a"), node("e", "effect"), node("f", "effect"))
     full_disk(3)  # a finished, e started and finished
     result = home.run(ir)
-    assert error_of(result)["node"] == "f"
-    assert "was not started" in error_of(result)["message"]
-    assert os.strerror(errno.ENOSPC) in error_of(result)["message"]
-    assert "Free disk space" in error_of(result)["hint"]
+    assert get_error(result)["node"] == "f"
+    assert "was not started" in get_error(result)["message"]
+    assert os.strerror(errno.ENOSPC) in get_error(result)["message"]
+    assert "Free disk space" in get_error(result)["hint"]
     assert home.runs() == {"a": 1, "e": 1}
     full_disk(100)
     second = home.run(ir)
@@ -150,29 +144,27 @@ def test_an_effect_of_which_only_the_beginning_could_be_written_down_is_uncertai
     ir = chain(node("e", "effect"), node("p"), node("f", "effect"))
     full_disk(1)
     first = home.run(ir)
-    assert error_of(first)["node"] == "f"
-    assert [told for told in first.warnings if "Not all results of this run could be recorded" in told]
+    assert get_error(first)["node"] == "f"
+    assert [report for report in first.warnings if "Not all results of this run could be recorded" in report]
     full_disk(100)
     second = home.run(ir)
     assert second.success
     assert second.uncertain == ["e"]
 
 
-def test_a_run_without_effects_goes_well_on_a_full_disk_and_says_what_it_could_not_do(
-    home: Home, full_disk: Any
-) -> None:
+def test_a_run_without_effects_succeeds_on_a_full_disk_with_warnings(home: Home, full_disk: Any) -> None:
     full_disk(0)
     result = home.run(chain(node("a"), node("b")))
     assert result.success
-    assert [told for told in result.warnings if os.strerror(errno.ENOSPC) in told]
+    assert [report for report in result.warnings if os.strerror(errno.ENOSPC) in report]
 
 
 def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Home) -> None:
     home.checkpoints.write_text("in the way")
     result = home.run(chain(node("a"), node("e", "effect")))
     assert result.success
-    (told,) = result.warnings
-    assert told.startswith("This run cannot be resumed later: ")
+    (report,) = result.warnings
+    assert report.startswith("This run cannot be resumed later: ")
     home.order("fail-e")
     failed = home.run(chain(node("a"), node("e", "effect")))
     checkpoint = failed.describe_checkpoint()
@@ -181,7 +173,7 @@ def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Hom
     assert checkpoint["completed_nodes"] == ["a"]
 
 
-def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_twice(
+def test_a_run_that_cannot_read_earlier_results_fails_before_it_repeats_an_effect(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ir = chain(node("e", "effect"), node("end"))
@@ -195,12 +187,12 @@ def test_a_run_that_cannot_go_on_from_what_is_left_fails_before_it_has_effects_t
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.RunJournal", no_room)
         refused = home.run(ir)
-    assert error_of(refused)["code"] == "checkpoint_unusable"
+    assert get_error(refused)["code"] == "checkpoint_unusable"
     assert home.runs("done")["e"] == 1
     assert home.run(ir).progress.reused == ["e"]
 
 
-def test_a_damaged_checkpoint_costs_a_run_and_is_said(home: Home) -> None:
+def test_a_damaged_checkpoint_costs_a_rerun_and_is_reported(home: Home) -> None:
     ir = chain(node("a"), node("end"))
     home.order("fail-end")
     home.run(ir)
@@ -218,7 +210,7 @@ def test_a_log_of_runs_that_cannot_be_written_is_a_warning(home: Home) -> None:
     (home.path / "runs.db").mkdir(parents=True)
     result = home.run(chain(node("a")))
     assert result.success
-    assert [told for told in result.warnings if told.startswith("This run is not in the log of runs: ")]
+    assert [report for report in result.warnings if report.startswith("This run is not in the log of runs: ")]
 
 
 # Runs beside each other.
@@ -249,15 +241,7 @@ def test_runs_of_one_workflow_at_the_same_time_are_isolated(home: Home) -> None:
 # People who decide.
 
 
-@pytest.fixture
-def inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
-    inbox = Inbox()
-    yield inbox
-    inbox.close()
-
-
-def asking(**params: Any) -> dict[str, Any]:
+def build_approval_workflow(**params: Any) -> dict[str, Any]:
     return chain(
         node("a", "effect"),
         node("ask", "approval", question="Send ${a.value}?", **params),
@@ -266,8 +250,8 @@ def asking(**params: Any) -> dict[str, Any]:
 
 
 @requirement("PF-R10", "PF-E10")
-def test_a_person_is_asked_once_and_the_run_goes_on_when_they_have_said_yes(home: Home, inbox: Inbox) -> None:
-    first = home.run(asking()).reply()
+def test_a_person_is_asked_once_and_the_run_continues_after_approval(home: Home, inbox: Inbox) -> None:
+    first = home.run(build_approval_workflow()).reply()
     assert first["error"]["type"] == first["error"]["code"] == "approval_required"
     assert first["error"]["node"] == "ask"
     assert first["checkpoint"]["completed_nodes"] == ["a"]
@@ -275,11 +259,11 @@ def test_a_person_is_asked_once_and_the_run_goes_on_when_they_have_said_yes(home
     (entry,) = inbox.pending("pflow")
     assert entry.id == first["error"]["approval_id"]
     assert entry.payload["question"].startswith("Send ")
-    again = home.run(asking()).reply()
+    again = home.run(build_approval_workflow()).reply()
     assert again["error"]["approval_id"] == entry.id
     assert [one.id for one in inbox.pending("pflow")] == [entry.id]
     inbox.decide(entry.id, Decision(action="approve", note="go on"), "test")
-    third = home.run(asking())
+    third = home.run(build_approval_workflow())
     assert third.success
     assert third.progress.reused == ["a"]
     assert third.progress.not_reused["ask"] == "it had not finished"
@@ -287,37 +271,41 @@ def test_a_person_is_asked_once_and_the_run_goes_on_when_they_have_said_yes(home
 
 
 def test_a_decision_counts_for_the_run_it_was_made_for_and_no_other(home: Home, inbox: Inbox) -> None:
-    first = error_of(home.run(asking()))["approval_id"]
+    first = get_error(home.run(build_approval_workflow()))["approval_id"]
     inbox.decide(first, Decision(action="approve"), "test")
-    assert home.run(asking()).success
-    second = home.run(asking())
-    assert error_of(second)["approval_id"] != first
+    assert home.run(build_approval_workflow()).success
+    second = home.run(build_approval_workflow())
+    assert get_error(second)["approval_id"] != first
     assert home.runs("done")["send"] == 1
 
 
 def test_a_question_that_changed_is_asked_again(home: Home, inbox: Inbox) -> None:
-    first = error_of(home.run(asking()))["approval_id"]
+    first = get_error(home.run(build_approval_workflow()))["approval_id"]
     inbox.decide(first, Decision(action="approve"), "test")
-    changed = home.run(asking(details="something else"))
-    assert error_of(changed)["approval_id"] != first
+    changed = home.run(build_approval_workflow(details="something else"))
+    assert get_error(changed)["approval_id"] != first
 
 
-def test_a_no_fails_the_run_and_who_runs_it_again_asks_again_and_repeats_nothing(home: Home, inbox: Inbox) -> None:
-    inbox.decide(error_of(home.run(asking()))["approval_id"], Decision(action="reject", note="too dear"), "test")
-    refused = home.run(asking())
-    assert error_of(refused)["type"] == "execution_error"
-    assert "too dear" in error_of(refused)["message"]
-    asked_again = home.run(asking())
-    inbox.decide(error_of(asked_again)["approval_id"], Decision(action="approve"), "test")
-    assert home.run(asking()).success
+def test_a_rejection_fails_the_run_and_the_next_run_asks_again_and_repeats_nothing(home: Home, inbox: Inbox) -> None:
+    inbox.decide(
+        get_error(home.run(build_approval_workflow()))["approval_id"],
+        Decision(action="reject", note="too dear"),
+        "test",
+    )
+    refused = home.run(build_approval_workflow())
+    assert get_error(refused)["type"] == "execution_error"
+    assert "too dear" in get_error(refused)["message"]
+    asked_again = home.run(build_approval_workflow())
+    inbox.decide(get_error(asked_again)["approval_id"], Decision(action="approve"), "test")
+    assert home.run(build_approval_workflow()).success
     assert home.runs() == {"a": 1, "send": 1}
 
 
 def test_a_no_may_choose_a_branch(home: Home, inbox: Inbox) -> None:
-    ir = asking(on_reject="branch")
+    ir = build_approval_workflow(on_reject="branch")
     ir["nodes"].append(node("instead", echo="${ask.note}"))
     ir["edges"].append({"from": "ask", "to": "instead", "action": "rejected"})
-    inbox.decide(error_of(home.run(ir))["approval_id"], Decision(action="reject", note="no"), "test")
+    inbox.decide(get_error(home.run(ir))["approval_id"], Decision(action="reject", note="no"), "test")
     result = home.run(ir)
     assert result.success
     assert result.outputs["instead"]["echo"] == "no"
@@ -325,27 +313,27 @@ def test_a_no_may_choose_a_branch(home: Home, inbox: Inbox) -> None:
 
 
 def test_an_error_edge_does_not_lead_around_a_person(home: Home, inbox: Inbox) -> None:
-    ir = asking()
+    ir = build_approval_workflow()
     ir["nodes"].append(node("help"))
     ir["edges"].append({"from": "ask", "to": "help", "action": "error"})
-    assert error_of(home.run(ir))["code"] == "approval_required"
+    assert get_error(home.run(ir))["code"] == "approval_required"
     assert "help" not in home.runs()
     assert len(inbox.pending("pflow")) == 1
 
 
-def test_a_person_may_be_asked_for_each_item_and_within_a_workflow(home: Home, inbox: Inbox) -> None:
+def test_a_person_can_be_asked_for_each_item_and_in_a_nested_workflow(home: Home, inbox: Inbox) -> None:
     inner = chain(node("ask", "approval", question="${who}?"), inputs={"who": {}})
     ir = chain(node("sub", "workflow", workflow_ir=inner, inputs={"who": "${item}"}, batch={"items": ["p", "q"]}))
     for _ in range(2):
         result = home.run(ir)
-        assert error_of(result)["code"] == "approval_required"
+        assert get_error(result)["code"] == "approval_required"
         assert result.failed_node == "sub"
-        inbox.decide(error_of(result)["approval_id"], Decision(action="approve"), "test")
+        inbox.decide(get_error(result)["approval_id"], Decision(action="approve"), "test")
     assert home.run(ir).success
 
 
-def test_a_run_that_waits_for_a_person_is_no_failure_in_the_log(home: Home, inbox: Inbox) -> None:
-    result = home.run(asking())
+def test_a_run_that_waits_for_a_person_is_not_logged_as_a_failure(home: Home, inbox: Inbox) -> None:
+    result = home.run(build_approval_workflow())
     assert inbox.pending("pflow")
     log = RunLog(home.path / "runs.db")
     assert log.get_run(result.run_id)["status"] == "waiting"
@@ -357,8 +345,8 @@ def test_a_run_that_waits_for_a_person_is_no_failure_in_the_log(home: Home, inbo
 SECRET = "s3cr3t-Äpfel/&+ 'quoted'"
 
 
-def traces(home: Home) -> list[str]:
-    """The files under the home in which the secret is, as it is or as JSON, addresses and base64 spell it."""
+def find_files_with_secret(home: Home) -> list[str]:
+    """Return the files under the home that contain the secret, plain or in the spelling of JSON, URLs or base64."""
     from urllib.parse import quote, quote_plus
 
     texts = [SECRET, json.dumps(SECRET)[1:-1], json.dumps(SECRET, ensure_ascii=False)[1:-1]]
@@ -369,7 +357,7 @@ def traces(home: Home) -> list[str]:
     return [path.name for path in files if any(text in path.read_bytes() for text in spellings)]
 
 
-def is_told(result: RunResult) -> bool:
+def is_secret_in_reply(result: RunResult) -> bool:
     reply = json.dumps(result.reply(), ensure_ascii=False)
     return SECRET in reply or json.dumps(SECRET)[1:-1] in json.dumps(result.reply())
 
@@ -402,18 +390,18 @@ def test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply(
     home.order("fail-end", text=f"cannot: {SECRET}")
     first = home.run(ir, {name: SECRET})
     assert first.failed_node == "end"
-    assert not is_told(first)
-    assert "***" in error_of(first)["message"]
-    assert traces(home) == []
+    assert not is_secret_in_reply(first)
+    assert "***" in get_error(first)["message"]
+    assert find_files_with_secret(home) == []
     home.clear_orders("fail-end")
     second = home.run(ir, {name: SECRET})
     assert second.success
-    assert not is_told(second)
-    assert traces(home) == []
+    assert not is_secret_in_reply(second)
+    assert find_files_with_secret(home) == []
 
 
 @requirement("PF-N4")
-def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home: Home) -> None:
+def test_a_node_whose_output_contains_a_secret_is_not_reused_and_the_reason_is_reported(home: Home) -> None:
     ir = chain(node("a", echo="${api_key}"), node("b", "effect", value="${api_key}"), node("end"))
     home.order("fail-end")
     home.run(ir, {"api_key": SECRET})
@@ -421,7 +409,7 @@ def test_a_node_whose_output_holds_a_secret_is_not_reused_and_that_is_said(home:
     second = home.run(ir, {"api_key": SECRET})
     assert second.progress.reused == ["b"]
     assert second.progress.not_reused["a"] == "its result contains a secret and was not stored"
-    assert [told for told in second.warnings if "'a' ran again although nothing changed" in told]
+    assert [report for report in second.warnings if "'a' ran again although nothing changed" in report]
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
@@ -433,7 +421,7 @@ def test_a_secret_in_bytes_that_a_node_gives_is_not_stored_either(home: Home) ->
     )
     home.order("fail-end")
     home.run(chain(node("a", "raw", text="${api_key}"), node("end")), {"api_key": SECRET})
-    assert traces(home) == []
+    assert find_files_with_secret(home) == []
 
 
 def test_a_secret_in_the_action_that_a_node_answers_with_is_not_stored_either(home: Home) -> None:
@@ -442,7 +430,7 @@ def test_a_secret_in_the_action_that_a_node_answers_with_is_not_stored_either(ho
     assert result.success
     failing = build_graph([node("start"), node("a", action="${api_key}"), node("end")], "start>a", "start>end")
     assert home.run(failing, {"api_key": SECRET}).failed_node == "end"
-    assert traces(home) == []
+    assert find_files_with_secret(home) == []
     home.clear_orders()
     again = home.run(failing, {"api_key": SECRET}).reply()
     assert SECRET not in json.dumps(again)
@@ -460,7 +448,7 @@ def test_a_secret_that_is_a_number_is_a_secret(home: Home) -> None:
 def test_a_secret_in_output_that_is_too_long_for_a_value_is_in_no_file(home: Home) -> None:
     command = 'i=0; while [ $i -lt 60000 ]; do echo "${api_key}"; i=$((i+1)); done'
     assert home.run(chain(node("a", "shell", command=command)), {"api_key": SECRET}).success
-    assert traces(home) == []
+    assert find_files_with_secret(home) == []
 
 
 def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,10 +456,10 @@ def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pyte
     home.order("fail-end")
     result = home.run(chain(node("a", echo="${api_key}"), node("end"), inputs={"api_key": {}}))
     assert result.failed_node == "end"
-    assert traces(home) == []
+    assert find_files_with_secret(home) == []
 
 
-def test_progress_tells_no_secret(home: Home) -> None:
+def test_progress_contains_no_secret(home: Home) -> None:
     from pflow.engine.output import NullOutput
 
     said: list[str] = []
@@ -493,8 +481,8 @@ def test_a_secret_of_a_nested_workflow_is_a_secret(home: Home, monkeypatch: pyte
     ir = chain(node("sub", "workflow", workflow_ir=inner), node("b", echo="${sub.said}"), node("end"))
     result = home.run(ir)
     assert result.failed_node == "end"
-    assert not is_told(result)
-    assert traces(home) == []
+    assert not is_secret_in_reply(result)
+    assert find_files_with_secret(home) == []
 
 
 @requirement("PF-N4")
@@ -505,11 +493,11 @@ def test_a_secret_that_is_a_parameter_by_its_name_is_in_no_checkpoint_log_or_rep
     )
     home.order("fail-end")
     result = home.run(ir)
-    assert not is_told(result)
-    assert traces(home) == []
+    assert not is_secret_in_reply(result)
+    assert find_files_with_secret(home) == []
 
 
-def test_runs_without_checkpoints_leave_none(home: Home) -> None:
+def test_runs_without_checkpoints_write_none(home: Home) -> None:
     home.order("fail-a")
     result = home.run_unlogged(chain(node("a")), keeps_results=False)
     assert not result.success

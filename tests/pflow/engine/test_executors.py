@@ -1,4 +1,4 @@
-"""Where nodes run: coroutines on the loop, functions in threads that nobody need wait for, and what they share."""
+"""Executors: coroutines on the loop, functions in threads, and shared objects."""
 
 import asyncio
 import subprocess
@@ -18,7 +18,7 @@ THREADS = 32
 SOON_S = 20
 
 
-class Given:
+class FixedFunctions:
     """A registry of one function, which counts how often it was asked."""
 
     def __init__(self, function: Any) -> None:
@@ -30,7 +30,7 @@ class Given:
         return self._function
 
 
-def call(**params: Any) -> Call:
+def make_call(**params: Any) -> Call:
     context = Context("run_1", "flow", "a", Path("home"), Path(), Path("spool"))
     return Call(Interface("t", "", "m:f"), params, context, "pure")
 
@@ -42,8 +42,8 @@ async def test_a_coroutine_runs_on_the_loop_and_a_function_in_a_thread_of_its_ow
     async def here(params: Any, context: Any) -> Any:
         return where(params, context)
 
-    on_loop = await LocalExecutor(Given(here)).run(call())
-    in_other = await LocalExecutor(Given(where)).run(call())
+    on_loop = await LocalExecutor(FixedFunctions(here)).run(make_call())
+    in_other = await LocalExecutor(FixedFunctions(where)).run(make_call())
     assert on_loop == {"thread": threading.current_thread()}
     assert isinstance(in_other, dict)
     assert in_other["thread"] is not threading.current_thread()
@@ -54,9 +54,9 @@ async def test_the_function_of_a_type_is_looked_up_once_in_a_run() -> None:
     def same(params: Any, _context: Any) -> Any:
         return params
 
-    given = Given(same)
+    given = FixedFunctions(same)
     executor = LocalExecutor(given)
-    assert [await executor.run(call(n=n)) for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert [await executor.run(make_call(n=n)) for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
     assert given.asked == 1
 
 
@@ -80,14 +80,14 @@ async def test_no_more_functions_run_at_once_than_there_are_threads_for() -> Non
             now -= 1
         return {}
 
-    executor = LocalExecutor(Given(busy))
+    executor = LocalExecutor(FixedFunctions(busy))
     async with asyncio.timeout(SOON_S):
-        await asyncio.gather(*(executor.run(call()) for _ in range(3 * THREADS)))
+        await asyncio.gather(*(executor.run(make_call()) for _ in range(3 * THREADS)))
     assert most == THREADS
 
 
 @pytest.mark.parametrize("raised", [ValueError("x"), SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
-async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseException) -> None:
+async def test_an_exception_of_a_function_is_raised_to_the_caller(raised: BaseException) -> None:
     def fails() -> None:
         raise raised
 
@@ -95,7 +95,7 @@ async def test_what_a_function_raises_is_raised_to_who_waits(raised: BaseExcepti
         await run_in_thread(fails)
 
 
-async def test_the_end_of_an_iterator_which_no_future_takes_is_reported_in_words() -> None:
+async def test_a_stop_iteration_of_a_function_becomes_a_runtime_error() -> None:
     with pytest.raises(RuntimeError, match="StopIteration ended the node"):
         await run_in_thread(next, iter(()))
 
@@ -130,7 +130,7 @@ def test_a_process_ends_though_a_thread_that_was_given_up_on_never_does() -> Non
     assert (done.stdout, done.stderr) == ("given up\n", "")
 
 
-class Kept:
+class SharedObject:
     def __init__(self) -> None:
         self.is_closed = False
 
@@ -139,12 +139,12 @@ class Kept:
         raise OSError("it would not close")
 
 
-async def test_what_nodes_share_is_made_once_and_closed_at_the_end_whatever_closing_raises() -> None:
-    made: list[Kept] = []
+async def test_shared_objects_are_created_once_and_closed_at_the_end_even_if_closing_fails() -> None:
+    made: list[SharedObject] = []
 
-    async def make() -> Kept:
+    async def make() -> SharedObject:
         await asyncio.sleep(0)
-        made.append(Kept())
+        made.append(SharedObject())
         return made[-1]
 
     keeper = LocalKeeper()
@@ -155,28 +155,28 @@ async def test_what_nodes_share_is_made_once_and_closed_at_the_end_whatever_clos
     assert all(one.is_closed for one in made)
 
 
-async def test_what_could_not_be_made_is_tried_again_when_it_is_asked_for_again() -> None:
+async def test_a_shared_object_that_could_not_be_created_is_tried_again() -> None:
     attempts = 0
 
-    async def make() -> Kept:
+    async def make() -> SharedObject:
         nonlocal attempts
         attempts += 1
         if attempts == 1:
             raise OSError("not yet")
-        return Kept()
+        return SharedObject()
 
     keeper = LocalKeeper()
     with pytest.raises(OSError, match="not yet"):
         await keeper.keep("a", make)
-    assert isinstance(await keeper.keep("a", make), Kept)
+    assert isinstance(await keeper.keep("a", make), SharedObject)
 
 
-async def test_one_who_is_cancelled_while_it_waits_does_not_take_it_from_the_others() -> None:
+async def test_cancelling_one_waiting_task_does_not_cancel_the_shared_object() -> None:
     go = asyncio.Event()
 
-    async def make() -> Kept:
+    async def make() -> SharedObject:
         await go.wait()
-        return Kept()
+        return SharedObject()
 
     keeper = LocalKeeper()
     impatient, patient = (asyncio.create_task(keeper.keep("a", make)) for _ in range(2))
@@ -184,5 +184,5 @@ async def test_one_who_is_cancelled_while_it_waits_does_not_take_it_from_the_oth
     impatient.cancel()
     await asyncio.gather(impatient, return_exceptions=True)
     go.set()
-    assert isinstance(await patient, Kept)
+    assert isinstance(await patient, SharedObject)
     await keeper.close()

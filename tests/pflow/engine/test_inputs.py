@@ -1,4 +1,4 @@
-"""What a run is given, made to fit what the workflow declares, or refused with everything that is wrong."""
+"""Inputs of a run: conversion, defaults, and errors."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from pflow.ir.parser import parse_workflow
 from tests.requirements import requirement
 
 
-def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
+def build_workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
     ir = {"inputs": inputs, "nodes": [{"id": "use", "type": "echo", "params": params}]}
     read, found = parse_workflow(ir)
     assert read is not None
@@ -19,27 +19,27 @@ def workflow(inputs: dict[str, Any], **params: Any) -> Workflow:
     return read
 
 
-def test_defaults_fill_in_what_is_not_given_and_null_counts_as_not_given() -> None:
-    declared = workflow({"a": {"type": "integer", "default": 3}, "b": {"type": "string", "required": False}})
+def test_defaults_replace_missing_and_null_values() -> None:
+    declared = build_workflow({"a": {"type": "integer", "default": 3}, "b": {"type": "string", "required": False}})
     assert prepare_inputs(declared, {}, {}) == {"a": 3, "b": None}
     assert prepare_inputs(declared, {"a": None}, {}) == {"a": 3, "b": None}
     assert prepare_inputs(declared, {"a": 0, "b": ""}, {}) == {"a": 0, "b": ""}
 
 
-def test_values_become_what_is_declared_where_nothing_is_lost() -> None:
-    declared = workflow({"n": {"type": "integer"}, "yes": {"type": "boolean"}, "list": {"type": "array"}})
+def test_values_are_converted_to_the_declared_type_if_nothing_is_lost() -> None:
+    declared = build_workflow({"n": {"type": "integer"}, "yes": {"type": "boolean"}, "list": {"type": "array"}})
     given = {"n": "12", "yes": "on", "list": "[1, 2]"}
     assert prepare_inputs(declared, given, {}) == {"n": 12, "yes": True, "list": [1, 2]}
     assert given == {"n": "12", "yes": "on", "list": "[1, 2]"}
 
 
-def test_what_is_given_and_not_declared_is_passed_on() -> None:
-    assert prepare_inputs(workflow({}), {"more": [1]}, {}) == {"more": [1]}
+def test_undeclared_inputs_are_passed_on() -> None:
+    assert prepare_inputs(build_workflow({}), {"more": [1]}, {}) == {"more": [1]}
 
 
 @requirement("PF-E4")
-def test_all_missing_inputs_are_named_with_what_they_are_for_and_the_node_that_needs_them() -> None:
-    declared = workflow(
+def test_all_missing_inputs_are_listed_with_descriptions_and_the_nodes_that_need_them() -> None:
+    declared = build_workflow(
         {"who": {"type": "string", "description": "whom to greet"}, "n": {"type": "integer"}, "there": {}},
         message="${who} ${n}",
     )
@@ -55,7 +55,7 @@ def test_all_missing_inputs_are_named_with_what_they_are_for_and_the_node_that_n
 
 
 def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated() -> None:
-    declared = workflow({"n": {"type": "integer"}, "list": {"type": "array"}})
+    declared = build_workflow({"n": {"type": "integer"}, "list": {"type": "array"}})
     with pytest.raises(InvalidInputs) as failure:
         prepare_inputs(declared, {"n": "twelve-and-a-half", "list": {"a": 1}}, {})
     body = failure.value.body()["error"]
@@ -64,8 +64,8 @@ def test_all_inputs_of_the_wrong_type_are_named_at_once_and_no_value_is_repeated
     assert "twelve" not in str(body)
 
 
-def test_inputs_of_the_wrong_type_are_reported_beside_those_that_are_missing() -> None:
-    declared = workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
+def test_inputs_of_the_wrong_type_are_reported_beside_missing_ones() -> None:
+    declared = build_workflow({"n": {"type": "integer"}, "who": {"type": "string"}}, message="${who} ${n}")
     with pytest.raises(TemplateUnresolved) as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
     body = failure.value.body()["error"]
@@ -80,29 +80,29 @@ def test_inputs_of_the_wrong_type_are_reported_beside_those_that_are_missing() -
 
 
 def test_an_input_named_as_a_node_is_reported_beside_those_of_the_wrong_type() -> None:
-    declared = workflow({"n": {"type": "integer"}}, message="${n}")
+    declared = build_workflow({"n": {"type": "integer"}}, message="${n}")
     with pytest.raises(InvalidInputs, match=r"inputs\.use is the name of a node") as failure:
         prepare_inputs(declared, {"n": "twelve", "use": 1}, {})
     assert [one["path"] for one in failure.value.body()["error"]["problems"]] == ["inputs.use", "inputs.n"]
 
 
 def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_does() -> None:
-    declared = workflow({"api_key": {}, "home": {"default": "here"}, "phrase": {"secret": True}})
+    declared = build_workflow({"api_key": {}, "home": {"default": "here"}, "phrase": {"secret": True}})
     env = {"api_key": "from-env", "home": "/somewhere", "phrase": "also-from-env"}
     assert prepare_inputs(declared, {}, env) == {"api_key": "from-env", "home": "here", "phrase": "also-from-env"}
     assert prepare_inputs(declared, {"api_key": "given", "phrase": "x"}, env)["api_key"] == "given"
 
 
 def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be() -> None:
-    declared = workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
+    declared = build_workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
     values = {"phrase": 1, "api_key": 2, "token": 3, "who": 4, "password": 5, "author": 6}
     assert find_secret_inputs(declared, values) == [1, 2, 5]
 
 
-def test_an_input_that_nothing_uses_is_reported_with_the_one_that_was_probably_meant() -> None:
-    declared = workflow({"repository": {}}, message="${repository} ${branch}")
+def test_an_unused_input_is_reported_with_the_name_that_was_probably_meant() -> None:
+    declared = build_workflow({"repository": {}}, message="${repository} ${branch}")
     assert warn_of_unused_inputs(declared, {"repository": 1, "branch": 2}) == []
-    (told,) = warn_of_unused_inputs(declared, {"repositry": 1})
-    assert told == "Nothing uses the input 'repositry'. Did you mean 'repository'?"
-    (told,) = warn_of_unused_inputs(declared, {"x" * 500: 1})
-    assert len(told) < 200
+    (report,) = warn_of_unused_inputs(declared, {"repositry": 1})
+    assert report == "Nothing uses the input 'repositry'. Did you mean 'repository'?"
+    (report,) = warn_of_unused_inputs(declared, {"x" * 500: 1})
+    assert len(report) < 200

@@ -1,4 +1,4 @@
-"""Values of nodes as JSON: whatever a node gives has one form, or is refused; and equal things have equal prints."""
+"""Values of nodes as JSON, and fingerprints of values."""
 
 import base64
 import json
@@ -38,8 +38,8 @@ class Point:
     x: int
 
 
-def there_and_back(value: Any) -> Any:
-    return from_json(encode_outputs({"it": value}))["it"]
+def convert_and_parse(value: Any) -> Any:
+    return from_json(as_json({"it": value}))["it"]
 
 
 @requirement("PF-N3")
@@ -77,16 +77,16 @@ FORMS: list[tuple[Any, Any]] = [
 
 
 @pytest.mark.parametrize(("given_value", "kept"), FORMS)
-def test_what_is_no_json_has_one_json_form(given_value: Any, kept: Any) -> None:
-    text = encode_outputs({"it": given_value})
+def test_each_python_value_has_one_json_form(given_value: Any, kept: Any) -> None:
+    text = as_json({"it": given_value})
     json.loads(text, parse_constant=pytest.fail)
     if kept is not None or isinstance(given_value, float):
         assert from_json(text)["it"] == kept
 
 
-def test_long_numbers_keep_every_digit_beside_fractions_and_texts_of_digits() -> None:
+def test_long_numbers_keep_all_digits_beside_fractions_and_texts_of_digits() -> None:
     value = {"n": 2**64 + 1, "f": 0.1234567890123456789, "s": "123456789012345678901", "neg": -(10**25)}
-    assert there_and_back(value) == value
+    assert convert_and_parse(value) == value
 
 
 class Hostile(UserDict[str, Any]):
@@ -97,13 +97,13 @@ class Hostile(UserDict[str, Any]):
         raise RuntimeError("not for you")
 
 
-def itself() -> list[Any]:
+def build_recursive_list() -> list[Any]:
     circle: list[Any] = []
     circle.append(circle)
     return circle
 
 
-def deep(levels: int) -> list[Any]:
+def nest_list(levels: int) -> list[Any]:
     value: list[Any] = []
     for _ in range(levels):
         value = [value]
@@ -115,37 +115,37 @@ NO_JSON = {
     "function": fingerprint,
     "generator": (n for n in "ab"),
     "raises": Hostile(),
-    "circle": itself(),
-    "deep": deep(5_000),
+    "circle": build_recursive_list(),
+    "deep": nest_list(5_000),
     "long": 10**5_000,
     "class": {"x": Exception},
 }
 
 
 @pytest.mark.parametrize("value", NO_JSON.values(), ids=NO_JSON)
-def test_what_has_no_json_form_is_a_failure_of_the_node(value: Any) -> None:
+def test_a_value_without_a_json_form_is_a_failure_of_the_node(value: Any) -> None:
     with pytest.raises(NodeFailed, match="no JSON form"):
         encode_outputs({"it": value})
 
 
-def test_what_is_not_plain_is_nested_two_hundred_levels_deep_at_most() -> None:
-    assert encode_outputs({"it": [10**30, deep(198)]})
+def test_other_containers_are_nested_at_most_two_hundred_levels_deep() -> None:
+    assert as_json({"it": [10**30, nest_list(198)]})
     with pytest.raises(NodeFailed, match="nested deeper than 200 levels"):
-        encode_outputs({"it": [10**30, deep(199)]})
+        as_json({"it": [10**30, nest_list(199)]})
 
 
 @pytest.mark.parametrize("levels", [100, 190, 240, 254, 300, 900])
-def test_what_is_nested_deep_comes_back_or_is_refused_and_never_breaks_a_reader(levels: int) -> None:
+def test_deeply_nested_values_are_read_back_or_refused(levels: int) -> None:
     for leaf in (1, 10**30):
         try:
-            text = encode_outputs({"it": [leaf, deep(levels)]})
+            text = as_json({"it": [leaf, nest_list(levels)]})
         except NodeFailed:
             continue
         assert encode_outputs(from_json(text)) == text
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"[" * 100_000, b"nonsense", b"1" * 5_000])
-def test_text_that_is_no_json_is_a_value_error_and_nothing_else(text: bytes) -> None:
+def test_invalid_json_raises_only_value_error(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         from_json(text)
 
@@ -160,11 +160,11 @@ def test_a_fingerprint_depends_on_the_parts_and_not_on_the_order_of_keys(value: 
 
 
 @pytest.mark.parametrize("value", [10**30, "half \ud800", {"a": [10**30]}, b"bytes", {1, 2}])
-def test_odd_values_have_the_same_fingerprint_each_time(value: Any) -> None:
+def test_unusual_values_have_a_stable_fingerprint(value: Any) -> None:
     assert fingerprint(value) == fingerprint(value)
     assert fingerprint(value) != fingerprint([value])
 
 
 def test_a_parameter_that_is_nested_without_end_is_refused() -> None:
     with pytest.raises(NodeFailed, match="too deep"):
-        fingerprint(deep(50_000))
+        fingerprint(nest_list(50_000))

@@ -35,10 +35,10 @@ async def cancel(params, context):
 CANCEL = {"type": "cancel", "description": "Cancels the run.", "run": "cancelling.py:cancel", "effect": "pure"}
 
 
-def killed_at_every_step(
+def kill_at_every_step(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ir: Any, *arguments: str, surface: str = "api", **left: Any
 ) -> Generator[tuple[Home, str]]:
-    """For each step of ending a run, the home of a run that was killed before it, and the status of that run.
+    """Yield for each step of the ending the home and the status of a run that was killed before it.
 
     `left` are the words told to the nodes of an earlier run, which leaves results to resume from, and to this run.
     """
@@ -65,7 +65,7 @@ def killed_at_every_step(
             yield home, log.list_runs("flow")[0]["status"]
 
 
-def effects_of(home: Home) -> Counter[str]:
+def read_effects(home: Home) -> Counter[str]:
     return Counter({name: times for name, times in home.runs("done").items() if name in EFFECTS})
 
 
@@ -76,9 +76,9 @@ def test_a_success_is_either_logged_and_not_resumed_or_resumed_without_an_effect
 ) -> None:
     statuses: set[str] = set()
     starts_over_with_results_left = 0
-    for home, status in killed_at_every_step(tmp_path, monkeypatch, FLOW, surface=surface):
+    for home, status in kill_at_every_step(tmp_path, monkeypatch, FLOW, surface=surface):
         statuses.add(status)
-        assert effects_of(home) == ONCE
+        assert read_effects(home) == ONCE
         has_results = any(home.checkpoints.glob("flow.*"))
         plan = home.service.plan(FLOW, name="flow")
         again = home.run(FLOW)
@@ -88,13 +88,13 @@ def test_a_success_is_either_logged_and_not_resumed_or_resumed_without_an_effect
             assert again.resumed_from is None
             assert again.progress.reused == []
             assert {step["will"] for step in plan} == {"run"}
-            assert effects_of(home) == dict.fromkeys(EFFECTS, 2)
+            assert read_effects(home) == dict.fromkeys(EFFECTS, 2)
             starts_over_with_results_left += has_results
-            assert any("succeeded" in told for told in again.warnings) == has_results
+            assert any("succeeded" in report for report in again.warnings) == has_results
         else:
             assert again.progress.reused == ["a", "n", "b", "end"]
             assert {step["will"] for step in plan} == {"reuse"}
-            assert effects_of(home) == ONCE
+            assert read_effects(home) == ONCE
         assert not list(home.checkpoints.glob("flow.*"))
     assert statuses == {"success", "interrupted"}
     assert starts_over_with_results_left > 1
@@ -105,13 +105,13 @@ def test_a_success_that_resumed_from_a_failure_is_not_resumed_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: set[tuple[str, bool, bool]] = set()
-    for home, status in killed_at_every_step(tmp_path, monkeypatch, FLOW, before=["fail-b"]):
-        assert effects_of(home) == ONCE
+    for home, status in kill_at_every_step(tmp_path, monkeypatch, FLOW, before=["fail-b"]):
+        assert read_effects(home) == ONCE
         results, journals = (home.checkpoints / "flow.json").exists(), any(home.checkpoints.glob("*.journal"))
         left.add((status, results, journals))
         again = home.run(FLOW)
         assert again.success
-        assert effects_of(home) == (dict.fromkeys(EFFECTS, 2) if status == "success" else ONCE)
+        assert read_effects(home) == (dict.fromkeys(EFFECTS, 2) if status == "success" else ONCE)
         assert not list(home.checkpoints.glob("flow.*"))
     assert left == {
         ("interrupted", True, True),
@@ -126,10 +126,10 @@ def test_results_that_are_stored_on_purpose_are_resumed_from_after_a_success(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     statuses: set[str] = set()
-    for home, status in killed_at_every_step(tmp_path, monkeypatch, FLOW, "b"):
+    for home, status in kill_at_every_step(tmp_path, monkeypatch, FLOW, "b"):
         statuses.add(status)
         assert home.run(FLOW).progress.reused == ["a", "n", "b"]
-        assert effects_of(home) == ONCE
+        assert read_effects(home) == ONCE
     assert statuses == {"success", "interrupted"}
 
 
@@ -138,16 +138,16 @@ def test_results_that_are_stored_on_purpose_are_resumed_from_after_a_success(
     ("word", "ir", "ending"),
     [("fail-end", FLOW, "failed"), ("cancel", chain(*FLOW["nodes"], node("stop", "cancel")), "cancelled")],
 )
-def test_what_a_run_that_failed_or_was_cancelled_had_finished_is_not_repeated(
+def test_finished_effects_of_a_failed_or_cancelled_run_are_not_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, word: str, ir: Any, ending: str
 ) -> None:
     statuses: set[str] = set()
-    for home, status in killed_at_every_step(tmp_path, monkeypatch, ir, during=[word]):
+    for home, status in kill_at_every_step(tmp_path, monkeypatch, ir, during=[word]):
         statuses.add(status)
         again = home.run(ir)
         assert again.success
         assert again.progress.reused[:3] == ["a", "n", "b"]
-        assert effects_of(home) == ONCE
+        assert read_effects(home) == ONCE
     assert statuses == {ending, "interrupted"}
 
 
@@ -157,7 +157,7 @@ def test_a_run_that_waits_for_a_person_asks_once_and_repeats_nothing(
 ) -> None:
     ir = chain(node("a", "effect"), node("ask", "approval", question="Shall we?"), node("b", "effect"))
     statuses: set[str] = set()
-    for home, status in killed_at_every_step(tmp_path, monkeypatch, ir):
+    for home, status in kill_at_every_step(tmp_path, monkeypatch, ir):
         statuses.add(status)
         with closing(Inbox()) as inbox:
             (question,) = inbox.pending("pflow")
@@ -166,7 +166,7 @@ def test_a_run_that_waits_for_a_person_asks_once_and_repeats_nothing(
             os.utime(path, (0, 0))  # the person took their time
         again = home.run(ir)
         assert again.success
-        assert effects_of(home) == {"a": 1, "b": 1}
+        assert read_effects(home) == {"a": 1, "b": 1}
         with closing(Inbox()) as inbox:
             assert inbox.pending("pflow") == []
     assert statuses == {"waiting", "interrupted"}

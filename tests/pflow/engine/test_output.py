@@ -1,4 +1,4 @@
-"""A run that nobody watches says nothing, to anybody."""
+"""The output that shows nothing."""
 
 import inspect
 import subprocess
@@ -13,7 +13,7 @@ from pflow.engine.output import NullOutput, Output
 output: Output = NullOutput()
 output.run_started("greeter", "r1", 2)
 output.node_started("hello", "echo")
-output.node_said("hello", "half of it")
+output.node_reported("hello", "half of it")
 output.node_finished("hello", "completed", 12, "a note")
 output.run_finished(True, 12)
 """
@@ -26,6 +26,6 @@ def test_the_silent_output_writes_not_a_byte() -> None:
 
 
 def test_the_silent_output_takes_whatever_an_output_is_reported() -> None:
-    told = {name: inspect.signature(told) for name, told in vars(Output).items() if not name.startswith("_")}
-    assert len(told) == 5
-    assert {name: inspect.signature(getattr(NullOutput, name)) for name in told} == told
+    report = {name: inspect.signature(report) for name, report in vars(Output).items() if not name.startswith("_")}
+    assert len(report) == 5
+    assert {name: inspect.signature(getattr(NullOutput, name)) for name in report} == report

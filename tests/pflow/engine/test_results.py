@@ -1,7 +1,6 @@
-"""What is told of a run: always the same keys, always JSON, and on failure always a checkpoint."""
+"""The reply of a run: always the same keys, always JSON, and a checkpoint after a failure."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +11,7 @@ from tests.requirements import requirement
 KEYS = {"success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "duration_ms", "warnings"}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-def test_a_run_that_went_well_has_neither_error_nor_checkpoint(home: Home) -> None:
+def test_a_successful_run_has_neither_error_nor_checkpoint(home: Home) -> None:
     reply = home.run(chain(node("a", echo=7), outputs={"n": {"source": "${a.echo}"}})).reply()
     assert set(reply) == KEYS
     assert (reply["success"], reply["outputs"], reply["error"], reply["checkpoint"]) == (True, {"n": 7}, None, None)
@@ -27,7 +21,7 @@ def test_a_run_that_went_well_has_neither_error_nor_checkpoint(home: Home) -> No
 
 @requirement("PF-R10", "PF-N3")
 @pytest.mark.parametrize("how", ["node", "template", "input", "type"])
-def test_a_run_that_failed_has_a_checkpoint_however_it_failed_and_all_of_it_is_json(home: Home, how: str) -> None:
+def test_every_failed_run_has_a_checkpoint_and_is_valid_json(home: Home, how: str) -> None:
     ir = chain(node("a"), node("b", value="${x}"), inputs={"n": {"type": "integer", "default": 1}})
     inputs: dict[str, Any] = {"x": 1}
     if how == "node":
@@ -53,7 +47,7 @@ def test_a_run_that_failed_has_a_checkpoint_however_it_failed_and_all_of_it_is_j
     assert json.loads(json.dumps(reply)) == reply
 
 
-def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
+def test_a_resumed_run_names_the_run_it_resumed_from(home: Home) -> None:
     home.order("fail-b")
     ir = chain(node("a"), node("b"))
     first = home.run(ir)
@@ -65,7 +59,7 @@ def test_a_resumed_run_tells_what_it_went_on_from(home: Home) -> None:
     assert second["checkpoint"]["completed_nodes"] == ["a"]
 
 
-def test_hashes_of_what_completed_are_reported_and_are_the_same_for_the_same(home: Home) -> None:
+def test_hashes_of_completed_nodes_are_reported_and_stable(home: Home) -> None:
     home.order("fail-b")
     ir = chain(node("a", v=1), node("b"))
     hashes = [home.run(one).reply()["checkpoint"]["node_hashes"] for one in (ir, ir, chain(node("a", v=2), node("b")))]
@@ -73,7 +67,7 @@ def test_hashes_of_what_completed_are_reported_and_are_the_same_for_the_same(hom
     assert set(hashes[0]) == {"a"}
 
 
-def test_outputs_that_are_nested_deep_come_as_they_are(home: Home) -> None:
+def test_deeply_nested_outputs_are_unchanged(home: Home) -> None:
     value: Any = 1
     for _ in range(90):
         value = {"x": value}

@@ -1,4 +1,4 @@
-"""The log remembers every run, whatever becomes of its process, its file or its clock."""
+"""The log of runs: killed processes, damaged files and clock changes."""
 
 import json
 import os
@@ -54,22 +54,22 @@ def log(path: Path) -> Iterator[RunLog]:
     opened.close()
 
 
-def ran(
+def log_run(
     log: RunLog, run_id: str, status: Ending = "success", *, workflow: str = "w", ms: float = 10, **more: Any
 ) -> None:
     log.begin_run(run_id, workflow, "library", NOON, {})
     log.finish_run(run_id, status, LATER, ms, **more)
 
 
-def node(seq: int, status: NodeStatus = "completed", **more: Any) -> NodeRow:
+def make_row(seq: int, status: NodeStatus = "completed", **more: Any) -> NodeRow:
     return NodeRow(seq, f"n{seq}", "echo", status, "default", NOON, 1.5, **more)
 
 
-def ids(log: RunLog, workflow: str | None = None) -> list[str]:
+def list_ids(log: RunLog, workflow: str | None = None) -> list[str]:
     return [run["id"] for run in log.list_runs(workflow, limit=10_000)]
 
 
-def kept_beside(path: Path) -> list[str]:
+def list_damaged_files(path: Path) -> list[str]:
     return sorted(file.name for file in path.parent.iterdir() if "damaged" in file.name)
 
 
@@ -81,11 +81,11 @@ def test_a_workflow_that_never_ran_has_empty_statistics_and_asking_makes_no_file
 
 
 @requirement("PF-T7")
-def test_statistics_tell_how_often_and_how_well_it_ran(log: RunLog) -> None:
-    ran(log, "r1", ms=10)
-    ran(log, "r2", "failed", ms=30, failed_node="fetch", error={"type": "execution_error", "message": "no answer"})
-    ran(log, "r3", ms=20)
-    ran(log, "other", workflow="another", ms=500)
+def test_statistics_count_runs_successes_and_failures(log: RunLog) -> None:
+    log_run(log, "r1", ms=10)
+    log_run(log, "r2", "failed", ms=30, failed_node="fetch", error={"type": "execution_error", "message": "no answer"})
+    log_run(log, "r3", ms=20)
+    log_run(log, "other", workflow="another", ms=500)
     assert log.compute_statistics("w") == {
         "execution_count": 3,
         "success_count": 2,
@@ -102,25 +102,29 @@ def test_statistics_tell_how_often_and_how_well_it_ran(log: RunLog) -> None:
 
 @pytest.mark.parametrize("status", ["cancelled", "waiting"])
 def test_a_run_without_an_outcome_is_an_execution_and_neither_success_nor_failure(log: RunLog, status: Ending) -> None:
-    ran(log, "r1", ms=10)
-    ran(log, "r2", status, ms=9_000)
-    told = log.compute_statistics("w")
-    assert (told["execution_count"], told["success_count"], told["failure_count"]) == (2, 1, 0)
-    assert (told["average_duration_ms"], told["last_duration_ms"], told["last_execution_success"]) == (10, 9_000, False)
+    log_run(log, "r1", ms=10)
+    log_run(log, "r2", status, ms=9_000)
+    report = log.compute_statistics("w")
+    assert (report["execution_count"], report["success_count"], report["failure_count"]) == (2, 1, 0)
+    assert (report["average_duration_ms"], report["last_duration_ms"], report["last_execution_success"]) == (
+        10,
+        9_000,
+        False,
+    )
 
 
 def test_the_last_execution_is_the_last_that_has_ended(log: RunLog) -> None:
     log.begin_run("r1", "w", "library", NOON, {})
     assert log.compute_statistics("w") == {**NEVER_RAN, "execution_count": 1}
-    ran(log, "r2", ms=7)
+    log_run(log, "r2", ms=7)
     log.begin_run("r3", "w", "library", LATER, {})
     assert log.compute_statistics("w")["last_duration_ms"] == 7
 
 
 def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
     log.begin_run("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
-    log.add_nodes("r1", [node(2, "failed", error={"message": "no"}), node(1, note="from memory")])
-    log.add_nodes("r1", [node(3, "skipped")])
+    log.add_nodes("r1", [make_row(2, "failed", error={"message": "no"}), make_row(1, note="from memory")])
+    log.add_nodes("r1", [make_row(3, "skipped")])
     log.finish_run("r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]})
     run = log.get_run("r1")
     nodes = run.pop("nodes")
@@ -152,15 +156,15 @@ def test_the_last_to_begin_comes_first_though_the_clock_went_back(log: RunLog) -
     for run_id, started_at in (("r1", LATER), ("r2", NOON), ("r3", "1999-12-31T23:59:59.000000Z")):
         log.begin_run(run_id, "w", "library", started_at, {})
     log.begin_run("r4", "v", "library", NOON, {})
-    assert ids(log) == ["r4", "r3", "r2", "r1"]
-    assert ids(log, "w") == ["r3", "r2", "r1"]
+    assert list_ids(log) == ["r4", "r3", "r2", "r1"]
+    assert list_ids(log, "w") == ["r3", "r2", "r1"]
     assert [run["id"] for run in log.list_runs("w", limit=2)] == ["r3", "r2"]
     assert log.list_runs(limit=0) == log.list_runs(limit=-1) == []
 
 
 def test_the_beginning_of_an_id_is_enough_where_only_one_run_has_it(log: RunLog) -> None:
     for run_id in ("abc1", "abc2", "abc", "xyz"):
-        ran(log, run_id)
+        log_run(log, run_id)
     assert log.get_run("x")["id"] == "xyz"
     assert log.get_run("abc")["id"] == "abc"
     with pytest.raises(RunNotFound, match="Several runs begin with 'ab'") as caught:
@@ -170,8 +174,8 @@ def test_the_beginning_of_an_id_is_enough_where_only_one_run_has_it(log: RunLog)
 
 
 @pytest.mark.parametrize("unknown", ["q", "", "%", "ABC", "abc12", "a\x1b[31m\ud800", "q" * 10_000])
-def test_a_run_that_is_not_there_is_an_error_that_says_where_to_look(log: RunLog, unknown: str) -> None:
-    ran(log, "abc1")
+def test_a_missing_run_is_an_error_with_a_hint(log: RunLog, unknown: str) -> None:
+    log_run(log, "abc1")
     with pytest.raises(RunNotFound, match="There is no run") as caught:
         log.get_run(unknown)
     assert "pflow history" in caught.value.hint
@@ -180,10 +184,10 @@ def test_a_run_that_is_not_there_is_an_error_that_says_where_to_look(log: RunLog
     assert len(caught.value.message) < 300
 
 
-def test_what_was_never_begun_cannot_go_on(log: RunLog) -> None:
-    ran(log, "r1")
+def test_a_run_that_was_not_begun_cannot_be_continued(log: RunLog) -> None:
+    log_run(log, "r1")
     with pytest.raises(RunNotFound):
-        log.add_nodes("r2", [node(1)])
+        log.add_nodes("r2", [make_row(1)])
     with pytest.raises(RunNotFound):
         log.finish_run("r2", "success", LATER, 1)
     with pytest.raises(UraniborgError):
@@ -192,7 +196,7 @@ def test_what_was_never_begun_cannot_go_on(log: RunLog) -> None:
 
 
 def test_a_run_ends_once(log: RunLog) -> None:
-    ran(log, "r1", ms=10)
+    log_run(log, "r1", ms=10)
     log.finish_run("r1", "failed", LATER, 99)
     assert log.get_run("r1")["status"] == "success"
     assert log.compute_statistics("w")["failure_count"] == 0
@@ -210,14 +214,14 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_run_whose_process_was_killed_is_interrupted_and_keeps_what_it_had(log: RunLog, path: Path) -> None:
+def test_a_run_whose_process_was_killed_is_interrupted_and_its_nodes_stay(log: RunLog, path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", BEGUN_AND_KILLED, str(path)], check=False, timeout=30)
     assert done.returncode == -signal.SIGKILL
     run = log.get_run("killed")
     assert (run["status"], [one["node"] for one in run["nodes"]]) == ("interrupted", ["first"])
-    told = log.compute_statistics("w")
-    assert (told["execution_count"], told["failure_count"], told["last_execution_success"]) == (1, 0, False)
-    assert (told["last_execution_timestamp"], told["last_duration_ms"]) == (NOON, None)
+    report = log.compute_statistics("w")
+    assert (report["execution_count"], report["failure_count"], report["last_execution_success"]) == (1, 0, False)
+    assert (report["last_execution_timestamp"], report["last_duration_ms"]) == (NOON, None)
 
 
 def test_a_run_of_this_process_is_running(log: RunLog) -> None:
@@ -225,7 +229,7 @@ def test_a_run_of_this_process_is_running(log: RunLog) -> None:
     assert log.get_run("r1")["status"] == log.list_runs()[0]["status"] == "running"
 
 
-def test_a_later_process_with_the_same_number_is_not_taken_for_the_one_that_ran(log: RunLog) -> None:
+def test_a_later_process_with_the_same_id_is_not_mistaken_for_the_one_that_ran(log: RunLog) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("this system does not tell when a process began")
     log.begin_run("r1", "w", "library", NOON, {})
@@ -240,7 +244,7 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     def unknown(_pid: int) -> str:
         return ""
 
-    monkeypatch.setattr(runlog, "_read_birth", unknown)
+    monkeypatch.setattr(runlog, "_read_process_start", unknown)
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait(timeout=30)
     log.begin_run("r1", "w", "library", NOON, {})
@@ -249,43 +253,43 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     assert [run["status"] for run in log.list_runs()] == ["running", "interrupted", "running"]
 
 
-def test_figures_and_runs_move_to_the_new_name_and_join_what_is_there(log: RunLog) -> None:
-    ran(log, "r1", ms=10, workflow="draft")
-    ran(log, "r2", "failed", ms=20, workflow="draft", error={"message": "no"})
-    ran(log, "r3", ms=60, workflow="final")
+def test_statistics_and_runs_move_to_the_new_name_and_are_added_to_existing_ones(log: RunLog) -> None:
+    log_run(log, "r1", ms=10, workflow="draft")
+    log_run(log, "r2", "failed", ms=20, workflow="draft", error={"message": "no"})
+    log_run(log, "r3", ms=60, workflow="final")
     log.begin_run("r4", "draft", "draft", NOON, {})
     log.rename_workflow("draft", "final")
     log.rename_workflow("final", "final")
     log.finish_run("r4", "success", LATER, 30)
-    told = log.compute_statistics("final")
-    assert (told["execution_count"], told["success_count"], told["failure_count"]) == (4, 3, 1)
-    assert (told["average_duration_ms"], told["last_duration_ms"], told["last_error"]) == (30, 30, "no")
-    assert ids(log, "final") == ["r4", "r3", "r2", "r1"]
+    report = log.compute_statistics("final")
+    assert (report["execution_count"], report["success_count"], report["failure_count"]) == (4, 3, 1)
+    assert (report["average_duration_ms"], report["last_duration_ms"], report["last_error"]) == (30, 30, "no")
+    assert list_ids(log, "final") == ["r4", "r3", "r2", "r1"]
     assert log.compute_statistics("draft") == NEVER_RAN
     assert log.count_runs() == {"final": 4}
 
 
-def test_pruning_forgets_old_runs_and_no_figures(log: RunLog) -> None:
-    ran(log, "failed", "failed", error={"message": "no"})
+def test_pruning_deletes_old_runs_but_no_statistics(log: RunLog) -> None:
+    log_run(log, "failed", "failed", error={"message": "no"})
     log.begin_run("running", "w", "library", NOON, {})
     for number in range(250):
-        ran(log, f"r{number}")
-    log.add_nodes("r0", [node(1)])
-    ran(log, "kept", workflow="v")
+        log_run(log, f"r{number}")
+    log.add_nodes("r0", [make_row(1)])
+    log_run(log, "kept", workflow="v")
     before = log.compute_statistics("w")
     assert log.prune_runs(keep=3) == 247
-    assert ids(log, "w") == ["r249", "r248", "r247", "running", "failed"]
-    assert ids(log, "v") == ["kept"]
+    assert list_ids(log, "w") == ["r249", "r248", "r247", "running", "failed"]
+    assert list_ids(log, "v") == ["kept"]
     assert log.compute_statistics("w") == before
     with log.file.use_connection() as connection:
         assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (0,)
     assert log.prune_runs(keep=3) == 0
 
 
-def test_the_log_does_not_grow_without_end(log: RunLog) -> None:
+def test_the_log_is_bounded(log: RunLog) -> None:
     for number in range(1_100):
-        ran(log, f"r{number}")
-    assert len(ids(log)) == 1_000
+        log_run(log, f"r{number}")
+    assert len(list_ids(log)) == 1_000
     assert log.count_runs() == {"w": 1_100}
 
 
@@ -308,9 +312,9 @@ for number in range(25):
 def test_processes_that_begin_at_once_lose_nothing(log: RunLog, path: Path) -> None:
     processes = [subprocess.Popen([sys.executable, "-c", RUN_MANY, str(path), str(one)]) for one in range(4)]
     assert [process.wait(timeout=50) for process in processes] == [0, 0, 0, 0]
-    told = log.compute_statistics("w")
-    assert (told["execution_count"], told["success_count"], told["failure_count"]) == (100, 80, 20)
-    assert len({len(log.get_run(run_id)["nodes"]) for run_id in ids(log)} | {20}) == 1
+    report = log.compute_statistics("w")
+    assert (report["execution_count"], report["success_count"], report["failure_count"]) == (100, 80, 20)
+    assert len({len(log.get_run(run_id)["nodes"]) for run_id in list_ids(log)} | {20}) == 1
     assert log.notice is None
 
 
@@ -324,7 +328,7 @@ def test_threads_share_a_log_or_have_their_own_and_lose_nothing(log: RunLog, pat
             for number in range(10):
                 run_id = f"{one}-{number}"
                 mine.begin_run(run_id, "w", "library", NOON, {})
-                mine.add_nodes(run_id, [node(seq) for seq in range(5)])
+                mine.add_nodes(run_id, [make_row(seq) for seq in range(5)])
                 mine.finish_run(run_id, "success", LATER, 1)
         except BaseException as exc:
             failures.append(exc)
@@ -352,12 +356,12 @@ def test_only_the_owner_may_read_the_log(path: Path) -> None:
 
 
 @requirement("PF-N4")
-def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: Path) -> None:
+def test_an_unmasked_secret_does_not_reach_the_file(log: RunLog, path: Path) -> None:
     register_secret("zanzibar-4711")
     log.begin_run("r1", "w", "library", NOON, {"api_key": "by-its-name", "text": "see zanzibar-4711"})
-    told = {"message": "https://x/?token=in-a-url", "outputs": {"password": "by-its-name"}}
-    log.add_nodes("r1", [node(1, "failed", error=told, note="zanzibar-4711")._replace(action="zanzibar-4711")])
-    log.finish_run("r1", "failed", LATER, 1, "n1", told, outputs={"a": ["zanzibar-4711"]})
+    report = {"message": "https://x/?token=in-a-url", "outputs": {"password": "by-its-name"}}
+    log.add_nodes("r1", [make_row(1, "failed", error=report, note="zanzibar-4711")._replace(action="zanzibar-4711")])
+    log.finish_run("r1", "failed", LATER, 1, "n1", report, outputs={"a": ["zanzibar-4711"]})
     written = b"".join(file.read_bytes() for file in path.parent.iterdir())
     for secret in (b"zanzibar", b"by-its-name", b"in-a-url"):
         assert secret not in written
@@ -375,7 +379,7 @@ def test_a_secret_that_nobody_masked_does_not_reach_the_file(log: RunLog, path: 
         ({"nul": "\x00"}, {"nul": "\x00"}),
     ],
 )
-def test_odd_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
+def test_unusual_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
     log.begin_run("r1", "w\ud800", "library", NOON, given_value)
     log.add_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
     log.finish_run("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
@@ -395,16 +399,16 @@ def test_of_huge_values_the_beginning_is_stored(log: RunLog) -> None:
     assert len(json.dumps(kept)) < 2_000
 
 
-def garbage(path: Path) -> None:
+def write_garbage(path: Path) -> None:
     path.write_bytes(b"no database " * 1_000)
 
 
-def cut_off(path: Path) -> None:
+def truncate_file(path: Path) -> None:
     os.truncate(path, path.stat().st_size // 2)
 
 
-def a_broken_page(path: Path, table: str = "runs") -> None:
-    """Found only by who looks at the table."""
+def break_page(path: Path, table: str = "runs") -> None:
+    """Damage the first page of a table, which is detected only when the table is read."""
     with closing(sqlite3.connect(path)) as connection:
         (page,) = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         (size,) = connection.execute("PRAGMA page_size").fetchone()
@@ -413,73 +417,73 @@ def a_broken_page(path: Path, table: str = "runs") -> None:
         file.write(b"\xff" * size)
 
 
-def another_database(path: Path) -> None:
+def write_other_database(path: Path) -> None:
     path.unlink()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE runs (title TEXT)")
 
 
-def without_a_table(path: Path) -> None:
+def drop_table(path: Path) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("DROP TABLE tallies")
 
 
-HARMS: list[Callable[[Path], None]] = [garbage, cut_off, a_broken_page, another_database, without_a_table]
+HARMS: list[Callable[[Path], None]] = [write_garbage, truncate_file, break_page, write_other_database, drop_table]
 
 
 @pytest.mark.parametrize("harm", HARMS)
-def test_a_damaged_log_is_moved_aside_a_new_one_begun_and_that_said(path: Path, harm: Callable[[Path], None]) -> None:
+def test_a_damaged_log_is_renamed_replaced_and_reported(path: Path, harm: Callable[[Path], None]) -> None:
     with closing(RunLog(path)) as log:
         for number in range(200):
-            ran(log, f"r{number}")
+            log_run(log, f"r{number}")
     harm(path)
     damaged = path.read_bytes()
     with closing(RunLog(path)) as log:
-        ran(log, "new")
-        assert ids(log) == ["new"]
+        log_run(log, "new")
+        assert list_ids(log) == ["new"]
         assert log.notice is not None
         assert "runs.db.damaged-1" in log.notice
     aside = path.with_name("runs.db.damaged-1").read_bytes()
-    assert aside == damaged or (harm is another_database and b"title TEXT" in aside)
+    assert aside == damaged or (harm is write_other_database and b"title TEXT" in aside)
     with closing(RunLog(path)) as log:
         assert log.count_runs() == {"w": 1}
         assert log.notice is None
-    garbage(path)
+    write_garbage(path)
     with closing(RunLog(path)) as log:
         assert log.count_runs() == {}
         assert log.notice is not None
         assert "runs.db.damaged-2" in log.notice
 
 
-def test_damage_found_in_the_middle_of_a_run_takes_along_what_sqlite_keeps_beside_the_file(path: Path) -> None:
+def test_damage_during_a_run_also_renames_the_other_files_of_sqlite(path: Path) -> None:
     with closing(RunLog(path)) as log, closing(RunLog(path)) as other:
-        ran(log, "r1")
+        log_run(log, "r1")
         with log.file.use_connection() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        a_broken_page(path, "nodes")
+        break_page(path, "nodes")
         other.begin_run("r2", "w", "library", NOON, {})
         log.begin_run("r3", "w", "library", NOON, {})
         with pytest.raises(RunNotFound):
-            log.add_nodes("r3", [node(1)])
+            log.add_nodes("r3", [make_row(1)])
         assert log.notice is not None
-        assert kept_beside(path) == ["runs.db.damaged-1", "runs.db.damaged-1-shm", "runs.db.damaged-1-wal"]
-        ran(log, "r4")
+        assert list_damaged_files(path) == ["runs.db.damaged-1", "runs.db.damaged-1-shm", "runs.db.damaged-1-wal"]
+        log_run(log, "r4")
         other.finish_run("r2", "success", LATER, 1)
-        assert ids(log) == ["r4"]
+        assert list_ids(log) == ["r4"]
 
 
 def test_damage_that_another_process_has_dealt_with_is_not_dealt_with_again(path: Path) -> None:
     with closing(RunLog(path)) as late, closing(RunLog(path)) as early:
-        ran(late, "r1")
+        log_run(late, "r1")
         late.close()
-        garbage(path)
-        ran(early, "r2")
+        write_garbage(path)
+        log_run(early, "r2")
         error = DatabaseUnusable("It is malformed.")
         error.__cause__ = sqlite3.OperationalError("no such table: runs")
         assert late.file.replace_if_damaged(error)
         assert late.notice is None
-        assert ids(late) == ["r2"]
-    assert kept_beside(path) == ["runs.db.damaged-1"]
+        assert list_ids(late) == ["r2"]
+    assert list_damaged_files(path) == ["runs.db.damaged-1"]
 
 
 def test_a_damaged_log_that_cannot_be_moved_is_an_error(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -487,21 +491,21 @@ def test_a_damaged_log_that_cannot_be_moved_is_an_error(path: Path, monkeypatch:
         raise PermissionError(13, "no")
 
     path.parent.mkdir()
-    garbage(path)
+    write_garbage(path)
     monkeypatch.setattr(Path, "rename", refused)
     with closing(RunLog(path)) as log, pytest.raises(DatabaseUnusable):
         log.begin_run("r1", "w", "library", NOON, {})
 
 
-def test_a_log_of_a_newer_version_is_left_as_it_is(path: Path) -> None:
+def test_a_log_of_a_newer_version_stays_unchanged(path: Path) -> None:
     with closing(RunLog(path)) as log:
-        ran(log, "r1")
+        log_run(log, "r1")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO migrations VALUES ('from the future')")
         connection.commit()
     with closing(RunLog(path)) as log, pytest.raises(DatabaseNewer):
         log.begin_run("r2", "w", "library", NOON, {})
-    assert kept_beside(path) == []
+    assert list_damaged_files(path) == []
 
 
 def test_a_log_that_cannot_be_made_is_an_error_of_the_family(tmp_path: Path) -> None:
@@ -514,47 +518,47 @@ def test_a_log_on_a_read_only_disk_can_be_read_and_refuses_to_be_written(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(RunLog(path)) as log:
-        ran(log, "r1")
+        log_run(log, "r1")
 
     def not_writable(_path: object, _mode: int) -> bool:
         return False
 
     monkeypatch.setattr(os, "access", not_writable)
     with closing(RunLog(path)) as log:
-        assert ids(log) == ["r1"]
+        assert list_ids(log) == ["r1"]
         assert log.compute_statistics("w")["success_count"] == 1
         with pytest.raises(DatabaseUnusable, match="readonly"):
             log.begin_run("r2", "w", "library", NOON, {})
-        assert ids(log) == ["r1"]
-    assert kept_beside(path) == []
+        assert list_ids(log) == ["r1"]
+    assert list_damaged_files(path) == []
 
 
-def test_on_a_full_disk_nothing_is_half_written_and_what_was_there_stays(log: RunLog) -> None:
+def test_a_full_disk_leaves_no_partial_write_and_earlier_rows_stay(log: RunLog) -> None:
     log.begin_run("r1", "w", "library", NOON, {})
     with log.file.use_connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(DatabaseUnusable, match="full"):
-        log.add_nodes("r1", [node(seq, note="x" * 1_000) for seq in range(100)])
+        log.add_nodes("r1", [make_row(seq, note="x" * 1_000) for seq in range(100)])
     assert (log.get_run("r1")["nodes"], log.notice) == ([], None)
-    log.add_nodes("r1", [node(1)])
+    log.add_nodes("r1", [make_row(1)])
     assert len(log.get_run("r1")["nodes"]) == 1
 
 
-def test_a_log_that_another_process_holds_is_waited_for_and_then_given_up(
+def test_a_log_locked_by_another_process_is_waited_for_up_to_a_limit(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runlog_file, "connect", partial(connect, busy_timeout_s=0.01))
     with closing(RunLog(path)) as log, closing(connect(path)) as other:
-        ran(log, "r1")
+        log_run(log, "r1")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseUnusable, match="locked"):
             log.begin_run("r2", "w", "library", NOON, {})
-        assert ids(log) == ["r1"]
+        assert list_ids(log) == ["r1"]
         other.execute("ROLLBACK")
-        ran(log, "r2")
-        assert ids(log) == ["r2", "r1"]
-    assert kept_beside(path) == []
+        log_run(log, "r2")
+        assert list_ids(log) == ["r2", "r1"]
+    assert list_damaged_files(path) == []
 
 
 @settings(max_examples=40)
@@ -575,7 +579,7 @@ def test_statistics_are_those_of_all_runs_through_renaming_and_pruning(
     with closing(RunLog(tmp_path_factory.mktemp("log") / "runs.db")) as log:
         for number, (kind, name, other, amount) in enumerate(steps):
             if kind == "run":
-                ran(log, f"r{number}", other, workflow=name, ms=amount)
+                log_run(log, f"r{number}", other, workflow=name, ms=amount)
                 remembered.append([name, other, amount])
             elif kind == "rename":
                 log.rename_workflow(name, other)
@@ -584,11 +588,11 @@ def test_statistics_are_those_of_all_runs_through_renaming_and_pruning(
                 log.prune_runs(keep=amount)
         for name in "abc":
             outcomes = [run[2] for run in remembered if run[0] == name and run[1] in ("success", "failed")]
-            told = log.compute_statistics(name)
-            assert told["execution_count"] == sum(run[0] == name for run in remembered)
-            assert told["success_count"] == sum(run[:2] == [name, "success"] for run in remembered)
-            assert told["failure_count"] == sum(run[:2] == [name, "failed"] for run in remembered)
-            assert told["average_duration_ms"] == (round(sum(outcomes) / len(outcomes), 3) if outcomes else None)
+            report = log.compute_statistics(name)
+            assert report["execution_count"] == sum(run[0] == name for run in remembered)
+            assert report["success_count"] == sum(run[:2] == [name, "success"] for run in remembered)
+            assert report["failure_count"] == sum(run[:2] == [name, "failed"] for run in remembered)
+            assert report["average_duration_ms"] == (round(sum(outcomes) / len(outcomes), 3) if outcomes else None)
 
 
 def test_the_log_loads_nothing_heavy() -> None:
@@ -601,7 +605,7 @@ def test_the_log_loads_nothing_heavy() -> None:
 def test_only_a_run_that_is_logged_as_a_success_has_succeeded(log: RunLog, path: Path) -> None:
     assert not log.has_succeeded("run_0")
     for number, status in enumerate(get_args(Ending)):
-        ran(log, f"run_{number}", status)
+        log_run(log, f"run_{number}", status)
     log.begin_run("run_9", "w", "draft", NOON, {})
     assert [log.has_succeeded(f"run_{number}") for number in range(10)] == [
         number < len(get_args(Ending)) and get_args(Ending)[number] == "success" for number in range(10)
@@ -626,6 +630,6 @@ def test_how_a_run_ended_is_on_disk_when_it_is_logged(log: RunLog, monkeypatch: 
         return transaction(connection)
 
     monkeypatch.setattr(runlog, "transaction", noted)
-    ran(log, "run_0")
+    log_run(log, "run_0")
     full = 2
     assert levels[-1] == full

@@ -1,7 +1,6 @@
-"""What a run says of itself in the log of runs: every node, how it ended, what was reused, and no secret."""
+"""Rows that a run writes to the log: every node, its status and reuse, and no secret."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +12,8 @@ from tests.requirements import requirement
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-@pytest.fixture
 def logged(home: Home) -> Callable[[RunResult], dict[str, Any]]:
-    """The run as the log tells of it, with its nodes by name."""
+    """Return a function that reads a logged run, with its nodes by name."""
 
     def read(result: RunResult) -> dict[str, Any]:
         log = RunLog(home.path / "runs.db")
@@ -55,7 +49,7 @@ def test_every_node_is_there_with_how_it_ended(home: Home, logged: Any) -> None:
     assert run["inputs"] == {"unused": 1}
 
 
-def test_a_failed_run_and_the_one_that_goes_on_from_it_are_reported_apart(home: Home, logged: Any) -> None:
+def test_a_failed_run_and_the_run_that_resumes_it_are_logged_separately(home: Home, logged: Any) -> None:
     home.order("fail-b")
     ir = chain(node("a"), node("b"))
     first = home.run(ir)
@@ -106,7 +100,7 @@ def test_no_secret_is_in_the_log(home: Home, logged: Any) -> None:
     assert b"s3cr3t-value" not in b"".join(path.read_bytes() for path in home.path.glob("runs.db*"))
 
 
-def test_what_nodes_raise_that_no_json_holds_is_stored_as_text(home: Home, logged: Any) -> None:
+def test_errors_without_a_json_form_are_stored_as_text(home: Home, logged: Any) -> None:
     home.add_nodes(
         "odd",
         [{"type": "odd", "description": "o", "run": "odd.py:act"}],

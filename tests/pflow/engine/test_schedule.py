@@ -1,4 +1,4 @@
-"""Which nodes run, which are skipped, and when: whatever their shape, their answers and the order they end in."""
+"""The schedule: which nodes run, which are skipped, and in which order."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,7 +14,7 @@ from pflow.ir.model import Edge, Node, Workflow
 ACTIONS = ["default", "error", "left", "right"]
 
 
-def workflow_of(edges: list[tuple[str, ...]], start: str = "") -> Workflow:
+def build_workflow(edges: list[tuple[str, ...]], start: str = "") -> Workflow:
     names = dict.fromkeys([start or edges[0][0], *(end for edge in edges for end in edge[:2])])
     nodes = {name: Node(name, "echo", {}) for name in names}
     return Workflow(nodes, tuple(Edge(*edge) for edge in edges), next(iter(nodes)), {}, {})
@@ -30,7 +30,7 @@ class Case:
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> Case:
+def draw_cases(draw: st.DrawFn) -> Case:
     size = draw(st.integers(1, 12))
     names = [f"n{number}" for number in range(size)]
     edges: dict[Edge, None] = {}
@@ -46,7 +46,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
-    """The nodes that ran and those that were skipped, where of all that may run the one whose turn it is ends next."""
+    """Return the nodes that ran and those that were skipped, when ready nodes end in the order of `turns`."""
     schedule = Schedule(case.workflow)
     ready = [schedule.start]
     ran: list[str] = []
@@ -64,8 +64,8 @@ def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
     return ran, schedule.skipped
 
 
-def expected(case: Case) -> set[str]:
-    """The nodes that run, by definition: the start, and each to which an edge leads that was taken."""
+def compute_expected_nodes(case: Case) -> set[str]:
+    """Return the nodes that run by definition: the start, and each node with a taken edge to it."""
     running = {case.workflow.start}
     for name in case.workflow.nodes:  # each is listed after those it follows
         for edge in case.workflow.edges:
@@ -75,18 +75,18 @@ def expected(case: Case) -> set[str]:
 
 
 @settings(max_examples=300)
-@given(cases())
+@given(draw_cases())
 def test_every_node_runs_once_after_all_its_edges_are_settled_or_is_skipped_and_never_both(case: Case) -> None:
     ran, skipped = play_schedule(case, case.turns)
     assert len(ran) == len(set(ran))
     assert len(skipped) == len(set(skipped))
     assert set(ran) & set(skipped) == set()
     assert set(ran) | set(skipped) == set(case.workflow.nodes)
-    assert set(ran) == expected(case)
+    assert set(ran) == compute_expected_nodes(case)
 
 
 @settings(max_examples=200)
-@given(cases(), st.data())
+@given(draw_cases(), st.data())
 def test_the_order_in_which_nodes_end_does_not_matter(case: Case, data: st.DataObject) -> None:
     size = len(case.workflow.nodes)
     other = data.draw(st.lists(st.integers(0, 100), min_size=size, max_size=size))
@@ -96,27 +96,27 @@ def test_the_order_in_which_nodes_end_does_not_matter(case: Case, data: st.DataO
 
 
 def test_a_single_node_begins_and_that_is_all() -> None:
-    schedule = Schedule(workflow_of([], "only"))
+    schedule = Schedule(build_workflow([], "only"))
     assert schedule.start == "only"
     assert schedule.end_node("only", "default") == []
     assert schedule.skipped == []
 
 
 def test_several_edges_of_one_action_are_branches_that_begin_together() -> None:
-    schedule = Schedule(workflow_of([("a", "b"), ("a", "c"), ("a", "d")]))
+    schedule = Schedule(build_workflow([("a", "b"), ("a", "c"), ("a", "d")]))
     assert schedule.end_node("a", "default") == ["b", "c", "d"]
 
 
 def test_a_node_waits_for_all_branches_that_lead_to_it() -> None:
-    schedule = Schedule(workflow_of([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]))
+    schedule = Schedule(build_workflow([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]))
     schedule.end_node("a", "default")
     assert schedule.end_node("c", "default") == []
     assert schedule.end_node("b", "default") == ["d"]
 
 
-def test_the_branch_that_is_not_taken_is_skipped_and_all_that_only_it_leads_to() -> None:
+def test_the_branch_that_is_not_taken_is_skipped_with_all_nodes_only_it_leads_to() -> None:
     schedule = Schedule(
-        workflow_of([("a", "b", "left"), ("a", "c", "right"), ("c", "d"), ("d", "e"), ("b", "f"), ("e", "f")])
+        build_workflow([("a", "b", "left"), ("a", "c", "right"), ("c", "d"), ("d", "e"), ("b", "f"), ("e", "f")])
     )
     assert schedule.end_node("a", "left") == ["b"]
     assert schedule.skipped == ["c", "d", "e"]
@@ -124,28 +124,28 @@ def test_the_branch_that_is_not_taken_is_skipped_and_all_that_only_it_leads_to()
 
 
 def test_a_node_runs_if_one_of_its_edges_was_taken() -> None:
-    schedule = Schedule(workflow_of([("a", "b"), ("a", "c"), ("b", "d", "error"), ("c", "d")]))
+    schedule = Schedule(build_workflow([("a", "b"), ("a", "c"), ("b", "d", "error"), ("c", "d")]))
     schedule.end_node("a", "default")
     assert schedule.end_node("b", "default") == []
     assert schedule.end_node("c", "default") == ["d"]
 
 
-def test_an_answer_that_no_edge_is_for_ends_that_way() -> None:
-    schedule = Schedule(workflow_of([("a", "b"), ("b", "c")]))
+def test_an_action_without_an_edge_ends_the_branch() -> None:
+    schedule = Schedule(build_workflow([("a", "b"), ("b", "c")]))
     assert schedule.end_node("a", "unheard-of") == []
     assert schedule.skipped == ["b", "c"]
 
 
-def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one_way() -> None:
-    schedule = Schedule(workflow_of([("a", "b"), ("a", "b", "error")]))
+def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one() -> None:
+    schedule = Schedule(build_workflow([("a", "b"), ("a", "b", "error")]))
     assert schedule.end_node("a", "error") == ["b"]
     assert schedule.skipped == []
 
 
 def test_the_edges_that_leave_a_node_are_known_by_their_actions() -> None:
-    schedule = Schedule(workflow_of([("a", "b"), ("a", "c", "error")]))
+    schedule = Schedule(build_workflow([("a", "b"), ("a", "c", "error")]))
     assert (schedule.has_edge("a", "error"), schedule.has_edge("b", "error")) == (True, False)
-    assert list(schedule.edge_actions("a")) == ["default", "error"]
+    assert list(schedule.iter_edge_actions("a")) == ["default", "error"]
 
 
 @pytest.mark.parametrize("shape", ["row", "fan", "skipped row"])
@@ -154,7 +154,7 @@ def test_ten_thousand_nodes_are_scheduled(shape: str) -> None:
     edges: list[Any] = list(pairwise(names))
     if shape == "fan":
         edges = [*(("start", name) for name in names), *((name, "end") for name in names)]
-    schedule = Schedule(workflow_of(edges))
+    schedule = Schedule(build_workflow(edges))
     ready = [schedule.start]
     ran = 0
     while ready:

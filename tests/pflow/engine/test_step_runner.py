@@ -1,4 +1,4 @@
-"""A node that returns the action `error` has failed, as one that raises has."""
+"""A node that returns the action `error` fails like one that raises."""
 
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Home:
     return made
 
 
-def answers(home: Home) -> str:
+def read_answers(home: Home) -> str:
     return (home.place / "answers").read_text()
 
 
@@ -94,7 +94,7 @@ def test_the_action_error_is_never_taken_for_a_result_of_an_earlier_run(home: Ho
     assert home.run(ir, {"action": "error"}).failed_node == "a"
     again = home.run(ir, {"action": "error"})
     assert again.progress.reused == ["before"]
-    assert answers(home) == "aa"
+    assert read_answers(home) == "aa"
     assert again.warnings == [], "it answered: nobody need wonder whether it had its effect"
     assert home.run(ir, {"action": "default"}).success
 
@@ -103,7 +103,7 @@ def test_a_node_that_answers_with_the_action_error_is_tried_as_often_as_it_may_b
     retried = node("a", "answering", error="busy", retry={"attempts": 3, "wait": 0})
     reply = home.run(build_graph([retried])).reply()
     assert (reply["error"]["message"], reply["error"]["attempts"]) == ("busy", 3)
-    assert answers(home) == "aaa"
+    assert read_answers(home) == "aaa"
 
 
 @pytest.mark.parametrize("warnings", ["text", 5, None, ["a list"]])

@@ -1,4 +1,4 @@
-"""One node at a time: when an earlier result stands for it, how often it is tried, and what it may do to the engine."""
+"""Single steps: reuse of results, retries, and misbehaving nodes."""
 
 import asyncio
 import gc
@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -22,18 +21,13 @@ from tests.pflow.engine.counting_home import CODE, NODES, SOON_S, Home, build_gr
 from tests.requirements import requirement
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-def failing_at_the_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """The nodes, and after them one called `end`."""
+def build_chain_with_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """Return a workflow of these nodes, followed by a node `end`."""
     return chain(*nodes, node("end"), **more)
 
 
 @pytest.fixture
-def failed(home: Home) -> Callable[..., RunResult]:
+def run_and_fail(home: Home) -> Callable[..., RunResult]:
     """Runs a workflow that fails at its node `end`, and has it no longer fail there."""
 
     def run(ir: Any, inputs: dict[str, Any] | None = None) -> RunResult:
@@ -47,9 +41,9 @@ def failed(home: Home) -> Callable[..., RunResult]:
 
 
 @requirement("PF-E10", "PF-R10")
-def test_a_failed_run_resumes_from_where_it_failed(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("a", value=1), node("b", "effect", value="${a.value}"))
-    first = failed(ir).reply()
+def test_a_failed_run_resumes_from_where_it_failed(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    ir = build_chain_with_end(node("a", value=1), node("b", "effect", value="${a.value}"))
+    first = run_and_fail(ir).reply()
     assert first["success"] is False
     assert first["checkpoint"]["completed_nodes"] == ["a", "b"]
     assert first["checkpoint"]["failed_node"] == "end"
@@ -66,9 +60,9 @@ def test_a_failed_run_resumes_from_where_it_failed(home: Home, failed: Callable[
     assert home.runs() == {"a": 1, "b": 1, "end": 2}
 
 
-def test_after_a_run_that_went_well_everything_runs(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("a", "effect"))
-    failed(ir)
+def test_after_a_successful_run_everything_runs_again(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    ir = build_chain_with_end(node("a", "effect"))
+    run_and_fail(ir)
     assert home.run(ir).success
     third = home.run(ir)
     assert third.progress.reused == []
@@ -77,8 +71,8 @@ def test_after_a_run_that_went_well_everything_runs(home: Home, failed: Callable
 
 
 @requirement("PF-E10")
-def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_it(
-    home: Home, failed: Callable[..., RunResult]
+def test_an_edited_node_and_the_nodes_whose_values_it_changes_run_again(
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     def ir(value: int) -> dict[str, Any]:
         return build_graph(
@@ -86,7 +80,7 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
             *("start>a", "a>b", "start>c", "b>end", "c>end"),
         )
 
-    failed(ir(1))
+    run_and_fail(ir(1))
     second = home.run(ir(2))
     assert set(second.progress.reused) == {"start", "c"}
     assert second.progress.not_reused == {
@@ -94,69 +88,71 @@ def test_an_edited_node_runs_again_and_so_does_what_is_given_something_else_by_i
         "b": "its inputs changed",
         "end": "it had not finished",
     }
-    (told,) = second.warnings
-    assert told.startswith("'b' has effects, had finished in an earlier run, and ran again")
+    (report,) = second.warnings
+    assert report.startswith("'b' has effects, had finished in an earlier run, and ran again")
     assert home.runs() == {"start": 1, "c": 1, "a": 2, "b": 2, "end": 2}
 
 
 @requirement("PF-E10")
 def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
-    home: Home, failed: Callable[..., RunResult]
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     twins = [{**NODES[0], "type": name} for name in ("twin", "other-twin")]
     home.add_nodes("counting", [*NODES, *twins], CODE)
-    failed(failing_at_the_end(node("a", "twin", value=1), node("b", value="${a.value}")))
-    second = home.run(failing_at_the_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
+    run_and_fail(build_chain_with_end(node("a", "twin", value=1), node("b", value="${a.value}")))
+    second = home.run(build_chain_with_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
     assert second.progress.reused == ["b"], "what it gives is the same"
     assert second.progress.not_reused["a"] == "its inputs changed"
     assert home.runs() == {"a": 2, "b": 1, "end": 2}
 
 
 def test_an_edit_that_leads_to_the_same_values_runs_nothing_but_the_edited_node(
-    home: Home, failed: Callable[..., RunResult]
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     def ir(**more: Any) -> dict[str, Any]:
-        return failing_at_the_end(node("a", echo=1, **more), node("b", "effect", value="${a.echo}"))
+        return build_chain_with_end(node("a", echo=1, **more), node("b", "effect", value="${a.echo}"))
 
-    failed(ir())
+    run_and_fail(ir())
     second = home.run(ir(note="other"))
     assert second.progress.reused == ["b"]
     assert home.runs()["b"] == 1
 
 
-def test_an_edit_that_is_taken_back_finds_the_first_result_again(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_an_edit_that_is_taken_back_finds_the_first_result_again(
+    home: Home, run_and_fail: Callable[..., RunResult]
+) -> None:
     for value in (1, 2, 1):
-        failed(failing_at_the_end(node("a", "effect", value=value)))
+        run_and_fail(build_chain_with_end(node("a", "effect", value=value)))
     assert home.runs("done")["a"] == 2
 
 
-def test_other_inputs_run_what_they_reach_and_nothing_else(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("a", "effect", value="${x}"), node("b", "effect", value="${y}"))
-    failed(ir, {"x": 1, "y": 1})
+def test_changed_inputs_rerun_only_the_nodes_they_reach(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    ir = build_chain_with_end(node("a", "effect", value="${x}"), node("b", "effect", value="${y}"))
+    run_and_fail(ir, {"x": 1, "y": 1})
     second = home.run(ir, {"x": 1, "y": 2})
     assert second.progress.reused == ["a"]
     assert home.runs("done") == {"a": 1, "b": 2, "end": 1}
 
 
 def test_a_parameter_that_only_limits_a_node_does_not_make_it_run_again(
-    home: Home, failed: Callable[..., RunResult]
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     limited = {"type": "limited", "params": {"patience": {"type": "int"}}, "limits": ["patience"]}
     home.add_nodes("counting", [*NODES, {**NODES[1], **limited}], CODE)
-    failed(failing_at_the_end(node("a", "limited", value=1, patience=5)))
-    assert home.run(failing_at_the_end(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
-    failed(failing_at_the_end(node("a", "limited", value=1, patience=5)))
-    assert home.run(failing_at_the_end(node("a", "limited", value=2, patience=5))).progress.reused == []
+    run_and_fail(build_chain_with_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(build_chain_with_end(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
+    run_and_fail(build_chain_with_end(node("a", "limited", value=1, patience=5)))
+    assert home.run(build_chain_with_end(node("a", "limited", value=2, patience=5))).progress.reused == []
 
 
-def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_was(
-    home: Home, failed: Callable[..., RunResult]
+def test_a_node_that_failed_for_a_missing_value_has_no_effect(
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     def ir(name: str) -> dict[str, Any]:
         nodes = [node("start"), node("try", "effect", value=f"${{{name}}}"), node("look", "looker"), node("end")]
         return build_graph(nodes, "start>try", "try>look:error", "look>end")
 
-    failed(ir("missing"))
+    run_and_fail(ir("missing"))
     second = home.run(ir("missing_too"))
     assert second.success
     assert "look" in second.progress.reused
@@ -165,10 +161,10 @@ def test_a_node_that_was_not_begun_for_want_of_a_value_leaves_the_world_as_it_wa
 
 @requirement("PF-E10")
 def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effects_comes_before_it(
-    home: Home, failed: Callable[..., RunResult]
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     nodes = [node("start"), node("a", "effect"), node("b", "effect", value=2), node("look", "looker"), node("end")]
-    failed(build_graph(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
+    run_and_fail(build_graph(nodes, "start>a", "start>b", "a>look", "b>end", "look>end"))
     second = home.run(build_graph(nodes, "start>a", "start>b", "b>look", "a>end", "look>end"))
     assert second.progress.not_reused["look"] == "an earlier node with effects ran again"
     assert home.runs() == {"start": 1, "a": 1, "b": 1, "look": 2, "end": 2}
@@ -176,7 +172,7 @@ def test_a_node_that_looks_at_the_world_runs_again_once_another_node_with_effect
 
 @requirement("PF-E10")
 def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before_it_did(
-    home: Home, failed: Callable[..., RunResult]
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     def ir(a: int, b: int) -> dict[str, Any]:
         changing = [node("a", "effect", value=a), node("b", "effect", value=b)]
@@ -185,12 +181,12 @@ def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before
 
     given = [(0, 0), (1, 0), (1, 1), (2, 1), (2, 2), (3, 2), (3, 3)]
     for times, (a, b) in enumerate(given, 1):
-        failed(ir(a, b))
+        run_and_fail(ir(a, b))
         assert home.runs()["look"] == times
 
 
 @requirement("PF-E10")
-def test_whether_a_node_had_its_effect_is_uncertain_if_what_it_gave_was_of_no_use(home: Home) -> None:
+def test_the_effect_of_a_node_with_an_unusable_outcome_is_uncertain(home: Home) -> None:
     odd = {**NODES[1], "type": "odd", "run": "odd.py:act"}
     home.add_nodes("odd", [odd], "def act(params, context):\n    return 5\n")
     first = home.run(chain(node("a", "odd")))
@@ -205,14 +201,14 @@ def test_whether_a_node_had_its_effect_is_uncertain_if_what_it_gave_was_of_no_us
 @requirement("PF-E10")
 @pytest.mark.parametrize("change", ["size", "time", "file"])
 def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
-    home: Home, failed: Callable[..., RunResult], change: str
+    home: Home, run_and_fail: Callable[..., RunResult], change: str
 ) -> None:
     file, other = home.place / "data.txt", home.place / "other.txt"
     for path in (file, other):
         path.write_text("one")
         os.utime(path, ns=(10**18, 10**18))
-    ir = failing_at_the_end(node("r", "reader", file="data.txt"))
-    failed(ir)
+    ir = build_chain_with_end(node("r", "reader", file="data.txt"))
+    run_and_fail(ir)
     if change == "file":
         other.replace(file)
     else:
@@ -222,37 +218,37 @@ def test_a_file_that_differs_in_size_or_time_or_is_another_one_is_read_again(
     assert home.runs()["r"] == 2
 
 
-def test_a_file_that_a_node_reads_is_part_of_what_its_result_follows_from(
-    home: Home, failed: Callable[..., RunResult]
+def test_the_fingerprint_includes_the_files_that_a_node_reads(
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     file = home.place / "data.txt"
     file.write_text("one")
-    ir = failing_at_the_end(node("r", "reader", file="data.txt"))
-    failed(ir)
-    failed(ir)
+    ir = build_chain_with_end(node("r", "reader", file="data.txt"))
+    run_and_fail(ir)
+    run_and_fail(ir)
     assert home.runs()["r"] == 1
     file.write_text("two, longer")
-    failed(ir)
+    run_and_fail(ir)
     assert home.runs()["r"] == 2
     file.unlink()
-    failed(ir)
+    run_and_fail(ir)
     assert home.runs()["r"] == 3
 
 
-def test_a_node_that_looks_at_what_changes_by_itself_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("v", "volatile"), node("a", value="${v.value}"))
-    failed(ir)
+def test_a_volatile_node_always_runs(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    ir = build_chain_with_end(node("v", "volatile"), node("a", value="${v.value}"))
+    run_and_fail(ir)
     second = home.run(ir)
     assert second.progress.not_reused["v"] == "the data it reads may have changed"
     assert second.progress.reused == ["a"]
 
 
-def test_a_node_whose_file_is_gone_writes_it_again(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_node_whose_file_is_missing_writes_it_again(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     file = home.place / "written"
     file.touch()
-    ir = failing_at_the_end(node("w", "writer", file="written"))
-    failed(ir)
-    failed(ir)
+    ir = build_chain_with_end(node("w", "writer", file="written"))
+    run_and_fail(ir)
+    run_and_fail(ir)
     assert home.runs()["w"] == 1
     file.unlink()
     second = home.run(ir)
@@ -260,7 +256,7 @@ def test_a_node_whose_file_is_gone_writes_it_again(home: Home, failed: Callable[
 
 
 def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_changed_the_world_again(
-    home: Home, failed: Callable[..., RunResult]
+    home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     def ir(value: int, note: int = 0) -> dict[str, Any]:
         return build_graph(
@@ -275,55 +271,57 @@ def test_a_node_that_looks_at_the_world_runs_again_once_a_node_before_it_has_cha
             *("s>e", "e>p", "p>l", "s>beside", "l>end", "beside>end"),
         )
 
-    failed(ir(1))
-    assert failed(ir(1)).progress.reused == ["s", "e", "beside", "p", "l"]
-    assert failed(ir(1, note=2)).progress.reused == ["s", "e", "beside", "l"]
+    run_and_fail(ir(1))
+    assert run_and_fail(ir(1)).progress.reused == ["s", "e", "beside", "p", "l"]
+    assert run_and_fail(ir(1, note=2)).progress.reused == ["s", "e", "beside", "l"]
     changed = home.run(ir(2, note=2))
     assert sorted(changed.progress.reused) == ["beside", "p", "s"]
     assert home.runs() == {"s": 1, "e": 2, "p": 2, "l": 2, "beside": 1, "end": 4}
 
 
-def test_code_of_a_node_that_was_edited_is_another_version_of_it(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("a"))
-    failed(ir)
+def test_code_of_a_node_that_was_edited_is_another_version_of_it(
+    home: Home, run_and_fail: Callable[..., RunResult]
+) -> None:
+    ir = build_chain_with_end(node("a"))
+    run_and_fail(ir)
     code = home.path / "nodes" / "counting.py"
     code.write_text(code.read_text() + "\nEDITED = True\n")
     second = home.run(ir)
     assert second.progress.not_reused["a"] == "its inputs changed"
 
 
-def test_a_node_that_says_so_always_runs(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("a", resume="never"), node("b", "effect", resume="never"))
-    failed(ir)
+def test_a_node_with_resume_never_always_runs(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    ir = build_chain_with_end(node("a", resume="never"), node("b", "effect", resume="never"))
+    run_and_fail(ir)
     second = home.run(ir)
     assert second.progress.not_reused["a"] == 'its "resume" is "never"'
     assert home.runs() == {"a": 2, "b": 2, "end": 2}
 
 
-def test_a_workflow_may_say_what_a_node_does_to_the_world(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_workflow_can_declare_the_effect_of_a_node(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     def ir(value: int) -> dict[str, Any]:
-        return failing_at_the_end(
+        return build_chain_with_end(
             node("a", value=value, effect="effectful"), node("b", "effect", value=value, effect="pure")
         )
 
-    failed(ir(1))
-    (told,) = home.run(ir(2)).warnings
-    assert told.startswith("'a' has effects")
+    run_and_fail(ir(1))
+    (report,) = home.run(ir(2)).warnings
+    assert report.startswith("'a' has effects")
 
 
-def test_from_the_start_runs_everything_and_warns_of_nothing(home: Home, failed: Callable[..., RunResult]) -> None:
-    ir = failing_at_the_end(node("a", "effect"))
-    failed(ir)
+def test_fresh_runs_everything_without_warnings(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    ir = build_chain_with_end(node("a", "effect"))
+    run_and_fail(ir)
     result = home.run(ir, fresh=True)
     assert result.progress.reused == []
     assert result.warnings == []
     assert home.runs("done")["a"] == 2
 
 
-def test_a_result_comes_back_from_a_checkpoint_as_it_was_given(home: Home, failed: Callable[..., RunResult]) -> None:
+def test_a_result_is_read_back_unchanged_from_a_checkpoint(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
     echo: Any = {"n": 10**30, "f": 0.1, "t": "ü\n", "l": [None, True], "deep": {"x": [[1]]}}
-    ir = failing_at_the_end(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
-    failed(ir)
+    ir = build_chain_with_end(node("a", echo=echo), outputs={"it": {"source": "${a.echo}"}})
+    run_and_fail(ir)
     second = home.run(ir)
     assert second.progress.reused == ["a"]
     assert second.outputs == {"it": echo}
@@ -341,7 +339,7 @@ def test_a_node_that_failed_with_effects_is_not_uncertain_and_runs_again(home: H
 
 
 @requirement("PF-R12")
-def test_a_run_is_one_attempt_and_the_file_is_left_as_it_is(home: Home) -> None:
+def test_a_run_is_one_attempt_and_does_not_change_the_file(home: Home) -> None:
     path = home.draft("flow", chain(node("a")))
     before = path.read_bytes()
     home.order("fail-a")
@@ -373,7 +371,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def test_a_node_is_tried_again_until_it_goes_well(home: Home, waits: list[float]) -> None:
+def test_a_node_is_retried_until_it_succeeds(home: Home, waits: list[float]) -> None:
     home.order("fail-a", text="3")
     result = home.run(chain(node("a", retry={"attempts": 5, "wait": 2})))
     assert result.success
@@ -403,7 +401,7 @@ def test_a_parameter_without_a_value_is_not_tried_again(home: Home, waits: list[
 
 
 @requirement("PF-E4")
-def test_a_variable_without_a_value_fails_at_its_node_with_all_that_are_missing(home: Home) -> None:
+def test_a_variable_without_a_value_fails_at_its_node_with_all_missing_names(home: Home) -> None:
     result = home.run(chain(node("init"), node("fetch", url="${api_url}/${path}", key="${api_key ?? other_key}")))
     reply = result.reply()
     assert reply["error"]["type"] == "template_error"
@@ -440,16 +438,16 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
     checkpoint = second.describe_checkpoint()
     assert checkpoint is not None
     assert checkpoint["uncertain_nodes"] == ["e"]
-    assert [told for told in second.warnings if "whether it had its effect is uncertain" in told]
+    assert [report for report in second.warnings if "whether it had its effect is uncertain" in report]
 
 
-def test_a_lock_that_was_given_up_on_is_not_stored(home: Home, failed: Callable[..., RunResult]) -> None:
-    """Whoever waits for another and is cancelled must not hold it against all who come later."""
+def test_a_lock_that_was_given_up_on_is_not_stored(home: Home, run_and_fail: Callable[..., RunResult]) -> None:
+    """Check that a cancelled run that waits for a lock does not block later runs."""
     from pflow.engine.resume.resume_point import ResumePoint
 
     ir = chain(node("e", "effect"), node("end"))
     key = ("e", home.run(ir).hashes["e"])
-    failed(failing_at_the_end(node("a")))
+    run_and_fail(build_chain_with_end(node("a")))
     with ResumePoint(home.checkpoints, "flow").lock_effect(key):
         waited = home.run({**ir, "timeout": 0.05})
         assert waited.error_body is not None
@@ -571,7 +569,7 @@ NO_JSON = ("thing", "function", "coroutine-less")
 
 
 @pytest.mark.parametrize("how", [*NO_OUTPUTS, *NO_ACTIONS, *NO_JSON])
-def test_what_a_node_gives_that_is_no_object_of_values_is_its_failure(hostile: Home, how: str) -> None:
+def test_an_outcome_that_is_not_an_object_is_a_failure_of_the_node(hostile: Home, how: str) -> None:
     for batch in ({}, {"batch": {"items": [1, 2], "parallel": True}}):
         result = hostile.run(chain(node("a", "act", how=how, **batch)))
         assert result.failed_node == "a"
@@ -579,7 +577,7 @@ def test_what_a_node_gives_that_is_no_object_of_values_is_its_failure(hostile: H
         assert result.error_body["code"] == "node_failed"
 
 
-def test_an_effect_of_which_the_result_could_not_be_kept_is_uncertain(hostile: Home) -> None:
+def test_an_effect_whose_result_could_not_be_stored_is_uncertain(hostile: Home) -> None:
     ir = chain(node("a", "act", how="thing", effect="effectful"))
     hostile.run(ir)
     assert hostile.run(ir).uncertain == ["a"]
@@ -632,7 +630,7 @@ def test_a_node_that_blocks_for_ever_is_given_up_on_and_the_process_ends_all_the
     assert (done.stdout, done.stderr) == ("", "ended False\n")
 
 
-def test_a_run_says_nothing_on_stdout_or_stderr_but_what_a_node_says_there_itself(hostile: Home) -> None:
+def test_a_run_prints_nothing_except_the_output_of_nodes(hostile: Home) -> None:
     done = alone(hostile, "speak")
     assert done.stdout == "printed by a node\n"
     assert done.stderr == "complained by a node\nended True\n"

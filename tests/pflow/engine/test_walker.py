@@ -1,6 +1,5 @@
-"""Nodes in the order that edges give: side by side, joined, by action, around what failed, and workflows within."""
+"""The walk: branches, joins, actions, failures and nested workflows."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +9,7 @@ from tests.pflow.engine.counting_home import SOON_S, Home, build_graph, chain, n
 from tests.requirements import requirement
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
-def order(home: Home, event: str = "began") -> list[str]:
+def list_in_order(home: Home, event: str = "began") -> list[str]:
     return [line["node"] for line in home.lines(event)]
 
 
@@ -26,18 +20,18 @@ def test_branches_run_at_the_same_time_and_a_join_waits_for_all_of_them(home: Ho
         *("a>b", "a>c", "a>d", "b>join", "c>join", "d>join"),
     )
     running = home.process(ir)
-    until(lambda: set(order(home)) == {"a", "b", "c", "d"})
+    until(lambda: set(list_in_order(home)) == {"a", "b", "c", "d"})
     home.clear_orders("wait-c", "wait-b")
-    until(lambda: {"b", "c"} <= set(order(home, "done")))
-    assert "join" not in order(home)
+    until(lambda: {"b", "c"} <= set(list_in_order(home, "done")))
+    assert "join" not in list_in_order(home)
     home.clear_orders("wait-d")
     assert len(running.reply()["outputs"]["join"]["echo"]) == 3
-    assert order(home)[-1] == "join"
+    assert list_in_order(home)[-1] == "join"
     assert home.runs() == dict.fromkeys(["a", "b", "c", "d", "join"], 1)
 
 
 @pytest.mark.parametrize("action", ["yes", "no", "maybe"])
-def test_the_action_chooses_the_branch_and_what_it_leads_past_is_skipped(home: Home, action: str) -> None:
+def test_the_action_selects_the_branch_and_the_others_are_skipped(home: Home, action: str) -> None:
     ir = build_graph(
         [node("a", action=action), node("y"), node("n"), node("n2"), node("join", echo="${y.value ?? n.value ?? 0}")],
         *("a>y:yes", "a>n:no", "n>n2", "y>join", "n2>join"),
@@ -49,12 +43,12 @@ def test_the_action_chooses_the_branch_and_what_it_leads_past_is_skipped(home: H
     assert set(result.progress.skipped) == {"y", "n", "n2", "join"} - ran
     assert result.progress.actions["a"] == action
     dead_ends = [
-        told for told in result.warnings if "returned the action 'maybe', but has edges only for no, yes" in told
+        report for report in result.warnings if "returned the action 'maybe', but has edges only for no, yes" in report
     ]
     assert len(dead_ends) == (1 if action == "maybe" else 0)
 
 
-def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) -> None:
+def test_a_join_runs_if_one_edge_is_taken_and_the_others_are_dead(home: Home) -> None:
     ir = build_graph(
         [node("a"), node("b", action="left"), node("c"), node("d"), node("join")],
         *("a>b", "a>c", "b>d:right", "d>join", "c>join"),
@@ -64,7 +58,7 @@ def test_a_join_runs_if_one_way_led_to_it_and_the_others_are_dead(home: Home) ->
     assert result.progress.skipped == ["d"]
 
 
-def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_warning(home: Home) -> None:
+def test_a_failing_node_follows_its_error_edge_and_the_run_succeeds_with_a_warning(home: Home) -> None:
     home.order("fail-a")
     ir = build_graph(
         [node("a", value="half"), node("next"), node("help", echo="${a.error}", was="${a.half}")],
@@ -76,34 +70,34 @@ def test_a_node_that_fails_follows_its_error_edge_and_the_run_goes_well_with_a_w
     assert reply["outputs"] == {"told": "ordered to fail: fail-a"}
     assert reply["warnings"] == ["'a' failed, and its error edge was followed: ordered to fail: fail-a"]
     assert reply["error"] is None
-    assert order(home) == ["a", "help"]
+    assert list_in_order(home) == ["a", "help"]
 
 
 def test_without_a_failure_the_error_edge_is_dead(home: Home) -> None:
     ir = build_graph([node("a"), node("next"), node("help", echo="${a.error}")], "a>next", "a>help:error")
     result = home.run(ir)
-    assert order(home) == ["a", "next"]
+    assert list_in_order(home) == ["a", "next"]
     assert result.progress.skipped == ["help"]
     assert result.warnings == []
 
 
 @requirement("PF-R10")
-def test_when_a_node_fails_nothing_new_begins_and_what_runs_ends(home: Home) -> None:
+def test_after_a_failure_no_node_starts_and_running_nodes_finish(home: Home) -> None:
     home.order("fail-b", "wait-c")
     ir = build_graph([node("a"), node("b"), node("c", "effect"), node("d")], "a>b", "a>c", "c>d")
     running = home.process(ir)
-    until(lambda: {"b", "c"} <= set(order(home)))
+    until(lambda: {"b", "c"} <= set(list_in_order(home)))
     home.clear_orders("wait-c")
     reply = running.reply()
     assert reply["error"]["node"] == "b"
     assert sorted(reply["checkpoint"]["completed_nodes"]) == ["a", "c"]
-    assert "d" not in order(home)
+    assert "d" not in list_in_order(home)
 
 
 def test_of_several_that_fail_the_first_is_reported(home: Home) -> None:
     home.order("fail-b", "fail-c", "wait-c")
     running = home.process(build_graph([node("a"), node("b"), node("c")], "a>b", "a>c"))
-    until(lambda: {"b", "c"} <= set(order(home)))
+    until(lambda: {"b", "c"} <= set(list_in_order(home)))
     home.clear_orders("wait-c")
     assert running.reply()["error"]["node"] == "b"
 
@@ -125,7 +119,7 @@ def test_edges_decide_the_order_and_not_the_file(home: Home) -> None:
         [node("c", value="${b.value}"), node("b", value="${a.value}"), node("a")], "a>b", "b>c", start_node="a"
     )
     assert home.run(ir).success
-    assert order(home) == ["a", "b", "c"]
+    assert list_in_order(home) == ["a", "b", "c"]
 
 
 def test_without_declared_outputs_those_of_the_last_nodes_are_given(home: Home) -> None:
@@ -133,7 +127,7 @@ def test_without_declared_outputs_those_of_the_last_nodes_are_given(home: Home) 
     assert {name: one["echo"] for name, one in home.run(ir).outputs.items()} == {"b": 1, "c": 2}
 
 
-def test_an_output_of_a_branch_that_did_not_run_has_no_value_and_that_is_said(home: Home) -> None:
+def test_an_output_of_a_skipped_branch_has_no_value_and_gives_a_warning(home: Home) -> None:
     ir = build_graph(
         [node("a", action="x"), node("b")],
         "a>b:y",
@@ -142,9 +136,9 @@ def test_an_output_of_a_branch_that_did_not_run_has_no_value_and_that_is_said(ho
     result = home.run(ir)
     assert list(result.outputs) == ["there"]
     assert [
-        told
-        for told in result.warnings
-        if "The output 'not-there' has no value: no input or node gave ${b.value}" in told
+        report
+        for report in result.warnings
+        if "The output 'not-there' has no value: no input or node gave ${b.value}" in report
     ]
 
 
@@ -158,7 +152,7 @@ INNER = chain(
 )
 
 
-def outer(**params: Any) -> dict[str, Any]:
+def build_outer_workflow(**params: Any) -> dict[str, Any]:
     return chain(
         node("a", "effect"),
         node("sub", "workflow", inputs={"who": "${a.value}"}, **params),
@@ -169,23 +163,23 @@ def outer(**params: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "params", [{"workflow_name": "inner"}, {"workflow_ref": "inner"}, {"workflow_ir": INNER}], ids=str
 )
-def test_a_workflow_is_run_within_and_gives_its_outputs(home: Home, params: dict[str, Any]) -> None:
+def test_a_nested_workflow_runs_and_returns_its_outputs(home: Home, params: dict[str, Any]) -> None:
     home.draft("inner", INNER)
-    result = home.run(outer(**params))
+    result = home.run(build_outer_workflow(**params))
     assert result.success, result.error_body
-    assert order(home) == ["a", "sub/x", "sub/y", "end"]
+    assert list_in_order(home) == ["a", "sub/x", "sub/y", "end"]
     assert result.progress.completed == ["a", "sub", "end"]
 
 
 @requirement("PF-E10")
 def test_a_nested_workflow_is_resumed_node_by_node(home: Home) -> None:
     home.order("fail-sub/y")
-    first = home.run(outer(workflow_ir=INNER))
+    first = home.run(build_outer_workflow(workflow_ir=INNER))
     assert first.error_body is not None
     assert first.error_body["node"] == "sub"
     assert first.error_body["nested_node"] == "sub/y"
     home.clear_orders()
-    second = home.run(outer(workflow_ir=INNER))
+    second = home.run(build_outer_workflow(workflow_ir=INNER))
     assert second.success
     assert second.progress.reused == ["a", "sub/x"]
     why = "it had not finished"
@@ -195,9 +189,9 @@ def test_a_nested_workflow_is_resumed_node_by_node(home: Home) -> None:
 
 def test_a_nested_workflow_of_which_all_had_finished_is_reused(home: Home) -> None:
     home.order("fail-end")
-    home.run(outer(workflow_ir=INNER))
+    home.run(build_outer_workflow(workflow_ir=INNER))
     home.clear_orders()
-    second = home.run(outer(workflow_ir=INNER))
+    second = home.run(build_outer_workflow(workflow_ir=INNER))
     assert second.progress.reused == ["a", "sub"]
     assert home.runs() == {"a": 1, "sub/x": 1, "sub/y": 1, "end": 2}
 
@@ -218,7 +212,7 @@ def test_a_nested_workflow_of_which_a_node_failed_is_not_reused_though_the_rest_
 
 def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
     home.order("fail-sub/x")
-    ir = outer(workflow_ir=INNER)
+    ir = build_outer_workflow(workflow_ir=INNER)
     ir["nodes"].append(node("help", echo="${sub.error}"))
     ir["edges"].append({"from": "sub", "to": "help", "action": "error"})
     result = home.run(ir)
@@ -227,7 +221,7 @@ def test_an_error_edge_leads_around_a_workflow_that_fails(home: Home) -> None:
 
 
 @requirement("PF-E4")
-def test_a_nested_workflow_that_lacks_an_input_says_which(home: Home) -> None:
+def test_a_nested_workflow_with_a_missing_input_names_the_input(home: Home) -> None:
     with pytest.raises(InvalidWorkflow, match="needs the input 'who'"):
         home.run(chain(node("sub", "workflow", workflow_ir=INNER)))
     home.draft("inner", INNER)
@@ -283,7 +277,7 @@ def test_a_nested_workflow_that_is_not_there_fails_at_its_node(home: Home) -> No
 
 
 @pytest.mark.parametrize("inputs", [[1], "words", 7])
-def test_inputs_of_a_nested_workflow_that_are_no_object_are_a_failure_that_says_so(home: Home, inputs: Any) -> None:
+def test_inputs_of_a_nested_workflow_that_are_not_an_object_fail_with_an_explanation(home: Home, inputs: Any) -> None:
     result = home.run(chain(node("sub", "workflow", workflow_ir=INNER, inputs="${given}")), {"given": inputs})
     assert result.error_body is not None
     assert "`inputs` of 'sub' must be dict" in result.error_body["message"]
@@ -294,7 +288,7 @@ def test_inputs_of_a_nested_workflow_may_be_the_json_of_an_object(home: Home) ->
     assert home.run(ir, {"given": '{"who": "me"}'}).success
 
 
-def test_a_name_that_is_no_text_is_no_name_of_a_workflow(home: Home) -> None:
+def test_a_workflow_name_that_is_not_text_fails(home: Home) -> None:
     result = home.run(chain(node("sub", "workflow", workflow_name="${name}")), {"name": ["a"]})
     assert result.failed_node == "sub"
     assert result.error_body is not None

@@ -1,4 +1,4 @@
-"""The one checker: all that is wrong is told at once, with where, what there is, and how it would be right."""
+"""The checker: all problems at once, each with its path, the available names and a fix."""
 
 from itertools import pairwise
 from typing import Any
@@ -26,11 +26,11 @@ from uraniborg.kernel.errors import NotFound
 MOST_NESTED = 10
 
 
-def runs(name: str, other: Any, key: str = "workflow_name") -> Plain:
+def make_nested_node(name: str, other: Any, key: str = "workflow_name") -> Plain:
     return {"id": name, "type": "workflow", "params": {key: other}}
 
 
-def library(**documents: Plain) -> Any:
+def build_loader(**documents: Plain) -> Any:
     def load(name: str) -> Plain:
         if name not in documents:
             raise NotFound(f"There is no workflow '{name}'.", hint="List them.", available=sorted(documents))
@@ -54,12 +54,12 @@ def test_nothing_is_wrong_with_a_sound_workflow() -> None:
     assert list(found.workflow.nodes) == ["fetch", "say"]
 
 
-def test_raw_and_wrapped_are_checked_alike() -> None:
+def test_raw_and_wrapped_workflows_get_the_same_diagnostics() -> None:
     wrong: Plain = {"nodes": [None, {"id": "a", "type": "shel", "parameters": {"command": "${x}"}}], "edges": None}
     assert check_document({"name": "n", "description": "d", "ir": wrong}) == check_document(wrong)
 
 
-def test_errors_and_warnings_are_told_apart() -> None:
+def test_errors_and_warnings_are_separated() -> None:
     found = check_document({"inputs": {"unused": {}}, "nodes": [echo("a", "${gone}"), echo("b")]})
     assert list_codes(found.errors) == ["unreachable_node"]
     assert sorted(list_codes(found.warnings)) == ["undeclared_variable", "unused_input"]
@@ -67,13 +67,13 @@ def test_errors_and_warnings_are_told_apart() -> None:
 
 @requirement("PF-E8")
 @pytest.mark.parametrize("document", [None, [], "text", 5])
-def test_what_is_no_workflow_is_checked_to_be_none(document: Any) -> None:
+def test_a_document_that_is_not_a_workflow_has_no_workflow(document: Any) -> None:
     found = check_document(document)
     assert found.workflow is None
     assert len(found.errors) == 1
 
 
-def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_file() -> None:
+def test_problems_of_all_kinds_are_reported_at_once_with_their_paths() -> None:
     document: Plain = {
         "title": "x",
         "inputs": {"used": {}, "unused": {}},
@@ -122,7 +122,7 @@ def test_all_mistakes_of_all_kinds_are_told_at_once_each_at_its_place_in_the_fil
     assert all(one.message and orjson.dumps(one.to_dict()) for one in found.diagnostics)
 
 
-def test_the_same_workflow_is_always_told_the_same() -> None:
+def test_the_diagnostics_of_a_workflow_are_deterministic() -> None:
     document: Plain = {
         "nodes": [echo(f"n{number}", "${gone}") for number in range(20)],
         "inputs": {f"n{n}": {} for n in range(9)},
@@ -134,20 +134,23 @@ def test_the_same_workflow_is_always_told_the_same() -> None:
     ("kind", "meant"), [("shel", "shell"), ("Shell", "shell"), ("git_log", "git-log"), ("bash", "shell")]
 )
 def test_an_unknown_type_lists_the_nearest_types_and_counts_the_rest(kind: str, meant: str) -> None:
-    told = find_only(check_document({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].type", "a")
-    assert (told.nearest, told.example) == (meant, meant)
-    assert told.available == (meant,)
-    assert told.more_available == told.to_dict()["more_available"] == len(INTERFACES) - 1
-    assert told.hint == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
+    diagnostic = find_only(check_document({"nodes": [{"id": "a", "type": kind}]}), "unknown_type")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].type", "a")
+    assert (diagnostic.nearest, diagnostic.example) == (meant, meant)
+    assert diagnostic.available == (meant,)
+    assert diagnostic.more_available == diagnostic.to_dict()["more_available"] == len(INTERFACES) - 1
+    assert (
+        diagnostic.hint
+        == f"Nearest: {meant}. `browse_components`, or `pflow browse`, lists {len(INTERFACES) - 1} more."
+    )
 
 
-def test_an_unknown_type_that_is_like_none_lists_those_there_are() -> None:
-    told = find_only(check_document({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
-    assert (told.nearest, told.example) == (None, None)
-    assert set(told.available) == set(INTERFACES)
-    assert "more_available" not in told.to_dict()
-    assert told.hint == f"`browse_components`, or `pflow browse`, lists all {len(INTERFACES)} node types."
+def test_an_unknown_type_without_similar_ones_lists_the_available_types() -> None:
+    diagnostic = find_only(check_document({"nodes": [{"id": "a", "type": "zzzzz"}]}), "unknown_type")
+    assert (diagnostic.nearest, diagnostic.example) == (None, None)
+    assert set(diagnostic.available) == set(INTERFACES)
+    assert "more_available" not in diagnostic.to_dict()
+    assert diagnostic.hint == f"`browse_components`, or `pflow browse`, lists all {len(INTERFACES)} node types."
 
 
 def test_a_thousand_unknown_types_search_the_registry_a_few_times_only() -> None:
@@ -160,30 +163,32 @@ def test_a_thousand_unknown_types_search_the_registry_a_few_times_only() -> None
     assert types.searched == 20
 
 
-def test_a_tool_of_a_server_that_is_not_known_is_told_how_servers_and_their_tools_become_known() -> None:
+def test_an_unknown_mcp_tool_is_reported_with_the_commands_that_add_tools() -> None:
     types = NodeTypes({"mcp-lib-list_top_facets": Interface("mcp-lib-list_top_facets", "d", "x:y")})
-    told = find_only(check_document({"nodes": [{"id": "a", "type": "mcp-lib-nope"}]}, types=types), "unknown_type")
-    assert "pflow mcp add" in told.hint
-    assert "pflow mcp sync" in told.hint
-    assert (told.nearest, told.example) == (None, None)
+    diagnostic = find_only(
+        check_document({"nodes": [{"id": "a", "type": "mcp-lib-nope"}]}, types=types), "unknown_type"
+    )
+    assert "pflow mcp add" in diagnostic.hint
+    assert "pflow mcp sync" in diagnostic.hint
+    assert (diagnostic.nearest, diagnostic.example) == (None, None)
 
 
-def test_where_there_are_no_types_at_all_a_type_is_still_told_to_be_none() -> None:
+def test_an_unknown_type_is_reported_even_if_there_are_no_types() -> None:
     assert find_only(check_document({"nodes": [echo("a")]}, types=NodeTypes({})), "unknown_type").available == ()
 
 
-def test_a_node_without_a_type_is_told_once_and_does_not_make_others_wrong() -> None:
+def test_a_node_without_a_type_is_reported_once_and_affects_no_other_node() -> None:
     found = check_document(chain(echo("a"), {"id": "b", "params": {}}, echo("c", "${b.anything}")))
     assert list_codes(found) == ["no_type"]
 
 
-def test_a_parameter_that_is_needed_is_told_with_what_it_is_and_an_example() -> None:
-    told = find_only(
+def test_a_missing_parameter_is_reported_with_its_description_and_an_example() -> None:
+    diagnostic = find_only(
         check_document({"nodes": [{"id": "a", "type": "shell", "params": {"command": None}}]}), "missing_param"
     )
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
-    assert "What is run." in told.message
-    assert told.example == {"command": "ls"}
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.command", "a")
+    assert "What is run." in diagnostic.message
+    assert diagnostic.example == {"command": "ls"}
 
 
 @pytest.mark.parametrize(
@@ -196,10 +201,10 @@ def test_a_parameter_that_is_needed_is_told_with_what_it_is_and_an_example() -> 
 )
 def test_a_parameter_that_a_type_does_not_have_is_a_warning(key: str, meant: str | None, example: Plain) -> None:
     document = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "ls", key: 1}}]}
-    told = find_only(check_document(document), "unknown_param")
-    assert (told.severity, told.path, told.nearest) == ("warning", f"nodes[0].params.{key}", meant)
-    assert told.available == ("command", "stdin", "timeout", "env")
-    assert told.example == example
+    diagnostic = find_only(check_document(document), "unknown_param")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.nearest) == ("warning", f"nodes[0].params.{key}", meant)
+    assert diagnostic.available == ("command", "stdin", "timeout", "env")
+    assert diagnostic.example == example
 
 
 def test_a_type_that_takes_any_parameter_takes_any_parameter() -> None:
@@ -211,9 +216,9 @@ def test_a_type_that_takes_any_parameter_takes_any_parameter() -> None:
 )
 def test_a_parameter_of_another_type_is_refused(key: str, value: Any) -> None:
     document = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "ls", key: value}}]}
-    told = find_only(check_document(document), "bad_param")
-    assert (told.path, told.node) == (f"nodes[0].params.{key}", "a")
-    assert told.example == {"command": "ls", key: {"timeout": 1.0, "env": {}}[key]}
+    diagnostic = find_only(check_document(document), "bad_param")
+    assert (diagnostic.path, diagnostic.node) == (f"nodes[0].params.{key}", "a")
+    assert diagnostic.example == {"command": "ls", key: {"timeout": 1.0, "env": {}}[key]}
 
 
 @pytest.mark.parametrize(
@@ -233,9 +238,14 @@ def test_an_action_that_a_node_never_answers_with_is_a_warning() -> None:
         "nodes": [echo("a"), echo("b"), echo("c")],
         "edges": [{"from": "a", "to": "b"}, {"from": "a", "to": "c", "action": "eror"}],
     }
-    told = find_only(check_document(document), "unknown_action")
-    assert (told.severity, told.path, told.nearest, told.node) == ("warning", "edges[1].action", "error", "a")
-    assert "eror" in told.message
+    diagnostic = find_only(check_document(document), "unknown_action")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.nearest, diagnostic.node) == (
+        "warning",
+        "edges[1].action",
+        "error",
+        "a",
+    )
+    assert "eror" in diagnostic.message
     document["edges"][1]["action"] = "error"
     assert check_document(document).diagnostics == []
 
@@ -253,22 +263,22 @@ def test_a_type_may_answer_with_actions_of_its_own() -> None:
         ([("a", "b"), ("c", "c"), ("b", "c")], {"c"}, 1),
     ],
 )
-def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the_circle(
+def test_nodes_that_wait_for_each_other_are_an_error_at_the_edge_that_closes_the_cycle(
     pairs: list[tuple[str, str]], shown: set[str], last: int
 ) -> None:
     edges = [{"source": before, "target": after} for before, after in pairs]
-    told = find_only(check_document({"nodes": [echo("a"), echo("b"), echo("c")], "edges": edges}), "circle")
-    assert (told.severity, told.path) == ("error", f"edges[{last}]")
-    assert set(told.message.partition(": ")[2].rstrip(".").split(" → ")) == shown
-    assert told.hint
+    diagnostic = find_only(check_document({"nodes": [echo("a"), echo("b"), echo("c")], "edges": edges}), "circle")
+    assert (diagnostic.severity, diagnostic.path) == ("error", f"edges[{last}]")
+    assert set(diagnostic.message.partition(": ")[2].rstrip(".").split(" → ")) == shown
+    assert diagnostic.hint
 
 
-def test_a_circle_by_any_action_is_an_error() -> None:
+def test_a_cycle_over_any_action_is_an_error() -> None:
     edges = [{"from": "a", "to": "b"}, {"from": "b", "to": "a", "action": "error"}]
     assert list_codes(check_document({"nodes": [echo("a"), echo("b")], "edges": edges})) == ["circle"]
 
 
-def test_two_circles_are_two_errors() -> None:
+def test_two_cycles_are_two_errors() -> None:
     pairs = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "c")]
     edges = [{"from": before, "to": after} for before, after in pairs]
     assert list_codes(check_document({"nodes": [echo(name) for name in "abcd"], "edges": edges})) == [
@@ -277,7 +287,7 @@ def test_two_circles_are_two_errors() -> None:
     ]
 
 
-def test_a_node_that_no_edge_leads_to_is_an_error_and_shown_which_edge_was_forgotten() -> None:
+def test_an_unreachable_node_is_an_error_with_the_missing_edge() -> None:
     found = check_document({"nodes": [echo("a"), echo("b"), echo("c")], "edges": []})
     assert [(one.code, one.path, one.example) for one in found.errors] == [
         ("unreachable_node", "nodes[1]", {"from": "a", "to": "b"}),
@@ -287,17 +297,17 @@ def test_a_node_that_no_edge_leads_to_is_an_error_and_shown_which_edge_was_forgo
 
 
 def test_a_node_before_the_start_is_an_error() -> None:
-    told = find_only(check_document(chain(echo("a"), echo("b"), start_node="b")), "unreachable_node")
-    assert (told.node, told.example) == ("a", {"from": "b", "to": "a"})
+    diagnostic = find_only(check_document(chain(echo("a"), echo("b"), start_node="b")), "unreachable_node")
+    assert (diagnostic.node, diagnostic.example) == ("a", {"from": "b", "to": "a"})
 
 
-def test_many_nodes_that_are_not_reached_are_told_in_short() -> None:
+def test_many_unreachable_nodes_are_summarised() -> None:
     found = check_document({"nodes": [echo(f"n{number}") for number in range(1000)]})
     assert list_codes(found) == ["unreachable_node"] * 13
     assert "987" in found.errors[-1].message
 
 
-def test_parallel_branches_that_meet_again_are_sound() -> None:
+def test_parallel_branches_that_join_are_valid() -> None:
     pairs = [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]
     edges = [{"from": before, "to": after} for before, after in pairs]
     assert (
@@ -309,85 +319,105 @@ def test_parallel_branches_that_meet_again_are_sound() -> None:
 
 
 @pytest.mark.parametrize("params", [{}, {"workflow_name": "a", "workflow_ir": {}}, {"workflow_name": None}])
-def test_a_workflow_within_is_named_in_exactly_one_way(params: Plain) -> None:
-    told = find_only(check_document({"nodes": [{"id": "w", "type": "workflow", "params": params}]}), "bad_nested")
-    assert (told.path, told.example["workflow_name"]) == ("nodes[0].params", "greeter")
+def test_a_nested_workflow_is_named_by_exactly_one_parameter(params: Plain) -> None:
+    diagnostic = find_only(check_document({"nodes": [{"id": "w", "type": "workflow", "params": params}]}), "bad_nested")
+    assert (diagnostic.path, diagnostic.example["workflow_name"]) == ("nodes[0].params", "greeter")
 
 
-def test_what_is_wrong_with_a_workflow_within_is_told_with_the_way_to_it() -> None:
+def test_problems_of_a_nested_workflow_are_reported_with_the_path_to_them() -> None:
     inner = {"nodes": [echo("x"), {"id": "y", "type": "shel"}], "edges": [{"from": "x", "to": "y"}]}
-    (told,) = check_document(chain(echo("first"), runs("w", inner, "workflow_ir"))).errors
-    assert (told.code, told.path, told.node) == ("unknown_type", "nodes[1].params.workflow_ir/nodes[1].type", "w")
-    assert (told.nearest, told.message.startswith("In 'w': ")) == ("shell", True)
+    (diagnostic,) = check_document(chain(echo("first"), make_nested_node("w", inner, "workflow_ir"))).errors
+    assert (diagnostic.code, diagnostic.path, diagnostic.node) == (
+        "unknown_type",
+        "nodes[1].params.workflow_ir/nodes[1].type",
+        "w",
+    )
+    assert (diagnostic.nearest, diagnostic.message.startswith("In 'w': ")) == ("shell", True)
 
 
 @pytest.mark.parametrize("key", ["workflow_name", "workflow_ref"])
 def test_a_workflow_of_another_file_is_checked_too(key: str) -> None:
-    load = library(inner={"name": "inner", "ir": {"nodes": [{"id": "y", "type": "shel"}]}})
-    (told,) = check_document({"nodes": [runs("w", "inner", key)]}, load=load).errors
-    assert (told.code, told.path) == ("unknown_type", f"nodes[0].params.{key}/nodes[0].type")
+    load = build_loader(inner={"name": "inner", "ir": {"nodes": [{"id": "y", "type": "shel"}]}})
+    (diagnostic,) = check_document({"nodes": [make_nested_node("w", "inner", key)]}, load=load).errors
+    assert (diagnostic.code, diagnostic.path) == ("unknown_type", f"nodes[0].params.{key}/nodes[0].type")
 
 
-def test_variables_of_a_workflow_within_are_not_ours() -> None:
+def test_variables_of_a_nested_workflow_are_not_those_of_the_outer_one() -> None:
     assert (
         check_document(
-            {"nodes": [runs("w", "inner")]}, load=library(inner={"nodes": [echo("x", "${who}")]})
+            {"nodes": [make_nested_node("w", "inner")]}, load=build_loader(inner={"nodes": [echo("x", "${who}")]})
         ).diagnostics
         == []
     )
 
 
-def test_a_workflow_that_is_not_there_is_told_with_those_there_are() -> None:
-    load = library(greeter={"nodes": [echo("x")]})
-    told = find_only(check_document({"nodes": [runs("w", "greter")]}, load=load), "nested_not_found")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.workflow_name", "w")
-    assert (told.available, told.nearest, told.hint) == (("greeter",), "greeter", "List them.")
+def test_a_missing_nested_workflow_is_reported_with_the_available_ones() -> None:
+    load = build_loader(greeter={"nodes": [echo("x")]})
+    diagnostic = find_only(check_document({"nodes": [make_nested_node("w", "greter")]}, load=load), "nested_not_found")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.workflow_name", "w")
+    assert (diagnostic.available, diagnostic.nearest, diagnostic.hint) == (("greeter",), "greeter", "List them.")
 
 
 def test_a_workflow_that_is_not_known_yet_is_not_checked() -> None:
-    assert list_codes(check_document({"nodes": [runs("w", "${which}")]}, load=library())) == ["undeclared_variable"]
-    assert check_document({"nodes": [runs("w", "anything")]}).diagnostics == []
+    assert list_codes(check_document({"nodes": [make_nested_node("w", "${which}")]}, load=build_loader())) == [
+        "undeclared_variable"
+    ]
+    assert check_document({"nodes": [make_nested_node("w", "anything")]}).diagnostics == []
 
 
 def test_a_workflow_that_runs_itself_is_an_error() -> None:
-    load = library(me={"nodes": [runs("again", "me")]})
-    told = find_only(check_document({"nodes": [runs("w", "me")]}, load=load), "nested_circle")
-    assert told.path == "nodes[0].params.workflow_name/nodes[0].params.workflow_name"
-    assert "me → me" in told.message
+    load = build_loader(me={"nodes": [make_nested_node("again", "me")]})
+    diagnostic = find_only(check_document({"nodes": [make_nested_node("w", "me")]}, load=load), "nested_circle")
+    assert diagnostic.path == "nodes[0].params.workflow_name/nodes[0].params.workflow_name"
+    assert "me → me" in diagnostic.message
 
 
 def test_workflows_that_run_each_other_are_an_error() -> None:
-    load = library(a={"nodes": [runs("x", "b")]}, b={"nodes": [runs("y", "c")]}, c={"nodes": [runs("z", "a")]})
-    assert "a → b → c → a" in find_only(check_document({"nodes": [runs("w", "a")]}, load=load), "nested_circle").message
+    load = build_loader(
+        a={"nodes": [make_nested_node("x", "b")]},
+        b={"nodes": [make_nested_node("y", "c")]},
+        c={"nodes": [make_nested_node("z", "a")]},
+    )
+    assert (
+        "a → b → c → a"
+        in find_only(check_document({"nodes": [make_nested_node("w", "a")]}, load=load), "nested_circle").message
+    )
 
 
 @pytest.mark.parametrize("depth", [MOST_NESTED, MOST_NESTED + 1])
-def test_workflows_within_each_other_may_be_so_deep_and_no_deeper(depth: int) -> None:
-    documents = {f"w{level}": {"nodes": [runs("next", f"w{level + 1}")]} for level in range(1, depth)}
-    load = library(**documents, **{f"w{depth}": {"nodes": [echo("x")]}})
-    found = check_document({"nodes": [runs("w", "w1")]}, load=load)
+def test_the_depth_of_nested_workflows_is_limited(depth: int) -> None:
+    documents = {f"w{level}": {"nodes": [make_nested_node("next", f"w{level + 1}")]} for level in range(1, depth)}
+    load = build_loader(**documents, **{f"w{depth}": {"nodes": [echo("x")]}})
+    found = check_document({"nodes": [make_nested_node("w", "w1")]}, load=load)
     assert list_codes(found) == (["nested_too_deep"] if depth > MOST_NESTED else [])
 
 
 def test_a_workflow_checked_before_is_still_too_deep_further_down() -> None:
-    deep = {f"w{level}": {"nodes": [runs("next", f"w{level + 1}")]} for level in range(1, MOST_NESTED)}
-    load = library(**deep, **{f"w{MOST_NESTED}": {"nodes": [echo("x")]}}, more={"nodes": [runs("again", "w1")]})
-    document = chain(runs("first", "w1"), runs("second", "more"))
-    told = find_only(check_document(document, load=load), "nested_too_deep")
-    assert told.path.startswith("nodes[1].")
+    deep = {f"w{level}": {"nodes": [make_nested_node("next", f"w{level + 1}")]} for level in range(1, MOST_NESTED)}
+    load = build_loader(
+        **deep, **{f"w{MOST_NESTED}": {"nodes": [echo("x")]}}, more={"nodes": [make_nested_node("again", "w1")]}
+    )
+    document = chain(make_nested_node("first", "w1"), make_nested_node("second", "more"))
+    diagnostic = find_only(check_document(document, load=load), "nested_too_deep")
+    assert diagnostic.path.startswith("nodes[1].")
 
 
 def test_workflows_written_into_each_other_may_be_so_deep_and_no_deeper() -> None:
     document: Plain = {"nodes": [echo("x")]}
     for _ in range(MOST_NESTED):
-        document = {"nodes": [runs("w", document, "workflow_ir")]}
+        document = {"nodes": [make_nested_node("w", document, "workflow_ir")]}
     assert check_document(document).errors == []
-    assert list_codes(check_document({"nodes": [runs("w", document, "workflow_ir")]})) == ["nested_too_deep"]
+    assert list_codes(check_document({"nodes": [make_nested_node("w", document, "workflow_ir")]})) == [
+        "nested_too_deep"
+    ]
 
 
 def test_workflows_that_run_each_other_many_times_are_each_checked_once() -> None:
     loaded: list[str] = []
-    documents = {f"w{level}": chain(*[runs(f"n{place}", f"w{level + 1}") for place in range(50)]) for level in range(9)}
+    documents = {
+        f"w{level}": chain(*[make_nested_node(f"n{place}", f"w{level + 1}") for place in range(50)])
+        for level in range(9)
+    }
     documents["w9"] = {"nodes": [{"id": "x", "type": "shel"}]}
 
     def load(name: str) -> Plain:
@@ -399,18 +429,18 @@ def test_workflows_that_run_each_other_many_times_are_each_checked_once() -> Non
     assert len(loaded) == 9
 
 
-def test_a_workflow_that_is_not_there_is_looked_for_once_and_told_of_each_node() -> None:
+def test_a_missing_nested_workflow_is_looked_up_once_and_reported_for_each_node() -> None:
     asked: list[str] = []
 
     def load(name: str) -> Plain:
         asked.append(name)
         raise NotFound("There is none.")
 
-    found = check_document(chain(*[runs(f"n{place}", "gone") for place in range(100)]), load=load)
+    found = check_document(chain(*[make_nested_node(f"n{place}", "gone") for place in range(100)]), load=load)
     assert (list_codes(found), asked) == (["nested_not_found"] * 100, ["gone"])
 
 
-def test_parameters_nested_too_deep_are_told_and_not_walked_through() -> None:
+def test_parameters_nested_too_deep_are_reported_and_not_walked() -> None:
     assert "too_deep" in list_codes(check_document({"nodes": [echo("a", nest_value(1000, "${x}"))]}))
     inner = {"nodes": [echo("a", nest_value(80, "${x}"))]}
     assert list_codes(check_document(inner)) == ["undeclared_variable"]
@@ -419,24 +449,24 @@ def test_parameters_nested_too_deep_are_told_and_not_walked_through() -> None:
 LARGE = 10_000
 
 
-def large(message: str = "${before.echo}", kind: str = "echo") -> list[Plain]:
+def make_many_nodes(message: str = "${before.echo}", kind: str = "echo") -> list[Plain]:
     nodes: list[Plain] = [{"id": "before", "type": kind, "params": {}}]
     return nodes + [{"id": f"n{number}", "type": kind, "params": {"message": message}} for number in range(LARGE - 1)]
 
 
-def row(nodes: list[Plain]) -> list[Plain]:
+def make_chain_edges(nodes: list[Plain]) -> list[Plain]:
     return [{"from": before["id"], "to": after["id"]} for before, after in pairwise(nodes)]
 
 
 def test_ten_thousand_nodes_in_a_row_are_checked() -> None:
-    nodes = large()
+    nodes = make_many_nodes()
     for before, after in pairwise(nodes):
         after["params"]["message"] = f"${{{before['id']}.echo}} ${{before.echo}}"
-    assert check_document({"nodes": nodes, "edges": row(nodes)}).diagnostics == []
+    assert check_document({"nodes": nodes, "edges": make_chain_edges(nodes)}).diagnostics == []
 
 
 def test_ten_thousand_branches_are_checked() -> None:
-    nodes = [*large(), echo("last", "${n0.echo} ${n9998.echo}")]
+    nodes = [*make_many_nodes(), echo("last", "${n0.echo} ${n9998.echo}")]
     sides = [node["id"] for node in nodes[1:-1]]
     edges = [{"from": "before", "to": side} for side in sides] + [{"from": side, "to": "last"} for side in sides]
     assert check_document({"nodes": nodes, "edges": edges}).diagnostics == []
@@ -452,39 +482,42 @@ def test_ten_thousand_branches_are_checked() -> None:
         ("${HOME:-x}", "malformed_template"),
     ],
 )
-def test_a_mistake_in_each_of_ten_thousand_nodes_is_told_in_time(message: str, code: str) -> None:
-    nodes = large(message)
-    found = check_document({"nodes": nodes, "edges": row(nodes)})
+def test_a_problem_in_each_of_ten_thousand_nodes_is_reported_in_time(message: str, code: str) -> None:
+    nodes = make_many_nodes(message)
+    found = check_document({"nodes": nodes, "edges": make_chain_edges(nodes)})
     assert list_codes(found).count(code) >= LARGE - 2
     assert all(len(one.available) <= 20 for one in found.diagnostics)
 
 
-def test_ten_thousand_nodes_of_no_type_are_told_in_time() -> None:
+def test_ten_thousand_unknown_types_are_reported_in_time() -> None:
     types = NodeTypes(
         {f"type-number-{number}": Interface(f"type-number-{number}", "d", "x:y") for number in range(1000)}
     )
-    nodes = large(kind="tipe-nummer-5")
-    found = check_document({"nodes": nodes, "edges": row(nodes)}, types=types)
+    nodes = make_many_nodes(kind="tipe-nummer-5")
+    found = check_document({"nodes": nodes, "edges": make_chain_edges(nodes)}, types=types)
     assert list_codes(found) == ["unknown_type"] * LARGE
     assert types.listed == 1
 
 
-def test_ten_thousand_edges_to_no_node_are_told_in_time() -> None:
+def test_ten_thousand_edges_to_unknown_nodes_are_reported_in_time() -> None:
     nodes = [echo(f"node-number-{number}") for number in range(900)]
-    edges = [*row(nodes), *({"from": f"node_number_{number}", "to": "node-number-0"} for number in range(10_000))]
+    edges = [
+        *make_chain_edges(nodes),
+        *({"from": f"node_number_{number}", "to": "node-number-0"} for number in range(10_000)),
+    ]
     assert list_codes(check_document({"nodes": nodes, "edges": edges})).count("unknown_node") == 10_000
 
 
-def test_ten_thousand_nodes_in_circles_are_told_in_time() -> None:
-    nodes = large("x")
+def test_ten_thousand_nodes_in_cycles_are_reported_in_time() -> None:
+    nodes = make_many_nodes("x")
     edges = [
-        *row(nodes),
+        *make_chain_edges(nodes),
         *({"from": second["id"], "to": first["id"]} for first, second in zip(nodes[::2], nodes[1::2], strict=True)),
     ]
     assert set(list_codes(check_document({"nodes": nodes, "edges": edges}))) == {"circle"}
 
 
-def test_ten_thousand_nodes_of_one_id_are_told_in_time() -> None:
+def test_ten_thousand_nodes_with_the_same_id_are_reported_in_time() -> None:
     assert list_codes(check_document({"nodes": [echo("same")] * LARGE})) == ["duplicate_id"] * (LARGE - 1)
 
 
@@ -499,7 +532,7 @@ def test_texts_of_a_million_characters_are_checked() -> None:
             {"id": "f", "type": "x" * 1_000_000},
         ]
     }
-    document["edges"] = row(document["nodes"])
+    document["edges"] = make_chain_edges(document["nodes"])
     found = check_document(document)
     assert {one.code for one in found.errors} == {"malformed_template", "unknown_type"}
     assert len(orjson.dumps([one.to_dict() for one in found.diagnostics])) < 20_000
@@ -512,22 +545,22 @@ TEXTS = st.one_of(
 )
 
 
-def node_of(name: str, kind: str, message: Any, batch: Plain) -> Plain:
+def make_node(name: str, kind: str, message: Any, batch: Plain) -> Plain:
     return {"id": name, "type": kind, "params": {"message": message}, **batch}
 
 
-def edge_of(before: str, after: str, action: str) -> Plain:
+def make_edge(before: str, after: str, action: str) -> Plain:
     return {"from": before, "to": after, "action": action}
 
 
 NODES = st.builds(
-    node_of,
+    make_node,
     NAMES,
     st.sampled_from([*INTERFACES, "gone", ""]),
     TEXTS | st.lists(TEXTS, max_size=2) | st.dictionaries(st.text(max_size=3), TEXTS, max_size=2),
     st.sampled_from([{}, {}, {"batch": {"items": "${a.x}"}}, {"batch": {"items": [1]}}]),
 )
-EDGES = st.builds(edge_of, NAMES, NAMES, NAMES)
+EDGES = st.builds(make_edge, NAMES, NAMES, NAMES)
 
 
 @given(
@@ -539,7 +572,7 @@ EDGES = st.builds(edge_of, NAMES, NAMES, NAMES)
         },
     )
 )
-def test_whatever_is_checked_is_sound_or_told_why_not(document: Plain) -> None:
+def test_every_document_is_valid_or_has_an_error(document: Plain) -> None:
     found = check_document(document)
     assert found.workflow is not None
     for one in found.diagnostics:

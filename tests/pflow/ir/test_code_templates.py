@@ -1,12 +1,12 @@
-"""Templates in commands: where a value would be read as code, and where the shell would put nothing."""
+"""Templates in commands: values that would be code, and positions where nothing is replaced."""
 
 import pytest
 
 from tests.pflow.ir.workflows import Plain, check_document, find_only
 
 
-def told_of(command: str) -> list[str]:
-    """The codes of all errors."""
+def check_command(command: str) -> list[str]:
+    """Return the codes of all errors of a command."""
     document: Plain = {
         "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
         "inputs": {"v": {}, "w": {}},
@@ -33,7 +33,7 @@ def told_of(command: str) -> list[str]:
     ],
 )
 def test_a_template_in_the_code_of_an_interpreter_is_an_error(command: str) -> None:
-    assert told_of(command) == ["template_to_interpreter"]
+    assert check_command(command) == ["template_to_interpreter"]
 
 
 @pytest.mark.parametrize(
@@ -52,20 +52,20 @@ def test_a_template_in_the_code_of_an_interpreter_is_an_error(command: str) -> N
     ],
 )
 def test_a_template_beside_the_code_of_an_interpreter_is_fine(command: str) -> None:
-    assert told_of(command) == []
+    assert check_command(command) == []
 
 
 @pytest.mark.parametrize("word", ["'EOF'", '"EOF"', "\\EOF"])
-def test_a_template_in_a_here_document_whose_word_is_quoted_is_an_error(word: str) -> None:
+def test_a_template_in_a_here_document_with_a_quoted_delimiter_is_an_error(word: str) -> None:
     command = f"cat <<{word} >x ${{w}}\nhello ${{v}}\nEOF\necho ${{v}}"
     document: Plain = {
         "nodes": [{"id": "a", "type": "shell", "params": {"command": command}}],
         "inputs": {"v": {}, "w": {}},
     }
-    told = find_only(check_document(document), "template_in_document")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
-    assert "${v}" in told.message
-    assert "stdin" in told.hint
+    diagnostic = find_only(check_document(document), "template_in_document")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.command", "a")
+    assert "${v}" in diagnostic.message
+    assert "stdin" in diagnostic.hint
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_a_template_in_a_here_document_whose_word_is_quoted_is_an_error(word: st
     ],
 )
 def test_a_template_elsewhere_in_a_command_with_here_documents_is_fine(command: str) -> None:
-    assert told_of(command) == []
+    assert check_command(command) == []
 
 
 @pytest.mark.parametrize(
-    ("command", "told"),
+    ("command", "expected"),
     [
         ("eval ".ljust(20) * 50_000 + "${v}", ["template_to_interpreter"]),
         ("sh -c 'x' ".ljust(40) * 25_000 + "${v}", []),
@@ -92,5 +92,5 @@ def test_a_template_elsewhere_in_a_command_with_here_documents_is_fine(command: 
     ],
     ids=range(4),
 )
-def test_a_command_of_a_million_characters_is_checked(command: str, told: list[str]) -> None:
-    assert told_of(command) == told
+def test_a_command_of_a_million_characters_is_checked(command: str, expected: list[str]) -> None:
+    assert check_command(command) == expected

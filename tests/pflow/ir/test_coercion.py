@@ -1,4 +1,4 @@
-"""Values made to be of a type: leniently where nothing is lost, and never silently where something is."""
+"""Conversion of values to declared types."""
 
 from typing import Any
 
@@ -144,13 +144,13 @@ def test_any_value_is_made_to_be_of_its_type_or_refused(value: Any, kind: str) -
         (None, "int", None),
     ],
 )
-def test_a_parameter_gets_its_type_and_keeps_one_that_it_may_have(value: Any, kind: str, made: Any) -> None:
+def test_a_parameter_is_converted_to_its_type_unless_it_has_an_allowed_one(value: Any, kind: str, made: Any) -> None:
     result, _ = coerce_param(value, kind)
     assert (result, type(result)) == (made, type(made))
 
 
 @given(VALUES, PARAM_TYPES)
-def test_what_fits_is_made_to_fit_and_nothing_else_is_changed(value: Any, kind: str) -> None:
+def test_a_value_that_fits_is_converted_and_others_are_unchanged(value: Any, kind: str) -> None:
     made, is_fit = coerce_param(value, kind)
     assert is_fit == can_coerce_param(value, kind)
     if is_fit:
@@ -163,5 +163,5 @@ def test_what_fits_is_made_to_fit_and_nothing_else_is_changed(value: Any, kind: 
 @pytest.mark.parametrize(
     ("value", "kind"), [("abc", "int"), ([], "int|float"), ("x", "dict|list"), (1.5, "int"), (True, "float")]
 )
-def test_what_cannot_be_of_any_of_the_types_does_not_fit(value: Any, kind: str) -> None:
+def test_a_value_that_fits_none_of_the_types_is_not_converted(value: Any, kind: str) -> None:
     assert not can_coerce_param(value, kind)

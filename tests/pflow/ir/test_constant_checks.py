@@ -1,4 +1,4 @@
-"""Constants with which a node is bound to fail are told before anything runs."""
+"""Constant parameters with which a node would fail."""
 
 import threading
 import time
@@ -18,13 +18,13 @@ def registry(tmp_path: Path) -> Registry:
     return Registry(tmp_path)
 
 
-def told_of(registry: Registry, kind: str, params: Plain) -> CheckResult:
+def check_constant(registry: Registry, kind: str, params: Plain) -> CheckResult:
     return check_workflow({"nodes": [{"id": "a", "type": kind, "params": params}]}, registry)
 
 
 @pytest.mark.parametrize("kind", ["python", "code"])
 @pytest.mark.parametrize(
-    ("code", "line", "said"),
+    ("code", "line", "expected"),
     [
         ("x = 1\nif x\n  result = 2", 2, "expected ':'"),
         ("result = (1", 1, "was never closed"),
@@ -33,13 +33,13 @@ def told_of(registry: Registry, kind: str, params: Plain) -> CheckResult:
         ("print 'x'", 1, "Missing parentheses"),
     ],
 )
-def test_code_that_is_no_python_is_told_with_its_line(
-    registry: Registry, kind: str, code: str, line: int, said: str
+def test_code_with_a_syntax_error_is_reported_with_its_line(
+    registry: Registry, kind: str, code: str, line: int, expected: str
 ) -> None:
-    told = find_only(told_of(registry, kind, {"code": code}), "bad_code")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.code", "a")
-    assert f"(line {line})" in told.message
-    assert said in told.message
+    diagnostic = find_only(check_constant(registry, kind, {"code": code}), "bad_code")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.code", "a")
+    assert f"(line {line})" in diagnostic.message
+    assert expected in diagnostic.message
 
 
 @pytest.mark.parametrize(
@@ -56,28 +56,28 @@ def test_code_that_is_no_python_is_told_with_its_line(
 def test_code_that_compiles_or_is_left_to_the_run_is_fine_and_prints_nothing(
     registry: Registry, code: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert told_of(registry, "python", {"code": code}).diagnostics == []
+    assert check_constant(registry, "python", {"code": code}).diagnostics == []
     assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("kind", ["python", "code"])
 def test_code_that_never_assigns_a_result_is_a_warning(registry: Registry, kind: str) -> None:
-    found = find_only(told_of(registry, kind, {"code": "print('$${x}')"}), "no_result")
+    found = find_only(check_constant(registry, kind, {"code": "print('$${x}')"}), "no_result")
     assert (found.severity, found.path, found.node) == ("warning", "nodes[0].params.code", "a")
     assert found.message == f"'a': {NO_RESULT}"
 
 
 def test_code_that_only_chooses_an_edge_needs_no_result(registry: Registry) -> None:
-    assert told_of(registry, "python", {"code": "action = 'big'"}).diagnostics == []
+    assert check_constant(registry, "python", {"code": "action = 'big'"}).diagnostics == []
 
 
-def test_a_nul_in_code_is_told(registry: Registry) -> None:
-    assert "null bytes" in find_only(told_of(registry, "python", {"code": "x = '\0'"}), "bad_code").message
+def test_a_nul_in_code_is_reported(registry: Registry) -> None:
+    assert "null bytes" in find_only(check_constant(registry, "python", {"code": "x = '\0'"}), "bad_code").message
 
 
 @pytest.mark.parametrize("code", ["if ${x}", "if ${x:.2f}", "($${x} ${x}"])
-def test_code_with_templates_is_told_to_have_them_and_nothing_else(registry: Registry, code: str) -> None:
-    assert not {"bad_code"} & set(list_codes(told_of(registry, "python", {"code": code})))
+def test_code_with_templates_is_reported_only_for_the_templates(registry: Registry, code: str) -> None:
+    assert not {"bad_code"} & set(list_codes(check_constant(registry, "python", {"code": code})))
 
 
 def test_much_code_is_checked_in_time(registry: Registry) -> None:
@@ -95,7 +95,7 @@ def test_code_is_checked_by_many_threads_at_once(registry: Registry) -> None:
     found: list[list[str]] = []
 
     def look() -> None:
-        found.append(list_codes(told_of(registry, "python", {"code": "x = '\\d'\nif"})))
+        found.append(list_codes(check_constant(registry, "python", {"code": "x = '\\d'\nif"})))
 
     threads = [threading.Thread(target=look) for _ in range(8)]
     for thread in threads:
@@ -107,18 +107,18 @@ def test_code_is_checked_by_many_threads_at_once(registry: Registry) -> None:
 
 @pytest.mark.parametrize("given", [{}, {"confirm_delete": False}, {"confirm_delete": "no"}, {"confirm_delete": None}])
 def test_a_deletion_that_is_not_confirmed_is_an_error(registry: Registry, given: Plain) -> None:
-    told = find_only(told_of(registry, "delete-file", {"file_path": "x", **given}), "unconfirmed_delete")
-    assert (told.severity, told.path) == ("error", "nodes[0].params.confirm_delete")
-    assert told.example == {"file_path": "x", "confirm_delete": True}
+    diagnostic = find_only(check_constant(registry, "delete-file", {"file_path": "x", **given}), "unconfirmed_delete")
+    assert (diagnostic.severity, diagnostic.path) == ("error", "nodes[0].params.confirm_delete")
+    assert diagnostic.example == {"file_path": "x", "confirm_delete": True}
 
 
 @pytest.mark.parametrize("confirmed", [True, "yes", "${sure}"])
 def test_a_deletion_that_is_or_may_be_confirmed_is_fine(registry: Registry, confirmed: Any) -> None:
-    assert told_of(registry, "delete-file", {"file_path": "x", "confirm_delete": confirmed}).errors == []
+    assert check_constant(registry, "delete-file", {"file_path": "x", "confirm_delete": confirmed}).errors == []
 
 
 @pytest.mark.parametrize(
-    ("url", "said"),
+    ("url", "expected"),
     [
         ("ftp://user:geheim@host/x", "begins with ftp://"),
         ("file:///etc/passwd", "begins with file://"),
@@ -130,11 +130,11 @@ def test_a_deletion_that_is_or_may_be_confirmed_is_fine(registry: Registry, conf
         ("", "and a host."),
     ],
 )
-def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url: str, said: str) -> None:
-    told = find_only(told_of(registry, "http", {"url": url}), "bad_url")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.url", "a")
-    assert said in told.message
-    assert "geheim" not in str(told.to_dict())
+def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url: str, expected: str) -> None:
+    diagnostic = find_only(check_constant(registry, "http", {"url": url}), "bad_url")
+    assert (diagnostic.severity, diagnostic.path, diagnostic.node) == ("error", "nodes[0].params.url", "a")
+    assert expected in diagnostic.message
+    assert "geheim" not in str(diagnostic.to_dict())
 
 
 @pytest.mark.parametrize(
@@ -150,4 +150,4 @@ def test_an_address_that_no_request_can_have_is_an_error(registry: Registry, url
     ],
 )
 def test_an_address_that_may_be_one_is_fine(registry: Registry, url: str) -> None:
-    assert told_of(registry, "http", {"url": url}).errors == []
+    assert check_constant(registry, "http", {"url": url}).errors == []

@@ -1,16 +1,16 @@
-"""What a diagnostic says, and which word was probably meant."""
+"""Diagnostics and suggestions."""
 
 import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.diagnostics import error, warning
+from pflow.ir.diagnostics import make_error, make_warning
 from pflow.suggestions import find_nearest
 
 
-def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> None:
-    told = error(
+def test_a_diagnostic_has_severity_code_path_message_and_fix() -> None:
+    diagnostic = make_error(
         "unknown_node",
         "edges[0].to",
         "There is no such node.",
@@ -20,7 +20,7 @@ def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> N
         example={"to": "fetch"},
         node="save",
     )
-    assert told.to_dict() == {
+    assert diagnostic.to_dict() == {
         "severity": "error",
         "code": "unknown_node",
         "path": "edges[0].to",
@@ -33,8 +33,8 @@ def test_a_diagnostic_says_how_grave_what_where_and_how_it_would_be_right() -> N
     }
 
 
-def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
-    assert warning("unused_input", "inputs.x", "It is used nowhere.").to_dict() == {
+def test_empty_fields_are_left_out() -> None:
+    assert make_warning("unused_input", "inputs.x", "It is used nowhere.").to_dict() == {
         "severity": "warning",
         "code": "unused_input",
         "path": "inputs.x",
@@ -43,13 +43,13 @@ def test_what_there_is_nothing_to_say_of_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("example", [False, 0, {}])
-def test_an_example_that_is_little_is_still_told(example: object) -> None:
-    assert error("c", "p", "m", example=example).to_dict()["example"] == example
+def test_a_falsy_example_is_included(example: object) -> None:
+    assert make_error("c", "p", "m", example=example).to_dict()["example"] == example
 
 
-def test_no_more_names_are_told_than_can_be_read() -> None:
-    told = error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
-    assert told["available"] == [f"n{number}" for number in range(20)]
+def test_the_number_of_listed_names_is_bounded() -> None:
+    diagnostic = make_error("c", "p", "m", available=tuple(f"n{number}" for number in range(1000))).to_dict()
+    assert diagnostic["available"] == [f"n{number}" for number in range(20)]
 
 
 @pytest.mark.parametrize(
@@ -104,5 +104,5 @@ def test_the_nearest_is_one_of_those_known(word: str, known: list[str]) -> None:
 
 @given(st.text(), st.text(), st.lists(st.text()))
 def test_a_diagnostic_is_always_json(message: str, hint: str, names: list[str]) -> None:
-    told = warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
-    assert orjson.loads(orjson.dumps(told)) == told
+    diagnostic = make_warning("c", "p", message, hint=hint, available=tuple(names)).to_dict()
+    assert orjson.loads(orjson.dumps(diagnostic)) == diagnostic

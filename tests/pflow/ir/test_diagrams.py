@@ -1,4 +1,4 @@
-"""A picture shows every node and edge in its place, and whatever they are called, it stays a picture."""
+"""Drawings show every node and edge, and are valid for any names."""
 
 import re
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ EDGE_LINE = re.compile(r'    (\w+) (-->|-\.->)(?:\|"([^"]*)"\|)? (\w+)', re.ASCI
 LABEL = re.compile(r"(?:[\w .-]|#\d+;)*")
 
 
-def workflow_of(
+def build_workflow(
     nodes: list[str] | dict[str, str], edges: Sequence[tuple[str, ...]] = (), batch: tuple[str, ...] = ()
 ) -> Workflow:
     types = nodes if isinstance(nodes, dict) else dict.fromkeys(nodes, "echo")
@@ -52,7 +52,7 @@ def workflow_of(
     return Workflow(made, tuple(Edge(*edge) for edge in edges), next(iter(types), ""), {}, {})
 
 
-SMALL = workflow_of(
+SMALL = build_workflow(
     {"fetch-all": "http", "save": "write-file", "tell": "shell"},
     [("fetch-all", "save"), ("fetch-all", "tell", "error"), ("save", "tell", "unchanged")],
     batch=("save",),
@@ -63,14 +63,16 @@ ANY_TEXT = st.text(st.characters(), max_size=50)
 
 
 @st.composite
-def workflows(draw: st.DrawFn, names: st.SearchStrategy[str] = ANY_TEXT) -> Workflow:
+def draw_workflows(draw: st.DrawFn, names: st.SearchStrategy[str] = ANY_TEXT) -> Workflow:
     ids = draw(st.lists(names, min_size=1, max_size=12, unique=True))
     places = st.integers(0, len(ids) - 1)
     action = st.one_of(st.just("default"), st.just("error"), ANY_TEXT)
     ends = draw(st.lists(st.tuples(places, places, action), max_size=20))
     edges: Pairs = [(ids[min(a, b)], ids[max(a, b)], act) for a, b, act in ends if a != b]
     types = {name: draw(ANY_TEXT) for name in ids}
-    return workflow_of(types, list(dict.fromkeys(edges)), batch=tuple(draw(st.lists(st.sampled_from(ids), max_size=2))))
+    return build_workflow(
+        types, list(dict.fromkeys(edges)), batch=tuple(draw(st.lists(st.sampled_from(ids), max_size=2)))
+    )
 
 
 @dataclass(frozen=True)
@@ -86,30 +88,30 @@ class Box:
         )
 
 
-def drawn(workflow: Workflow) -> Element:
+def parse_svg(workflow: Workflow) -> Element:
     text = draw_svg(workflow)
     assert text.encode().decode() == text
     return fromstring(text)
 
 
-def name_of(element: Element) -> str:
+def get_tag_name(element: Element) -> str:
     return element.tag.removeprefix("{http://www.w3.org/2000/svg}")
 
 
-def marks(picture: Element, kind: str) -> list[Element]:
+def find_marks(picture: Element, kind: str) -> list[Element]:
     return [element for element in picture.iter() if kind in element.get("class", "").split()]
 
 
-def box_of(rect: Element) -> Box:
+def parse_box(rect: Element) -> Box:
     x, y, width, height = (float(rect.get(name, "")) for name in ("x", "y", "width", "height"))
     return Box(x, y, x + width, y + height)
 
 
-def boxes(picture: Element, workflow: Workflow) -> dict[str, Box]:
-    """Of a batch, the one in front."""
-    groups = [element for element in picture if name_of(element) == "g"]
+def find_boxes(picture: Element, workflow: Workflow) -> dict[str, Box]:
+    """Return the box of each node; of a batch, the one in front."""
+    groups = [element for element in picture if get_tag_name(element) == "g"]
     return {
-        name: box_of([one for one in group if name_of(one) == "rect"][-1])
+        name: parse_box([one for one in group if get_tag_name(one) == "rect"][-1])
         for name, group in zip(workflow.nodes, groups, strict=True)
     }
 
@@ -126,8 +128,8 @@ def test_mermaid_shows_ids_types_batches_actions_and_errors() -> None:
     ]
 
 
-def checked_mermaid(workflow: Workflow) -> dict[str, str]:
-    """The name of each node, after every line was found to be a node or an edge that there is."""
+def parse_mermaid(workflow: Workflow) -> dict[str, str]:
+    """Return the Mermaid name of each node, and check that every line is a node or an edge."""
     first, *lines = draw_mermaid(workflow).split("\n")[:-1]
     assert first == "flowchart TD"
     assert len(lines) == len(workflow.nodes) + len(workflow.edges)
@@ -149,48 +151,48 @@ def checked_mermaid(workflow: Workflow) -> dict[str, str]:
     return names
 
 
-@given(workflows())
+@given(draw_workflows())
 def test_no_name_breaks_out_of_mermaid(workflow: Workflow) -> None:
-    checked_mermaid(workflow)
+    parse_mermaid(workflow)
 
 
 @pytest.mark.parametrize(("hostile", "shown"), HOSTILE.items())
-def test_what_a_hostile_name_says_is_shown_by_mermaid(hostile: str, shown: str) -> None:
-    workflow = workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)])
-    checked_mermaid(workflow)
+def test_a_hostile_name_is_displayed_literally_by_mermaid(hostile: str, shown: str) -> None:
+    workflow = build_workflow({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)])
+    parse_mermaid(workflow)
     lines = draw_mermaid(workflow).split("\n")
     label, action = (re.sub(r"#(\d+);", lambda code: chr(int(code[1])), lines[at].split('"')[1]) for at in (1, 3))
     assert (label, action) == (f"{shown}<br/>{shown}", shown)
 
 
-def test_words_that_mermaid_gives_a_meaning_are_no_names_of_nodes() -> None:
-    names = checked_mermaid(workflow_of([*MEANINGFUL, "ending", "Graph1", "a-b", "a.b", "a_b", "1", "é"]))
+def test_keywords_of_mermaid_are_not_used_as_node_names() -> None:
+    names = parse_mermaid(build_workflow([*MEANINGFUL, "ending", "Graph1", "a-b", "a.b", "a_b", "1", "é"]))
     assert {names[word].isdigit() for word in MEANINGFUL} == {True}
     assert (names["ending"], names["Graph1"], names["a-b"]) == ("ending", "Graph1", "a_b")
     assert (names["a.b"], names["a_b"], names["1"]) == ("14", "15", "16")
 
 
-def test_long_names_are_cut_and_ten_thousand_nodes_are_no_matter_to_mermaid() -> None:
+def test_long_names_are_cut_and_mermaid_text_has_ten_thousand_nodes() -> None:
     ids = [f"{'x' * 200}{number}" for number in range(10_000)]
-    workflow = workflow_of(ids, list(pairwise(ids)))
-    names = checked_mermaid(workflow)
+    workflow = build_workflow(ids, list(pairwise(ids)))
+    names = parse_mermaid(workflow)
     assert max(map(len, names.values())) <= 60
     assert max(map(len, draw_mermaid(workflow).splitlines())) < 200
 
 
 def test_an_svg_shows_ids_types_batches_actions_and_errors() -> None:
-    picture = drawn(SMALL)
-    assert [text.text for text in marks(picture, "id")] == ["fetch-all", "save", "tell"]
-    assert [text.text for text in marks(picture, "type")] == ["http", "write-file · for each item", "shell"]
-    assert [text.text for text in marks(picture, "action")] == ["error", "unchanged"]
-    assert [len(marks(picture, kind)) for kind in ("edge", "head", "error", "start")] == [3, 3, 3, 1]
-    assert len(marks(picture, "box")) == 4
-    titles = [element.text for element in picture.iter() if name_of(element) == "title"]
+    picture = parse_svg(SMALL)
+    assert [text.text for text in find_marks(picture, "id")] == ["fetch-all", "save", "tell"]
+    assert [text.text for text in find_marks(picture, "type")] == ["http", "write-file · for each item", "shell"]
+    assert [text.text for text in find_marks(picture, "action")] == ["error", "unchanged"]
+    assert [len(find_marks(picture, kind)) for kind in ("edge", "head", "error", "start")] == [3, 3, 3, 1]
+    assert len(find_marks(picture, "box")) == 4
+    titles = [element.text for element in picture.iter() if get_tag_name(element) == "title"]
     assert titles[1] == "fetch-all (http): what fetch-all is for"
 
 
 def test_an_svg_dashes_error_edges_and_has_colours_for_light_and_dark() -> None:
-    (style,) = [element.text or "" for element in drawn(SMALL) if name_of(element) == "style"]
+    (style,) = [element.text or "" for element in parse_svg(SMALL) if get_tag_name(element) == "style"]
     light, dark = style.split("@media (prefers-color-scheme:dark)")
     assert re.search(r"\.edge\.error\{[^}]*stroke-dasharray", light)
     for kind in ("text", ".page", ".box", ".edge", ".head", ".action", ".type", ".start"):
@@ -198,29 +200,37 @@ def test_an_svg_dashes_error_edges_and_has_colours_for_light_and_dark() -> None:
         assert f".pflow {kind}{{" in dark
 
 
-@given(workflows())
-def test_whatever_nodes_are_called_an_svg_is_well_formed_and_holds_nothing_but_shapes(workflow: Workflow) -> None:
-    picture = drawn(workflow)
-    assert {name_of(element) for element in picture.iter()} <= {"svg", "title", "style", "rect", "path", "g", "text"}
+@given(draw_workflows())
+def test_an_svg_is_well_formed_for_any_names_and_contains_only_shapes(workflow: Workflow) -> None:
+    picture = parse_svg(workflow)
+    assert {get_tag_name(element) for element in picture.iter()} <= {
+        "svg",
+        "title",
+        "style",
+        "rect",
+        "path",
+        "g",
+        "text",
+    }
     allowed = {"class", "role", "viewBox", "width", "height", "x", "y", "rx", "d"}
     assert {name for element in picture.iter() for name in element.keys()} <= allowed  # noqa: SIM118 - not a mapping
-    assert len(marks(picture, "id")) == len(workflow.nodes)
-    assert len(marks(picture, "edge")) == len(workflow.edges)
+    assert len(find_marks(picture, "id")) == len(workflow.nodes)
+    assert len(find_marks(picture, "edge")) == len(workflow.edges)
 
 
 @pytest.mark.parametrize(("hostile", "shown"), HOSTILE.items())
-def test_what_a_hostile_name_says_is_shown_by_the_svg(hostile: str, shown: str) -> None:
-    picture = drawn(workflow_of({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)]))
-    assert [marks(picture, kind)[0].text for kind in ("id", "type", "action")] == [shown, shown, shown]
+def test_a_hostile_name_is_displayed_literally_by_the_svg(hostile: str, shown: str) -> None:
+    picture = parse_svg(build_workflow({hostile: hostile, "b": "echo"}, [(hostile, "b", hostile)]))
+    assert [find_marks(picture, kind)[0].text for kind in ("id", "type", "action")] == [shown, shown, shown]
 
 
-@given(workflows(st.text("abcdefghij", min_size=1, max_size=40)))
+@given(draw_workflows(st.text("abcdefghij", min_size=1, max_size=40)))
 def test_each_node_is_below_those_it_follows_and_nothing_overlaps_or_leaves_the_page(workflow: Workflow) -> None:
-    picture = drawn(workflow)
-    placed = boxes(picture, workflow)
+    picture = parse_svg(workflow)
+    placed = find_boxes(picture, workflow)
     for edge in workflow.edges:
         assert placed[edge.source].bottom < placed[edge.target].top
-    labels = [box_of(rect) for rect in marks(picture, "page") if rect.get("x")]
+    labels = [parse_box(rect) for rect in find_marks(picture, "page") if rect.get("x")]
     for one, other in combinations([*placed.values(), *labels], 2):
         assert not one.meets(other)
     width, height = float(picture.get("width", "")), float(picture.get("height", ""))
@@ -230,26 +240,26 @@ def test_each_node_is_below_those_it_follows_and_nothing_overlaps_or_leaves_the_
 
 
 def test_a_chain_is_drawn_as_a_straight_line_and_branches_side_by_side() -> None:
-    chain = workflow_of(["a", "b", "c"], [("a", "b"), ("b", "c", "next")])
-    assert len({(box.left + box.right) / 2 for box in boxes(drawn(chain), chain).values()}) == 1
-    fork = workflow_of(["a", "b", "c", "d"], [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
-    placed = boxes(drawn(fork), fork)
+    chain = build_workflow(["a", "b", "c"], [("a", "b"), ("b", "c", "next")])
+    assert len({(box.left + box.right) / 2 for box in find_boxes(parse_svg(chain), chain).values()}) == 1
+    fork = build_workflow(["a", "b", "c", "d"], [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")])
+    placed = find_boxes(parse_svg(fork), fork)
     assert placed["b"].top == placed["c"].top
     assert placed["b"].right < placed["a"].right < placed["c"].right
     assert placed["a"].left == pytest.approx(placed["d"].left, abs=1)
 
 
 def test_edges_that_cross_in_the_file_do_not_cross_in_the_picture() -> None:
-    workflow = workflow_of(["a", "b", "c", "x", "y"], [("a", "b"), ("a", "c"), ("b", "y"), ("c", "x")])
-    placed = boxes(drawn(workflow), workflow)
+    workflow = build_workflow(["a", "b", "c", "x", "y"], [("a", "b"), ("a", "c"), ("b", "y"), ("c", "x")])
+    placed = find_boxes(parse_svg(workflow), workflow)
     assert (placed["b"].left < placed["c"].left) == (placed["y"].left < placed["x"].left)
 
 
-def test_a_circle_that_the_checker_would_refuse_is_drawn_all_the_same() -> None:
-    workflow = workflow_of(["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "b", "again"), ("c", "c")])
-    picture = drawn(workflow)
-    assert len(marks(picture, "edge")) == 3
-    assert [text.text for text in marks(picture, "action")] == ["again"]
+def test_an_invalid_cycle_is_drawn_all_the_same() -> None:
+    workflow = build_workflow(["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "b", "again"), ("c", "c")])
+    picture = parse_svg(workflow)
+    assert len(find_marks(picture, "edge")) == 3
+    assert [text.text for text in find_marks(picture, "action")] == ["again"]
 
 
 def test_the_same_workflow_is_always_the_same_picture() -> None:
@@ -259,14 +269,14 @@ def test_the_same_workflow_is_always_the_same_picture() -> None:
 def test_as_many_nodes_as_can_be_drawn_are_drawn() -> None:
     ids = [f"n{number}" for number in range(MOST_NODES)]
     for edges in (list(pairwise(ids)), [(ids[0], other) for other in ids[1:]]):
-        assert len(marks(drawn(workflow_of(ids, edges)), "id")) == MOST_NODES
+        assert len(find_marks(parse_svg(build_workflow(ids, edges)), "id")) == MOST_NODES
 
 
 @pytest.mark.parametrize("count", [MOST_NODES + 1, 10_000])
-def test_more_nodes_than_a_picture_can_hold_are_refused_with_a_way_out(count: int) -> None:
+def test_more_nodes_than_an_svg_can_show_are_refused_with_a_hint(count: int) -> None:
     ids = [f"n{number}" for number in range(count)]
     with pytest.raises(TooLargeToDraw, match=f"{count} nodes; at most {MOST_NODES} can be drawn") as caught:
-        draw_svg(workflow_of(ids, list(pairwise(ids))))
+        draw_svg(build_workflow(ids, list(pairwise(ids))))
     assert "Mermaid" in caught.value.hint
 
 
@@ -274,4 +284,4 @@ def test_edges_that_would_bend_too_often_are_refused() -> None:
     ids = [f"n{number}" for number in range(200)]
     edges: Any = [*pairwise(ids), *((ids[0], other, "error") for other in ids[1:])]
     with pytest.raises(TooLargeToDraw, match="edges"):
-        draw_svg(workflow_of(ids, edges))
+        draw_svg(build_workflow(ids, edges))

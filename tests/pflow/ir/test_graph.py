@@ -1,4 +1,4 @@
-"""The shape of workflows: what is reached, what comes before what, and where nodes wait for each other."""
+"""The graph of a workflow: reachable nodes, order, cycles and ancestors."""
 
 from itertools import pairwise
 
@@ -15,13 +15,13 @@ ANY_PAIRS = st.lists(st.tuples(st.sampled_from("abcdefgh"), st.sampled_from("abc
 PAIRS_WITHOUT_CIRCLES = ANY_PAIRS.map(lambda pairs: [(a, b) for a, b in pairs if a < b])
 
 
-def graph_of(nodes: str | list[str], pairs: Pairs, start: str = "") -> Graph:
+def build_graph(nodes: str | list[str], pairs: Pairs, start: str = "") -> Graph:
     made = {name: Node(name, "echo", {}) for name in nodes}
     return Graph.from_workflow(Workflow(made, tuple(Edge(a, b) for a, b in pairs), start or nodes[0], {}, {}))
 
 
-def ways_to(node: str, pairs: Pairs) -> set[str]:
-    """All nodes from which a way leads to this one, found the slow way."""
+def find_ancestors(node: str, pairs: Pairs) -> set[str]:
+    """Return all nodes with a path to this one, by a slow search."""
     found: set[str] = set()
     waiting = [node]
     while waiting:
@@ -34,32 +34,32 @@ def ways_to(node: str, pairs: Pairs) -> set[str]:
 
 
 def test_edges_are_known_by_the_node_they_leave_and_by_the_node_they_enter() -> None:
-    graph = graph_of("abc", [("a", "b"), ("a", "c"), ("b", "c")])
+    graph = build_graph("abc", [("a", "b"), ("a", "c"), ("b", "c")])
     assert [edge.target for edge in graph.leaving["a"]] == ["b", "c"]
     assert [edge.source for edge in graph.entering["c"]] == ["a", "b"]
     assert graph.leaving["c"] == ()
 
 
-def test_only_what_a_way_leads_to_is_reached() -> None:
-    graph = graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")])
+def test_only_nodes_with_a_path_from_the_start_are_reached() -> None:
+    graph = build_graph("abcde", [("a", "b"), ("c", "d"), ("d", "b")])
     assert graph.find_reachable() == {"a", "b"}
-    assert graph_of("abcde", [("a", "b"), ("c", "d"), ("d", "b")], "c").find_reachable() == {"c", "d", "b"}
+    assert build_graph("abcde", [("a", "b"), ("c", "d"), ("d", "b")], "c").find_reachable() == {"c", "d", "b"}
 
 
-def test_a_circle_is_told_in_the_order_of_its_edges() -> None:
-    (circle,) = graph_of("sabct", [("s", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "t")]).find_cycles()
+def test_a_cycle_is_listed_in_the_order_of_its_edges() -> None:
+    (circle,) = build_graph("sabct", [("s", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "t")]).find_cycles()
     assert set(circle) == {"a", "b", "c"}
     pairs = {("a", "b"), ("b", "c"), ("c", "a")}
     assert set(pairwise([*circle, circle[0]])) == pairs
 
 
-def test_a_node_that_leads_to_itself_is_a_circle() -> None:
-    assert list(graph_of("ab", [("a", "b"), ("b", "b")]).find_cycles()) == [["b"]]
+def test_a_node_with_an_edge_to_itself_is_a_cycle() -> None:
+    assert list(build_graph("ab", [("a", "b"), ("b", "b")]).find_cycles()) == [["b"]]
 
 
-def test_all_circles_that_share_no_node_are_told() -> None:
+def test_all_cycles_that_do_not_share_a_node_are_found() -> None:
     pairs = [("a", "b"), ("b", "a"), ("b", "c"), ("c", "d"), ("d", "c"), ("d", "e"), ("f", "f")]
-    assert sorted(sorted(circle) for circle in graph_of("abcdef", pairs).find_cycles()) == [
+    assert sorted(sorted(circle) for circle in build_graph("abcdef", pairs).find_cycles()) == [
         ["a", "b"],
         ["c", "d"],
         ["f"],
@@ -67,46 +67,46 @@ def test_all_circles_that_share_no_node_are_told() -> None:
 
 
 @given(ANY_PAIRS)
-def test_there_are_circles_if_and_only_if_not_all_nodes_can_be_ordered(pairs: Pairs) -> None:
-    graph = graph_of("abcdefgh", pairs)
+def test_there_are_cycles_if_and_only_if_not_all_nodes_can_be_sorted(pairs: Pairs) -> None:
+    graph = build_graph("abcdefgh", pairs)
     circles = list(graph.find_cycles())
     assert (circles == []) == (len(graph.sort_nodes()) == 8)
-    told = [node for circle in circles for node in circle]
-    assert len(told) == len(set(told))
+    diagnostic = [node for circle in circles for node in circle]
+    assert len(diagnostic) == len(set(diagnostic))
     for circle in circles:
         assert set(pairwise([*circle, circle[0]])) <= set(pairs)
-    without = [(a, b) for a, b in pairs if a not in told and b not in told]
-    assert list(graph_of("abcdefgh", without).find_cycles()) == []
+    without = [(a, b) for a, b in pairs if a not in diagnostic and b not in diagnostic]
+    assert list(build_graph("abcdefgh", without).find_cycles()) == []
 
 
 @given(ANY_PAIRS)
 def test_in_order_each_node_is_after_those_it_follows(pairs: Pairs) -> None:
-    order = graph_of("abcdefgh", pairs).sort_nodes()
+    order = build_graph("abcdefgh", pairs).sort_nodes()
     assert len(order) == len(set(order))
     for node in order:
-        assert ways_to(node, pairs) <= set(order[: order.index(node)])
+        assert find_ancestors(node, pairs) <= set(order[: order.index(node)])
 
 
 @given(PAIRS_WITHOUT_CIRCLES)
-def test_ancestors_are_all_nodes_from_which_a_way_leads(pairs: Pairs) -> None:
-    graph = graph_of("abcdefgh", pairs)
+def test_ancestors_are_all_nodes_with_a_path_to_the_node(pairs: Pairs) -> None:
+    graph = build_graph("abcdefgh", pairs)
     order, above = graph.sort_nodes(), graph.compute_ancestors()
     assert len(order) == 8
     for node in order:
-        assert {other for place, other in enumerate(order) if above[node] >> place & 1} == ways_to(node, pairs)
+        assert {other for place, other in enumerate(order) if above[node] >> place & 1} == find_ancestors(node, pairs)
 
 
 @given(ANY_PAIRS)
 def test_a_node_is_reached_if_the_start_is_among_its_ancestors(pairs: Pairs) -> None:
-    reached = graph_of("abcdefgh", pairs).find_reachable()
-    assert reached == {"a"} | {node for node in "abcdefgh" if "a" in ways_to(node, pairs)}
+    reached = build_graph("abcdefgh", pairs).find_reachable()
+    assert reached == {"a"} | {node for node in "abcdefgh" if "a" in find_ancestors(node, pairs)}
 
 
 @pytest.mark.parametrize("closed", [True, False])
-def test_ten_thousand_nodes_in_a_row_are_no_more_than_a_long_row(closed: bool) -> None:
+def test_a_chain_of_ten_thousand_nodes_is_handled(closed: bool) -> None:
     names = [f"n{number}" for number in range(10_000)]
     pairs = [*pairwise(names), *([(names[-1], names[0])] if closed else [])]
-    graph = graph_of(names, pairs)
+    graph = build_graph(names, pairs)
     assert len(graph.find_reachable()) == 10_000
     if closed:
         (circle,) = graph.find_cycles()

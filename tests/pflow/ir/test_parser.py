@@ -1,4 +1,4 @@
-"""From JSON to a workflow: what is understood, in which form, and how all that is wrong is told."""
+"""The parser: accepted forms, and errors in others."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ WORKFLOW_LIKE = st.recursive(
 )
 
 
-def workflow_of(document: Any) -> Workflow:
+def parse_valid_workflow(document: Any) -> Workflow:
     workflow, found = parse_workflow(document)
     assert [one for one in found if one.severity == "error"] == []
     assert workflow is not None
@@ -50,7 +50,7 @@ GREETING: Plain = {
 
 
 def test_a_whole_workflow_is_read() -> None:
-    workflow = workflow_of(GREETING)
+    workflow = parse_valid_workflow(GREETING)
     assert list(workflow.nodes) == ["hello", "again"]
     assert workflow.nodes["hello"].params == {"message": "Hello ${who}"}
     assert workflow.nodes["hello"].purpose == "to greet"
@@ -76,20 +76,20 @@ def test_a_whole_workflow_is_read() -> None:
         {"name": "greet", "ir": GREETING, "anything": {"else": 1}},
     ],
 )
-def test_raw_and_wrapped_are_read_alike(wrapper: Plain) -> None:
+def test_raw_and_wrapped_workflows_are_parsed_the_same(wrapper: Plain) -> None:
     assert parse_workflow(wrapper) == parse_workflow(GREETING)
     assert unwrap_document(wrapper) == GREETING
     assert normalize_document(wrapper) == normalize_document(GREETING)
 
 
-def test_what_is_wrong_in_a_wrapped_workflow_has_the_same_path_as_in_a_raw_one() -> None:
+def test_problems_in_a_wrapped_workflow_have_the_same_path_as_in_a_raw_one() -> None:
     wrong = {**GREETING, "edges": [{"from": "hello", "to": "agian"}], "start_node": "helo"}
     assert parse_diagnostics({"name": "greet", "ir": wrong}) == parse_diagnostics(wrong)
     assert {one.path for one in parse_diagnostics(wrong)} == {"edges[0].to", "start_node"}
 
 
 @given(JSON)
-def test_what_is_normal_is_normalised_to_itself(value: Any) -> None:
+def test_normalising_twice_changes_nothing(value: Any) -> None:
     document = {
         "nodes": [{"id": "a", "parameters": value}, value],
         "edges": [{"source": value, "target": value}, value],
@@ -111,26 +111,26 @@ def test_normalising_changes_nothing_that_it_is_given() -> None:
 
 def test_version_and_edges_may_be_left_out() -> None:
     assert normalize_document({"nodes": []})["ir_version"] == "0.1.0"
-    assert workflow_of({"nodes": [echo("a")]}).edges == ()
-    assert workflow_of({"nodes": [echo("a")], "edges": None}).edges == ()
+    assert parse_valid_workflow({"nodes": [echo("a")]}).edges == ()
+    assert parse_valid_workflow({"nodes": [echo("a")], "edges": None}).edges == ()
 
 
 def test_parameters_are_understood_as_params() -> None:
-    assert workflow_of({"nodes": [{"id": "a", "type": "echo", "parameters": {"message": "x"}}]}).nodes["a"].params == {
-        "message": "x"
-    }
+    assert parse_valid_workflow({"nodes": [{"id": "a", "type": "echo", "parameters": {"message": "x"}}]}).nodes[
+        "a"
+    ].params == {"message": "x"}
 
 
 def test_source_and_target_are_understood_as_from_and_to() -> None:
     document = {"nodes": [echo("a"), echo("b")], "edges": [{"source": "a", "target": "b", "action": "error"}]}
-    assert workflow_of(document).edges == (Edge("a", "b", "error"),)
+    assert parse_valid_workflow(document).edges == (Edge("a", "b", "error"),)
 
 
 @pytest.mark.parametrize("key", ["params", "parameters"])
-def test_a_node_of_type_batch_is_the_node_within_it_for_each_item(key: str) -> None:
+def test_a_node_of_type_batch_becomes_its_inner_node_with_a_batch_setting(key: str) -> None:
     within = {"type": "echo", key: {"message": "${item}"}, "retry": {"attempts": 2}}
     batch = {"id": "all", "type": "batch", "purpose": "each", key: {"items": "${xs}", "parallel": True, "node": within}}
-    node = workflow_of({"nodes": [batch]}).nodes["all"]
+    node = parse_valid_workflow({"nodes": [batch]}).nodes["all"]
     assert (node.id, node.type, node.params, node.purpose) == ("all", "echo", {"message": "${item}"}, "each")
     assert node.batch is not None
     assert (node.batch.items, node.batch.parallel) == ("${xs}", True)
@@ -138,7 +138,7 @@ def test_a_node_of_type_batch_is_the_node_within_it_for_each_item(key: str) -> N
     assert node.retry.attempts == 2
 
 
-def test_what_a_node_of_type_batch_does_not_know_is_told() -> None:
+def test_unknown_keys_of_a_node_of_type_batch_are_reported() -> None:
     batch: Plain = {
         "id": "all",
         "type": "batch",
@@ -151,12 +151,12 @@ def test_what_a_node_of_type_batch_does_not_know_is_told() -> None:
 
 
 def test_the_first_node_starts_unless_another_is_named() -> None:
-    assert workflow_of(chain(echo("a"), echo("b"))).start == "a"
-    assert workflow_of(chain(echo("a"), echo("b"), start_node="b")).start == "b"
+    assert parse_valid_workflow(chain(echo("a"), echo("b"))).start == "a"
+    assert parse_valid_workflow(chain(echo("a"), echo("b"), start_node="b")).start == "b"
 
 
 @pytest.mark.parametrize("document", [None, [], "text", 5, True, [GREETING]])
-def test_what_is_no_object_is_no_workflow(document: Any) -> None:
+def test_a_document_that_is_not_an_object_is_refused(document: Any) -> None:
     workflow, found = parse_workflow(document)
     assert workflow is None
     assert list_codes(found) == ["not_an_object"]
@@ -164,13 +164,13 @@ def test_what_is_no_object_is_no_workflow(document: Any) -> None:
 
 
 @pytest.mark.parametrize("nodes", [None, [], {}, "a", 5])
-def test_a_workflow_without_nodes_is_told_how_one_looks(nodes: Any) -> None:
+def test_a_workflow_without_nodes_is_reported_with_an_example(nodes: Any) -> None:
     workflow, found = parse_workflow({"nodes": nodes})
     assert workflow is None
     assert (find_only(found, "no_nodes").path, find_only(found, "no_nodes").example[0]["type"]) == ("nodes", "echo")
 
 
-def test_an_empty_object_is_told_that_it_has_no_nodes() -> None:
+def test_an_empty_object_is_reported_as_a_workflow_without_nodes() -> None:
     assert list_codes(parse_diagnostics({})) == ["no_nodes"]
 
 
@@ -186,19 +186,19 @@ def test_an_empty_object_is_told_that_it_has_no_nodes() -> None:
     ],
 )
 def test_keys_that_agents_try_at_the_root_are_refused_with_those_there_are(key: str, meant: str | None) -> None:
-    told = find_only(parse_diagnostics({**GREETING, key: "x"}), "unknown_key")
-    assert (told.severity, told.path) == ("error", key)
-    assert key in told.message
-    assert {"nodes", "edges", "inputs", "outputs", "start_node"} <= set(told.available)
-    assert meant is None or told.nearest == meant
-    assert told.example["nodes"]
+    diagnostic = find_only(parse_diagnostics({**GREETING, key: "x"}), "unknown_key")
+    assert (diagnostic.severity, diagnostic.path) == ("error", key)
+    assert key in diagnostic.message
+    assert {"nodes", "edges", "inputs", "outputs", "start_node"} <= set(diagnostic.available)
+    assert meant is None or diagnostic.nearest == meant
+    assert diagnostic.example["nodes"]
 
 
 @pytest.mark.parametrize("key", ["name", "description", "version", "created_at", "updated_at", "metadata"])
-def test_name_and_description_at_the_root_are_told_where_they_belong(key: str) -> None:
-    told = find_only(parse_diagnostics({**GREETING, key: "x"}), "ignored_key")
-    assert (told.severity, told.path) == ("warning", key)
-    assert "saved" in told.message
+def test_name_and_description_at_the_root_give_a_warning(key: str) -> None:
+    diagnostic = find_only(parse_diagnostics({**GREETING, key: "x"}), "ignored_key")
+    assert (diagnostic.severity, diagnostic.path) == ("warning", key)
+    assert "saved" in diagnostic.message
 
 
 def test_keys_that_have_no_effect_are_a_warning() -> None:
@@ -212,33 +212,33 @@ def test_keys_that_have_no_effect_are_a_warning() -> None:
 
 @pytest.mark.parametrize("version", ["1.0.0", "", None, 5, {}, "v0.1"])
 def test_a_version_that_is_not_known_is_refused(version: Any) -> None:
-    told = find_only(parse_diagnostics({**GREETING, "ir_version": version}), "unknown_version")
-    assert (told.path, told.example) == ("ir_version", "0.1.0")
+    diagnostic = find_only(parse_diagnostics({**GREETING, "ir_version": version}), "unknown_version")
+    assert (diagnostic.path, diagnostic.example) == ("ir_version", "0.1.0")
 
 
 @pytest.mark.parametrize("name", ["", " ", "a b", "1a", "-a", "a.b", "a/b", "a$", "a\n", "x" * 101, None, 5, ["a"], {}])
 def test_an_id_that_templates_cannot_name_is_refused(name: Any) -> None:
-    told = find_only(parse_diagnostics({"nodes": [echo("ok"), {"id": name, "type": "echo"}]}), "bad_id")
-    assert (told.path, told.example) == ("nodes[1].id", "fetch")
+    diagnostic = find_only(parse_diagnostics({"nodes": [echo("ok"), {"id": name, "type": "echo"}]}), "bad_id")
+    assert (diagnostic.path, diagnostic.example) == ("nodes[1].id", "fetch")
 
 
 @pytest.mark.parametrize("name", ["a", "_", "fetch-data", "größe", "名前", "имя_2", "x" * 100])
 def test_an_id_may_be_of_any_script(name: str) -> None:
-    assert list(workflow_of({"nodes": [echo(name)]}).nodes) == [name]
+    assert list(parse_valid_workflow({"nodes": [echo(name)]}).nodes) == [name]
 
 
 @pytest.mark.parametrize("kind", [None, "", 5, ["echo"]])
-def test_a_node_without_a_type_is_told_and_still_known_to_the_others(kind: Any) -> None:
+def test_a_node_without_a_type_is_reported_and_still_exists_for_references(kind: Any) -> None:
     found = parse_diagnostics(chain(echo("a"), {"id": "b", "type": kind}, echo("c")))
     assert list_codes(found) == ["no_type"]
     assert (found[0].path, found[0].node) == ("nodes[1].type", "b")
 
 
 @pytest.mark.parametrize("node", [None, "echo", 5, [], [echo("a")]])
-def test_a_node_that_is_no_object_is_told_how_one_looks(node: Any) -> None:
-    told = find_only(parse_diagnostics({"nodes": [echo("ok"), node]}), "not_a_node")
-    assert told.path == "nodes[1]"
-    assert set(told.example) == {"id", "type", "params"}
+def test_a_node_that_is_not_an_object_is_reported_with_an_example(node: Any) -> None:
+    diagnostic = find_only(parse_diagnostics({"nodes": [echo("ok"), node]}), "not_a_node")
+    assert diagnostic.path == "nodes[1]"
+    assert set(diagnostic.example) == {"id", "type", "params"}
 
 
 @pytest.mark.parametrize(
@@ -246,14 +246,14 @@ def test_a_node_that_is_no_object_is_told_how_one_looks(node: Any) -> None:
     [("parms", "params"), ("Type", "type"), ("timeouts", "timeout"), ("command", None), ("depends_on", None)],
 )
 def test_a_key_that_no_node_has_is_refused_with_those_there_are(key: str, meant: str | None) -> None:
-    told = find_only(parse_diagnostics({"nodes": [{**echo("a"), key: "x"}]}), "unknown_key")
-    assert (told.path, told.nearest) == (f"nodes[0].{key}", meant)
-    assert {"id", "type", "params", "batch", "retry", "timeout"} <= set(told.available)
-    assert "params" in told.hint
-    assert told.example["params"]
+    diagnostic = find_only(parse_diagnostics({"nodes": [{**echo("a"), key: "x"}]}), "unknown_key")
+    assert (diagnostic.path, diagnostic.nearest) == (f"nodes[0].{key}", meant)
+    assert {"id", "type", "params", "batch", "retry", "timeout"} <= set(diagnostic.available)
+    assert "params" in diagnostic.hint
+    assert diagnostic.example["params"]
 
 
-def test_params_beside_parameters_are_kept_and_the_others_told() -> None:
+def test_params_win_over_parameters_which_are_reported() -> None:
     node = {"id": "a", "type": "echo", "params": {"message": "kept"}, "parameters": {"message": "other"}}
     workflow, found = parse_workflow({"nodes": [node]})
     assert workflow is not None
@@ -262,12 +262,12 @@ def test_params_beside_parameters_are_kept_and_the_others_told() -> None:
 
 
 @pytest.mark.parametrize("params", [None, [], "x", 5])
-def test_params_that_are_no_object_are_refused(params: Any) -> None:
-    told = find_only(parse_diagnostics({"nodes": [{"id": "a", "type": "echo", "params": params}]}), "bad_params")
-    assert (told.path, told.node) == ("nodes[0].params", "a")
+def test_params_that_are_not_an_object_are_refused(params: Any) -> None:
+    diagnostic = find_only(parse_diagnostics({"nodes": [{"id": "a", "type": "echo", "params": params}]}), "bad_params")
+    assert (diagnostic.path, diagnostic.node) == ("nodes[0].params", "a")
 
 
-def test_two_nodes_of_one_id_are_told_with_both_places() -> None:
+def test_two_nodes_with_the_same_id_are_reported_with_both_indexes() -> None:
     workflow, found = parse_workflow({"nodes": [echo("a", 1), echo("b"), echo("a", 2), echo("a", 3)]})
     assert list_codes(found) == ["duplicate_id", "duplicate_id"]
     assert [one.path for one in found] == ["nodes[2].id", "nodes[3].id"]
@@ -277,23 +277,23 @@ def test_two_nodes_of_one_id_are_told_with_both_places() -> None:
 
 
 def test_resume_and_effect_are_read() -> None:
-    node = workflow_of({"nodes": [echo("a", resume="never", effect="effectful", timeout=5, retry={"max": 4})]}).nodes[
-        "a"
-    ]
+    node = parse_valid_workflow(
+        {"nodes": [echo("a", resume="never", effect="effectful", timeout=5, retry={"max": 4})]}
+    ).nodes["a"]
     assert (node.reuse, node.effect, node.timeout) == (False, "effectful", 5.0)
     assert node.retry is not None
     assert node.retry.attempts == 4
-    plain = workflow_of({"nodes": [echo("a")]}).nodes["a"]
+    plain = parse_valid_workflow({"nodes": [echo("a")]}).nodes["a"]
     assert (plain.reuse, plain.effect, plain.timeout, plain.retry, plain.batch) == (True, None, None, None, None)
 
 
 @pytest.mark.parametrize(("key", "code"), [("resume", "bad_resume"), ("effect", "bad_effect")])
 @pytest.mark.parametrize("value", ["sometimes", 5, [], {}])
-def test_resume_and_effect_are_told_what_they_can_be(key: str, code: str, value: Any) -> None:
-    told = find_only(parse_diagnostics({"nodes": [echo("a", **{key: value})]}), code)
-    assert told.path == f"nodes[0].{key}"
-    assert len(told.available) >= 2
-    assert told.example in told.available
+def test_invalid_resume_and_effect_are_reported_with_the_allowed_values(key: str, code: str, value: Any) -> None:
+    diagnostic = find_only(parse_diagnostics({"nodes": [echo("a", **{key: value})]}), code)
+    assert diagnostic.path == f"nodes[0].{key}"
+    assert len(diagnostic.available) >= 2
+    assert diagnostic.example in diagnostic.available
 
 
 @pytest.mark.parametrize(
@@ -308,34 +308,36 @@ def test_resume_and_effect_are_told_what_they_can_be(key: str, code: str, value:
         ({"from": None, "to": "save"}, "edges[0].from", None),
     ],
 )
-def test_an_edge_to_no_node_is_told_which_there_are(edge: Plain, path: str, meant: str | None) -> None:
-    told = find_only(parse_diagnostics({"nodes": [echo("fetch-data"), echo("save")], "edges": [edge]}), "unknown_node")
-    assert (told.path, told.nearest, told.example) == (path, meant, meant)
-    assert told.available == ("fetch-data", "save")
+def test_an_edge_to_an_unknown_node_is_reported_with_the_known_ones(edge: Plain, path: str, meant: str | None) -> None:
+    diagnostic = find_only(
+        parse_diagnostics({"nodes": [echo("fetch-data"), echo("save")], "edges": [edge]}), "unknown_node"
+    )
+    assert (diagnostic.path, diagnostic.nearest, diagnostic.example) == (path, meant, meant)
+    assert diagnostic.available == ("fetch-data", "save")
 
 
-def test_both_ends_of_an_edge_are_told_at_once() -> None:
+def test_both_ends_of_an_edge_are_checked_at_once() -> None:
     found = parse_diagnostics({"nodes": [echo("a")], "edges": [{"from": "x", "to": "y"}]})
     assert [one.path for one in found] == ["edges[0].from", "edges[0].to"]
 
 
 @pytest.mark.parametrize("edge", [None, "a -> b", ["a", "b"], {"from": "a", "to": "b", "when": "x"}])
-def test_an_edge_of_another_form_is_told_how_one_looks(edge: Any) -> None:
-    told = find_only(parse_diagnostics({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_edge")
-    assert told.path == "edges[0]"
-    assert set(told.example) == {"from", "to", "action"}
-    assert told.available == ("from", "to", "action")
+def test_an_edge_of_the_wrong_form_is_reported_with_an_example(edge: Any) -> None:
+    diagnostic = find_only(parse_diagnostics({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_edge")
+    assert diagnostic.path == "edges[0]"
+    assert set(diagnostic.example) == {"from", "to", "action"}
+    assert diagnostic.available == ("from", "to", "action")
 
 
 @pytest.mark.parametrize("edges", [{}, "a->b", 5, True])
-def test_edges_that_are_no_list_are_refused(edges: Any) -> None:
+def test_edges_that_are_not_a_list_are_refused(edges: Any) -> None:
     assert find_only(parse_diagnostics({"nodes": [echo("a")], "edges": edges}), "bad_edges").example == [
         {"from": "a", "to": "b"}
     ]
 
 
 @pytest.mark.parametrize("action", ["", None, 5, []])
-def test_an_action_that_is_no_text_is_refused(action: Any) -> None:
+def test_an_action_that_is_not_text_is_refused(action: Any) -> None:
     edge = {"from": "a", "to": "b", "action": action}
     assert (
         find_only(parse_diagnostics({"nodes": [echo("a"), echo("b")], "edges": [edge]}), "bad_action").path
@@ -357,12 +359,12 @@ def test_the_same_edge_twice_counts_once_and_is_a_warning() -> None:
 
 
 @pytest.mark.parametrize(("start", "meant"), [("fetch_data", "fetch-data"), ("zzz", None), (5, None), ([], None)])
-def test_a_start_that_is_no_node_is_told_which_there_are(start: Any, meant: str | None) -> None:
-    told = find_only(
+def test_an_unknown_start_node_is_reported_with_the_known_ones(start: Any, meant: str | None) -> None:
+    diagnostic = find_only(
         parse_diagnostics({"nodes": [echo("first"), echo("fetch-data")], "start_node": start}), "unknown_node"
     )
-    assert (told.path, told.nearest, told.example) == ("start_node", meant, meant or "first")
-    assert told.available == ("first", "fetch-data")
+    assert (diagnostic.path, diagnostic.nearest, diagnostic.example) == ("start_node", meant, meant or "first")
+    assert diagnostic.available == ("first", "fetch-data")
 
 
 def test_an_input_and_a_node_of_one_name_are_refused() -> None:
@@ -373,14 +375,14 @@ def test_an_input_and_a_node_of_one_name_are_refused() -> None:
     ]
 
 
-def test_the_place_of_a_node_is_that_in_the_file() -> None:
+def test_the_index_of_a_node_is_that_in_the_file() -> None:
     document = {"nodes": [None, {"id": "1"}, echo("a"), echo("a"), {"id": "b"}, echo("c")]}
     places = index_nodes(document)
     assert (places["a"], places["b"], places["c"]) == (2, 4, 5)
 
 
 @requirement("PF-E8")
-def test_all_of_many_mistakes_are_told_at_once() -> None:
+def test_many_problems_are_reported_at_once() -> None:
     found = parse_diagnostics(
         {
             "metdata": {},
@@ -424,12 +426,12 @@ def test_all_of_many_mistakes_are_told_at_once() -> None:
         ({"nodes": [echo("a")], "outputs": {"x": {"value": nest_value(1000)}}}, "outputs"),
     ],
 )
-def test_what_is_nested_too_deep_is_told_wherever_it_is(document: Plain, path: str) -> None:
-    told = find_only(parse_diagnostics(document), "too_deep")
-    assert (told.severity, told.path) == ("error", path)
+def test_a_value_that_is_nested_too_deep_is_reported_anywhere(document: Plain, path: str) -> None:
+    diagnostic = find_only(parse_diagnostics(document), "too_deep")
+    assert (diagnostic.severity, diagnostic.path) == ("error", path)
 
 
-def test_what_is_nested_deep_but_not_too_deep_is_read() -> None:
+def test_a_deeply_nested_value_within_the_limit_is_read() -> None:
     assert list_codes(parse_diagnostics({"nodes": [echo("a", nest_value(90))]})) == []
 
 
@@ -441,7 +443,7 @@ def test_more_nodes_than_can_be_run_are_refused() -> None:
     assert "batch" in find_only(found, "too_many_nodes").hint
 
 
-def test_long_texts_are_told_of_in_short() -> None:
+def test_long_texts_are_shortened_in_messages() -> None:
     long = "x" * 1_000_000
     document: Plain = {
         long: 1,

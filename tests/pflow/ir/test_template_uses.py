@@ -1,4 +1,4 @@
-"""Where templates are used, and which values a workflow needs from outside."""
+"""Uses of templates, and the variables that a workflow needs from outside."""
 
 from typing import Any
 
@@ -9,19 +9,19 @@ from tests.pflow.ir.workflows import Plain, chain, echo
 from tests.requirements import requirement
 
 
-def workflow_of(document: Plain) -> Workflow:
+def parse_valid_workflow(document: Plain) -> Workflow:
     workflow, found = parse_workflow(document)
     assert [one for one in found if one.severity == "error"] == []
     assert workflow is not None
     return workflow
 
 
-def variables(document: Plain) -> dict[str, dict[str, Any]]:
-    return {one["name"]: one for one in list_variables(workflow_of(document))}
+def get_variables(document: Plain) -> dict[str, dict[str, Any]]:
+    return {one["name"]: one for one in list_variables(parse_valid_workflow(document))}
 
 
-def places(document: Plain) -> list[tuple[str | None, str]]:
-    return [(use.node.id if use.node else None, use.place) for use in iter_template_uses(workflow_of(document))]
+def list_use_paths(document: Plain) -> list[tuple[str | None, str]]:
+    return [(use.node.id if use.node else None, use.path) for use in iter_template_uses(parse_valid_workflow(document))]
 
 
 def test_uses_are_found_in_parameters_batches_and_outputs_in_the_order_of_the_file() -> None:
@@ -29,7 +29,7 @@ def test_uses_are_found_in_parameters_batches_and_outputs_in_the_order_of_the_fi
     document = chain(
         first, echo("b", "${item}", batch={"items": ["${p}", {"q": "${r}"}]}), outputs={"o": {"source": "${a.x}"}}
     )
-    assert places(document) == [
+    assert list_use_paths(document) == [
         ("a", "url"),
         ("a", "headers.x[1]"),
         ("b", "batch.items[0]"),
@@ -39,17 +39,17 @@ def test_uses_are_found_in_parameters_batches_and_outputs_in_the_order_of_the_fi
     ]
 
 
-def test_the_templates_of_a_workflow_within_are_its_own() -> None:
+def test_templates_of_a_nested_workflow_belong_to_it() -> None:
     inner = {"nodes": [echo("x", "${theirs}")]}
     node = {"id": "a", "type": "workflow", "params": {"workflow_ir": inner, "inputs": {"theirs": "${ours}"}}}
-    workflow = workflow_of({"nodes": [node]})
+    workflow = parse_valid_workflow({"nodes": [node]})
     assert [use.text for use in iter_template_uses(workflow)] == ["${ours}"]
     assert set(get_resolvable_params(workflow.nodes["a"])) == {"inputs"}
 
 
-def test_a_parameter_of_the_same_name_elsewhere_is_no_workflow_within() -> None:
+def test_a_parameter_of_the_same_name_elsewhere_is_not_a_nested_workflow() -> None:
     node = {"id": "a", "type": "echo", "params": {"workflow_ir": "${x}"}}
-    assert places({"nodes": [node]}) == [("a", "workflow_ir")]
+    assert list_use_paths({"nodes": [node]}) == [("a", "workflow_ir")]
 
 
 def test_the_item_is_known_in_the_parameters_of_a_batch_and_not_in_its_items() -> None:
@@ -57,22 +57,22 @@ def test_the_item_is_known_in_the_parameters_of_a_batch_and_not_in_its_items() -
         "nodes": [echo("a", "${paper} ${__index__}", batch={"items": "${papers}", "as": "paper"}), echo("b", "${x}")]
     }
     assert {
-        use.place: get_batch_aliases(use)
-        for use in iter_template_uses(workflow_of(document))
+        use.path: get_batch_aliases(use)
+        for use in iter_template_uses(parse_valid_workflow(document))
         if use.node and use.node.id == "a"
     } == {
         "batch.items": (),
         "message": ("paper", "__index__"),
     }
-    assert set(variables(document)) == {"papers", "x"}
+    assert set(get_variables(document)) == {"papers", "x"}
 
 
 def test_only_in_a_shell_command_the_shell_has_templates_of_its_own() -> None:
     params = {"command": "echo ${HOME:-x}", "stdin": "${HOME:-x}", "env": {"command": "${HOME:-x}"}}
     document: Plain = {"nodes": [{"id": "a", "type": "shell", "params": params}, echo("command", "${HOME:-x}")]}
     assert {
-        use.place: use.find_malformed()
-        for use in iter_template_uses(workflow_of(document))
+        use.path: use.find_malformed()
+        for use in iter_template_uses(parse_valid_workflow(document))
         if use.node and use.node.id == "a"
     } == {
         "command": [],
@@ -89,7 +89,7 @@ def test_variables_are_the_names_that_no_node_gives() -> None:
         inputs={"who": {"type": "object"}, "limit": {"type": "int", "default": 5}, "unused": {}},
         outputs={"all": {"source": "${fetch.response} ${limit}"}},
     )
-    assert list_variables(workflow_of(document)) == [
+    assert list_variables(parse_valid_workflow(document)) == [
         {
             "name": "who",
             "declared": True,
@@ -124,31 +124,31 @@ def test_variables_are_the_names_that_no_node_gives() -> None:
 
 
 def test_a_variable_that_is_one_choice_of_several_is_not_required() -> None:
-    found = variables({"nodes": [echo("a", '${maybe ?? "x"}'), echo("b", "${both ?? 1}"), echo("c", "${both}")]})
+    found = get_variables({"nodes": [echo("a", '${maybe ?? "x"}'), echo("b", "${both ?? 1}"), echo("c", "${both}")]})
     assert (found["maybe"]["required"], found["both"]["required"]) == (False, True)
 
 
 def test_a_variable_that_only_outputs_use_is_not_required() -> None:
     outputs = {"o": {"source": "${given}"}, "p": {"source": "${both}"}}
-    found = variables({"nodes": [echo("a", "${both}")], "outputs": outputs})
+    found = get_variables({"nodes": [echo("a", "${both}")], "outputs": outputs})
     assert (found["given"]["required"], found["both"]["required"]) == (False, True)
 
 
 def test_a_text_is_parsed_once_however_often_its_templates_are_asked_for() -> None:
-    (use,) = iter_template_uses(workflow_of({"nodes": [echo("a", "${x} " * 5_000)]}))
+    (use,) = iter_template_uses(parse_valid_workflow({"nodes": [echo("a", "${x} " * 5_000)]}))
     assert use.templates is use.templates
 
 
 def test_variables_in_an_index_are_found() -> None:
-    assert set(variables({"nodes": [echo("a", "${list[${i}].x}")]})) == {"list", "i"}
+    assert set(get_variables({"nodes": [echo("a", "${list[${i}].x}")]})) == {"list", "i"}
 
 
-def test_what_is_escaped_or_the_shells_is_no_variable() -> None:
+def test_escaped_text_and_shell_syntax_are_not_variables() -> None:
     shell = {"id": "a", "type": "shell", "params": {"command": "echo $${x} ${HOME:-y} ${#z} ${real}"}}
-    assert set(variables({"nodes": [shell]})) == {"real"}
+    assert set(get_variables({"nodes": [shell]})) == {"real"}
 
 
-def test_a_variable_used_many_times_is_told_once() -> None:
-    found = variables({"nodes": [echo("a", "${x} ${x} ${x.y}"), echo("b", "${x}")]})
+def test_a_repeated_variable_is_listed_once() -> None:
+    found = get_variables({"nodes": [echo("a", "${x} ${x} ${x.y}"), echo("b", "${x}")]})
     assert found["x"]["paths"] == ["x", "x.y"]
     assert [place["node"] for place in found["x"]["used_in"]] == ["a", "b"]

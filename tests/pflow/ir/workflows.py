@@ -7,12 +7,15 @@ from typing import Any
 from pflow.ir.checker import CheckResult, Loader, check_workflow
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.parser import parse_workflow
-from pflow.registry.interface import Interface, Out, Param
+from pflow.registry.interface import Interface, OutputField, Param
 from pflow.registry.search import make_document, rank_documents
 
 Plain = dict[str, Any]
 
-_COMMIT = {"sha": Out("sha", "str"), "author": Out("author", "dict", structure={"name": Out("name", "str")})}
+_COMMIT = {
+    "sha": OutputField("sha", "str"),
+    "author": OutputField("author", "dict", structure={"name": OutputField("name", "str")}),
+}
 INTERFACES = {
     one.type: one
     for one in (
@@ -21,7 +24,7 @@ INTERFACES = {
             "Says what it is told",
             "x:y",
             params={"message": Param("message", "any"), "count": Param("count", "int")},
-            outputs={"echo": Out("echo", "str")},
+            outputs={"echo": OutputField("echo", "str")},
             actions=("default",),
             example={"message": "Hello"},
         ),
@@ -36,9 +39,9 @@ INTERFACES = {
                 "env": Param("env", "dict"),
             },
             outputs={
-                "stdout": Out("stdout", "str"),
-                "stderr": Out("stderr", "str"),
-                "exit_code": Out("exit_code", "int"),
+                "stdout": OutputField("stdout", "str"),
+                "stderr": OutputField("stderr", "str"),
+                "exit_code": OutputField("exit_code", "int"),
             },
             example={"command": "ls"},
         ),
@@ -47,7 +50,7 @@ INTERFACES = {
             "Lists commits",
             "x:y",
             params={"limit": Param("limit", "int")},
-            outputs={"commits": Out("commits", "list", structure=_COMMIT)},
+            outputs={"commits": OutputField("commits", "list", structure=_COMMIT)},
         ),
         Interface("choose", "Answers with what it likes", "x:y", open_params=True, open_actions=True),
         Interface(
@@ -86,7 +89,7 @@ def echo(name: str, message: Any = "hi", **more: Any) -> Plain:
 
 
 def chain(*nodes: Plain, **more: Any) -> Plain:
-    """The nodes, each leading to the next."""
+    """Return a workflow of these nodes, each with an edge to the next."""
     ids = [node["id"] for node in nodes]
     edges = [{"from": before, "to": after} for before, after in pairwise(ids)]
     return {"nodes": list(nodes), "edges": edges, **more}
@@ -101,9 +104,9 @@ def list_codes(found: CheckResult | Sequence[Diagnostic]) -> list[str]:
 
 
 def find_only(found: CheckResult | Sequence[Diagnostic], code: str) -> Diagnostic:
-    """The only diagnostic of this code."""
-    told = found.diagnostics if isinstance(found, CheckResult) else found
-    (one,) = [diagnostic for diagnostic in told if diagnostic.code == code]
+    """Return the only diagnostic of this code."""
+    problem = found.diagnostics if isinstance(found, CheckResult) else found
+    (one,) = [diagnostic for diagnostic in problem if diagnostic.code == code]
     return one
 
 

@@ -1,4 +1,4 @@
-"""Homes with workflows in them, as agents leave them: drafts, saved ones, raw ones in the library's folder."""
+"""Files of workflows for the tests: drafts, saved workflows, and raw files in the library."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ IR: dict[str, Any] = {
 
 
 def write_workflow_file(home: Path, path: str, content: Any = IR) -> Path:
-    """A file under the home: text and bytes as they are, all else as JSON."""
+    """Write a file under the home: text and bytes unchanged, other values as JSON."""
     file = home / path
     file.parent.mkdir(parents=True, exist_ok=True)
     if isinstance(content, bytes):
@@ -48,6 +48,6 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def read_all_files(home: Path) -> dict[str, bytes]:
-    """Every file of the workflows' folders, but the lock, which stays."""
+    """Return the content of all files of workflows, without the lock."""
     found = (path for path in (home / "workflows").rglob("*") if path.is_file() and path.name != ".saving.lock")
     return {path.relative_to(home).as_posix(): path.read_bytes() for path in found}

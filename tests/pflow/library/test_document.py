@@ -1,4 +1,4 @@
-"""A workflow's file is the IR alone or wrapped, and what is wrong with the file is no crash."""
+"""Files of workflows, raw or wrapped, valid or not."""
 
 import os
 from datetime import UTC, datetime
@@ -13,7 +13,7 @@ from pflow.library.document import read_document, wrap_workflow
 from tests.pflow.library.homes import IR, write_saved, write_workflow_file
 
 
-def code_of(error: InvalidWorkflow) -> str:
+def get_code(error: InvalidWorkflow) -> str:
     (found,) = error.ids["diagnostics"]
     return found["code"]
 
@@ -26,14 +26,14 @@ def test_a_raw_file_is_its_ir_and_as_old_as_the_file(tmp_path: Path) -> None:
     assert read.updated_at == "2001-09-09T01:46:40.500000Z"
 
 
-def test_a_wrapped_file_says_what_it_says(tmp_path: Path) -> None:
+def test_a_wrapped_file_has_its_name_and_description(tmp_path: Path) -> None:
     read = read_document(write_saved(tmp_path, "x", "Greets."), "x.json")
     assert (read.ir, read.is_wrapped, read.description) == (IR, True, "Greets.")
     assert (read.created_at, read.updated_at) == ("2026-01-02T03:04:05.000000Z", "2026-02-03T04:05:06.000000Z")
 
 
 @pytest.mark.parametrize("written", [7, None, "yesterday", ["2026"], "9" * 1000])
-def test_odd_metadata_is_left_out_and_the_workflow_read(tmp_path: Path, written: Any) -> None:
+def test_invalid_metadata_is_ignored_and_the_workflow_is_read(tmp_path: Path, written: Any) -> None:
     plain = {"ir": IR, "description": 7, "created_at": written, "updated_at": written}
     file = write_workflow_file(tmp_path, "x.json", plain)
     os.utime(file, (1_000_000_000, 1_000_000_000))
@@ -43,7 +43,7 @@ def test_odd_metadata_is_left_out_and_the_workflow_read(tmp_path: Path, written:
 
 
 @pytest.mark.parametrize("plain", [{"ir": "text", "name": "x"}, {"ir": {"nodes": []}, "nodes": []}, {}])
-def test_what_does_not_wrap_an_object_is_left_to_the_checker_as_it_is(tmp_path: Path, plain: dict[str, Any]) -> None:
+def test_a_wrapper_without_an_object_is_left_to_the_checker(tmp_path: Path, plain: dict[str, Any]) -> None:
     read = read_document(write_workflow_file(tmp_path, "x.json", plain), "x.json")
     assert (read.ir, read.is_wrapped) == (plain, False)
 
@@ -55,16 +55,16 @@ def test_a_file_from_before_or_after_all_calendars_has_a_time_all_the_same(secon
     assert datetime.fromisoformat(read.updated_at).year == year
 
 
-def test_a_folder_and_a_pipe_are_no_files_and_nobody_waits_for_them(tmp_path: Path) -> None:
+def test_a_folder_and_a_pipe_are_refused_without_waiting(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
     os.mkfifo(tmp_path / "pipe.json")
     for name in ("folder.json", "pipe.json"):
         with pytest.raises(InvalidWorkflow) as caught:
             read_document(tmp_path / name, name)
-        assert code_of(caught.value) == "not_a_file"
+        assert get_code(caught.value) == "not_a_file"
 
 
-def test_a_file_that_may_not_be_read_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_workflow_file(tmp_path, "x.json")
 
     def denied(*_: object) -> bytes:
@@ -73,7 +73,7 @@ def test_a_file_that_may_not_be_read_is_told_so(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(document, "_read_content", denied)
     with pytest.raises(InvalidWorkflow) as caught:
         read_document(file, "x.json")
-    assert code_of(caught.value) == "unreadable_file"
+    assert get_code(caught.value) == "unreadable_file"
     assert "Permission denied" in caught.value.message
     assert str(tmp_path) not in str(caught.value.body())
 
@@ -85,7 +85,7 @@ def test_an_absent_file_is_just_not_there(tmp_path: Path, path: str) -> None:
         read_document(tmp_path / path, path)
 
 
-def test_what_was_wrapped_is_read_back(tmp_path: Path) -> None:
+def test_a_wrapped_workflow_is_read_back(tmp_path: Path) -> None:
     ir = {**IR, "outputs": {"größe 漢": {"source": "${greet.echo}"}}, "big": 2**90}
     read = read_document(write_workflow_file(tmp_path, "x.json", wrap_workflow("x", ir, "  Grüßt.\n")), "x.json")
     assert (read.ir, read.is_wrapped, read.description) == (ir, True, "Grüßt.")
@@ -98,7 +98,7 @@ def test_what_was_wrapped_is_read_back(tmp_path: Path) -> None:
 def test_values_that_json_cannot_carry_are_refused(value: Any) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
         wrap_workflow("x", {"nodes": [value]}, "")
-    assert code_of(caught.value) == "not_json"
+    assert get_code(caught.value) == "not_json"
 
 
 def test_an_ir_without_end_and_one_beyond_the_limit_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +107,11 @@ def test_an_ir_without_end_and_one_beyond_the_limit_are_refused(monkeypatch: pyt
         deep = [deep]
     with pytest.raises(InvalidWorkflow) as caught:
         wrap_workflow("x", {"nodes": deep}, "")
-    assert code_of(caught.value) == "too_deep"
+    assert get_code(caught.value) == "too_deep"
     monkeypatch.setattr(document, "LARGEST_FILE", 100)
     with pytest.raises(InvalidWorkflow) as caught:
         wrap_workflow("x", IR, "")
-    assert code_of(caught.value) == "file_too_large"
+    assert get_code(caught.value) == "file_too_large"
 
 
 def test_a_description_has_at_most_500_characters() -> None:

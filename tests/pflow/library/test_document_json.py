@@ -1,4 +1,4 @@
-"""What is no JSON object gets one diagnostic that says where; what is one keeps every value."""
+"""JSON of workflow files: positions of errors, and exact values."""
 
 import json
 from typing import Any
@@ -23,8 +23,8 @@ VALUES = st.recursive(
 )
 
 
-def refused(data: bytes) -> tuple[str, int, int]:
-    """The code, line and column of the one diagnostic."""
+def expect_refusal(data: bytes) -> tuple[str, int, int]:
+    """Return the code, line and column of the only diagnostic."""
     with pytest.raises(InvalidWorkflow) as caught:
         parse_object(data, "workflows/x.json")
     error = caught.value
@@ -54,25 +54,25 @@ def refused(data: bytes) -> tuple[str, int, int]:
         (b"{" * 5, (1, 2)),
     ],
 )
-def test_invalid_json_is_told_with_its_place(data: bytes, place: tuple[int, int]) -> None:
-    code, line, column = refused(data)
+def test_invalid_json_is_reported_with_its_position(data: bytes, place: tuple[int, int]) -> None:
+    code, line, column = expect_refusal(data)
     assert code == "invalid_json"
     assert (line, column) == place
 
 
-def test_bytes_that_are_not_utf8_are_told_with_their_place_in_characters() -> None:
-    assert refused('{"é": 1,\n"漢\xff'.encode("latin-1", "replace") + b"\xff") == ("not_utf8", 1, 3)
-    assert refused('{"é": 1,\n "漢'.encode() + b"\xff") == ("not_utf8", 2, 4)
-    assert refused('{"nodes": []}'.encode("utf-16")) == ("not_utf8", 1, 1)
+def test_invalid_utf8_is_reported_with_its_position_in_characters() -> None:
+    assert expect_refusal('{"é": 1,\n"漢\xff'.encode("latin-1", "replace") + b"\xff") == ("not_utf8", 1, 3)
+    assert expect_refusal('{"é": 1,\n "漢'.encode() + b"\xff") == ("not_utf8", 2, 4)
+    assert expect_refusal('{"nodes": []}'.encode("utf-16")) == ("not_utf8", 1, 1)
 
 
-def test_a_byte_order_mark_is_told_as_what_it_is() -> None:
-    assert refused('{"nodes": []}'.encode("utf-8-sig")) == ("byte_order_mark", 1, 1)
+def test_a_byte_order_mark_is_reported_as_such() -> None:
+    assert expect_refusal('{"nodes": []}'.encode("utf-8-sig")) == ("byte_order_mark", 1, 1)
 
 
 @pytest.mark.parametrize("text", ["[]", '"text"', "3", "null", "true"])
-def test_what_is_no_object_is_told_where_it_begins(text: str) -> None:
-    assert refused(f"\n  {text}".encode()) == ("not_an_object", 2, 3)
+def test_json_that_is_not_an_object_is_reported_with_its_start(text: str) -> None:
+    assert expect_refusal(f"\n  {text}".encode()) == ("not_an_object", 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -83,32 +83,32 @@ def test_what_is_no_object_is_told_where_it_begins(text: str) -> None:
         ('{"a": "\\"a\\": {", "b": {"a": 1, "}": 2, "a"\n: 3}}', (1, 41)),
     ],
 )
-def test_a_key_that_is_given_twice_is_told_where_it_is_given_again(text: str, place: tuple[int, int]) -> None:
-    assert refused(text.encode()) == ("duplicate_key", *place)
+def test_a_repeated_key_is_reported_at_its_second_position(text: str, place: tuple[int, int]) -> None:
+    assert expect_refusal(text.encode()) == ("duplicate_key", *place)
 
 
-def test_equal_keys_of_different_objects_are_no_duplicates() -> None:
+def test_equal_keys_of_different_objects_are_not_repeated() -> None:
     assert parse_object(b'{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": {"a": 3}}', "x")["b"] == {"a": 3}
 
 
-def test_a_file_over_the_limit_is_told_with_the_place_where_it_passes_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_over_the_limit_is_reported_with_its_position(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing, "LARGEST_FILE", 20)
     fits = b'{"a":\n"' + b"x" * 11 + b'"}'
     assert parse_object(fits, "x") == {"a": "x" * 11}
-    assert refused(fits + b" ") == ("file_too_large", 2, 15)
+    assert expect_refusal(fits + b" ") == ("file_too_large", 2, 15)
 
 
 def test_twenty_megabytes_are_read_and_one_byte_more_is_too_many() -> None:
     fits = b'{"a": "' + b"x" * (LARGEST_FILE - 9) + b'"}'
     assert len(parse_object(fits, "x")["a"]) == LARGEST_FILE - 9
-    assert refused(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
+    assert expect_refusal(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
 
 
-def test_what_is_nested_as_deep_as_the_stack_is_refused_with_a_place() -> None:
+def test_nesting_beyond_the_stack_is_refused_with_a_position() -> None:
     depth = 1_000
     data = b'{"a":' * depth + b"1" + b"}" * depth
-    assert refused(data) == ("too_deep", 1, 500 * 5 + 1)
-    assert refused(b"[" * 1_000_000)[1] == 1
+    assert expect_refusal(data) == ("too_deep", 1, 500 * 5 + 1)
+    assert expect_refusal(b"[" * 1_000_000)[1] == 1
 
 
 def test_large_integers_are_not_rounded() -> None:
@@ -116,7 +116,7 @@ def test_large_integers_are_not_rounded() -> None:
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sampled_from([None, 2]), st.booleans())
-def test_every_object_is_read_as_it_was_written(plain: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
+def test_every_object_is_read_back_unchanged(plain: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
     data = json.dumps(plain, indent=indent, ensure_ascii=ascii_only).encode()
     assert repr(parse_object(data, "x")) == repr(plain)
 
@@ -126,7 +126,7 @@ def test_a_repeated_key_is_found_wherever_it_hides(plain: dict[str, Any], data: 
     key = data.draw(KEYS)
     before = json.dumps({"x": [plain, {"deep": plain}]})[:-1] + ', "y": {' + json.dumps(key) + ":1,"
     again = before + json.dumps(key) + ": 2}}"
-    assert refused(again.encode()) == ("duplicate_key", 1, len(before) + 1)
+    assert expect_refusal(again.encode()) == ("duplicate_key", 1, len(before) + 1)
 
 
 @given(st.binary(max_size=40) | st.text('{}[]":,1 \n\\é', max_size=12).map(str.encode))
@@ -138,6 +138,6 @@ def test_any_bytes_are_an_object_or_one_diagnostic(data: bytes) -> None:
     if is_object:
         assert parse_object(data, "x") == orjson.loads(data)
     else:
-        _, line, column = refused(data)
+        _, line, column = expect_refusal(data)
         assert 1 <= line <= data.count(b"\n") + 1
         assert 1 <= column <= len(data) + 1

@@ -1,4 +1,4 @@
-"""A save that is killed between any two steps leaves the draft, the saved workflow, or both, and each of them whole."""
+"""A save that is killed between any two steps leaves the draft, the saved workflow, or both, each complete."""
 
 import subprocess
 import sys
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from pflow.engine.resume.journal import Result
+from pflow.engine.resume.recorder import start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import WorkflowExists
 from pflow.library.listing import list_workflows
@@ -48,11 +49,11 @@ def save_and_die(home, moment):
         step("after fsync")
     os.fsync = watched_fsync
     if by == "service":  # what comes before only reads
-        move = ResumePoint.moving_to
+        move = ResumePoint.move_results_to
         def watched_move(*arguments):
             sys.addaudithook(step)
             return move(*arguments)
-        ResumePoint.moving_to = watched_move
+        ResumePoint.move_results_to = watched_move
         Service(Settings(home=home), home).save("x", final, "Greets people.")
     else:
         sys.addaudithook(step)
@@ -73,8 +74,8 @@ for moment in range(1, moments + 1):
 """
 
 
-def killed_at_every_moment(homes: Path, final: str, *, moments: int = MOMENTS, by: str = "library") -> dict[int, bool]:
-    """Whether the child was killed, by the step before which it was to be. One that had fewer steps ended well."""
+def kill_at_every_step(homes: Path, final: str, *, moments: int = MOMENTS, by: str = "library") -> dict[int, bool]:
+    """Return for each step whether the child was killed before it. A child with fewer steps succeeds."""
     done = subprocess.run(
         [sys.executable, "-c", SAVE_AND_DIE, str(homes), final, str(moments), by],
         capture_output=True,
@@ -98,7 +99,7 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
     for moment in range(1, MOMENTS + 1):
         put_draft(tmp_path / str(moment), "x")
     left: set[tuple[bool, bool]] = set()
-    for moment, was_killed in killed_at_every_moment(tmp_path, final).items():
+    for moment, was_killed in kill_at_every_step(tmp_path, final).items():
         home = tmp_path / str(moment)
         places = (WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home))
         has_draft = any(place.exists("x") for place in places)
@@ -130,16 +131,16 @@ def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_t
         write_draft(
             home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]}
         )
-        unfinished = ResumePoint(home / "checkpoints", "x").begin_run("run_1")
+        unfinished = start_recording(ResumePoint(home / "checkpoints", "x"), "run_1")
         unfinished.record_result(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
         assert unfinished.end_run(keep=True)
     left: set[tuple[bool, bool]] = set()
-    for moment, was_killed in killed_at_every_moment(tmp_path, "y", moments=moments, by="service").items():
+    for moment, was_killed in kill_at_every_step(tmp_path, "y", moments=moments, by="service").items():
         home = tmp_path / str(moment)
         there = {"x": WorkflowManager.for_drafts(home).exists("x"), "y": WorkflowManager.for_library(home).exists("y")}
         for name in (name for name, is_there in there.items() if is_there):
-            past = ResumePoint(home / "checkpoints", name).read_earlier_runs()
-            assert past.results.keys() == {("greet", "f")}, f"{name}, killed before step {moment}"
+            earlier = ResumePoint(home / "checkpoints", name).read_earlier_runs()
+            assert earlier.results.keys() == {("greet", "f")}, f"{name}, killed before step {moment}"
         left.add((there["x"], there["y"]))
         if not was_killed:
             assert there == {"x": False, "y": True}

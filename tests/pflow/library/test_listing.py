@@ -1,4 +1,4 @@
-"""Listing is complete and true whatever the index says, and fast because of it."""
+"""Listing is complete and correct for any state of the index, and fast because of the index."""
 
 import errno
 import os
@@ -22,14 +22,14 @@ LONG_AGO_S = 1_000_000_000
 
 
 @pytest.fixture
-def reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def read_paths(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were read, in order; those that the index knew are not."""
     found: list[str] = []
     read: Callable[[Path, str], Document] = listing.read_document
 
-    def noted(path: Path, told: str) -> Document:
-        found.append(told)
-        return read(path, told)
+    def noted(path: Path, display_path: str) -> Document:
+        found.append(display_path)
+        return read(path, display_path)
 
     monkeypatch.setattr(listing, "read_document", noted)
     # A test does not wait until its files are old enough to be remembered.
@@ -41,7 +41,7 @@ def always(*_: object) -> bool:
     return True
 
 
-def names(home: Path) -> list[tuple[str, str]]:
+def list_names(home: Path) -> list[tuple[str, str]]:
     return [(one.name, one.source) for one in list_workflows(home).workflows]
 
 
@@ -58,30 +58,32 @@ NODE_TYPES: list[tuple[Any, tuple[str, ...]]] = [
 
 
 @requirement("PF-R4")
-def test_saved_workflows_and_drafts_are_listed_with_what_they_take(tmp_path: Path) -> None:
+def test_saved_workflows_and_drafts_are_listed_with_their_inputs(tmp_path: Path) -> None:
     write_saved(tmp_path, "b", "Greets people.")
     write_draft(tmp_path, "b")
     write_draft(tmp_path, "a", {"ir": IR, "description": "Wrapped."})
     write_raw_draft(tmp_path, "c", {"nodes": [], "inputs": ["odd"]})
     os.utime(tmp_path / "workflows/c.json", (LONG_AGO_S, LONG_AGO_S))
-    told = list_workflows(tmp_path)
-    assert told.problems == ()
-    assert names(tmp_path) == [("a", "draft"), ("b", "library"), ("b", "draft"), ("c", "draft")]
+    report = list_workflows(tmp_path)
+    assert report.problems == ()
+    assert list_names(tmp_path) == [("a", "draft"), ("b", "library"), ("b", "draft"), ("c", "draft")]
     inputs = ("who", "times")
     moment = "2026-02-03T04:05:06.000000Z"
-    assert told.workflows[1] == Summary("b", "Greets people.", inputs, ("echo",), moment, "library", "workflows/b.json")
-    assert told.workflows[0].description == "Wrapped."
-    assert told.workflows[3] == Summary("c", "", (), (), "2001-09-09T01:46:40.000000Z", "draft", "workflows/c.json")
+    assert report.workflows[1] == Summary(
+        "b", "Greets people.", inputs, ("echo",), moment, "library", "workflows/b.json"
+    )
+    assert report.workflows[0].description == "Wrapped."
+    assert report.workflows[3] == Summary("c", "", (), (), "2001-09-09T01:46:40.000000Z", "draft", "workflows/c.json")
 
 
 @pytest.mark.parametrize(("nodes", "types"), NODE_TYPES)
-def test_the_types_of_the_nodes_are_listed_whatever_the_file_holds(tmp_path: Path, nodes: Any, types: Any) -> None:
+def test_the_node_types_are_listed_for_any_content_of_the_file(tmp_path: Path, nodes: Any, types: Any) -> None:
     write_draft(tmp_path, "x", {"nodes": nodes})
     for _ in range(2):  # read, then remembered
         assert list_workflows(tmp_path).workflows[0].node_types == types
 
 
-def test_a_home_without_workflows_lists_none(tmp_path: Path) -> None:
+def test_a_home_without_workflows_has_an_empty_list(tmp_path: Path) -> None:
     assert list_workflows(tmp_path / "none") == listing.Listing((), ())
     assert not (tmp_path / "none").exists()
 
@@ -90,12 +92,12 @@ def test_other_files_are_not_workflows(tmp_path: Path) -> None:
     write_saved(tmp_path, "a")
     for name in (".hidden.json", ".0123456789abcdef.tmp", "notes.txt", "a.json~", ".saving.lock"):
         write_workflow_file(tmp_path, f"workflows/{name}", "{")
-    told = list_workflows(tmp_path)
-    assert ([one.name for one in told.workflows], told.problems) == (["a"], ())
+    report = list_workflows(tmp_path)
+    assert ([one.name for one in report.workflows], report.problems) == (["a"], ())
 
 
 @requirement("PF-E8")
-def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_a_problem_and_hides_no_other(tmp_path: Path) -> None:
     write_saved(tmp_path, "good")
     write_raw_draft(tmp_path, "broken", '{"nodes": [')
     write_raw_draft(tmp_path, "two words")
@@ -106,9 +108,9 @@ def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> N
     (tmp_path / "workflows/outside.json").symlink_to(write_workflow_file(tmp_path, "elsewhere/workflow.json"))
     (tmp_path / "workflows/loop.json").symlink_to("loop.json")
     for _ in range(2):
-        told = list_workflows(tmp_path)
-        assert [one.name for one in told.workflows] == ["good"]
-        assert [problem.path for problem in told.problems] == [
+        report = list_workflows(tmp_path)
+        assert [one.name for one in report.workflows] == ["good"]
+        assert [problem.path for problem in report.problems] == [
             "workflows/broken.json",
             "workflows/con.json",
             "workflows/dangling.json",
@@ -118,11 +120,13 @@ def test_what_cannot_be_read_is_a_problem_and_hides_nothing(tmp_path: Path) -> N
             "workflows/outside.json",
             "workflows/two words.json",
         ]
-        assert "at line 1, column" in told.problems[0].message
-        assert not any("elsewhere" in problem.message or str(tmp_path) in problem.message for problem in told.problems)
+        assert "at line 1, column" in report.problems[0].message
+        assert not any(
+            "elsewhere" in problem.message or str(tmp_path) in problem.message for problem in report.problems
+        )
 
 
-def test_names_of_files_that_are_no_text_are_told_in_printable_characters(tmp_path: Path) -> None:
+def test_file_names_that_are_not_valid_text_are_reported_in_printable_characters(tmp_path: Path) -> None:
     folder = os.fsencode(tmp_path / "workflows")
     os.mkdir(folder)
     for name in (b"\xff\xfe.json", b"line\nbreak.json"):
@@ -137,25 +141,25 @@ def test_a_folder_that_may_not_be_read_is_a_problem(tmp_path: Path, monkeypatch:
         raise PermissionError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(os, "scandir", denied)
-    told = list_workflows(tmp_path)
-    assert told.problems[0] == Problem("workflows/", "The folder cannot be read (Permission denied).")
+    report = list_workflows(tmp_path)
+    assert report.problems[0] == Problem("workflows/", "The folder cannot be read (Permission denied).")
 
 
-def test_files_are_read_once_and_again_only_when_they_change(tmp_path: Path, reads: list[str]) -> None:
+def test_files_are_read_once_and_again_only_when_they_change(tmp_path: Path, read_paths: list[str]) -> None:
     write_saved(tmp_path, "a")
     write_draft(tmp_path, "b")
     write_raw_draft(tmp_path, "broken", "{")
     first = list_workflows(tmp_path)
-    assert sorted(reads) == ["workflows/a.json", "workflows/broken.json", "workflows/drafts/b.json"]
-    reads.clear()
+    assert sorted(read_paths) == ["workflows/a.json", "workflows/broken.json", "workflows/drafts/b.json"]
+    read_paths.clear()
     assert list_workflows(tmp_path) == first
-    assert reads == []
+    assert read_paths == []
     write_saved(tmp_path, "a", "Another description.")
     assert list_workflows(tmp_path).workflows[0].description == "Another description."
-    assert reads == ["workflows/a.json"]
+    assert read_paths == ["workflows/a.json"]
 
 
-def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Path, reads: list[str]) -> None:
+def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Path, read_paths: list[str]) -> None:
     file = write_saved(tmp_path, "a", "One thing.")
     os.utime(file, (LONG_AGO_S, LONG_AGO_S))
     list_workflows(tmp_path)
@@ -165,12 +169,10 @@ def test_a_change_of_the_same_size_and_time_in_another_file_is_seen(tmp_path: Pa
     other.replace(file)
     assert (file.stat().st_size, file.stat().st_mtime) == (size, LONG_AGO_S)
     assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
-    assert len(reads) == 2
+    assert len(read_paths) == 2
 
 
-def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_change_in_the_same_clock_tick_as_a_listing_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_saved(tmp_path, "a", "One thing.")
     stamp = listing.make_stamp(file.stat())
 
@@ -183,28 +185,28 @@ def test_a_change_in_place_right_after_a_listing_is_seen_even_if_no_clock_ticked
     assert list_workflows(tmp_path).workflows[0].description == "1234 5678."
 
 
-def test_what_is_deleted_is_not_listed_and_forgotten(tmp_path: Path, reads: list[str]) -> None:
+def test_a_deleted_workflow_is_neither_listed_nor_indexed(tmp_path: Path, read_paths: list[str]) -> None:
     file = write_saved(tmp_path, "a")
     write_saved(tmp_path, "b")
     list_workflows(tmp_path)
     file.unlink()
-    assert names(tmp_path) == [("b", "library")]
+    assert list_names(tmp_path) == [("b", "library")]
     assert set(read_index(tmp_path / INDEX)) == {"workflows/b.json"}
-    assert len(reads) == 2
+    assert len(read_paths) == 2
 
 
-def test_listing_one_folder_keeps_what_the_index_knows_of_the_other(tmp_path: Path, reads: list[str]) -> None:
+def test_listing_one_folder_keeps_the_index_entries_of_the_other(tmp_path: Path, read_paths: list[str]) -> None:
     write_saved(tmp_path, "a")
     write_draft(tmp_path, "b")
     list_workflows(tmp_path)
     write_saved(tmp_path, "c")
     listing.list_folders(tmp_path, {tmp_path / "workflows": "library"}, tmp_path / INDEX)
-    reads.clear()
-    assert names(tmp_path) == [("a", "library"), ("b", "draft"), ("c", "library")]
-    assert reads == []
+    read_paths.clear()
+    assert list_names(tmp_path) == [("a", "library"), ("b", "draft"), ("c", "library")]
+    assert read_paths == []
 
 
-def corruptions(index: bytes) -> dict[str, bytes]:
+def list_corruptions(index: bytes) -> dict[str, bytes]:
     changed = orjson.loads(index)
     changed["files"]["workflows/a.json"]["description"] = "forged"
     return {
@@ -221,24 +223,24 @@ def corruptions(index: bytes) -> dict[str, bytes]:
     }
 
 
-@pytest.mark.parametrize("kind", sorted(corruptions(b'{"files": {"workflows/a.json": {}}}')))
-def test_a_corrupted_index_is_rebuilt(tmp_path: Path, reads: list[str], kind: str) -> None:
+@pytest.mark.parametrize("kind", sorted(list_corruptions(b'{"files": {"workflows/a.json": {}}}')))
+def test_a_corrupted_index_is_rebuilt(tmp_path: Path, read_paths: list[str], kind: str) -> None:
     write_saved(tmp_path, "a")
     first = list_workflows(tmp_path)
     index = tmp_path / INDEX
     whole = index.read_bytes()
-    index.write_bytes(corruptions(whole)[kind])
+    index.write_bytes(list_corruptions(whole)[kind])
     assert list_workflows(tmp_path) == first
-    assert len(reads) == 2
+    assert len(read_paths) == 2
     assert index.read_bytes() == whole
 
 
-def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path, reads: list[str]) -> None:
+def test_an_index_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path, read_paths: list[str]) -> None:
     write_saved(tmp_path, "a")
     (tmp_path / "cache").write_text("a file where the folder should be")
     for _ in range(2):
-        assert names(tmp_path) == [("a", "library")]
-    assert len(reads) == 2
+        assert list_names(tmp_path) == [("a", "library")]
+    assert len(read_paths) == 2
 
 
 def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -246,14 +248,14 @@ def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, mo
     gone = write_saved(tmp_path, "b")
     read = listing.read_document
 
-    def vanishing(path: Path, told: str) -> Document:
+    def vanishing(path: Path, display_path: str) -> Document:
         gone.unlink(missing_ok=True)
-        return read(path, told)
+        return read(path, display_path)
 
     monkeypatch.setattr(listing, "read_document", vanishing)
-    told = list_workflows(tmp_path)
-    assert told.problems == ()
-    assert "b" not in [one.name for one in told.workflows]
+    report = list_workflows(tmp_path)
+    assert report.problems == ()
+    assert "b" not in [one.name for one in report.workflows]
 
 
 @requirement("PF-R5")
@@ -274,7 +276,7 @@ def test_a_file_that_vanishes_while_it_is_listed_is_not_there(tmp_path: Path, mo
         ("daily missing", []),
     ],
 )
-def test_a_pattern_is_a_glob_for_names_or_words_for_names_and_descriptions(
+def test_a_pattern_is_a_glob_for_names_or_words_of_names_and_descriptions(
     tmp_path: Path, pattern: str | None, found: list[str]
 ) -> None:
     write_saved(tmp_path, "Daily-Report", "Runs the tests.")

@@ -1,4 +1,4 @@
-"""A name leads to the library, then to drafts; what is not found is told with what there is."""
+"""Lookup of a name in the library and the drafts, and the error for a missing one."""
 
 import os
 import threading
@@ -17,24 +17,19 @@ from tests.requirements import requirement
 OTHER: dict[str, Any] = {"nodes": [{"id": "other", "type": "echo"}]}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 @pytest.fixture(autouse=True)
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder of each test."""
+    """Return the working folder of the test."""
     (tmp_path / "project").mkdir()
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
 
 
-def local(project: Path, name: str, content: Any = IR) -> Path:
+def write_project_draft(project: Path, name: str, content: Any = IR) -> Path:
     return write_workflow_file(project, f".pflow/workflows/{name}.json", content)
 
 
-def refused(home: Path, name: str) -> WorkflowNotFound:
+def expect_not_found(home: Path, name: str) -> WorkflowNotFound:
     with pytest.raises(FileNotFoundError) as caught:  # as the specification names it
         find_workflow(home, name)
     missing = caught.value
@@ -44,7 +39,7 @@ def refused(home: Path, name: str) -> WorkflowNotFound:
 
 
 @requirement("PF-R8")
-def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: Path) -> None:
+def test_the_library_wins_with_a_warning_about_the_draft_of_the_same_name(home: Path) -> None:
     write_saved(home, "x")
     assert find_workflow(home, "x").warnings == ()
     write_draft(home, "x", OTHER)
@@ -56,7 +51,7 @@ def test_the_library_comes_first_and_says_that_a_draft_has_the_same_name(home: P
 
 
 @requirement("PF-R9")
-def test_a_draft_is_found_when_the_library_has_none(home: Path) -> None:
+def test_a_draft_is_found_if_the_library_does_not_have_the_name(home: Path) -> None:
     write_draft(home, "x")
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path) == ("draft", "workflows/drafts/x.json")
@@ -75,7 +70,7 @@ def test_a_raw_file_in_the_library_is_found_as_a_draft_after_the_drafts(home: Pa
 
 
 def test_the_projects_own_workflows_are_found_last_and_as_drafts(home: Path, project: Path) -> None:
-    file = local(project, "x", OTHER)
+    file = write_project_draft(project, "x", OTHER)
     before = file.stat()
     found = find_workflow(home, "x")
     assert (found.stored.source, found.stored.path, found.warnings) == ("draft", ".pflow/workflows/x.json", ())
@@ -88,7 +83,7 @@ def test_the_projects_own_workflows_are_found_last_and_as_drafts(home: Path, pro
 
 
 def test_another_folder_than_the_working_one_may_be_given(home: Path, project: Path, tmp_path: Path) -> None:
-    local(project, "x")
+    write_project_draft(project, "x")
     (tmp_path / "elsewhere").mkdir()
     with pytest.raises(WorkflowNotFound):
         find_workflow(home, "x", tmp_path / "elsewhere")
@@ -102,20 +97,20 @@ def test_a_home_in_the_working_folder_is_not_taken_for_a_project(project: Path) 
     assert find_workflow(home, "y").warnings == ()
 
 
-def test_a_working_folder_that_is_gone_is_no_hindrance(home: Path, project: Path) -> None:
+def test_a_deleted_working_folder_is_not_an_error(home: Path, project: Path) -> None:
     write_draft(home, "x")
     project.rmdir()
     assert find_workflow(home, "x").stored.source == "draft"
 
 
 @requirement("PF-E3")
-def test_what_is_not_found_is_told_with_what_there_is_nearest_first(home: Path, project: Path) -> None:
+def test_a_missing_workflow_is_reported_with_the_nearest_names_first(home: Path, project: Path) -> None:
     write_saved(home, "pr-analyzer")
     write_saved(home, "weather")
     write_draft(home, "pr-analyser-draft")
     write_raw_draft(home, "loose")
-    local(project, "projects-own")
-    error = refused(home, "pr-analyzr")
+    write_project_draft(project, "projects-own")
+    error = expect_not_found(home, "pr-analyzr")
     available = error.ids["available"]
     assert available[0] == "pr-analyzer"
     assert set(available) == {"pr-analyzer", "pr-analyser-draft", "weather", "loose", "projects-own"}
@@ -129,17 +124,17 @@ def test_what_is_not_found_is_told_with_what_there_is_nearest_first(home: Path, 
     assert str(home.parent) not in str(error.body())
 
 
-def test_at_most_twenty_are_told_and_the_nearest_is_among_them(home: Path) -> None:
+def test_at_most_twenty_names_are_listed_and_the_nearest_is_among_them(home: Path) -> None:
     for number in range(50):
         write_saved(home, f"report-{number:02}")
     write_saved(home, "zebra-counter")
-    error = refused(home, "zebra-countr")
+    error = expect_not_found(home, "zebra-countr")
     assert len(error.ids["available"]) == 20
     assert error.ids["available"][0] == "zebra-counter"
 
 
-def test_an_empty_home_has_nothing_to_offer_but_says_where_to_begin(home: Path) -> None:
-    error = refused(home, "x")
+def test_an_empty_home_lists_no_names_but_a_hint(home: Path) -> None:
+    error = expect_not_found(home, "x")
     assert (error.ids["available"], error.ids["nearest"]) == ([], None)
     assert "workflows/drafts/x.json" in error.hint
 
@@ -147,7 +142,7 @@ def test_an_empty_home_has_nothing_to_offer_but_says_where_to_begin(home: Path) 
 def test_broken_files_are_not_offered_and_do_not_hide_the_rest(home: Path) -> None:
     write_saved(home, "good")
     write_raw_draft(home, "broken", "{")
-    assert refused(home, "other").ids["available"] == ["good"]
+    assert expect_not_found(home, "other").ids["available"] == ["good"]
 
 
 @requirement("PF-E8")
@@ -161,14 +156,14 @@ def test_a_broken_file_is_a_validation_error_and_not_passed_over(home: Path, put
 
 @requirement("PF-R16", "PF-E1", "PF-E2")
 @pytest.mark.parametrize("name", ["../etc", "/etc/passwd", "~", "a\0b", "x⁄y"])
-def test_what_is_no_name_is_a_security_error(home: Path, name: str) -> None:
+def test_an_invalid_name_is_a_security_error(home: Path, name: str) -> None:
     with pytest.raises(SecurityError):
         find_workflow(home, name)
     assert not home.exists()
 
 
 @requirement("PF-R16")
-def test_links_that_lead_out_are_not_followed_from_any_place(home: Path, project: Path, tmp_path: Path) -> None:
+def test_links_out_of_the_folder_are_not_followed(home: Path, project: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.json"
     secret.write_text('{"nodes": []}')
     for number, folder in enumerate((home / "workflows", home / "workflows/drafts", project / ".pflow/workflows")):
@@ -179,13 +174,13 @@ def test_links_that_lead_out_are_not_followed_from_any_place(home: Path, project
 
 
 @requirement("PF-R16")
-def test_a_projects_folder_that_leads_out_of_the_project_is_not_looked_into(
+def test_a_project_folder_that_links_out_of_the_project_is_not_searched(
     home: Path, project: Path, tmp_path: Path
 ) -> None:
     write_workflow_file(tmp_path, "outside/x.json")
     (project / ".pflow").mkdir()
     (project / ".pflow" / "workflows").symlink_to(tmp_path / "outside")
-    error = refused(home, "x")
+    error = expect_not_found(home, "x")
     assert error.ids["searched"] == ["workflows/x.json", "workflows/drafts/x.json"]
     assert error.ids["available"] == []
 
@@ -197,9 +192,7 @@ def test_a_link_beside_a_saved_workflow_does_not_stop_it_from_being_found(home: 
     assert find_workflow(home, "x").stored.source == "library"
 
 
-def test_a_draft_that_is_saved_while_it_is_looked_for_is_found_all_the_same(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_is_saved_during_the_lookup_is_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_draft(home, "x")
     load = WorkflowManager.load
     moved = threading.Event()

@@ -1,4 +1,4 @@
-"""A folder of workflows: whole files under checked names, and nothing is overwritten."""
+"""A folder of workflows: complete files, checked names, and nothing overwritten."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ CALLS: dict[str, Callable[[WorkflowManager, str], Any]] = {
 @requirement("PF-R16", "PF-E1", "PF-E2")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", ["../secret", "/etc/passwd", "~root", "a\0", "drafts/x", "x∕y", ""])
-def test_every_method_refuses_what_is_no_name(tmp_path: Path, call: str, name: str) -> None:
+def test_every_method_refuses_an_invalid_name(tmp_path: Path, call: str, name: str) -> None:
     (tmp_path / "secret.json").write_text("{}")
     for manager in (WorkflowManager.for_library(tmp_path / "home"), WorkflowManager.for_drafts(tmp_path / "home")):
         with pytest.raises(SecurityError):
@@ -56,7 +56,7 @@ def test_every_method_refuses_a_link_that_leads_out(tmp_path: Path, call: str) -
     assert (home / "workflows" / "x.json").is_symlink()
 
 
-def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
+def test_a_saved_workflow_is_loaded(tmp_path: Path) -> None:
     manager = WorkflowManager.for_library(tmp_path)
     path = manager.save("greeter", IR, "Greets people.")
     assert path == tmp_path / "workflows" / "greeter.json" == manager.get_path("greeter")
@@ -119,7 +119,7 @@ def test_saving_under_a_name_that_is_taken_changes_nothing(tmp_path: Path, there
     assert os.listdir(tmp_path / "workflows") == ["x.json"]
 
 
-def test_a_description_that_is_too_long_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+def test_a_description_that_is_too_long_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputs):
         WorkflowManager.for_library(tmp_path).save("x", IR, "d" * 501)
     assert os.listdir(tmp_path) == []
@@ -169,7 +169,7 @@ def test_a_full_disk_leaves_no_file_and_no_litter(
     assert read_all_files(tmp_path) == before
 
 
-def test_a_home_that_cannot_be_made_is_told_without_its_path(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_created_is_reported_without_its_path(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with pytest.raises(LibraryUnwritable) as caught:
         WorkflowManager.for_library(tmp_path / "home").save("x", IR, "")
@@ -189,7 +189,7 @@ def test_a_deleted_workflow_is_gone_and_cannot_be_deleted_again(tmp_path: Path) 
 
 
 @requirement("PF-E8")
-def test_a_broken_file_exists_is_told_of_when_loaded_and_can_be_deleted(tmp_path: Path) -> None:
+def test_a_broken_file_exists_cannot_be_loaded_and_can_be_deleted(tmp_path: Path) -> None:
     write_raw_draft(tmp_path, "x", '{"nodes": [}')
     manager = WorkflowManager.for_library(tmp_path)
     assert manager.exists("x")
@@ -201,7 +201,7 @@ def test_a_broken_file_exists_is_told_of_when_loaded_and_can_be_deleted(tmp_path
     assert read_all_files(tmp_path) == {}
 
 
-def test_what_is_read_only_is_read_and_neither_written_nor_deleted(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_read_and_neither_written_nor_deleted_from(tmp_path: Path) -> None:
     write_draft(tmp_path, "x")
     manager = WorkflowManager(tmp_path / "workflows" / "drafts", "draft", root=tmp_path, is_read_only=True)
     assert manager.load("x").ir == IR

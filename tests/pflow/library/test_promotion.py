@@ -1,4 +1,4 @@
-"""Saving moves a draft into the library, whole, and never over anything."""
+"""Saving moves a draft to the library, completely, and overwrites nothing."""
 
 import errno
 import os
@@ -61,7 +61,7 @@ def test_a_wrapped_draft_gets_the_name_and_description_it_is_saved_with(home: Pa
     assert (stored.ir, stored.description, read_json(home / "workflows/y.json")["name"]) == (IR, "New.", "y")
 
 
-def test_a_raw_file_in_the_library_saved_under_its_own_name_is_wrapped_in_its_place(home: Path) -> None:
+def test_a_raw_file_in_the_library_saved_under_its_own_name_is_wrapped_in_place(home: Path) -> None:
     write_raw_draft(home, "x")
     save_to_library(home, "x", "x", "Greets people.")
     assert set(read_all_files(home)) == {"workflows/x.json"}
@@ -89,7 +89,7 @@ def test_a_projects_own_draft_is_saved_and_left_where_it_is(home: Path, tmp_path
 
 
 @requirement("PF-R13", "PF-E3")
-def test_a_draft_that_does_not_exist_cannot_be_saved_and_the_others_are_told(home: Path) -> None:
+def test_a_missing_draft_cannot_be_saved_and_the_others_are_listed(home: Path) -> None:
     write_draft(home, "greeter")
     write_saved(home, "weather")
     before = read_all_files(home)
@@ -102,7 +102,7 @@ def test_a_draft_that_does_not_exist_cannot_be_saved_and_the_others_are_told(hom
 
 
 @requirement("PF-R13")
-def test_a_saved_workflow_is_no_draft(home: Path) -> None:
+def test_a_saved_workflow_is_not_a_draft(home: Path) -> None:
     write_saved(home, "x")
     with pytest.raises(WorkflowNotFound):
         save_to_library(home, "x", "y", "")
@@ -112,7 +112,7 @@ def test_a_saved_workflow_is_no_draft(home: Path) -> None:
     assert set(read_all_files(home)) == {"workflows/x.json"}
 
 
-def test_nothing_is_made_where_there_is_nothing_to_save(home: Path) -> None:
+def test_nothing_is_created_if_there_is_nothing_to_save(home: Path) -> None:
     with pytest.raises(WorkflowNotFound):
         save_to_library(home, "x", "x", "")
     assert not (home / "workflows").exists()
@@ -187,7 +187,7 @@ def test_a_broken_draft_is_a_validation_error_and_stays(home: Path) -> None:
 @pytest.mark.parametrize("failing", range(4))
 @pytest.mark.parametrize("put_draft", [write_draft, write_raw_draft])
 @pytest.mark.parametrize("final", ["x", "y"])
-def test_a_full_disk_leaves_everything_as_it_was(
+def test_a_full_disk_changes_nothing(
     home: Path, monkeypatch: pytest.MonkeyPatch, put_draft: Callable[[Path, str], Path], final: str, failing: int
 ) -> None:
     """Full from the nth call on that asks the disk to keep something."""
@@ -221,7 +221,7 @@ def test_a_full_disk_leaves_everything_as_it_was(
     assert read_all_files(home) == before
 
 
-def test_no_room_for_the_lock_is_told_as_such(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_space_for_the_lock_file_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_draft(home, "x")
 
     def full(*_: object) -> None:
@@ -241,7 +241,7 @@ def test_a_save_waits_for_another_only_so_long(home: Path, monkeypatch: pytest.M
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 
 
-def test_a_draft_that_was_edited_while_it_was_saved_is_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_draft_that_was_edited_during_the_save_stays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_draft(home, "x")
     link = os.link
 
@@ -272,9 +272,7 @@ def test_a_draft_that_was_broken_while_it_was_saved_stays_with_a_warning(
     assert WorkflowManager.for_library(home).load("y").ir == IR
 
 
-def test_a_draft_that_somebody_removed_while_it_was_saved_is_no_warning(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_draft_that_was_removed_during_the_save_gives_no_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_draft(home, "x")
     link = os.link
 

@@ -1,4 +1,4 @@
-"""Of two processes that save under one name exactly one wins, and the other has lost nothing but the race."""
+"""Of two processes that save under one name, one succeeds and the other draft stays."""
 
 import subprocess
 import sys
@@ -39,7 +39,7 @@ for number in range(rounds):
 
 
 def race(home: Path, drafts: tuple[str, str], how: str = "move") -> list[tuple[str, str]]:
-    """What each of the two was told, round by round. `N` in a draft's name is the number of the round."""
+    """Return the replies of both processes, round by round. `N` in the name of a draft is the number of the round."""
     savers = [
         subprocess.Popen(
             [sys.executable, "-c", SAVER, str(home), name, str(ROUNDS), how],
@@ -50,7 +50,7 @@ def race(home: Path, drafts: tuple[str, str], how: str = "move") -> list[tuple[s
         )
         for name in drafts
     ]
-    told: list[tuple[str, str]] = []
+    report: list[tuple[str, str]] = []
     try:
         for _ in range(ROUNDS):
             for saver in savers:
@@ -61,12 +61,12 @@ def race(home: Path, drafts: tuple[str, str], how: str = "move") -> list[tuple[s
                 saver.stdin.write("go\n")
                 saver.stdin.flush()
             one, other = (saver.stdout.readline().strip() for saver in savers if saver.stdout)
-            told.append((one, other))
+            report.append((one, other))
     finally:
         for saver in savers:
             saver.kill()
             saver.communicate(timeout=10)
-    return told
+    return report
 
 
 @requirement("PF-E5")
@@ -74,9 +74,9 @@ def test_of_two_drafts_saved_under_one_name_one_wins_and_the_other_stays_a_draft
     for number in range(ROUNDS):
         write_draft(tmp_path, f"one-{number}", {**IR, "purpose": "one"})
         write_draft(tmp_path, f"other-{number}", {**IR, "purpose": "other"})
-    for number, told in enumerate(race(tmp_path, ("one-N", "other-N"))):
-        assert Counter(told) == {"won": 1, "already_exists": 1}
-        winner, loser = ("one", "other") if told[0] == "won" else ("other", "one")
+    for number, report in enumerate(race(tmp_path, ("one-N", "other-N"))):
+        assert Counter(report) == {"won": 1, "already_exists": 1}
+        winner, loser = ("one", "other") if report[0] == "won" else ("other", "one")
         assert WorkflowManager.for_library(tmp_path).load(f"final-{number}").ir["purpose"] == winner
         drafts = WorkflowManager.for_drafts(tmp_path)
         assert drafts.load(f"{loser}-{number}").ir["purpose"] == loser
@@ -89,16 +89,16 @@ def test_of_two_that_save_the_same_draft_one_wins_and_the_other_finds_it_gone(
 ) -> None:
     for number in range(ROUNDS):
         put_draft(tmp_path, f"final-{number}")
-    for told in race(tmp_path, ("final-N", "final-N")):
-        assert Counter(told) == {"won": 1, "workflow_not_found": 1}
+    for report in race(tmp_path, ("final-N", "final-N")):
+        assert Counter(report) == {"won": 1, "workflow_not_found": 1}
     assert set(read_all_files(tmp_path)) == {f"workflows/final-{number}.json" for number in range(ROUNDS)}
     assert all(one.source == "library" for one in list_workflows(tmp_path).workflows)
 
 
 def test_of_two_managers_that_save_under_one_name_one_wins_and_its_file_is_whole(tmp_path: Path) -> None:
-    for number, told in enumerate(race(tmp_path, ("one", "other"), how="save")):
-        assert Counter(told) == {"won": 1, "already_exists": 1}
+    for number, report in enumerate(race(tmp_path, ("one", "other"), how="save")):
+        assert Counter(report) == {"won": 1, "already_exists": 1}
         stored = WorkflowManager.for_library(tmp_path).load(f"final-{number}")
-        winner = "one" if told[0] == "won" else "other"
+        winner = "one" if report[0] == "won" else "other"
         assert (stored.description, stored.ir["nodes"][0]["id"]) == (winner, winner)
     assert len(read_all_files(tmp_path)) == ROUNDS

@@ -1,4 +1,4 @@
-"""Agents: the official client, each with the real server in a process of its own."""
+"""Agents: the official MCP client, each with the real server in a separate process."""
 
 import json
 import os
@@ -41,12 +41,12 @@ LOADED = (
 
 
 def load_command() -> Template:
-    """The command as it is when it has loaded what it needs."""
+    """Return the command of the server, forked after its imports."""
     return template("pflow.__main__:main", *LOADED)
 
 
 def make_environment(home: Path, **more: str) -> dict[str, str]:
-    """A minimal one: nobody's settings decide how the server behaves, and nobody's workflows are touched."""
+    """Return a minimal environment, without settings and workflows of the user."""
     person = home.parent / "person"
     person.mkdir(parents=True, exist_ok=True)
     return {
@@ -59,7 +59,7 @@ def make_environment(home: Path, **more: str) -> dict[str, str]:
 
 
 def make_working_folder(home: Path) -> Path:
-    """The folder in which the server of this home is started."""
+    """Create and return the folder that the server of this home is started in."""
     folder = home.parent / "workplace"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
@@ -69,7 +69,7 @@ def make_working_folder(home: Path) -> Path:
 async def agent(
     home: Path, *, is_silent: bool = True, from_the_start: bool = False, **env: str
 ) -> AsyncGenerator[ClientSession]:
-    """A client of a server of its own, which must have said nothing on its stderr when it is over.
+    """Yield a client of a new server, which must have printed nothing to stderr at the end.
 
     The server begins where it has loaded what it needs, or `from_the_start` as it is installed.
     """
@@ -82,24 +82,24 @@ async def agent(
             command, arguments, make_environment(home, **env), cwd=folder, stderr=stderr
         ) as client:
             yield client
-    said = log.read_bytes()[before:].decode()
-    assert not is_silent or said == "", said
+    output = log.read_bytes()[before:].decode()
+    assert not is_silent or output == "", output
 
 
 def get_stderr_file(home: Path) -> Path:
-    """The file of all that servers of this home said on their stderr."""
+    """Return the file with the stderr of the servers of this home."""
     return home.parent / "stderr.txt"
 
 
 async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> Any:
-    """What a tool answers that must not fail."""
+    """Call a tool, which must succeed, and return its reply."""
     result = await client.call_tool(tool, arguments)
     assert not result.isError, text_of(result)
     return parse_result(result)
 
 
 async def call_failing_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
-    """The whole reply of a tool that must fail in one of the ways that the specification names."""
+    """Call a tool, which must fail with a specified error, and return its reply."""
     result = await client.call_tool(tool, arguments)
     assert result.isError, text_of(result)
     reply = parse_result(result)
@@ -114,7 +114,7 @@ async def call_failing_tool(client: ClientSession, tool: str, **arguments: Any) 
 
 
 async def execute_workflow(client: ClientSession, name: str, **inputs: Any) -> dict[str, Any]:
-    """The reply to a run that must succeed."""
+    """Run a workflow, which must succeed, and return the reply."""
     reply = await call_tool(client, "execute", name=name, inputs=inputs)
     assert reply["success"] is True
     assert (reply["error"], reply["checkpoint"]) == (None, None)
@@ -122,7 +122,7 @@ async def execute_workflow(client: ClientSession, name: str, **inputs: Any) -> d
 
 
 def parse_result(result: CallToolResult) -> Any:
-    """What a result says: once as a text of JSON that is not indented, once as structured content."""
+    """Return the value of a result, which must be the same as text and as structured content."""
     text = text_of(result)
     value: Any = json.loads(text)
     assert text == json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""Points at which a node of a run waits, so that a test can act in the midst of the run."""
+"""Gates: positions at which a node waits, so that a test can act during the run."""
 
 import os
 import select
@@ -11,7 +11,7 @@ from tests.pflow.mcp.agents import PATIENCE_S
 
 
 class Gate:
-    """Two pipes with names: through one the node says that it has come, through the other it is let go on."""
+    """Two named pipes: the node reports its arrival through one, and is released through the other."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self.came, self.go = folder / f"{name}.came", folder / f"{name}.go"
@@ -23,26 +23,26 @@ class Gate:
 
     @property
     def command(self) -> str:
-        """For a shell node: tells its process, waits, and prints the word it was let go with."""
+        """The command of a shell node that reports its process id, waits, and prints the word that releases it."""
         return f"echo $$ > '{self.came}'; read word < '{self.go}'; echo $word"
 
     def node(self, node_id: str, before: str = "", **more: Any) -> dict[str, Any]:
         return {"id": node_id, "type": "shell", "params": {"command": before + self.command}, **more}
 
     def wait(self) -> int:
-        """The process of the node that has come."""
-        told = b""
-        while not told.endswith(b"\n"):
+        """Wait for a node to arrive, and return its process id."""
+        report = b""
+        while not report.endswith(b"\n"):
             assert select.select([self._ends[0]], [], [], PATIENCE_S)[0], "nobody came"
-            told += os.read(self._ends[0], 1)
-        return int(told)
+            report += os.read(self._ends[0], 1)
+        return int(report)
 
     def fileno(self) -> int:
-        """For `select`: there is something to read when a node has come."""
+        """Return the descriptor for `select`: it is readable after a node has arrived."""
         return self._ends[0]
 
     def has_more(self) -> bool:
-        """Whether one has come that was not waited for."""
+        """Return True if a node has arrived that was not waited for."""
         return bool(select.select([self], [], [], 0)[0])
 
     def open(self, word: str = "go") -> None:

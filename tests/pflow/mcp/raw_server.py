@@ -1,4 +1,4 @@
-"""The real server, talked to in raw lines: for signals, for leaving in the midst, and for every byte it prints."""
+"""The real server over raw lines: for signals, disconnects, and every byte of its output."""
 
 import json
 import select
@@ -31,7 +31,7 @@ class RawServer:
         self.send({"id": id, "method": "tools/call", "params": {"name": tool, "arguments": arguments, **meta}})
 
     def receive(self) -> dict[str, Any]:
-        """The next line, which must be a message."""
+        """Return the next message."""
         while b"\n" not in self._heard:
             assert select.select([self.stdout], [], [], PATIENCE_S)[0], "the server says nothing"
             got = self.stdout.read1(1 << 16)
@@ -44,7 +44,7 @@ class RawServer:
         return message
 
     def reply(self, id: int | str = 1) -> dict[str, Any]:  # noqa: A002
-        """What the tool said in answer to this request, which must be the next message."""
+        """Return the reply of the tool to this request, which must be the next message."""
         message = self.receive()
         assert message["id"] == id, message
         return json.loads(message["result"]["content"][0]["text"])
@@ -60,7 +60,7 @@ class RawServer:
 
 @contextmanager
 def raw_server(home: Path, *, command: Sequence[str] = (), **env: str) -> Generator[RawServer]:
-    """A server that is initialized. Its stdin is open until the block ends, or closes it.
+    """Yield an initialized server. Its stdin is open until the block ends or closes it.
 
     Without a `command` it is one that need not load anything first.
     """

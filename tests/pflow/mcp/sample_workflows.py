@@ -1,4 +1,4 @@
-"""Workflows and nodes that the tests have servers run."""
+"""Workflows and nodes for the tests of the server."""
 
 import json
 from itertools import pairwise
@@ -20,24 +20,24 @@ def shell_node(node_id: str, command: str, **more: Any) -> dict[str, Any]:
 
 
 def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Nodes one after the other."""
+    """Return a workflow of these nodes, one after the other."""
     ids = [node["id"] for node in nodes]
     edges = [{"from": one, "to": other} for one, other in pairwise(ids)]
     return {"nodes": list(nodes), "edges": edges, **more}
 
 
 def counting_node(node_id: str, tally: Path) -> dict[str, Any]:
-    """A node that adds a line to a file each time it runs."""
+    """Return a node that adds a line to a file each time it runs."""
     return shell_node(node_id, f"echo ran >> '{tally}'; echo {node_id}")
 
 
 def count_runs(tally: Path) -> int:
-    """How often a counting node ran."""
+    """Return how often a counting node ran."""
     return len(tally.read_text(encoding="utf-8").splitlines()) if tally.exists() else 0
 
 
 def declare_user_node(home: Path, kind: str, code: str, **interface: Any) -> None:
-    """A node type of the user's own: a function `run` in a file beside its declaration."""
+    """Declare a node type of the user: a function `run` in a file beside its declaration."""
     stem = kind.replace("-", "_")
     declared = {"type": kind, "description": f"The node {kind}.", "run": f"{stem}.py:run", **interface}
     write_workflow_file(home, f"nodes/{stem}.py", code)
@@ -45,7 +45,7 @@ def declare_user_node(home: Path, kind: str, code: str, **interface: Any) -> Non
 
 
 def read_history(home: Path, name: str) -> list[dict[str, Any]]:
-    """The runs of a workflow in the log, the last first, each with its nodes."""
+    """Return the logged runs of a workflow, the last first, each with its nodes."""
     log = RunLog(home / "runs.db")
     try:
         return [log.get_run(run["id"]) for run in log.list_runs(name)]

@@ -1,20 +1,13 @@
-"""Whether `browse_components` tells of workflows is decided by `include_workflows`, whatever else is asked for."""
+"""`include_workflows` decides whether `browse_components` lists workflows."""
 
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.pflow.library.homes import write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_tool
 from tests.requirements import requirement
 
 SOURCES = {"pr-analyzer": "library", "pr-notes": "draft", "pr-raw": "draft"}
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 @requirement("PF-R3")

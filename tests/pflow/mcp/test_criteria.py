@@ -12,7 +12,6 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import pytest
 from jsonschema import Draft202012Validator
 from mcp.server.fastmcp import FastMCP
 
@@ -52,11 +51,6 @@ PR_ANALYZER = chain(
 TOOLS = {"browse_components", "list_library", "describe_workflow", "execute", "save_to_library"}
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 @requirement("PF-R1")
 async def test_01_the_server_offers_exactly_five_tools(home: Path) -> None:
     async with agent(home, from_the_start=True) as client:
@@ -82,7 +76,7 @@ async def test_02_browsing_for_github_finds_the_github_node_with_its_interface(h
 
 
 @requirement("PF-R3")
-async def test_03_browsing_tells_of_workflows_unless_asked_not_to(home: Path) -> None:
+async def test_03_browsing_lists_workflows_unless_excluded(home: Path) -> None:
     write_saved(home, "pr-analyzer", "Analyzes PRs", PR_ANALYZER)
     write_draft(home, "github-notes")
     write_saved(home, "greeter", "Greets people.", HELLO)
@@ -118,7 +112,7 @@ async def test_04_listing_without_a_pattern_gives_every_saved_workflow_and_no_dr
 
 
 @requirement("PF-R5")
-async def test_05_listing_with_a_pattern_gives_what_fits_it(home: Path) -> None:
+async def test_05_listing_with_a_pattern_returns_matching_workflows(home: Path) -> None:
     write_saved(home, "test-runner", "Runs things.")
     write_saved(home, "deploy", "Deploys what passed its Tests.")
     write_saved(home, "report-daily", "Writes.")
@@ -164,7 +158,7 @@ async def test_06_describing_gives_declared_inputs_and_the_variables_that_templa
 
 
 @requirement("PF-T7", "PF-M1")
-async def test_07_describing_tells_how_often_and_how_well_it_ran_and_how_long_that_took(home: Path) -> None:
+async def test_07_describing_returns_counts_outcomes_and_durations_of_runs(home: Path) -> None:
     write_draft(home, "flaky", chain(shell_node("only", "test ${how} = well")))
     async with agent(home) as client:
         before = (await call_tool(client, "describe_workflow", name="flaky"))["statistics"]
@@ -203,7 +197,7 @@ async def test_09_executing_falls_back_to_the_draft(home: Path) -> None:
 
 
 @requirement("PF-R10", "PF-N6")
-async def test_10_a_failed_run_answers_with_a_checkpoint_and_with_what_failed_where(home: Path) -> None:
+async def test_10_a_failed_run_returns_a_checkpoint_and_the_failed_node(home: Path) -> None:
     write_draft(
         home, "breaks", chain(shell_node("init", "echo ready"), shell_node("fetch", "echo no such host >&2; exit 7"))
     )
@@ -237,7 +231,7 @@ def test_11_a_run_prints_nothing_on_either_stream_but_the_protocol(home: Path) -
 
 
 @requirement("PF-R12")
-async def test_12_a_run_that_fails_is_tried_once_and_its_file_is_left_as_it_is(home: Path, tmp_path: Path) -> None:
+async def test_12_a_failing_run_is_tried_once_and_its_file_is_unchanged(home: Path, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     file = write_draft(home, "wrong", chain(shell_node("only", f"echo ran >> '{tally}'; no-such-program-here")))
     misspelt = write_draft(
@@ -356,7 +350,7 @@ async def assert_refused_everywhere(home: Path, name: str) -> None:
 
 
 @requirement("PF-R17")
-async def test_18_each_request_sees_nodes_and_workflows_as_they_are_now(home: Path) -> None:
+async def test_18_each_request_sees_the_current_nodes_and_workflows(home: Path) -> None:
     async with agent(home) as client:
 
         async def types() -> list[str]:
@@ -395,7 +389,7 @@ async def test_19_a_run_happens_on_a_thread_of_the_default_pool_and_not_on_the_l
 
 
 @requirement("PF-R19")
-async def test_20_the_server_is_fastmcp_and_speaks_the_protocol_properly(home: Path) -> None:
+async def test_20_the_server_is_fastmcp_and_follows_the_protocol(home: Path) -> None:
     server = mcp_server.build_server()
     assert isinstance(server, FastMCP)
     async with agent(home) as client:
@@ -422,7 +416,7 @@ def test_21_an_interrupt_ends_the_server_with_130_although_its_input_is_open(hom
 
 
 @requirement("PF-E6")
-async def test_22_runs_of_one_workflow_at_the_same_time_do_not_meet(home: Path, tmp_path: Path) -> None:
+async def test_22_concurrent_runs_of_one_workflow_are_isolated(home: Path, tmp_path: Path) -> None:
     said_twice = shell_node("wait", "echo $$ > ${gate}.came; read word < ${gate}.go; echo ${mine} $word")
     write_draft(home, "shared", chain({"id": "keep", "type": "echo", "params": {"message": "${mine}"}}, said_twice))
     with gate(tmp_path, "left") as left, gate(tmp_path, "right") as right:

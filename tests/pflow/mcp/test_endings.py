@@ -1,4 +1,4 @@
-"""How runs end that do not end by themselves: by a signal, by a client that leaves or that changes its mind."""
+"""Runs that end by a signal, a disconnect or a cancelled call."""
 
 import asyncio
 import json
@@ -32,13 +32,8 @@ AT_ONCE_S = 3.0
 """Less than the seconds that any cleanup is waited for, and more than a busy machine needs."""
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
 def has_ended(pid: int) -> bool:
-    """Whether a process, of whomever, has ended or does so soon."""
+    """Return True if a process has ended or ends soon."""
     try:
         descriptor = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -49,15 +44,15 @@ def has_ended(pid: int) -> bool:
         os.close(descriptor)
 
 
-def interrupted(server: RawServer, number: int = signal.SIGINT) -> tuple[int, float]:
-    """How the server ends after a signal, and how many seconds that takes."""
+def interrupt_server(server: RawServer, number: int = signal.SIGINT) -> tuple[int, float]:
+    """Send a signal to the server, and return its exit code and the seconds it took to end."""
     began = time.monotonic()
     server.process.send_signal(number)
     return server.exit_code(), time.monotonic() - began
 
 
 def waiting_workflow(home: Path, tmp_path: Path, here: Gate, before: str = "") -> Path:
-    """A workflow that counts, waits at the gate, and counts again. Gives the folder of the tallies."""
+    """Write a workflow that counts, waits at the gate, and counts again. Return the folder of the counts."""
     nodes = [
         counting_node("first", tmp_path / "first"),
         here.node("waits", before),
@@ -77,7 +72,7 @@ def test_a_signal_during_a_run_ends_the_server_at_once_and_the_process_of_the_no
         with raw_server(home) as server:
             server.call("execute", name="waits")
             child = here.wait()
-            ended, took = interrupted(server, number)
+            ended, took = interrupt_server(server, number)
             assert (ended, is_running(child)) == (code, False)
             assert took < AT_ONCE_S
             assert server.stderr.read() == b""
@@ -86,13 +81,13 @@ def test_a_signal_during_a_run_ends_the_server_at_once_and_the_process_of_the_no
 
 
 @requirement("PF-R20", "PF-E10")
-async def test_what_an_interrupt_stopped_goes_on_in_the_next_server(home: Path, tmp_path: Path) -> None:
+async def test_an_interrupted_run_is_resumed_by_the_next_server(home: Path, tmp_path: Path) -> None:
     with gate(tmp_path) as here:
         waiting_workflow(home, tmp_path, here)
         with raw_server(home) as server:
             server.call("execute", name="waits")
             here.wait()
-            assert interrupted(server)[0] == 130
+            assert interrupt_server(server)[0] == 130
         kept = read_checkpoint(home, "waits")
         assert [result["finished"][0] for result in kept["results"]] == ["first"]
         (run,) = read_history(home, "waits")
@@ -114,7 +109,7 @@ def test_an_interrupt_ends_more_runs_than_there_are_threads_for(home: Path, tmp_
             for number in range(threads + 2):
                 server.call("execute", id=number, name="waits")
             children = [here.wait() for _ in range(threads)]
-            ended, took = interrupted(server)
+            ended, took = interrupt_server(server)
             assert ended == 130
             assert took < AT_ONCE_S
             assert [is_running(child) for child in children] == [False] * threads
@@ -128,7 +123,7 @@ def test_a_node_that_ignores_being_asked_to_end_is_ended_all_the_same(home: Path
         with raw_server(home) as server:
             server.call("execute", name="waits")
             child = here.wait()
-            assert interrupted(server)[0] == 130
+            assert interrupt_server(server)[0] == 130
             assert has_ended(child)
 
 
@@ -159,7 +154,7 @@ def test_an_interrupt_ends_the_run_of_a_client_that_has_left(home: Path, tmp_pat
             server.stdin.close()
             server.stdout.close()
             left.wait()
-            ended, took = interrupted(server)
+            ended, took = interrupt_server(server)
             is_left = is_running(child)
             if is_left:
                 os.kill(child, signal.SIGKILL)
@@ -169,7 +164,9 @@ def test_an_interrupt_ends_the_run_of_a_client_that_has_left(home: Path, tmp_pat
 
 @requirement("PF-E7")
 @pytest.mark.parametrize("stops_listening", [False, True])
-def test_a_run_goes_on_to_its_end_when_its_client_leaves(home: Path, tmp_path: Path, stops_listening: bool) -> None:
+def test_a_run_continues_to_its_end_when_its_client_disconnects(
+    home: Path, tmp_path: Path, stops_listening: bool
+) -> None:
     with gate(tmp_path) as here:
         waiting_workflow(home, tmp_path, here)
         with raw_server(home) as server:
@@ -233,7 +230,7 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
             answer = server.receive()
             assert answer["id"] == 1
             assert "error" in answer
-            assert statistics_once_it_ended(server)["execution_count"] == 1
+            assert wait_for_statistics(server)["execution_count"] == 1
             assert count_runs(tmp_path / "last") == 0
 
             server.call("execute", id=3, name="waits")
@@ -246,8 +243,8 @@ def test_a_client_that_takes_its_call_back_stops_the_run_at_a_checkpoint_and_is_
     assert [run["status"] for run in read_history(home, "waits")] == ["success", "cancelled"]
 
 
-def statistics_once_it_ended(server: RawServer) -> dict[str, Any]:
-    """What is known of the workflow, as soon as its run is no longer under way."""
+def wait_for_statistics(server: RawServer) -> dict[str, Any]:
+    """Return the statistics of the workflow as soon as its run has ended."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         server.call("describe_workflow", id=2, name="waits")
@@ -287,7 +284,7 @@ async def test_other_calls_are_answered_while_one_runs(home: Path, tmp_path: Pat
 
 
 @requirement("PF-E6")
-async def test_eight_runs_at_once_each_keep_to_themselves(home: Path, tmp_path: Path) -> None:
+async def test_eight_concurrent_runs_are_isolated(home: Path, tmp_path: Path) -> None:
     names = [f"n{number}" for number in range(8)]
     threads = min(8, (os.cpu_count() or 1) + 4)
     keeps = {"id": "keeps", "type": "echo", "params": {"message": {"mine": "${mine}"}}}

@@ -1,4 +1,4 @@
-"""The official inspector's command line lists, calls and reads what the real server has, over stdio."""
+"""The command line of the official inspector lists, calls and reads the real server over stdio."""
 
 import json
 from pathlib import Path
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.timeout(120)
 
 def inspect(folder: Path, *arguments: str, status: int = 0) -> Any:
     server = ("-e", f"PFLOW_HOME={folder / 'home'}", "--transport", "stdio", COMMAND, *SERVE)
-    said = run(SCRIPT, "--cli", *server, *arguments, home=folder)
-    assert said.returncode == status, said.stdout + said.stderr
-    return json.loads(said.stdout)
+    reply = run(SCRIPT, "--cli", *server, *arguments, home=folder)
+    assert reply.returncode == status, reply.stdout + reply.stderr
+    return json.loads(reply.stdout)
 
 
 @requirement("PF-R1", "PF-R19")

@@ -1,22 +1,16 @@
-"""The loop of an agent: look for nodes, write a draft, run it, mend it, go on from where it failed, and keep it."""
+"""The loop of an agent: browse, write a draft, execute, fix, resume, save."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from pydantic import AnyUrl
 
 from tests.pflow.library.homes import read_all_files, write_draft
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
 from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, declare_user_node, shell_node
 from tests.requirements import requirement
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 @requirement("PF-E10", "PF-R10", "PF-R15", "PF-T7")
@@ -79,7 +73,7 @@ async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_ag
 
 
 @requirement("PF-E10")
-async def test_the_next_server_goes_on_from_what_the_last_one_left(home: Path, tmp_path: Path) -> None:
+async def test_the_next_server_resumes_from_the_results_of_the_last_one(home: Path, tmp_path: Path) -> None:
     tally, marker = tmp_path / "tally", tmp_path / "marker"
     write_draft(home, "later", chain(counting_node("first", tally), shell_node("second", f"test -e '{marker}'")))
     async with agent(home) as client:
@@ -93,7 +87,7 @@ async def test_the_next_server_goes_on_from_what_the_last_one_left(home: Path, t
 
 
 @requirement("PF-E10")
-async def test_other_inputs_run_again_what_follows_from_them_and_nothing_else(home: Path, tmp_path: Path) -> None:
+async def test_changed_inputs_rerun_only_the_nodes_that_depend_on_them(home: Path, tmp_path: Path) -> None:
     fixed, given, code = tmp_path / "fixed", tmp_path / "given", tmp_path / "code"
     nodes = [
         counting_node("fixed", fixed),
@@ -127,7 +121,7 @@ async def test_a_draft_in_the_project_s_own_folder_runs_too_and_is_saved_as_a_co
     assert local.read_bytes() == before
 
 
-async def test_what_the_guide_shows_as_a_workflow_is_one(home: Path) -> None:
+async def test_the_example_of_the_guide_is_a_valid_workflow(home: Path) -> None:
     async with agent(home) as client:
         (content,) = (await client.read_resource(AnyUrl("pflow://guide"))).contents
         shown = re.findall(r"```json\n(.*?)```", getattr(content, "text", ""), re.DOTALL)
@@ -141,7 +135,7 @@ async def test_what_the_guide_shows_as_a_workflow_is_one(home: Path) -> None:
 
 
 @requirement("PF-R10")
-async def test_a_run_that_asks_a_person_ends_at_a_checkpoint_and_says_so(home: Path, tmp_path: Path) -> None:
+async def test_a_run_that_asks_a_person_ends_with_a_checkpoint_and_an_explanation(home: Path, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     ask = {"id": "ask", "type": "approval", "params": {"question": "Send it?"}}
     write_draft(home, "asks", chain(counting_node("write", tally), ask, shell_node("send", "echo sent")))
@@ -154,7 +148,7 @@ async def test_a_run_that_asks_a_person_ends_at_a_checkpoint_and_says_so(home: P
     assert count_runs(tally) == 1
 
 
-async def test_a_value_in_the_place_of_a_program_is_refused_before_anything_runs(home: Path, tmp_path: Path) -> None:
+async def test_a_value_used_as_a_program_is_refused_before_anything_runs(home: Path, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     write_draft(
         home, "inject", chain(counting_node("first", ran), shell_node("say", 'sh -c "echo ${who}"'), inputs={"who": {}})

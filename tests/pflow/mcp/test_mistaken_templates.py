@@ -1,4 +1,4 @@
-"""Templates with a mistake: an agent is told before anything runs, and the command line is told the same."""
+"""Malformed templates are reported before anything runs, to agents and on the command line."""
 
 import json
 from pathlib import Path
@@ -18,12 +18,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / ".pflow"
 
 
-def diagnostics_of(reply: dict[str, Any]) -> list[dict[str, Any]]:
+def get_diagnostics(reply: dict[str, Any]) -> list[dict[str, Any]]:
     return reply["error"]["diagnostics"]
 
 
 @requirement("PF-R10", "PF-E4", "PF-N6")
-async def test_a_bare_name_that_nobody_gave_fails_at_its_node_as_in_the_second_example(
+async def test_a_bare_name_without_a_value_fails_at_its_node_as_in_the_second_example(
     home: Path, tmp_path: Path
 ) -> None:
     write_draft(
@@ -45,9 +45,7 @@ async def test_a_bare_name_that_nobody_gave_fails_at_its_node_as_in_the_second_e
 
 
 @requirement("PF-E4")
-async def test_mistaken_templates_are_refused_before_anything_runs_with_what_would_be_right(
-    home: Path, tmp_path: Path
-) -> None:
+async def test_malformed_templates_are_refused_before_anything_runs_with_a_fix(home: Path, tmp_path: Path) -> None:
     tally = tmp_path / "tally"
     last = [
         ("dotted", {"command": "echo ${nodee.stdout}"}, "unknown_root", "${node.stdout}"),
@@ -64,13 +62,13 @@ async def test_mistaken_templates_are_refused_before_anything_runs_with_what_wou
     async with agent(home) as client:
         for name, _, code, right in last:
             reply = await call_failing_tool(client, "execute", name=name)
-            (wrong,) = [one for one in diagnostics_of(reply) if one["severity"] == "error"]
+            (wrong,) = [one for one in get_diagnostics(reply) if one["severity"] == "error"]
             assert (wrong["code"], wrong["node"], wrong["example"]) == (code, "last", right)
             assert right in reply["error"]["hint"] + wrong["message"] + wrong.get("hint", "")
             assert reply["error"]["type"] == "validation_error"
             assert wrong in (await call_tool(client, "describe_workflow", name=name))["diagnostics"]
     for arguments in (["check", "dotted"], ["run", "dotted", "--dry-run"], ["run", "dotted"]):
-        done = place.process(*arguments, "--json")
+        done = place.run_process(*arguments, "--json")
         assert done.code != 0
         found = json.dumps(done.json)
         assert "unknown_root" in found

@@ -1,10 +1,8 @@
-"""Names that would lead elsewhere are refused by every tool that takes one, without a word of where they lead."""
+"""Names that lead out of the folder are refused by every tool, without the path."""
 
 import json
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.pflow.library.homes import read_all_files, write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow
@@ -22,13 +20,8 @@ HOSTILE = [
 OUTSIDE = "words of somebody else"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-def uses_of(name: str) -> list[tuple[str, dict[str, Any]]]:
-    """Each place in which a tool takes a name, with this one there."""
+def list_calls_with_name(name: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return a call for each argument that is a name, with this name."""
     saving = {"draft_name": "hello", "final_name": "kept", "description": "Greets."}
     return [
         ("describe_workflow", {"name": name}),
@@ -39,21 +32,21 @@ def uses_of(name: str) -> list[tuple[str, dict[str, Any]]]:
 
 
 @requirement("PF-R16", "PF-E1", "PF-E2")
-async def test_no_tool_takes_a_name_that_could_lead_elsewhere_and_none_repeats_it(home: Path) -> None:
+async def test_no_tool_accepts_or_repeats_a_name_that_leads_elsewhere(home: Path) -> None:
     write_draft(home, "hello", HELLO)
     before = read_all_files(home)
     async with agent(home) as client:
         for name in HOSTILE:
-            for tool, arguments in uses_of(name):
+            for tool, arguments in list_calls_with_name(name):
                 reply = await call_failing_tool(client, tool, **arguments)
                 error = reply["error"]
                 assert error["type"] == "SecurityError", (tool, arguments)
                 assert "1 to 50 characters" in error["message"]
-                said = json.dumps(reply, ensure_ascii=False)
+                output = json.dumps(reply, ensure_ascii=False)
                 leads = any(sign in name for sign in "/\\~%:\x00\n\t∕⁄／⧸＼．‥…\u202e\u200b")
-                assert len(name) < 3 or not leads or name not in said, (tool, name)
+                assert len(name) < 3 or not leads or name not in output, (tool, name)
                 for part in ("etc", "passwd", "root", "host", str(home), "\u202e", "\\u0000"):
-                    assert part not in said, (tool, name)
+                    assert part not in output, (tool, name)
         assert (await execute_workflow(client, "hello", who="Tycho"))["success"] is True
     assert read_all_files(home) == before
 
@@ -71,7 +64,7 @@ async def test_patterns_and_queries_are_never_paths(home: Path, tmp_path: Path) 
 
 
 @requirement("PF-R16")
-async def test_a_link_out_of_the_folder_is_neither_followed_nor_told_of(home: Path, tmp_path: Path) -> None:
+async def test_a_link_out_of_the_folder_is_neither_followed_nor_reported(home: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     inner = chain(counting_node("one", tmp_path / "tally"), shell_node("two", f"echo {OUTSIDE}"))
@@ -85,7 +78,7 @@ async def test_a_link_out_of_the_folder_is_neither_followed_nor_told_of(home: Pa
     before = {path: path.read_bytes() for path in elsewhere.rglob("*.json")}
     async with agent(home) as client:
         for name in ("linked-draft", "linked-library"):
-            for tool, arguments in uses_of(name)[:3]:
+            for tool, arguments in list_calls_with_name(name)[:3]:
                 reply = await call_failing_tool(client, tool, **arguments)
                 assert reply["error"]["type"] == "SecurityError", (tool, name)
                 assert "elsewhere" not in json.dumps(reply)

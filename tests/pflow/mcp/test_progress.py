@@ -1,8 +1,6 @@
-"""How far a run is: told to who asks, node by node, and to nobody else."""
+"""Progress notifications, for agents that request them."""
 
 from pathlib import Path
-
-import pytest
 
 from tests.pflow.library.homes import write_draft, write_saved
 from tests.pflow.mcp.agents import agent, parse_result
@@ -11,11 +9,6 @@ from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import HELLO, chain, shell_node
 
 Report = tuple[float, float | None, str | None]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 async def test_each_node_that_ends_is_reported_before_the_answer(home: Path) -> None:
@@ -58,7 +51,7 @@ async def test_many_nodes_side_by_side_are_each_reported_once_and_in_order(home:
     assert len({report[2] for report in reports}) == count + 1
 
 
-async def test_a_workflow_within_is_one_node(home: Path) -> None:
+async def test_a_nested_workflow_counts_as_one_node(home: Path) -> None:
     write_saved(home, "inner", ir=HELLO)
     within = {"id": "within", "type": "workflow", "params": {"workflow_name": "inner", "inputs": {"who": "Tycho"}}}
     write_draft(home, "outer", chain(within, shell_node("after", "true")))
@@ -72,7 +65,7 @@ async def test_a_workflow_within_is_one_node(home: Path) -> None:
     assert reports == [(1, 2, "within: completed"), (2, 2, "after: completed")]
 
 
-def test_a_report_comes_while_the_run_goes_on_and_carries_the_token_of_its_call(home: Path, tmp_path: Path) -> None:
+def test_a_notification_arrives_during_the_run_with_the_token_of_its_call(home: Path, tmp_path: Path) -> None:
     with gate(tmp_path) as here:
         write_draft(home, "waits", chain(shell_node("first", "true"), here.node("waits")))
         with raw_server(home) as server:
@@ -91,7 +84,7 @@ def test_a_report_comes_while_the_run_goes_on_and_carries_the_token_of_its_call(
             assert server.reply(8)["success"] is True
 
 
-def test_who_does_not_ask_is_told_the_answer_alone(home: Path) -> None:
+def test_without_a_progress_token_only_the_reply_is_sent(home: Path) -> None:
     write_draft(home, "quiet", chain(shell_node("one", "true"), shell_node("two", "true")))
     with raw_server(home) as server:
         for number in range(3):

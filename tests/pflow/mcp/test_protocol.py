@@ -1,4 +1,4 @@
-"""What goes over the wire: tools, arguments, the shapes of replies and errors, resources and instructions."""
+"""The protocol: tools, arguments, shapes of replies and errors, resources and instructions."""
 
 import json
 import time
@@ -34,11 +34,6 @@ RUN_KEYS = {
     *("success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "duration_ms", "warnings"),
 }
 SAVING = {"draft_name": "hello", "final_name": "kept", "description": "Greets."}
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
 
 
 @requirement("PF-R1", "PF-O1")
@@ -113,7 +108,7 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
 
 
 @requirement("PF-N6")
-async def test_every_reply_of_a_run_has_the_same_keys_and_success_decides_what_is_an_error(home: Path) -> None:
+async def test_every_reply_of_a_run_has_the_same_keys_and_success_decides_about_is_error(home: Path) -> None:
     write_draft(home, "hello", HELLO)
     write_draft(home, "fails", chain(shell_node("one", "exit 1")))
     write_draft(home, "unsound", {"nodes": []})
@@ -156,7 +151,7 @@ async def test_errors_of_every_tool_have_success_a_type_and_a_code(home: Path) -
             await call_failing_tool(client, tool, **arguments)
 
 
-async def test_settings_that_cannot_be_used_are_told_in_the_same_shape(home: Path) -> None:
+async def test_invalid_settings_are_reported_in_the_same_shape(home: Path) -> None:
     async with agent(home, PFLOW_TIMEOUT="soon") as client:
         for tool, arguments in (("execute", {"name": "x"}), ("list_library", {}), ("browse_components", {})):
             reply = await call_failing_tool(client, tool, **arguments)
@@ -182,7 +177,7 @@ async def test_lists_are_one_text_and_structured_content_also_when_they_are_empt
 
 
 @requirement("PF-E3")
-async def test_a_missing_workflow_is_told_with_what_there_is_and_where_was_looked(home: Path) -> None:
+async def test_a_missing_workflow_is_reported_with_the_available_ones_and_the_searched_folders(home: Path) -> None:
     write_saved(home, "weekly-report")
     write_draft(home, "daily-report")
     async with agent(home) as client:
@@ -219,7 +214,7 @@ async def test_a_raw_file_among_the_saved_ones_is_a_draft_and_can_be_saved_under
 
 
 @requirement("PF-E8")
-async def test_a_file_that_holds_no_workflow_is_a_validation_error_and_is_left_alone(home: Path) -> None:
+async def test_a_file_without_a_workflow_is_a_validation_error_and_stays_unchanged(home: Path) -> None:
     contents = ["{", "", "[]", "null", '"text"', b"\xff\xfe\x00", "{" * 5_000, '{"nodes": NaN}', '{"ir": 7}']
     for number, content in enumerate(contents):
         write_draft(home, f"broken-{number}", content)
@@ -236,7 +231,7 @@ async def test_a_file_that_holds_no_workflow_is_a_validation_error_and_is_left_a
     assert read_all_files(home) == before
 
 
-async def test_everything_that_is_wrong_is_told_at_once_before_anything_runs(home: Path, tmp_path: Path) -> None:
+async def test_all_problems_are_reported_at_once_before_anything_runs(home: Path, tmp_path: Path) -> None:
     nodes = [
         counting_node("good", tmp_path / "tally"),
         {"id": "typo", "type": "shel"},
@@ -264,7 +259,7 @@ async def test_a_reply_stays_short_however_much_is_wrong(home: Path) -> None:
         assert reply["error"]["more_diagnostics"] > 9_000
 
 
-async def test_an_output_that_is_too_long_is_cut_and_all_of_it_is_in_a_file(home: Path) -> None:
+async def test_an_output_that_is_too_long_is_cut_and_complete_in_a_file(home: Path) -> None:
     long = {"id": "long", "type": "python", "params": {"code": "result = ['é' * 1000] * 500"}}
     short = {"id": "short", "type": "echo", "params": {"message": "kept"}}
     outputs = {"long": {"source": "${long.result}"}, "short": {"source": "${short.echo}"}}
@@ -290,7 +285,7 @@ async def test_numbers_of_any_size_come_back_as_they_were_given(home: Path) -> N
             assert reply["outputs"] == {"say": {"echo": number}}
 
 
-async def test_the_first_number_below_64_bits_comes_back_as_it_was_given(home: Path) -> None:
+async def test_an_integer_just_below_64_bits_is_returned_unchanged(home: Path) -> None:
     write_draft(home, "number", chain({"id": "say", "type": "echo", "params": {"message": "${number}"}}))
     async with agent(home) as client:
         assert (await execute_workflow(client, "number", number=-(2**63) - 1))["outputs"] == {
@@ -321,7 +316,7 @@ def test_the_instructions_teach_the_loop(home: Path) -> None:
     assert len(told_at_first) < 2_000
 
 
-async def test_the_guide_is_a_resource_and_there_is_no_other(home: Path) -> None:
+async def test_the_guide_is_the_only_resource(home: Path) -> None:
     async with agent(home) as client:
         (listed,) = (await client.list_resources()).resources
         assert str(listed.uri) == "pflow://guide"
@@ -346,7 +341,7 @@ async def test_the_guide_is_a_resource_and_there_is_no_other(home: Path) -> None
 
 
 @requirement("PF-S1")
-def test_there_is_no_other_way_in_than_stdio(home: Path) -> None:
+def test_stdio_is_the_only_transport(home: Path) -> None:
     server = mcp_server.build_server()
     for transport in ("sse", "streamable-http"):
         with pytest.raises(InvalidInput, match="does not run over"):
@@ -364,7 +359,7 @@ def test_there_is_no_other_way_in_than_stdio(home: Path) -> None:
 
 
 def listening_inodes(pid: int) -> list[str]:
-    """The sockets of the network that the process is in at which somebody can connect."""
+    """Return the inodes of the listening sockets in the network of the process."""
     found: list[str] = []
     for table in ("tcp", "tcp6"):
         lines = Path(f"/proc/{pid}/net/{table}").read_text(encoding="utf-8").splitlines()[1:]

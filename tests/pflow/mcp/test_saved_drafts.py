@@ -1,11 +1,9 @@
-"""A draft is removed once it is saved: that draft alone, wherever it lies, and never when it could not be saved."""
+"""Saving removes the saved draft, no other, and only after success."""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.pflow.library.homes import IR, read_all_files, read_json, write_draft, write_raw_draft, write_saved
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool
@@ -13,12 +11,7 @@ from tests.pflow.mcp.sample_workflows import HELLO
 from tests.requirements import requirement
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    return tmp_path / "home"
-
-
-def wrapped(home: Path, name: str, ir: dict[str, Any]) -> Path:
+def write_wrapped_draft(home: Path, name: str, ir: dict[str, Any]) -> Path:
     return write_draft(home, name, {"name": name, "description": "Old.", "ir": ir})
 
 
@@ -27,7 +20,7 @@ async def test_saving_removes_the_draft_that_was_saved_and_no_other(home: Path) 
     kept = [write_draft(home, name) for name in ("greet", "greeter-2", "hello")]
     kinds: list[tuple[str, Callable[[Path, str, dict[str, Any]], Path]]] = [
         ("greeter", write_draft),
-        ("wrapped", wrapped),
+        ("wrapped", write_wrapped_draft),
         ("raw", write_raw_draft),
     ]
     paths = {name: put(home, name, HELLO) for name, put in kinds}
@@ -54,7 +47,7 @@ async def test_saving_removes_the_draft_that_was_saved_and_no_other(home: Path) 
 
 
 @requirement("PF-R15")
-async def test_a_draft_that_could_not_be_saved_stays_as_it_is(home: Path) -> None:
+async def test_a_draft_that_could_not_be_saved_stays_unchanged(home: Path) -> None:
     write_draft(home, "greeter", HELLO)
     write_draft(home, "broken", {"nodes": [{"id": "a", "type": "no-such-type"}]})
     write_draft(home, "unreadable", "{")

@@ -1,4 +1,4 @@
-"""What cannot be seen from outside: threads, what is made anew for each request, and how the service is asked."""
+"""Internals of the server: threads, a new service for each request, and logging."""
 
 import asyncio
 import json
@@ -165,7 +165,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
     def deaf(wait_s: float) -> None:
         """Stands for runs that do not heed being taken back."""
 
-    monkeypatch.setattr(cancelling, "cancel_all", deaf)
+    monkeypatch.setattr(cancelling, "cancel_all_runs", deaf)
     monkeypatch.setattr(mcp_server, "_ending", threading.Event())
     with gate(tmp_path) as here:
         write_draft(home, "waits", chain(here.node("waits")))
@@ -181,7 +181,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
     assert "SIGKILL" in reply["error"]["message"]
 
 
-async def test_what_nobody_foresaw_is_told_in_the_shape_of_every_other_failure(
+async def test_an_unexpected_error_is_reported_in_the_shape_of_other_failures(
     home: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(*_: Any, **__: Any) -> Any:
@@ -219,7 +219,7 @@ def run(params, context):
 
 
 @requirement("PF-R11")
-async def test_what_a_node_prints_in_the_process_of_the_server_reaches_nobody(home: Path) -> None:
+async def test_output_of_a_node_in_the_server_process_is_discarded(home: Path) -> None:
     declare_user_node(home, "prints", PRINTS)
     write_draft(home, "noisy", chain({"id": "one", "type": "prints"}))
     async with agent(home) as client:
@@ -240,7 +240,7 @@ mcp_server.main()
 """
 
 
-def test_what_goes_wrong_in_the_server_itself_is_in_its_log(home: Path) -> None:
+def test_errors_of_the_server_itself_are_logged(home: Path) -> None:
     with raw_server(home, command=[sys.executable, "-c", BREAKS]) as server:
         server.call("list_library")
         assert server.reply()["error"]["code"] == "internal_error"

@@ -1,4 +1,4 @@
-"""Secrets that are longer than a message shows, and a context that knows them."""
+"""Secrets that are longer than an excerpt, and a context that masks them."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ KEY_FILE = "\n".join(["-----BEGIN KEY-----", *[f"{PIECE}{number}" for number in 
 
 
 def add_secrets(context: Context) -> Context:
-    """The same context in a run whose secrets these are, and a process that does not know them."""
+    """Return the context with these secrets of the run, which the process does not know."""
     mask = Redactor()
     for secret in (TOKEN, KEY_FILE):
         mask.register(secret)

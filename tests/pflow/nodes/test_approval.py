@@ -1,7 +1,6 @@
-"""A question to a person is one question, however often the run that asks it is gone on with."""
+"""An approval asks one question, however often the run is resumed."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,27 +18,19 @@ QUESTION = {"question": "Send it?"}
 
 
 @pytest.fixture
-def inbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
-    opened = Inbox()
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def context(tmp_path: Path) -> Context:
     return Context("run_2", "draft", "ask", tmp_path, tmp_path, tmp_path, lineage="run_1")
 
 
-def asked(context: Context, params: dict[str, Any] = QUESTION) -> str:
+def ask_question(context: Context, params: dict[str, Any] = QUESTION) -> str:
     with pytest.raises(ApprovalRequired) as caught:
         ask_person(params, context)
     return caught.value.ids["approval_id"]
 
 
 def test_the_question_of_a_workflow_that_was_renamed_is_the_same_question(inbox: Inbox, context: Context) -> None:
-    entry = asked(context)
-    assert asked(replace(context, workflow="final", run_id="run_3")) == entry
+    entry = ask_question(context)
+    assert ask_question(replace(context, workflow="final", run_id="run_3")) == entry
     assert [(one.id, one.payload["workflow"]) for one in inbox.pending()] == [(entry, "draft")]
 
 
@@ -50,23 +41,23 @@ def test_another_run_another_node_or_another_wording_is_another_question(inbox: 
         replace(context, lineage=""),
         replace(context, lineage="", run_id="run_9"),
     )
-    entries = [asked(context), *map(asked, others), asked(context, {"question": "Send them?"})]
+    entries = [ask_question(context), *map(ask_question, others), ask_question(context, {"question": "Send them?"})]
     assert len({*entries}) == 5, "a run that goes on from none is its own lineage"
 
 
-def test_what_nobody_can_go_on_with_is_asked_no_more_and_asked_again_if_somebody_does(
+def test_a_question_of_a_run_that_cannot_be_resumed_is_withdrawn_and_asked_again_if_needed(
     inbox: Inbox, context: Context
 ) -> None:
-    other_inputs = asked(context, {"question": "Send them?"})
-    first, elsewhere = asked(context), asked(replace(context, workflow="other", lineage="run_9"))
+    other_inputs = ask_question(context, {"question": "Send them?"})
+    first, elsewhere = ask_question(context), ask_question(replace(context, workflow="other", lineage="run_9"))
     assert {one.id for one in inbox.pending()} == {other_inputs, first, elsewhere}
-    anew = asked(replace(context, lineage="run_9"))
+    anew = ask_question(replace(context, lineage="run_9"))
     assert {one.id for one in inbox.pending()} == {anew, elsewhere}
-    assert asked(context) == first
+    assert ask_question(context) == first
     assert {one.id for one in inbox.pending()} == {first, elsewhere}
 
 
-def test_a_draft_that_is_saved_while_its_question_waits_goes_on_with_the_answer(inbox: Inbox, tmp_path: Path) -> None:
+def test_a_draft_that_is_saved_while_its_question_waits_resumes_with_the_answer(inbox: Inbox, tmp_path: Path) -> None:
     service = Service(Settings(home=tmp_path / "home"), folder=tmp_path)
     drafts = service.home / "workflows" / "drafts"
     drafts.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Echo gives back what it is given."""
+"""The echo node."""
 
 import json
 from importlib import resources
@@ -16,7 +16,7 @@ CONTEXT = Context("run", "workflow", "node", Path(), Path(), Path("spool"))
 
 
 @pytest.mark.parametrize("message", ["hello", "", 3, 0, None, True, [1, {"a": None}], {"deep": {"er": []}}])
-async def test_a_message_keeps_its_type(message: Any) -> None:
+async def test_the_type_of_a_message_is_unchanged(message: Any) -> None:
     assert await echo({"message": message}, CONTEXT) == {"echo": message}
 
 

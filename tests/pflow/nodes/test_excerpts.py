@@ -1,4 +1,4 @@
-"""Pieces of texts in messages hold no piece of a secret."""
+"""Excerpts contain no part of a secret."""
 
 from pathlib import Path
 
@@ -17,24 +17,24 @@ def context(tmp_path: Path) -> Context:
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE])
-def test_a_secret_at_the_place_of_the_cut_is_masked_whole(context: Context, secret: str) -> None:
+def test_a_secret_at_the_position_of_the_cut_is_masked_completely(context: Context, secret: str) -> None:
     text = f"bad: {secret} it says"
     assert excerpt_start(text, 7, context) == "bad: **"
     assert excerpt_end(text, context, count=1, length=9) == "* it says"
 
 
-def test_what_only_the_process_knows_for_a_secret_is_masked_as_well(tmp_path: Path) -> None:
+def test_secrets_of_the_process_are_masked_too(tmp_path: Path) -> None:
     register_secret("sk-of-the-process-17")
     unknowing = Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path)
     assert mask_secrets({"said": "no sk-of-the-process-17"}, unknowing) == {"said": "no ***"}
 
 
-def test_the_last_lines_are_those_that_say_something(context: Context) -> None:
+def test_the_last_lines_exclude_empty_ones(context: Context) -> None:
     assert excerpt_end("one\n\ntwo  \nthree\n\n", context, count=2, length=600) == "two\nthree"
     assert len(excerpt_end("x" * 4000, context, count=5, length=600)) == 600
 
 
-def test_of_a_very_long_text_only_what_is_near_is_looked_at(context: Context) -> None:
+def test_only_the_end_of_a_very_long_text_is_processed(context: Context) -> None:
     assert excerpt_start("x" * (5 << 20), 4, context) == "xxxx"
     assert excerpt_end("y" * (5 << 20), context, count=1, length=3) == "yyy"
 

@@ -1,4 +1,4 @@
-"""The file nodes do all of what they are asked or nothing, and say what stands in the way."""
+"""The file nodes act completely or not at all, and explain errors."""
 
 import errno
 import json
@@ -34,17 +34,12 @@ HOSTILE_NAMES = [
 ]
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
-
-
-def interfaces() -> dict[str, Interface]:
+def load_interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "files.json").read_text())["nodes"]
     return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
-def failure(run: Callable[[dict[str, Any], Context], Any], context: Context, **params: Any) -> NodeFailed:
+def expect_failure(run: Callable[[dict[str, Any], Context], Any], context: Context, **params: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
         run(params, context)
     return caught.value
@@ -54,7 +49,7 @@ def as_another_user() -> bool:
     return os.geteuid() != 0
 
 
-def test_a_text_is_read_as_it_is(context: Context, tmp_path: Path) -> None:
+def test_a_text_is_read_unchanged(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("\ufeffeins\r\nzwei\n".encode())
     assert read_file({"file_path": "a.txt"}, context) == {
         "content": "\ufeffeins\r\nzwei\n",
@@ -64,12 +59,12 @@ def test_a_text_is_read_as_it_is(context: Context, tmp_path: Path) -> None:
     }
 
 
-def test_a_text_is_read_in_the_encoding_told(context: Context, tmp_path: Path) -> None:
+def test_a_text_is_read_in_the_given_encoding(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes("é".encode("latin-1"))
     assert read_file({"file_path": "a.txt", "encoding": "latin-1"}, context)["content"] == "é"
 
 
-def test_what_is_no_text_comes_in_base64_and_goes_back_the_same(context: Context, tmp_path: Path) -> None:
+def test_binary_content_is_read_as_base64_and_written_back_unchanged(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a.bin").write_bytes(b"\xff\x00\x01")
     read = read_file({"file_path": "a.bin"}, context)
     assert (read["content"], read["content_is_binary"]) == ("/wAB", True)
@@ -78,20 +73,22 @@ def test_what_is_no_text_comes_in_base64_and_goes_back_the_same(context: Context
 
 
 @pytest.mark.parametrize("encoding", ["no-such", "base64", "undefined", "a\0b"])
-def test_an_encoding_that_is_none_is_told(context: Context, tmp_path: Path, encoding: str) -> None:
+def test_an_unknown_encoding_is_reported(context: Context, tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.txt").touch()
-    assert "no text encoding" in failure(read_file, context, file_path="a.txt", encoding=encoding).message
-    assert "no text encoding" in failure(write_file, context, file_path="b", content="", encoding=encoding).message
+    assert "no text encoding" in expect_failure(read_file, context, file_path="a.txt", encoding=encoding).message
+    assert (
+        "no text encoding" in expect_failure(write_file, context, file_path="b", content="", encoding=encoding).message
+    )
     assert not (tmp_path / "b").exists()
 
 
-def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Context, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_with_the_name_that_was_probably_meant(context: Context, tmp_path: Path) -> None:
     (tmp_path / "report.md").touch()
-    failed = failure(read_file, context, file_path="raport.md")
+    failed = expect_failure(read_file, context, file_path="raport.md")
     assert failed.message == f"Could not read {str(tmp_path / 'raport.md')!r}: there is no such file."
     assert failed.hint == f"Did you mean {str(tmp_path / 'report.md')!r}?"
-    assert "does not exist either" in failure(read_file, context, file_path="none/raport.md").hint
-    assert "start at the folder" in failure(read_file, context, file_path="zzzzzz").hint
+    assert "does not exist either" in expect_failure(read_file, context, file_path="none/raport.md").hint
+    assert "start at the folder" in expect_failure(read_file, context, file_path="zzzzzz").hint
 
 
 @pytest.mark.parametrize("run", [read_file, write_file, delete_file])
@@ -108,12 +105,12 @@ def test_a_missing_file_is_told_with_the_one_that_was_probably_meant(context: Co
         ("file/below", "not a directory"),
     ],
 )
-def test_what_cannot_be_a_file_is_told(
+def test_a_path_that_cannot_be_a_file_is_reported(
     context: Context, tmp_path: Path, run: Callable[..., Any], path: str, message: str
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").touch()
-    assert message in failure(run, context, file_path=path, content="x", confirm_delete=True).message
+    assert message in expect_failure(run, context, file_path=path, content="x", confirm_delete=True).message
     assert sorted(os.listdir(tmp_path)) == ["file", "folder"]
 
 
@@ -134,18 +131,18 @@ def test_home_is_understood(context: Context, tmp_path: Path, monkeypatch: pytes
 
 
 def test_a_name_with_line_breaks_cannot_forge_a_message(context: Context) -> None:
-    assert "\n" not in failure(read_file, context, file_path="a\nb").message
+    assert "\n" not in expect_failure(read_file, context, file_path="a\nb").message
 
 
 def test_a_file_that_is_too_large_is_refused_without_being_read(context: Context, tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as stream:
         stream.truncate(1 << 40)
-    failed = failure(read_file, context, file_path="huge")
+    failed = expect_failure(read_file, context, file_path="huge")
     assert "64 MiB" in failed.message
     assert failed.ids["size"] == 1 << 40
 
 
-def test_a_file_that_grows_beyond_what_it_says_is_refused(
+def test_a_file_that_is_larger_than_its_reported_size_is_refused(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files, "READ_BYTES", 100)
@@ -158,7 +155,7 @@ def test_a_file_that_grows_beyond_what_it_says_is_refused(
         return os.stat_result(found)
 
     monkeypatch.setattr(os, "fstat", says_nothing)
-    assert "too large" in failure(read_file, context, file_path="a").message
+    assert "too large" in expect_failure(read_file, context, file_path="a").message
     (tmp_path / "a").write_bytes(b"x" * 100)
     assert read_file({"file_path": "a"}, context)["size"] == 100
 
@@ -168,11 +165,16 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "socket"))
         for path in ("pipe", "/dev/zero"):
-            assert "not an ordinary file" in failure(read_file, context, file_path=path).message
-            assert "not an ordinary file" in failure(copy_file, context, source_path=path, dest_path="copy").message
+            assert "not an ordinary file" in expect_failure(read_file, context, file_path=path).message
+            assert (
+                "not an ordinary file" in expect_failure(copy_file, context, source_path=path, dest_path="copy").message
+            )
         for path in ("pipe", "socket", "/dev/null"):
-            assert "not an ordinary file" in failure(write_file, context, file_path=path, content="x").message
-            assert "not an ordinary file" in failure(delete_file, context, file_path=path, confirm_delete=True).message
+            assert "not an ordinary file" in expect_failure(write_file, context, file_path=path, content="x").message
+            assert (
+                "not an ordinary file"
+                in expect_failure(delete_file, context, file_path=path, confirm_delete=True).message
+            )
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
 
@@ -181,8 +183,10 @@ def test_pipes_devices_and_sockets_are_refused_at_once(context: Context, tmp_pat
 def test_our_own_streams_can_be_neither_read_nor_written(context: Context) -> None:
     reading, writing = os.pipe()
     try:
-        assert "not an ordinary file" in failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
-        failure(write_file, context, file_path=f"/proc/self/fd/{writing}", content="x")
+        assert (
+            "not an ordinary file" in expect_failure(read_file, context, file_path=f"/proc/self/fd/{reading}").message
+        )
+        expect_failure(write_file, context, file_path=f"/proc/self/fd/{writing}", content="x")
         os.set_blocking(reading, False)
         with pytest.raises(BlockingIOError):
             os.read(reading, 1)
@@ -225,7 +229,7 @@ def test_content_that_cannot_be_written_changes_nothing(
     context: Context, tmp_path: Path, params: dict[str, Any], message: str
 ) -> None:
     (tmp_path / "a").write_text("before")
-    assert message in failure(write_file, context, file_path="a", **params).message
+    assert message in expect_failure(write_file, context, file_path="a", **params).message
     assert (tmp_path / "a").read_text() == "before"
 
 
@@ -239,7 +243,7 @@ def test_writing_replaces_and_appending_adds(context: Context, tmp_path: Path) -
     assert (tmp_path / "log").read_text() == "three\n"
 
 
-def test_those_who_append_at_once_do_not_mix_their_lines(context: Context, tmp_path: Path) -> None:
+def test_concurrent_appends_do_not_mix_their_lines(context: Context, tmp_path: Path) -> None:
     line = "x" * 100_000 + "\n"
     threads = [
         threading.Thread(target=write_file, args=({"file_path": "log", "content": line, "append": True}, context))
@@ -252,7 +256,7 @@ def test_those_who_append_at_once_do_not_mix_their_lines(context: Context, tmp_p
     assert (tmp_path / "log").read_text() == line * 8
 
 
-def test_writing_keeps_permissions_and_goes_through_links(context: Context, tmp_path: Path) -> None:
+def test_writing_preserves_permissions_and_follows_links(context: Context, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("old")
     (tmp_path / "real").chmod(0o600)
     (tmp_path / "link").symlink_to("real")
@@ -262,34 +266,36 @@ def test_writing_keeps_permissions_and_goes_through_links(context: Context, tmp_
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o600
 
 
-def test_links_that_go_round_are_told(context: Context, tmp_path: Path) -> None:
+def test_circular_links_are_reported(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
     for run in (read_file, write_file):
-        failed = failure(run, context, file_path="a", content="x")
+        failed = expect_failure(run, context, file_path="a", content="x")
         assert "Could not" in failed.message
         assert "links" in failed.hint
     assert delete_file({"file_path": "a", "confirm_delete": True}, context)["deleted"] is True
 
 
-def full(*_: Any) -> Any:
+def raise_disk_full(*_: Any) -> Any:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def never(*_: Any) -> bool:
+def return_false(*_: Any) -> bool:
     return False
 
 
-def test_a_full_disk_leaves_what_was_there(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_the_earlier_content(
+    context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "source").write_text("x" * 100_000)
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", raise_disk_full)
     for run, params in (
         (write_file, {"file_path": "a", "content": "after"}),
         (copy_file, {"source_path": "source", "dest_path": "a", "overwrite": True}),
         (copy_file, {"source_path": "source", "dest_path": "new"}),
     ):
-        failed = failure(run, context, **params)
+        failed = expect_failure(run, context, **params)
         assert "no space left on device" in failed.message
         assert ".tmp" not in failed.message
         assert "space" in failed.hint
@@ -304,10 +310,10 @@ def test_a_disk_that_fills_while_appending_leaves_no_half_line(
     write = os.write
 
     def some_then_full(descriptor: int, data: Any) -> int:
-        return write(descriptor, data[:3]) if os.fstat(descriptor).st_size < 9 else full()
+        return write(descriptor, data[:3]) if os.fstat(descriptor).st_size < 9 else raise_disk_full()
 
     monkeypatch.setattr(os, "write", some_then_full)
-    assert "no space" in failure(write_file, context, file_path="log", content="after\n", append=True).message
+    assert "no space" in expect_failure(write_file, context, file_path="log", content="after\n", append=True).message
     assert (tmp_path / "log").read_text() == "before\n"
 
 
@@ -315,13 +321,13 @@ def test_a_disk_that_fills_while_appending_leaves_no_half_line(
 def test_a_file_that_may_not_be_written_is_not_replaced(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("before")
     (tmp_path / "a").chmod(0o400)
-    assert "permission" in failure(write_file, context, file_path="a", content="after").message
+    assert "permission" in expect_failure(write_file, context, file_path="a", content="after").message
 
 
-def test_a_refusal_of_the_system_is_told(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_the_system_is_reported(context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "a").write_text("before")
-    monkeypatch.setattr(os, "access", never)
-    failed = failure(write_file, context, file_path="a", content="after")
+    monkeypatch.setattr(os, "access", return_false)
+    failed = expect_failure(write_file, context, file_path="a", content="after")
     assert "permission denied" in failed.message
     assert "permissions" in failed.hint
     assert (tmp_path / "a").read_text() == "before"
@@ -342,12 +348,12 @@ def test_a_copy_has_the_content_and_the_permissions(context: Context, tmp_path: 
 
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_what_is_there_stays_unless_it_may_be_overwritten(
+def test_an_existing_target_stays_unless_overwrite_is_true(
     context: Context, tmp_path: Path, run: Callable[..., Any]
 ) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "b").write_text("b")
-    failed = failure(run, context, source_path="a", dest_path="b")
+    failed = expect_failure(run, context, source_path="a", dest_path="b")
     assert repr(str(tmp_path / "b")) in failed.message
     assert "exists" in failed.message
     assert "`overwrite`" in failed.hint
@@ -359,13 +365,13 @@ def test_what_is_there_stays_unless_it_may_be_overwritten(
 
 @pytest.mark.parametrize("links", [True, False], ids=["links", "no links"])
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_of_many_who_want_the_same_place_one_wins_and_nothing_is_lost(
+def test_of_concurrent_writes_to_one_target_one_wins_and_nothing_is_lost(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Any], links: bool
 ) -> None:
     """Also on disks that know no hard links."""
     if not links:
-        monkeypatch.setattr(os, "link", no_links)
-    monkeypatch.setattr(os.path, "lexists", never)  # as it looks to each before the first is done
+        monkeypatch.setattr(os, "link", raise_no_links)
+    monkeypatch.setattr(os.path, "lexists", return_false)  # as it looks to each before the first is done
     for number in range(8):
         (tmp_path / f"source-{number}").write_text(str(number))
     won: list[int] = []
@@ -387,17 +393,17 @@ def test_of_many_who_want_the_same_place_one_wins_and_nothing_is_lost(
     assert lost == ({f"source-{won[0]}"} if run is move_file else set())
 
 
-def no_links(*_: Any, **__: Any) -> None:
+def raise_no_links(*_: Any, **__: Any) -> None:
     raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
 
 @pytest.mark.parametrize("run", [copy_file, move_file])
-def test_a_file_is_not_put_in_its_own_place(context: Context, tmp_path: Path, run: Callable[..., Any]) -> None:
+def test_a_file_is_not_copied_or_moved_onto_itself(context: Context, tmp_path: Path, run: Callable[..., Any]) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "link").symlink_to("a")
     (tmp_path / "twin").hardlink_to(tmp_path / "a")
     for target in ("a", "./a", "link", "twin"):
-        failed = failure(run, context, source_path="a", dest_path=target, overwrite=True)
+        failed = expect_failure(run, context, source_path="a", dest_path=target, overwrite=True)
         assert "the same file" in failed.message
     assert (tmp_path / "a").read_text() == "a"
 
@@ -408,16 +414,16 @@ def test_folders_are_neither_copied_nor_moved_nor_replaced(
 ) -> None:
     (tmp_path / "folder").mkdir()
     (tmp_path / "a").write_text("a")
-    assert "directory" in failure(run, context, source_path="folder", dest_path="b").message
-    failed = failure(run, context, source_path="a", dest_path="folder", overwrite=True)
+    assert "directory" in expect_failure(run, context, source_path="folder", dest_path="b").message
+    failed = expect_failure(run, context, source_path="a", dest_path="folder", overwrite=True)
     assert "directory" in failed.message
     assert "the file itself" in failed.hint
-    assert "not a directory" in failure(run, context, source_path="a", dest_path="a/b").message
-    assert "no such file" in failure(run, context, source_path="none", dest_path="b").message
+    assert "not a directory" in expect_failure(run, context, source_path="a", dest_path="a/b").message
+    assert "no such file" in expect_failure(run, context, source_path="none", dest_path="b").message
     assert sorted(os.listdir(tmp_path)) == ["a", "folder"]
 
 
-def test_a_copy_is_of_what_a_link_leads_to_and_a_move_is_of_the_link(context: Context, tmp_path: Path) -> None:
+def test_copying_follows_a_link_and_moving_moves_the_link(context: Context, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("real")
     (tmp_path / "link").symlink_to("real")
     copy_file({"source_path": "link", "dest_path": "copy"}, context)
@@ -430,7 +436,7 @@ def test_a_copy_is_of_what_a_link_leads_to_and_a_move_is_of_the_link(context: Co
 def test_a_link_that_leads_nowhere_counts_as_there(context: Context, tmp_path: Path) -> None:
     (tmp_path / "a").write_text("a")
     (tmp_path / "link").symlink_to("nowhere")
-    assert "exists" in failure(copy_file, context, source_path="a", dest_path="link").message
+    assert "exists" in expect_failure(copy_file, context, source_path="a", dest_path="link").message
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -463,19 +469,19 @@ def test_a_move_whose_source_cannot_be_removed_is_undone(
         unlink(path, missing_ok)
 
     monkeypatch.setattr(Path, "unlink", kept)
-    assert "permission denied" in failure(move_file, context, source_path="a", dest_path="b").message
+    assert "permission denied" in expect_failure(move_file, context, source_path="a", dest_path="b").message
     assert os.listdir(tmp_path) == ["a"]
 
 
 @pytest.mark.parametrize("confirmed", [None, False, "yes", 1])
 def test_nothing_is_deleted_unconfirmed(context: Context, tmp_path: Path, confirmed: Any) -> None:
     (tmp_path / "a").touch()
-    failed = failure(delete_file, context, file_path="a", confirm_delete=confirmed)
+    failed = expect_failure(delete_file, context, file_path="a", confirm_delete=confirmed)
     assert "`confirm_delete`" in failed.hint
     assert (tmp_path / "a").exists()
 
 
-def test_deleting_a_link_leaves_what_it_leads_to(context: Context, tmp_path: Path) -> None:
+def test_deleting_a_link_leaves_its_target(context: Context, tmp_path: Path) -> None:
     (tmp_path / "real").write_text("real")
     (tmp_path / "link").symlink_to("real")
     (tmp_path / "dangling").symlink_to("nowhere")
@@ -487,12 +493,12 @@ def test_deleting_a_link_leaves_what_it_leads_to(context: Context, tmp_path: Pat
     assert os.listdir(tmp_path) == ["real"]
 
 
-def test_deleting_what_is_not_there_is_a_failure(context: Context) -> None:
-    assert "no such file" in failure(delete_file, context, file_path="none", confirm_delete=True).message
+def test_deleting_a_missing_file_is_a_failure(context: Context) -> None:
+    assert "no such file" in expect_failure(delete_file, context, file_path="none", confirm_delete=True).message
 
 
-def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp_path: Path) -> None:
-    declared = interfaces()
+def test_the_interfaces_declare_the_outputs_and_effects_of_the_nodes(context: Context, tmp_path: Path) -> None:
+    declared = load_interfaces()
     given = {
         "write-file": write_file({"file_path": "a", "content": "x"}, context),
         "read-file": read_file({"file_path": "a"}, context),
@@ -511,8 +517,8 @@ def test_the_interfaces_declare_what_the_nodes_give_and_do(context: Context, tmp
     assert declared["read-file"].reads == ("file_path",)
 
 
-def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context) -> None:
+def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context) -> None:
     for params in ({"file_path": f"\0{TOKEN}"}, {"file_path": "x", "encoding": TOKEN}):
-        failed = failure(read_file, add_secrets(context), **params)
+        failed = expect_failure(read_file, add_secrets(context), **params)
         assert "***" in failed.message
         assert PIECE not in failed.message

@@ -1,4 +1,4 @@
-"""The GitHub nodes, against a server on this machine that answers in the shapes of the public API."""
+"""The GitHub nodes, against a local server that answers like the public API."""
 
 import inspect
 import json
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass
 class Hub:
-    """What the server says to each method and path, and what it was asked."""
+    """The answers of the server by method and path, and the requests it received."""
 
     url: str = ""
     answers: dict[str, Answer] = field(default_factory=dict[str, Answer])
@@ -51,7 +51,7 @@ class Hub:
 
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    told = Hub()
+    report = Hub()
 
     class Handler(BaseHTTPRequestHandler):
         def answer(self) -> None:
@@ -59,8 +59,8 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
             body = self.rfile.read(int(self.headers.get("content-length", 0)))
             query = {name: values[0] for name, values in parse_qs(asked.query).items()}
             key = f"{self.command} {asked.path}"
-            told.asked.append((key, query, dict(self.headers.items()), json.loads(body) if body else None))
-            answer = told.answers.get(f"{key}?page={query['page']}" if "page" in query else key)
+            report.asked.append((key, query, dict(self.headers.items()), json.loads(body) if body else None))
+            answer = report.answers.get(f"{key}?page={query['page']}" if "page" in query else key)
             answer = answer or Answer({"message": "Not Found"}, 404)
             sent = answer.body if isinstance(answer.body, bytes) else json.dumps(answer.body).encode()
             self.send_response(answer.status)
@@ -77,23 +77,18 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     for name in ("GITHUB_TOKEN", "GH_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        told.url = f"http://127.0.0.1:{server.server_port}"
-        monkeypatch.setenv("GITHUB_API_URL", told.url)
+        report.url = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("GITHUB_API_URL", report.url)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield told
+            yield report
         finally:
             server.shutdown()
             thread.join(10)
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path)
-
-
-def an_issue(number: int, **more: Any) -> dict[str, Any]:
+def make_issue(number: int, **more: Any) -> dict[str, Any]:
     return {
         "number": number,
         "title": f"Star {number}",
@@ -112,25 +107,25 @@ def an_issue(number: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def a_pull_request(number: int, **more: Any) -> dict[str, Any]:
-    return an_issue(number, head={"ref": "nova"}, base={"ref": "main"}, draft=False, merged_at=None, **more)
+def make_pull_request(number: int, **more: Any) -> dict[str, Any]:
+    return make_issue(number, head={"ref": "nova"}, base={"ref": "main"}, draft=False, merged_at=None, **more)
 
 
 @pytest.mark.parametrize("plain", INTERFACES, ids=lambda plain: plain["type"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(plain: dict[str, Any]) -> None:
-    told = parse_interface(plain, source="builtin")
-    module, _, name = told.run.partition(":")
+    report = parse_interface(plain, source="builtin")
+    module, _, name = report.run.partition(":")
     assert inspect.iscoroutinefunction(getattr(import_module(module), name))
-    assert told.example.keys() <= told.params.keys()
-    assert {param.key for param in told.params.values() if param.required} <= told.example.keys()
+    assert report.example.keys() <= report.params.keys()
+    assert {param.key for param in report.params.values() if param.required} <= report.example.keys()
 
 
 def test_the_type_that_is_called_github_comes_first_and_has_the_effect_of_its_operation() -> None:
-    told = parse_interface(INTERFACES[0], source="builtin")
-    assert told.type == "github"
-    assert told.description.startswith("GitHub operations")
+    report = parse_interface(INTERFACES[0], source="builtin")
+    assert report.type == "github"
+    assert report.description.startswith("GitHub operations")
     effects = {
-        operation: told.get_effect({"operation": operation}) for operation in ("get-issue", "create-pr", "other")
+        operation: report.get_effect({"operation": operation}) for operation in ("get-issue", "create-pr", "other")
     }
     assert effects == {"get-issue": "pure", "create-pr": "effectful", "other": "effectful"}
 
@@ -139,7 +134,7 @@ def test_the_type_that_is_called_github_comes_first_and_has_the_effect_of_its_op
 async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
     hub: Hub, context: Context, params: dict[str, Any]
 ) -> None:
-    hub.says(f"GET /repos/{REPO}/issues/7", an_issue(7, body="It is *bright*."))
+    hub.says(f"GET /repos/{REPO}/issues/7", make_issue(7, body="It is *bright*."))
     work = github.run_operation if "operation" in params else github.get_issue
     found = (await work({"repo": REPO, **params}, context))["issue_data"]
     assert found == {
@@ -162,7 +157,7 @@ async def test_an_issue_comes_in_the_shape_that_its_interface_documents(
     assert found.keys() == declared.keys()
 
 
-async def test_what_is_missing_of_an_issue_is_none_and_no_failure(hub: Hub, context: Context) -> None:
+async def test_missing_fields_of_an_issue_are_null(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"number": 7, "title": "Lost", "user": None, "labels": ["old"]})
     found = (await github.get_issue({"repo": REPO, "issue_number": 7}, context))["issue_data"]
     assert (found["author"], found["milestone"], found["labels"], found["body"]) == (None, None, ["old"], "")
@@ -173,9 +168,9 @@ async def test_issues_are_gathered_from_all_pages_up_to_the_limit_and_without_pu
 ) -> None:
     path = f"/repos/{REPO}/issues"
     following = f'<{hub.url}{path}?page=2>; rel="next", <{hub.url}{path}?page=9>; rel="last"'
-    hub.says(f"GET {path}", [an_issue(9), an_issue(8, pull_request={"url": "x"})], Link=following)
-    hub.says(f"GET {path}?page=2", [an_issue(7), an_issue(6)], Link=f'<{hub.url}{path}?page=3>; rel="next"')
-    hub.says(f"GET {path}?page=3", [an_issue(5)])
+    hub.says(f"GET {path}", [make_issue(9), make_issue(8, pull_request={"url": "x"})], Link=following)
+    hub.says(f"GET {path}?page=2", [make_issue(7), make_issue(6)], Link=f'<{hub.url}{path}?page=3>; rel="next"')
+    hub.says(f"GET {path}?page=3", [make_issue(5)])
     params = {"repo": REPO, "state": "all", "limit": 2, "since": "2026-01-31"}
     assert [issue["number"] for issue in (await github.list_issues(params, context))["issues"]] == [9, 7]
     assert len(hub.asked) == 2
@@ -185,17 +180,17 @@ async def test_issues_are_gathered_from_all_pages_up_to_the_limit_and_without_pu
 
 
 @pytest.mark.parametrize("following", ["http://elsewhere.invalid/x?page=2", "{url}/repos/tycho/sky/issues?page=2"])
-async def test_pages_that_lead_away_or_in_a_circle_are_not_followed(hub: Hub, context: Context, following: str) -> None:
+async def test_pages_on_other_hosts_or_in_a_cycle_are_not_followed(hub: Hub, context: Context, following: str) -> None:
     link = f'<{following.format(url=hub.url)}>; rel="next"'
-    hub.says(f"GET /repos/{REPO}/issues", [an_issue(1)], Link=link)
-    hub.says(f"GET /repos/{REPO}/issues?page=2", [an_issue(2)], Link=link)
+    hub.says(f"GET /repos/{REPO}/issues", [make_issue(1)], Link=link)
+    hub.says(f"GET /repos/{REPO}/issues?page=2", [make_issue(2)], Link=link)
     found = (await github.list_issues({"repo": REPO}, context))["issues"]
     assert len(found) == len(hub.asked) == (1 if "invalid" in following else 2)
 
 
 async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub: Hub, context: Context) -> None:
-    merged = a_pull_request(3, state="closed") | {"merged_at": "2026-02-01T00:00:00Z"}
-    hub.says(f"GET /repos/{REPO}/pulls", [a_pull_request(4, state="closed"), merged])
+    merged = make_pull_request(3, state="closed") | {"merged_at": "2026-02-01T00:00:00Z"}
+    hub.says(f"GET /repos/{REPO}/pulls", [make_pull_request(4, state="closed"), merged])
     found = (await github.list_prs({"repo": REPO, "state": "merged"}, context))["prs"]
     assert [(pr["number"], pr["head"], pr["base"]) for pr in found] == [(3, "nova", "main")]
     assert hub.asked[0][1]["state"] == "closed"
@@ -206,11 +201,11 @@ async def test_merged_pull_requests_are_those_of_the_closed_that_were_merged(hub
     assert hub.asked[1][1] == {"state": "closed", "per_page": "5"}
 
 
-async def test_a_pull_request_is_opened_with_the_token_and_told(
+async def test_a_pull_request_is_opened_with_the_token_and_returned(
     hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GH_TOKEN", TOKEN)
-    hub.says(f"POST /repos/{REPO}/pulls", a_pull_request(12), status=201)
+    hub.says(f"POST /repos/{REPO}/pulls", make_pull_request(12), status=201)
     params = {"operation": "create-pr", "title": "A new star", "head": "nova", "base": "main", "repo": REPO}
     made = (await github.run_operation(params, context))["pr_data"]
     assert (made["number"], made["state"], made["author"]) == (12, "open", "sophie")
@@ -224,7 +219,7 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
     hub: Hub, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    hub.says(f"GET /repos/{REPO}/issues/1", an_issue(1))
+    hub.says(f"GET /repos/{REPO}/issues/1", make_issue(1))
     await github.get_issue({"repo": REPO, "issue_number": 1, "token": "ghp_own0123456789"}, context)
     assert hub.asked[0][2]["Authorization"] == "Bearer ghp_own0123456789"
 
@@ -262,7 +257,7 @@ async def test_the_token_of_the_params_goes_before_that_of_the_environment(
         (Answer([], 200), "", "unexpected reply", "GITHUB_API_URL"),
     ],
 )
-async def test_each_refusal_says_what_was_wrong_and_what_to_do(
+async def test_each_refusal_is_reported_with_its_reason_and_a_hint(
     hub: Hub, context: Context, answer: Answer, token: str, message: str, hint: str
 ) -> None:
     hub.answers[f"GET /repos/{REPO}/issues/1"] = answer
@@ -273,15 +268,15 @@ async def test_each_refusal_says_what_was_wrong_and_what_to_do(
 
 
 @pytest.mark.parametrize("body", [{}, [1, 2]])
-async def test_a_list_of_something_else_is_no_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
+async def test_a_list_of_other_items_is_not_a_list_of_issues(hub: Hub, context: Context, body: Any) -> None:
     hub.says(f"GET /repos/{REPO}/issues", body)
     with pytest.raises(NodeFailed, match="unexpected reply"):
         await github.list_issues({"repo": REPO}, context)
 
 
-async def test_a_repository_that_moved_is_read_at_its_new_place_and_not_written_to(hub: Hub, context: Context) -> None:
+async def test_a_moved_repository_is_read_at_its_new_address_and_not_written_to(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/1", status=301, Location=f"{hub.url}/repositories/5/issues/1")
-    hub.says("GET /repositories/5/issues/1", an_issue(1))
+    hub.says("GET /repositories/5/issues/1", make_issue(1))
     assert (await github.get_issue({"repo": REPO, "issue_number": 1}, context))["issue_data"]["number"] == 1
     hub.says(f"POST /repos/{REPO}/pulls", status=301, Location=f"{hub.url}/repositories/5/pulls")
     with pytest.raises(NodeFailed, match="has moved"):
@@ -316,7 +311,7 @@ async def test_a_server_that_cannot_be_reached_leaves_a_change_unsure_and_a_look
         ({"operation": "list-prs", "repo": "a/b/../../../user"}, "is not a repository"),
     ],
 )
-async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
+async def test_invalid_params_are_refused_before_any_request(
     hub: Hub, context: Context, params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(InvalidInput, match=message) as refused:
@@ -325,7 +320,7 @@ async def test_params_that_cannot_be_are_refused_before_anything_is_asked(
     assert hub.asked == []
 
 
-async def test_an_address_of_the_api_that_is_none_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_invalid_api_address_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_API_URL", "api.github.com")
     with pytest.raises(InvalidInput, match="GITHUB_API_URL is not a valid address"):
         await github.list_prs({"repo": REPO}, context)
@@ -364,7 +359,7 @@ def _make_repository(folder: Path, remote: str | None) -> None:
         subprocess.run(["git", "remote", "add", "origin", remote], cwd=folder, check=True)
 
 
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(hub: Hub, context: Context) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(hub: Hub, context: Context) -> None:
     hub.says(f"GET /repos/{REPO}/issues/7", {"message": f"bad {LONG}"}, status=400)
     with pytest.raises(NodeFailed, match=r"bad \*\*\*") as refused:
         await github.get_issue({"repo": REPO, "issue_number": 7}, add_secrets(context))

@@ -1,4 +1,4 @@
-"""The http node against real servers: values, refusals, limits, and secrets that stay with whom they are for."""
+"""The http node against real servers: values, errors, limits and secrets."""
 
 import asyncio
 import gzip
@@ -30,7 +30,7 @@ MIB = 1 << 20
 
 
 @dataclass
-class Asked:
+class ReceivedRequest:
     method: str
     path: str
     headers: dict[str, str]
@@ -46,14 +46,14 @@ class Reply:
 
 
 class Server(ThreadingHTTPServer):
-    """Answers each path as it was told, and remembers what it was asked."""
+    """Answers each path as configured, and stores the received requests."""
 
     daemon_threads = True
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.replies: dict[str, Reply] = {}
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.connections = 0
         self.released = threading.Event()
 
@@ -82,7 +82,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        self.server.asked.append(Asked(self.command, self.path, headers, body))
+        self.server.asked.append(ReceivedRequest(self.command, self.path, headers, body))
         path = self.path.partition("?")[0]
         if path == "/never":
             self.server.released.wait(60)
@@ -150,12 +150,12 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
 
 
-def interface() -> Interface:
+def load_interface() -> Interface:
     (plain,) = json.loads((resources.files("pflow.nodes") / "http.json").read_text())["nodes"]
     return parse_interface(plain, source="builtin")
 
 
-async def failure(context: Context, **params: Any) -> NodeFailed:
+async def expect_failure(context: Context, **params: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
         await send_request(params, context)
     return caught.value
@@ -168,7 +168,7 @@ async def test_json_comes_parsed(server: Server, context: Context) -> None:
     assert outputs["status_code"] == 200
     assert outputs["response_headers"]["x-more"] == "yes"
     assert outputs["response_time"] >= 0
-    assert set(outputs) == set(interface().outputs)
+    assert set(outputs) == set(load_interface().outputs)
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ async def test_a_compressed_answer_is_unpacked(
     url = server.tells("/", pack(content.encode()), content_encoding=encoding)
     assert (await send_request({"url": url}, context))["response"] == content
     assert server.asked[0].headers["accept-encoding"] == "gzip"
-    broken = await failure(context, url=server.tells("/broken", b"not packed", content_encoding=encoding))
+    broken = await expect_failure(context, url=server.tells("/broken", b"not packed", content_encoding=encoding))
     assert "not compressed as its header states" in broken.message
 
 
@@ -211,7 +211,7 @@ async def test_all_parts_of_a_packed_answer_are_unpacked(server: Server, context
     for path, body in {"/parts": packed, "/filled": packed + b"\0" * 512}.items():
         outputs = await send_request({"url": server.tells(path, body, content_encoding="gzip")}, context)
         assert outputs["response"] == "".join(contents)
-    garbled = await failure(context, url=server.tells("/garbled", packed + b"junk", content_encoding="gzip"))
+    garbled = await expect_failure(context, url=server.tells("/garbled", packed + b"junk", content_encoding="gzip"))
     assert "not compressed as its header states" in garbled.message
 
 
@@ -221,22 +221,24 @@ async def test_a_packed_answer_that_was_cut_off_is_a_failure(
     server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes], missing: int
 ) -> None:
     packed = pack(b"0123456789" * 10_000)
-    failed = await failure(context, url=server.tells("/", packed[:-missing], content_encoding=encoding))
+    failed = await expect_failure(context, url=server.tells("/", packed[:-missing], content_encoding=encoding))
     assert "was cut off" in failed.message
     assert "Try again" in failed.hint
     assert (failed.ids["status_code"], failed.outputs["status_code"]) == (200, 200)
-    second = await failure(context, url=server.tells("/2", packed + packed[:-missing], content_encoding=encoding))
+    second = await expect_failure(
+        context, url=server.tells("/2", packed + packed[:-missing], content_encoding=encoding)
+    )
     assert "was cut off" in second.message
 
 
-async def test_a_complaint_that_was_cut_off_is_told_as_far_as_it_came(server: Server, context: Context) -> None:
+async def test_an_error_body_that_was_cut_off_is_shown_as_far_as_it_arrived(server: Server, context: Context) -> None:
     packed = gzip.compress(b"It is broken. " + os.urandom(2000).hex().encode())
-    failed = await failure(context, url=server.tells("/", packed[:-40], 500, content_encoding="gzip"))
+    failed = await expect_failure(context, url=server.tells("/", packed[:-40], 500, content_encoding="gzip"))
     assert "returned 500" in failed.message
     assert "It is broken." in failed.message
 
 
-async def test_a_packed_answer_without_content_is_none_that_was_cut_off(server: Server, context: Context) -> None:
+async def test_an_empty_compressed_response_is_not_cut_off(server: Server, context: Context) -> None:
     url = server.tells("/", content_encoding="gzip")
     assert (await send_request({"url": url}, context))["response"] == ""
     assert (await send_request({"url": url, "method": "HEAD"}, context))["response"] == ""
@@ -248,7 +250,7 @@ async def test_parts_that_unfold_into_nothing_come_to_an_end(
     monkeypatch.setattr(http_answer, "BODY_BYTES", 1 << 16)
     body = gzip.compress(b"") * 8000
     server.replies["/"] = Reply(body=body, headers={"content-encoding": "gzip", "transfer-encoding": "chunked"})
-    assert "larger than" in (await failure(context, url=server.url)).message
+    assert "larger than" in (await expect_failure(context, url=server.url)).message
 
 
 @pytest.mark.parametrize(
@@ -269,7 +271,7 @@ async def test_parts_that_unfold_into_nothing_come_to_an_end(
         ({"method": "HEAD"}, "HEAD", None, b""),
     ],
 )
-async def test_the_request_is_what_the_parameters_say(
+async def test_the_request_follows_the_parameters(
     server: Server, context: Context, params: dict[str, Any], method: str, kind: str | None, body: bytes
 ) -> None:
     assert (await send_request({"url": server.tells("/", b"ok"), **params}, context))["status_code"] == 200
@@ -291,17 +293,15 @@ async def test_credentials_and_headers_are_sent(server: Server, context: Context
     assert headers["user-agent"] == "pflow"
     await send_request({"url": url, "api_key": "k3y", "api_key_header": "X-Mine"}, context)
     assert server.asked[1].headers["x-mine"] == "k3y"
-    failed = await failure(context, url=url, auth_token="t0ken", headers={"authorization": "Basic x"})
+    failed = await expect_failure(context, url=url, auth_token="t0ken", headers={"authorization": "Basic x"})
     assert "given twice" in failed.message
     assert "t0ken" not in str(failed.body())
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 418, 429, 500, 503])
-async def test_any_status_but_2xx_is_a_failure_that_tells_the_answer(
-    server: Server, context: Context, status: int
-) -> None:
+async def test_any_status_but_2xx_is_a_failure_with_the_response(server: Server, context: Context, status: int) -> None:
     url = server.tells("/x", '{"why": "because"}', status, content_type="application/json", retry_after="7")
-    failed = await failure(context, url=f"{url}?key=s3cret")
+    failed = await expect_failure(context, url=f"{url}?key=s3cret")
     assert f"GET {url} returned {status}" in failed.message
     assert "because" in failed.message
     assert "s3cret" not in str(failed.body())
@@ -309,21 +309,21 @@ async def test_any_status_but_2xx_is_a_failure_that_tells_the_answer(
     assert failed.outputs["response"] == {"why": "because"}
     assert failed.outputs["response_headers"]["retry-after"] == "7"
     assert bool(failed.hint) == (status not in (400, 418))
-    assert set(failed.outputs) <= set(interface().outputs)
+    assert set(failed.outputs) <= set(load_interface().outputs)
 
 
 async def test_a_long_complaint_is_cut(server: Server, context: Context) -> None:
     server.tells("/", "ü" * MIB, 500)
-    failed = await failure(context, url=server.url + "/")
+    failed = await expect_failure(context, url=server.url + "/")
     assert failed.outputs["response"] == "ü" * (32 << 10)
     assert len(failed.message) < 500
     server.tells("/odd", "x" + "ü" * MIB, 500)
-    assert (await failure(context, url=server.url + "/odd")).outputs["response_is_binary"] is False
+    assert (await expect_failure(context, url=server.url + "/odd")).outputs["response_is_binary"] is False
     server.replies["/flood"] = Reply(500, flood=True)
-    assert len((await failure(context, url=server.url + "/flood")).outputs["response"]) == 64 << 10
+    assert len((await expect_failure(context, url=server.url + "/flood")).outputs["response"]) == 64 << 10
 
 
-async def test_an_answer_without_content_is_no_failure(server: Server, context: Context) -> None:
+async def test_an_empty_response_is_not_a_failure(server: Server, context: Context) -> None:
     outputs = await send_request({"url": server.tells("/", status=204)}, context)
     assert (outputs["status_code"], outputs["response"]) == (204, "")
 
@@ -333,7 +333,7 @@ async def test_an_answer_that_is_too_large_is_refused_as_soon_as_that_is_known(
     server: Server, context: Context, flood: bool
 ) -> None:
     server.replies["/"] = Reply(body=b"x" * (10 * MIB + 1), headers={"x-more": "yes"}, flood=flood)
-    failed = await failure(context, url=server.url)
+    failed = await expect_failure(context, url=server.url)
     assert "larger than 10 MiB" in failed.message
     assert "curl" in failed.hint
     assert failed.outputs["status_code"] == 200
@@ -347,7 +347,7 @@ async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
     url = server.tells("/", gzip.compress(b"0" * 100 * MIB, 1), status, content_encoding="gzip")
     tracemalloc.start()
     try:
-        failed = await failure(context, url=url)
+        failed = await expect_failure(context, url=url)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -356,14 +356,14 @@ async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
     assert peak < 40 * MIB
 
 
-async def test_a_large_answer_within_the_limit_comes_whole(server: Server, context: Context) -> None:
+async def test_a_large_response_below_the_limit_is_complete(server: Server, context: Context) -> None:
     url = server.tells("/", json.dumps(["x" * 1000] * 5000), content_type="application/json")
     with blockbuster_ctx("pflow") as watched:
         watched.functions["os.stat"].deactivate()  # the library looks for certificates
         assert len((await send_request({"url": url}, context))["response"]) == 5000
 
 
-async def test_a_size_that_only_head_declares_is_no_answer_too_large(
+async def test_a_content_length_in_a_head_response_is_not_too_large(
     server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_answer, "BODY_BYTES", 10)
@@ -372,7 +372,7 @@ async def test_a_size_that_only_head_declares_is_no_answer_too_large(
 
 
 @pytest.mark.parametrize("path", ["/never", "/drip"])
-async def test_time_is_limited_for_all_of_it(server: Server, context: Context, path: str) -> None:
+async def test_the_timeout_covers_the_whole_request(server: Server, context: Context, path: str) -> None:
     began = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"No response after 0\.3 s"):
         await send_request({"url": server.url + path, "timeout": 0.3}, context)
@@ -444,7 +444,7 @@ async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: 
 
 
 async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Context) -> None:
-    kept = replace(context, keeper=Kept())
+    kept = replace(context, keeper=SharedClients())
     url = server.tells("/login", status=302, location="/in", set_cookie="seen=1; Path=/")
     server.tells("/in", b"in")
     await send_request({"url": url}, kept)
@@ -454,17 +454,15 @@ async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Co
     await kept.keeper.close()  # pyright: ignore
 
 
-async def test_redirects_without_end_are_told(server: Server, context: Context) -> None:
-    failed = await failure(context, url=server.tells("/", status=302, location="/"))
+async def test_endless_redirects_are_reported(server: Server, context: Context) -> None:
+    failed = await expect_failure(context, url=server.tells("/", status=302, location="/"))
     assert "more than 10 times" in failed.message
     assert len(server.asked) == 11
 
 
-async def test_a_redirect_to_what_is_no_web_address_is_refused(
-    server: Server, context: Context, tmp_path: Path
-) -> None:
+async def test_a_redirect_to_another_scheme_is_refused(server: Server, context: Context, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("s3cret")
-    failed = await failure(context, url=server.tells("/", status=302, location=f"file://{tmp_path}/secret"))
+    failed = await expect_failure(context, url=server.tells("/", status=302, location=f"file://{tmp_path}/secret"))
     assert "got no response" in failed.message
 
 
@@ -490,33 +488,33 @@ async def test_a_redirect_to_what_is_no_web_address_is_refused(
 async def test_parameters_that_make_no_request_are_refused(
     context: Context, params: dict[str, Any], message: str
 ) -> None:
-    assert message in (await failure(context, **params)).message
+    assert message in (await expect_failure(context, **params)).message
 
 
 async def test_a_header_that_would_smuggle_another_is_refused_and_not_repeated(
     server: Server, context: Context
 ) -> None:
-    failed = await failure(context, url=server.tells("/"), auth_token="s3cret\r\nX-Evil: 1")
+    failed = await expect_failure(context, url=server.tells("/"), auth_token="s3cret\r\nX-Evil: 1")
     assert "header" in failed.message
     assert "s3cret" not in str((failed.body(), failed.outputs))
     assert server.asked == []
 
 
-async def test_a_server_that_is_not_there_is_told_without_secrets(
+async def test_an_unreachable_server_is_reported_without_secrets(
     servers: Callable[[], Server], context: Context
 ) -> None:
     port = servers().server_port
     gone = servers()
     gone.shutdown()
     gone.server_close()
-    failed = await failure(context, url=f"http://user:s3cret@127.0.0.1:{gone.server_port}/x?key=s3cret")
+    failed = await expect_failure(context, url=f"http://user:s3cret@127.0.0.1:{gone.server_port}/x?key=s3cret")
     assert f"GET http://127.0.0.1:{gone.server_port}/x got no response" in failed.message
     assert "s3cret" not in str(failed.body())
     assert "reached" in failed.hint
     assert port != gone.server_port
 
 
-class Kept:
+class SharedClients:
     """The keeper of one run, as small as can be."""
 
     def __init__(self) -> None:
@@ -535,7 +533,7 @@ class Kept:
 
 
 async def test_requests_of_one_run_share_their_connections(server: Server, context: Context) -> None:
-    keeper = Kept()
+    keeper = SharedClients()
     shared = replace(context, keeper=keeper)
     url = server.tells("/", b"x")
     for _ in range(3):
@@ -547,7 +545,7 @@ async def test_requests_of_one_run_share_their_connections(server: Server, conte
 
 
 def test_the_effect_follows_from_the_method() -> None:
-    declared = interface()
+    declared = load_interface()
     assert [
         declared.get_effect({"method": method}) for method in ("get", "HEAD", "PUT", "POST", "PATCH", "DELETE")
     ] == [
@@ -558,18 +556,16 @@ def test_the_effect_follows_from_the_method() -> None:
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
 @pytest.mark.parametrize("kind", ["text/plain", "application/json"])
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_an_answer(
-    server: Server, context: Context, secret: str, kind: str
-) -> None:
-    said = f"refused: {secret}"
-    body = json.dumps({"error": [said]}) if kind == "application/json" else said
-    failed = await failure(add_secrets(context), url=server.tells("/", body, 400, content_type=kind))
+async def test_no_part_of_a_secret_is_in_an_error(server: Server, context: Context, secret: str, kind: str) -> None:
+    output = f"refused: {secret}"
+    body = json.dumps({"error": [output]}) if kind == "application/json" else output
+    failed = await expect_failure(add_secrets(context), url=server.tells("/", body, 400, content_type=kind))
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
 
 
 @pytest.mark.parametrize("param", ["method", "url"])
-async def test_no_piece_of_a_secret_that_is_in_the_wrong_place_is_told(context: Context, param: str) -> None:
-    failed = await failure(add_secrets(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
+async def test_no_part_of_a_secret_in_a_wrong_parameter_is_shown(context: Context, param: str) -> None:
+    failed = await expect_failure(add_secrets(context), **{"url": "http://127.0.0.1:9/", param: TOKEN})
     assert "***" in failed.message
     assert TOKEN[:8] not in failed.message

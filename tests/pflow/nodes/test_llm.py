@@ -1,4 +1,4 @@
-"""The llm node, against a server on this machine that speaks the chat completions interface."""
+"""The llm node, against a local server with the chat completions interface."""
 
 import inspect
 import json
@@ -30,7 +30,7 @@ VARIABLES = (
 ONE_PIXEL = b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
 
 
-def says(text: str | None, ended: str = "stop") -> dict[str, Any]:
+def make_reply(text: str | None, ended: str = "stop") -> dict[str, Any]:
     return {
         "id": "1",
         "object": "chat.completion",
@@ -46,7 +46,7 @@ class Server:
     """What it answers to everything, and what it was asked: the path, the key, and the body."""
 
     url: str = ""
-    body: Any = field(default_factory=lambda: says("Fine."))
+    body: Any = field(default_factory=lambda: make_reply("Fine."))
     status: int = 200
     answers: threading.Event = field(default_factory=threading.Event)
     asked: list[tuple[str, str | None, dict[str, Any]]] = field(default_factory=list[Any])
@@ -54,16 +54,16 @@ class Server:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    told = Server()
-    told.answers.set()
+    report = Server()
+    report.answers.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-            told.asked.append((self.path, self.headers["authorization"], body))
-            told.answers.wait(30)
-            sent = told.body if isinstance(told.body, bytes) else json.dumps(told.body).encode()
-            self.send_response(told.status)
+            report.asked.append((self.path, self.headers["authorization"], body))
+            report.answers.wait(30)
+            sent = report.body if isinstance(report.body, bytes) else json.dumps(report.body).encode()
+            self.send_response(report.status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(sent)))
             self.send_header("x-should-retry", "false")
@@ -75,19 +75,19 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     for name in VARIABLES:
         monkeypatch.delenv(name, raising=False)
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        told.url = f"http://127.0.0.1:{listening.server_port}"
+        report.url = f"http://127.0.0.1:{listening.server_port}"
         thread = threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
-            yield told
+            yield report
         finally:
-            told.answers.set()
+            report.answers.set()
             listening.shutdown()
             thread.join(10)
 
 
 @pytest.fixture
-def own(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def custom_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     """The server as one of the user's own."""
     monkeypatch.setenv("LLM_BASE_URL", f"{server.url}/v1")
     monkeypatch.setenv("LLM_MODEL", "brahe-1")
@@ -102,25 +102,20 @@ def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
     return server
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path)
-
-
 def test_the_interface_is_valid_and_names_the_function_and_known_parameters() -> None:
-    told = parse_interface(INTERFACE, source="builtin")
-    module, _, name = told.run.partition(":")
+    report = parse_interface(INTERFACE, source="builtin")
+    module, _, name = report.run.partition(":")
     assert getattr(import_module(module), name) is llm
-    assert told.example.keys() <= told.params.keys()
+    assert report.example.keys() <= report.params.keys()
 
 
-async def test_the_answer_comes_with_what_it_took(own: Server, context: Context) -> None:
+async def test_the_answer_has_its_token_usage(custom_server: Server, context: Context) -> None:
     params = {"prompt": "How is the sky?", "system": "Be brief.", "temperature": 0.5, "max_tokens": 20}
     assert await llm(params, context) == {
         "response": "Fine.",
         "llm_usage": {"model": "brahe-1-latest", "input_tokens": 11, "output_tokens": 5, "total_tokens": 16},
     }
-    path, _, body = own.asked[0]
+    path, _, body = custom_server.asked[0]
     assert path == "/v1/chat/completions"
     assert body == {
         "model": "brahe-1",
@@ -133,13 +128,13 @@ async def test_the_answer_comes_with_what_it_took(own: Server, context: Context)
     }
 
 
-async def test_what_is_not_set_is_left_to_the_model(own: Server, context: Context) -> None:
+async def test_unset_parameters_are_left_to_the_model(custom_server: Server, context: Context) -> None:
     await llm({"prompt": "x", "system": None, "temperature": None, "max_tokens": None, "images": None}, context)
-    assert own.asked[0][2].keys() == {"model", "messages"}
+    assert custom_server.asked[0][2].keys() == {"model", "messages"}
 
 
 @pytest.mark.parametrize(
-    ("said", "response"),
+    ("text", "response"),
     [
         ('```json\n{"a": 1}\n```', '{"a": 1}'),
         ("```\n\n```", ""),
@@ -149,20 +144,20 @@ async def test_what_is_not_set_is_left_to_the_model(own: Server, context: Contex
     ],
 )
 async def test_a_fence_around_the_whole_answer_is_taken_off(
-    own: Server, context: Context, said: str, response: str
+    custom_server: Server, context: Context, text: str, response: str
 ) -> None:
-    own.body = says(said)
+    custom_server.body = make_reply(text)
     assert (await llm({"prompt": "x"}, context))["response"] == response
 
 
 async def test_a_server_of_ones_own_is_not_sent_the_key_of_a_provider(
-    own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     await llm({"prompt": "x", "model": "openai/gpt"}, context)
     monkeypatch.setenv("LLM_API_KEY", "own-0123456789")
     await llm({"prompt": "x"}, context)
-    assert [(key, body["model"]) for _, key, body in own.asked] == [
+    assert [(key, body["model"]) for _, key, body in custom_server.asked] == [
         ("Bearer none", "openai/gpt"),
         ("Bearer own-0123456789", "brahe-1"),
     ]
@@ -208,7 +203,7 @@ async def test_the_model_decides_the_provider_and_only_its_key_is_sent(
         ({"model": "x", "prompt": " \n"}, {}, "The prompt is empty", "Describe what"),
     ],
 )
-async def test_what_is_missing_is_named_before_anything_is_asked(
+async def test_missing_settings_are_named_before_any_request(
     providers: Server,
     context: Context,
     monkeypatch: pytest.MonkeyPatch,
@@ -226,37 +221,39 @@ async def test_what_is_missing_is_named_before_anything_is_asked(
 
 
 async def test_without_the_client_library_the_extra_to_install_is_named(
-    own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtra, match="'brahe-1'") as missing:
         await llm({"prompt": "x"}, context)
     assert "uraniborg[llm]" in missing.value.hint
-    assert own.asked == []
+    assert custom_server.asked == []
 
 
-async def test_pictures_are_sent_with_their_bytes_or_by_their_address(own: Server, context: Context) -> None:
+async def test_pictures_are_sent_with_their_bytes_or_by_their_address(custom_server: Server, context: Context) -> None:
     (context.folder / "dot.gif").write_bytes(ONE_PIXEL)
     await llm({"prompt": "What?", "images": ["dot.gif", "https://hven.example/sky.png"]}, context)
     await llm({"prompt": "What?", "images": "dot.gif"}, context)
-    text, dot, sky = own.asked[0][2]["messages"][0]["content"]
+    text, dot, sky = custom_server.asked[0][2]["messages"][0]["content"]
     assert text == {"type": "text", "text": "What?"}
     head, _, data = dot["image_url"]["url"].partition(",")
     assert (head, b64decode(data)) == ("data:image/gif;base64", ONE_PIXEL)
     assert sky == {"type": "image_url", "image_url": {"url": "https://hven.example/sky.png"}}
-    assert own.asked[1][2]["messages"][0]["content"][1] == dot
+    assert custom_server.asked[1][2]["messages"][0]["content"][1] == dot
 
 
 @pytest.mark.parametrize(
     ("image", "message"),
     [("notes.txt", "does not have the name of an image"), ("lost.png", "cannot be read"), ("vast.png", "too large")],
 )
-async def test_pictures_that_are_none_are_refused(own: Server, context: Context, image: str, message: str) -> None:
+async def test_files_that_are_not_images_are_refused(
+    custom_server: Server, context: Context, image: str, message: str
+) -> None:
     with (context.folder / "vast.png").open("wb") as file:
         file.truncate(30 << 20)
     with pytest.raises(UraniborgError, match=message):
         await llm({"prompt": "x", "images": [image]}, context)
-    assert own.asked == []
+    assert custom_server.asked == []
 
 
 @pytest.mark.parametrize(
@@ -269,11 +266,11 @@ async def test_pictures_that_are_none_are_refused(own: Server, context: Context,
         (503, {}, "answered with HTTP status 503", "later"),
         (200, b"<html>", "not a chat completion|gave no answer", "Check"),
         (200, {"choices": []}, "gave no answer", "Check"),
-        (200, says(None), "gave no answer", "Check"),
-        (200, says("  "), "gave no answer", "Check"),
+        (200, make_reply(None), "gave no answer", "Check"),
+        (200, make_reply("  "), "gave no answer", "Check"),
     ],
 )
-async def test_each_failure_says_what_to_do_and_never_the_key(
+async def test_each_failure_has_a_hint_and_never_the_key(
     providers: Server,
     context: Context,
     monkeypatch: pytest.MonkeyPatch,
@@ -290,44 +287,44 @@ async def test_each_failure_says_what_to_do_and_never_the_key(
     assert KEY not in str(failed.value.body())
 
 
-async def test_an_answer_that_was_cut_short_fails_with_what_there_was_of_it(own: Server, context: Context) -> None:
-    own.body = says("The sky is", ended="length")
+async def test_an_answer_that_was_cut_off_fails_with_its_start(custom_server: Server, context: Context) -> None:
+    custom_server.body = make_reply("The sky is", ended="length")
     with pytest.raises(NodeFailed, match="cut short") as failed:
         await llm({"prompt": "x", "max_tokens": 3}, context)
     assert failed.value.outputs["response"] == "The sky is"
     assert failed.value.outputs["llm_usage"]["total_tokens"] == 16
 
 
-async def test_a_server_that_does_not_answer_in_time_is_given_up_on(own: Server, tmp_path: Path) -> None:
-    own.answers.clear()
+async def test_a_server_that_does_not_answer_in_time_is_given_up_on(custom_server: Server, tmp_path: Path) -> None:
+    custom_server.answers.clear()
     hurried = Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path, timeout=0.3)
     with pytest.raises(NodeTimedOut, match=r"within 0\.3 seconds"):
         await llm({"prompt": "x"}, hurried)
 
 
-async def test_a_server_that_is_not_there_is_said_to_be_unreachable(
-    own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+async def test_an_unreachable_server_is_reported(
+    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLM_BASE_URL", "not an address")
     with pytest.raises(NodeFailed, match="cannot be reached"):
         await llm({"prompt": "x"}, context)
-    assert own.asked == []
+    assert custom_server.asked == []
 
 
-async def test_the_key_for_a_server_of_ones_own_is_not_told_where_the_server_repeats_it(
-    own: Server, context: Context, monkeypatch: pytest.MonkeyPatch
+async def test_the_key_of_a_custom_server_is_masked_even_if_the_server_repeats_it(
+    custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "sk-own-server-0123456789"
     monkeypatch.setenv("LLM_API_KEY", key)
-    own.status, own.body = 400, {"error": {"message": f"no project has {key}, {'x' * 280}"}}
+    custom_server.status, custom_server.body = 400, {"error": {"message": f"no project has {key}, {'x' * 280}"}}
     with pytest.raises(NodeFailed, match=r"no project has \*\*\*") as failed:
         await llm({"prompt": "x"}, context)
-    assert own.asked[0][1] == f"Bearer {key}"
+    assert custom_server.asked[0][1] == f"Bearer {key}"
     assert key not in str(failed.value.body())
 
 
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_refusal(own: Server, context: Context) -> None:
-    own.status, own.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
+async def test_no_part_of_a_secret_is_in_an_error(custom_server: Server, context: Context) -> None:
+    custom_server.status, custom_server.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
     with pytest.raises(NodeFailed, match=r"bad prompt: \*\*\*") as failed:
         await llm({"prompt": TOKEN}, add_secrets(context))
     assert PIECE not in str(failed.value.body())

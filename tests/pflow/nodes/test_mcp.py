@@ -1,4 +1,4 @@
-"""Nodes that call tools of MCP servers, which are real processes and a real HTTP server here."""
+"""Nodes that call tools of MCP servers, which are real processes and a real HTTP server."""
 
 import asyncio
 import json
@@ -45,65 +45,67 @@ async def context(home: Path) -> AsyncGenerator[Context]:
     await asyncio.wait_for(keeper.close(), SOON)
 
 
-def starts(home: Path) -> int:
+def count_starts(home: Path) -> int:
     return len((home.parent / "starts").read_text().splitlines())
 
 
-async def called(context: Context, tool: str, **arguments: Any) -> Any:
+async def call_sample_tool(context: Context, tool: str, **arguments: Any) -> Any:
     return await call_named_tool({"server": "tools", "tool": tool, "arguments": arguments}, context)
 
 
 async def test_a_tool_gives_its_structured_content(context: Context) -> None:
-    outputs = await called(context, "add", a=1, b=2)
+    outputs = await call_sample_tool(context, "add", a=1, b=2)
     assert (outputs["result"]["sum"], outputs["is_error"]) == (3, False)
 
 
-async def test_a_list_or_a_text_comes_as_what_it_is(context: Context) -> None:
-    assert (await called(context, "count", to=3))["result"] == [0, 1, 2]
-    assert (await called(context, "count", to=0))["result"] == []
-    assert (await called(context, "say", text="hello"))["result"] == "hello"
-    assert (await called(context, "say", text='{"a": [1]}'))["result"] == {"a": [1]}
-    assert (await called(context, "say", text="{no json"))["result"] == "{no json"
-    assert (await called(context, "say", text="123456789012345678901234"))["result"] == "123456789012345678901234"
+async def test_a_list_or_a_text_is_returned_as_such(context: Context) -> None:
+    assert (await call_sample_tool(context, "count", to=3))["result"] == [0, 1, 2]
+    assert (await call_sample_tool(context, "count", to=0))["result"] == []
+    assert (await call_sample_tool(context, "say", text="hello"))["result"] == "hello"
+    assert (await call_sample_tool(context, "say", text='{"a": [1]}'))["result"] == {"a": [1]}
+    assert (await call_sample_tool(context, "say", text="{no json"))["result"] == "{no json"
+    assert (await call_sample_tool(context, "say", text="123456789012345678901234"))[
+        "result"
+    ] == "123456789012345678901234"
 
 
 async def test_a_run_connects_to_a_server_once_however_many_call_it(context: Context, home: Path) -> None:
-    replies = await asyncio.gather(*(called(context, "add", a=number) for number in range(20)))
+    replies = await asyncio.gather(*(call_sample_tool(context, "add", a=number) for number in range(20)))
     assert [reply["result"]["sum"] for reply in replies] == [number + 10 for number in range(20)]
     assert len({reply["result"]["process"] for reply in replies}) == 1
-    assert starts(home) == 1
+    assert count_starts(home) == 1
 
 
 async def test_a_server_that_was_lost_is_connected_to_again(context: Context, home: Path) -> None:
     with pytest.raises(Unavailable, match="MCP server 'tools' is not there"):
-        await called(context, "leave")
-    assert (await called(context, "add", a=1))["result"]["sum"] == 11
-    assert starts(home) == 2
+        await call_sample_tool(context, "leave")
+    assert (await call_sample_tool(context, "add", a=1))["result"]["sum"] == 11
+    assert count_starts(home) == 2
 
 
-async def test_where_nothing_is_kept_each_call_has_its_own_connection(home: Path) -> None:
+async def test_without_a_keeper_each_call_has_its_own_connection(home: Path) -> None:
     alone = Context("run", "workflow", "node", home, home, home, timeout=SOON)
-    first, second = await called(alone, "add", a=1), await called(alone, "add", a=1)
+    first, second = await call_sample_tool(alone, "add", a=1), await call_sample_tool(alone, "add", a=1)
     assert first["result"]["process"] != second["result"]["process"]
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_tool_that_says_it_failed_fails_the_node_with_what_it_said(context: Context) -> None:
+async def test_a_tool_that_reports_an_error_fails_the_node_with_its_message(context: Context) -> None:
     with pytest.raises(NodeFailed, match="The tool lose of MCP server 'tools' failed: There is no comet") as caught:
-        await called(context, "lose", name="comet")
+        await call_sample_tool(context, "lose", name="comet")
     assert caught.value.outputs["is_error"] is True
     assert caught.value.outputs["result"]["error"]["hint"] == "Look elsewhere."
     assert caught.value.ids == {"server": "tools", "tool": "lose"}
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, secret: str) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(context: Context, secret: str) -> None:
     with pytest.raises(NodeFailed, match=r"There is no \*\*\*") as caught:
-        await called(add_secrets(context), "lose", name=secret)
+        await call_sample_tool(add_secrets(context), "lose", name=secret)
     assert PIECE not in caught.value.message
 
 
-async def test_a_server_that_nobody_configured_is_told_with_those_that_are(context: Context) -> None:
+async def test_an_unknown_server_is_reported_with_the_known_ones(context: Context) -> None:
     with pytest.raises(UnknownServer) as caught:
         await call_named_tool({"server": "toolz", "tool": "add"}, context)
     assert caught.value.ids == {"server": "toolz", "available": ["tools"]}
@@ -112,11 +114,9 @@ async def test_a_server_that_nobody_configured_is_told_with_those_that_are(conte
 @pytest.mark.parametrize(
     ("tool", "hint"), [("ad", "Did you mean add?"), ("something else", "It has: add, ")], ids=["misspelt", "unknown"]
 )
-async def test_a_tool_that_a_server_does_not_have_is_told_with_those_that_it_has(
-    context: Context, tool: str, hint: str
-) -> None:
+async def test_an_unknown_tool_is_reported_with_the_tools_of_the_server(context: Context, tool: str, hint: str) -> None:
     with pytest.raises(NodeFailed, match=f"MCP server 'tools' does not list a tool '{tool}'. Its message: ") as caught:
-        await called(context, tool)
+        await call_sample_tool(context, tool)
     assert caught.value.hint.startswith(hint)
     assert {"add", "say", "lose"} <= set(caught.value.ids["available"])
 
@@ -132,27 +132,27 @@ for line in sys.stdin:
     if "id" in asked and asked["method"] != "tools/list":
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
 """
-"""A server that never tells what tools it has."""
+"""A server that never lists its tools."""
 
 
-@pytest.mark.parametrize("said", ["the quota is used up", "unknown tool"])
-async def test_what_a_tool_says_is_told_also_by_a_server_that_lists_nothing(
-    home: Path, context: Context, said: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("message", ["the quota is used up", "unknown tool"])
+async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
+    home: Path, context: Context, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pflow.nodes.mcp._LISTING_S", 0.2)
-    add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, said]})
-    with pytest.raises(NodeFailed, match=f"The tool hidden of MCP server 'sparing' failed: {said}"):
+    add_server(home, "sparing", {"command": sys.executable, "args": ["-c", SPARING, message]})
+    with pytest.raises(NodeFailed, match=f"The tool hidden of MCP server 'sparing' failed: {message}"):
         await call_named_tool({"server": "sparing", "tool": "hidden"}, context)
 
 
 async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
     with pytest.raises(InvalidInput, match="no JSON"):
-        await called(context, "say", text=b"bytes")
+        await call_sample_tool(context, "say", text=b"bytes")
 
 
 async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(home: Path) -> None:
     hasty = Context("run", "workflow", "node", home, home, home, timeout=SOON)
-    calling = asyncio.create_task(called(hasty, "add", a=1))
+    calling = asyncio.create_task(call_sample_tool(hasty, "add", a=1))
     await asyncio.wait({calling}, timeout=0.05)
     calling.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -160,7 +160,7 @@ async def test_a_call_that_is_cancelled_while_it_connects_leaves_nothing_behind(
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_synced_tool_is_a_node_type_of_its_own_whose_own_defaults_count(context: Context, home: Path) -> None:
+async def test_a_synced_tool_is_a_node_type_with_its_own_defaults(context: Context, home: Path) -> None:
     await sync_servers(home)
     registry = Registry(home)
     interface = registry.get("mcp-tools-add")
@@ -177,7 +177,7 @@ async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context)
     assert caught.value.ids["server"] == "my-web.2"
 
 
-async def test_a_server_over_http_is_called_the_same_way(home: Path, context: Context) -> None:
+async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context: Context) -> None:
     async with serving(stateless_app(tool_server.tool_server())) as url:
         add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
         outputs = await call_named_tool({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
@@ -193,11 +193,11 @@ async def test_variables_of_the_environment_reach_the_server_and_no_others(
     env = {"TOKEN": "${MY_TOKEN}", "PLACE": "${NO_SUCH_VARIABLE:-here}"}
     add_server(home, "env", {"command": sys.executable, "args": [tool_server.__file__], "env": env})
 
-    async def told(variable: str) -> Any:
+    async def report(variable: str) -> Any:
         arguments = {"variable": variable}
         return (await call_named_tool({"server": "env", "tool": "told", "arguments": arguments}, context))["result"]
 
-    assert [await told(name) for name in ("TOKEN", "PLACE", "UNTOLD")] == ["sk-variable-1", "here", ""]
+    assert [await report(name) for name in ("TOKEN", "PLACE", "UNTOLD")] == ["sk-variable-1", "here", ""]
     assert "sk-variable" not in json.dumps(json.loads((home / "mcp-servers.json").read_text()))
 
 
@@ -214,6 +214,6 @@ async def test_a_workflow_of_both_kinds_of_node_starts_the_server_once_and_ends_
     (home / "workflows" / "drafts" / "sums.json").write_text(json.dumps(plain))
     done = await asyncio.to_thread(Service(Settings(home=home)).execute, "sums")
     assert (done.success, done.outputs["sum"]) == (True, 21)
-    assert starts(home) == 1
+    assert count_starts(home) == 1
     with pytest.raises(ProcessLookupError):
         os.kill(done.outputs["process"], 0)

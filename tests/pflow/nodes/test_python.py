@@ -1,4 +1,4 @@
-"""The python node runs code beside us: it gives back JSON, says where it failed, and cannot take us down."""
+"""The python node: results as JSON, errors with lines, and limits."""
 
 import asyncio
 import json
@@ -23,28 +23,25 @@ from pflow.service import Service
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
-
-
-def interfaces() -> dict[str, Interface]:
+def load_interfaces() -> dict[str, Interface]:
     plain = json.loads((resources.files("pflow.nodes") / "python.json").read_text())["nodes"]
     return {one["type"]: parse_interface(one, source="builtin") for one in plain}
 
 
-async def run(context: Context, code: str, **more: Any) -> Outcome:
+async def run_code(context: Context, code: str, **more: Any) -> Outcome:
     return await run_python({"code": code, **more}, context)
 
 
-async def failure(context: Context, code: str, **more: Any) -> NodeFailed:
+async def expect_failure(context: Context, code: str, **more: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
-        await run(context, code, **more)
+        await run_code(context, code, **more)
     return caught.value
 
 
 async def test_inputs_are_variables_and_result_comes_back(context: Context) -> None:
-    outcome = await run(context, "result = {'sum': sum(numbers), 'who': who}", inputs={"numbers": [1, 2], "who": "ü"})
+    outcome = await run_code(
+        context, "result = {'sum': sum(numbers), 'who': who}", inputs={"numbers": [1, 2], "who": "ü"}
+    )
     assert outcome.outputs == {
         "result": {"sum": 3, "who": "ü"},
         "stdout": "",
@@ -56,13 +53,13 @@ async def test_inputs_are_variables_and_result_comes_back(context: Context) -> N
 
 
 async def test_code_without_a_result_gives_null(context: Context) -> None:
-    outcome = await run(context, "x = 1")
+    outcome = await run_code(context, "x = 1")
     assert (outcome.outputs["result"], outcome.warnings) == (None, (NO_RESULT,))
 
 
 @pytest.mark.parametrize("code", ["result = None", "action = 'small'", "exec('result = 1')", "globals()['result'] = 1"])
 async def test_code_that_assigns_a_result_or_an_action_is_without_a_warning(context: Context, code: str) -> None:
-    assert (await run(context, code)).warnings == ()
+    assert (await run_code(context, code)).warnings == ()
 
 
 def test_a_run_warns_once_of_code_that_assigned_no_result(tmp_path: Path) -> None:
@@ -77,13 +74,13 @@ def test_a_run_warns_once_of_code_that_assigned_no_result(tmp_path: Path) -> Non
 
 
 async def test_code_chooses_the_edge_to_follow(context: Context) -> None:
-    outcome = await run(context, "action = 'large' if n > 3 else 'small'\nresult = n", inputs={"n": 5})
+    outcome = await run_code(context, "action = 'large' if n > 3 else 'small'\nresult = n", inputs={"n": 5})
     assert (outcome.action, outcome.outputs["result"]) == ("large", 5)
 
 
-async def test_what_is_printed_is_apart_from_the_result(context: Context) -> None:
+async def test_printed_output_is_separate_from_the_result(context: Context) -> None:
     code = "import sys, os\nprint('{\"result\": 0} ü')\nprint('oops', file=sys.stderr)\nresult = 1\nos.write(1, b'raw')"
-    outputs = (await run(context, code)).outputs
+    outputs = (await run_code(context, code)).outputs
     assert outputs["result"] == 1
     assert outputs["stdout"] == 'raw{"result": 0} ü\n'
     assert outputs["stderr"] == "oops\n"
@@ -102,7 +99,7 @@ JSON = st.recursive(
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(value=JSON)
 def test_every_json_value_goes_in_and_comes_back_the_same(context: Context, value: Any) -> None:
-    outcome = asyncio.run(run(context, "result = given", inputs={"given": value}))
+    outcome = asyncio.run(run_code(context, "result = given", inputs={"given": value}))
     assert outcome.outputs["result"] == value
 
 
@@ -125,24 +122,24 @@ def test_every_json_value_goes_in_and_comes_back_the_same(context: Context, valu
         ("action = ''", "`action` is str", "action"),
     ],
 )
-async def test_what_json_cannot_say_is_refused_and_the_way_out_told(
+async def test_values_that_json_cannot_represent_are_refused_with_an_alternative(
     context: Context, code: str, message: str, hint: str
 ) -> None:
-    failed = await failure(context, f"print('some')\n{code}")
+    failed = await expect_failure(context, f"print('some')\n{code}")
     assert message in failed.message
     assert hint in failed.hint
     assert failed.outputs["stdout"] == "some\n"
 
 
-async def test_tuples_are_lists_and_subclasses_are_what_they_derive_from(context: Context) -> None:
+async def test_tuples_become_lists_and_subclasses_their_base_types(context: Context) -> None:
     code = (
         "import collections, enum\nclass E(enum.IntEnum):\n A = 1\nresult = [(1, 2), collections.Counter('aab'), E.A]"
     )
-    assert (await run(context, code)).outputs["result"] == [[1, 2], {"a": 2, "b": 1}, 1]
+    assert (await run_code(context, code)).outputs["result"] == [[1, 2], {"a": 2, "b": 1}, 1]
 
 
-async def test_an_exception_is_told_with_its_line_and_the_end_of_its_traceback(context: Context) -> None:
-    failed = await failure(context, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)\n")
+async def test_an_exception_is_reported_with_its_line_and_the_end_of_its_traceback(context: Context) -> None:
+    failed = await expect_failure(context, "def f(x):\n    return 1 / x\n\nprint('before')\nf(0)\n")
     assert failed.message.startswith("The code failed in line 2: ZeroDivisionError: division by zero\n")
     assert 'File "<code>", line 2, in f\n    return 1 / x' in failed.message
     assert "python_child" not in failed.message
@@ -165,14 +162,14 @@ async def test_an_exception_is_told_with_its_line_and_the_end_of_its_traceback(c
         ("raise KeyboardInterrupt", 1, "KeyboardInterrupt"),
     ],
 )
-async def test_whatever_is_raised_is_told_with_the_line_of_the_code(
+async def test_any_exception_is_reported_with_the_line_of_the_code(
     context: Context, code: str, line: int, exception: str
 ) -> None:
-    assert (await failure(context, code)).ids == {"exception": exception, "line": line}
+    assert (await expect_failure(context, code)).ids == {"exception": exception, "line": line}
 
 
 async def test_leaving_early_and_in_peace_is_a_success(context: Context) -> None:
-    assert (await run(context, "import sys\nresult = 1\nsys.exit()\nresult = 2")).outputs["result"] == 1
+    assert (await run_code(context, "import sys\nresult = 1\nsys.exit()\nresult = 2")).outputs["result"] == 1
 
 
 @pytest.mark.parametrize(
@@ -185,14 +182,14 @@ async def test_leaving_early_and_in_peace_is_a_success(context: Context) -> None
         ("import os, atexit; result = 1; atexit.register(os._exit, 5)", "ended with exit code 5"),
     ],
 )
-async def test_a_process_that_dies_is_told_and_takes_nobody_with_it(context: Context, code: str, message: str) -> None:
-    assert message in (await failure(context, code)).message
+async def test_a_process_that_dies_is_reported_and_ends_no_other(context: Context, code: str, message: str) -> None:
+    assert message in (await expect_failure(context, code)).message
 
 
-async def test_code_that_does_not_end_is_ended_and_the_line_told(context: Context) -> None:
+async def test_endless_code_is_ended_and_its_line_reported(context: Context) -> None:
     code = "print('begun')\nwhile True:\n    pass"
     with pytest.raises(NodeTimedOut, match=r"still running in line [23] after 1 s") as caught:
-        await run(context, code, timeout=1)
+        await run_code(context, code, timeout=1)
     assert caught.value.outputs["stdout"] == "begun\n"
     assert caught.value.ids["line"] in (2, 3)
 
@@ -201,12 +198,12 @@ async def test_code_that_will_not_be_stopped_is_killed(context: Context) -> None
     code = "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('x', flush=True)\nwhile True: pass"
     began = time.monotonic()
     with pytest.raises(NodeTimedOut, match="The code was still running after 1 s"):
-        await run(context, code, timeout=1)
+        await run_code(context, code, timeout=1)
     assert time.monotonic() - began >= 3
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-async def test_a_stopped_child_of_the_code_does_not_speak_for_it(context: Context) -> None:
+async def test_a_stopped_child_of_the_code_writes_no_report(context: Context) -> None:
     code = (
         "import os, signal, time\n"
         "reading, writing = os.pipe()\n"
@@ -219,19 +216,19 @@ async def test_a_stopped_child_of_the_code_does_not_speak_for_it(context: Contex
         "os.waitpid(child, 0)\n"
         "result = 'mine'\n"
     )
-    assert (await run(context, code, timeout=30)).outputs["result"] == "mine"
+    assert (await run_code(context, code, timeout=30)).outputs["result"] == "mine"
 
 
 @pytest.mark.parametrize("code", ["x = 'x' * 10**9", "held = []\nwhile True:\n    held.append('x' * 1000 + str(held))"])
-async def test_memory_is_limited_and_that_is_told(context: Context, code: str) -> None:
-    failed = await failure(context, code, memory_mb=128)
+async def test_the_memory_limit_is_enforced_and_reported(context: Context, code: str) -> None:
+    failed = await expect_failure(context, code, memory_mb=128)
     assert failed.ids["exception"] == "MemoryError"
     assert "`memory_mb`" in failed.hint
 
 
 async def test_more_memory_can_be_had(context: Context) -> None:
     code = "result = len('x' * 300_000_000)"
-    assert (await run(context, code, memory_mb=600)).outputs["result"] == 300_000_000
+    assert (await run_code(context, code, memory_mb=600)).outputs["result"] == 300_000_000
 
 
 async def test_limits_are_those_of_the_child_alone(context: Context) -> None:
@@ -239,12 +236,12 @@ async def test_limits_are_those_of_the_child_alone(context: Context) -> None:
         "import resource as r\n"
         "result = [r.getrlimit(kind)[0] for kind in (r.RLIMIT_AS, r.RLIMIT_CORE)] + [r.getrlimit(r.RLIMIT_CPU)[0] > 7]"
     )
-    assert (await run(context, code, memory_mb=512, timeout=7)).outputs["result"] == [512 << 20, 0, True]
+    assert (await run_code(context, code, memory_mb=512, timeout=7)).outputs["result"] == [512 << 20, 0, True]
 
 
 @pytest.mark.parametrize("name", ["a-b", "1a", "class", "", "__name__", "result", "action"])
 async def test_an_input_that_can_be_no_variable_is_refused(context: Context, name: str) -> None:
-    failed = await failure(context, "pass", inputs={name: 1})
+    failed = await expect_failure(context, "pass", inputs={name: 1})
     assert repr(name) in failed.message
     assert "letters" in failed.hint
 
@@ -260,19 +257,19 @@ async def test_an_input_that_can_be_no_variable_is_refused(context: Context, nam
 async def test_parameters_that_make_no_sense_are_refused(
     context: Context, params: dict[str, Any], message: str
 ) -> None:
-    assert message in (await failure(context, "pass", **params)).message
+    assert message in (await expect_failure(context, "pass", **params)).message
 
 
 async def test_a_result_that_is_too_large_is_refused(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node, "RESULT_BYTES", 3 << 20)
-    assert len((await run(context, "result = 'x' * 3_000_000")).outputs["result"]) == 3_000_000
-    failed = await failure(context, "result = 'x' * 4_000_000")
+    assert len((await run_code(context, "result = 'x' * 3_000_000")).outputs["result"]) == 3_000_000
+    failed = await expect_failure(context, "result = 'x' * 4_000_000")
     assert "too large: 3.8 MiB as JSON, of 3 MiB at most" in failed.message
     assert "file" in failed.hint
 
 
 async def test_a_flood_of_prints_does_not_hide_the_result(context: Context) -> None:
-    outputs = (await run(context, "for i in range(3_000_000): print(i)\nresult = 'done'")).outputs
+    outputs = (await run_code(context, "for i in range(3_000_000): print(i)\nresult = 'done'")).outputs
     assert outputs["result"] == "done"
     assert Path(outputs["stdout_file"]).stat().st_size == outputs["stdout_size"]
 
@@ -284,7 +281,7 @@ async def test_code_runs_in_the_folder_of_the_workflow_apart_from_our_variables(
     (tmp_path / "there.txt").write_text("seen")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     code = "import json, sys\nresult = [open('there.txt').read(), __name__, 'pflow' in sys.modules]"
-    assert (await run(context, code)).outputs["result"] == ["seen", "__main__", False]
+    assert (await run_code(context, code)).outputs["result"] == ["seen", "__main__", False]
 
 
 async def test_classes_of_the_code_can_be_pickled_and_described(context: Context) -> None:
@@ -295,12 +292,12 @@ async def test_classes_of_the_code_can_be_pickled_and_described(context: Context
         "class Point:\n    x: int\n"
         "result = [pickle.loads(pickle.dumps(Point(3))).x, typing.get_type_hints(Point)['x'].__name__]"
     )
-    assert (await run(context, code)).outputs["result"] == [3, "int"]
+    assert (await run_code(context, code)).outputs["result"] == [3, "int"]
 
 
 async def test_cancelling_ends_the_code(context: Context, tmp_path: Path) -> None:
     code = "import os\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\nwhile True: pass"
-    task = asyncio.create_task(run(context, code))
+    task = asyncio.create_task(run_code(context, code))
     deadline = time.monotonic() + 30
     while not (tmp_path / "pid").exists():
         assert time.monotonic() < deadline
@@ -313,12 +310,12 @@ async def test_cancelling_ends_the_code(context: Context, tmp_path: Path) -> Non
 
 
 async def test_both_names_are_the_same_node(context: Context) -> None:
-    declared = interfaces()
+    declared = load_interfaces()
     ours, other = declared["python"], declared["code"]
     assert (ours.run, ours.params, ours.outputs) == (other.run, other.params, other.outputs)
     assert all(one.effect == "idempotent" and one.open_actions for one in declared.values()), "it may write files"
     code = "import sys\nprint('x' * 20_000_000)\nprint('y' * 20_000_000, file=sys.stderr)"
-    assert set((await run(context, code)).outputs) == set(ours.outputs)
+    assert set((await run_code(context, code)).outputs) == set(ours.outputs)
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
@@ -332,8 +329,8 @@ async def test_both_names_are_the_same_node(context: Context) -> None:
         "import os, sys\nsys.stderr.write(secret)\nsys.stderr.flush()\nos._exit(3)",
     ],
 )
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Context, code: str, secret: str) -> None:
-    failed = await failure(add_secrets(context), code, inputs={"secret": secret})
+async def test_no_part_of_a_secret_is_in_an_error(context: Context, code: str, secret: str) -> None:
+    failed = await expect_failure(add_secrets(context), code, inputs={"secret": secret})
     assert "***" in failed.message
     assert PIECE not in failed.message + failed.hint
 
@@ -352,18 +349,23 @@ async def test_no_piece_of_a_secret_is_in_what_is_told_of_a_failure(context: Con
         ("exec('1 / 0')", "Line 1 of the code is `exec('1 / 0')`."),
     ],
 )
-async def test_a_failure_of_the_code_says_where_it_is_and_what_may_help(context: Context, code: str, hint: str) -> None:
-    assert hint in (await failure(context, code, inputs={"a": {}, "b": 1})).hint
+async def test_a_failure_of_the_code_is_reported_with_its_line_and_a_hint(
+    context: Context, code: str, hint: str
+) -> None:
+    assert hint in (await expect_failure(context, code, inputs={"a": {}, "b": 1})).hint
 
 
-async def test_code_that_misses_a_value_and_has_no_inputs_is_told_of_them(context: Context) -> None:
-    assert "`inputs`, each as a variable of the same name; this node has none." in (await failure(context, "x")).hint
+async def test_code_with_an_undefined_name_and_no_inputs_gets_a_hint_about_inputs(context: Context) -> None:
+    assert (
+        "`inputs`, each as a variable of the same name; this node has none."
+        in (await expect_failure(context, "x")).hint
+    )
 
 
-async def test_a_line_of_a_secret_within_the_code_is_not_told(context: Context) -> None:
-    failed = await failure(add_secrets(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
+async def test_a_line_of_the_code_with_a_secret_is_not_shown(context: Context) -> None:
+    failed = await expect_failure(add_secrets(context), f"text = '''{KEY_FILE}'''\nraise ValueError")
     assert failed.hint == "See its stderr for details."
-    failed = await failure(add_secrets(context), f"{{}}['{TOKEN}']")
+    failed = await expect_failure(add_secrets(context), f"{{}}['{TOKEN}']")
     assert "Line 1 of the code is `{}['***']`." in failed.hint
 
 
@@ -371,9 +373,9 @@ async def test_a_variable_that_the_code_does_not_inherit_is_named_in_the_hint(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = "import os\nresult = os.environ['MY_SERVICE_TOKEN']"
-    assert "pass_env" not in str((await failure(context, code)).hint)
+    assert "pass_env" not in str((await expect_failure(context, code)).hint)
     monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")
-    assert (await failure(context, code)).hint == (
+    assert (await expect_failure(context, code)).hint == (
         "The code does not inherit MY_SERVICE_TOKEN from pflow's environment. "
         'Pass it: "pass_env": ["MY_SERVICE_TOKEN"].'
     )

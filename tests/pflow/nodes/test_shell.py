@@ -1,4 +1,4 @@
-"""The shell node runs a command as it is written, and tells how it ended without guessing."""
+"""The shell node: commands, outputs and exit codes."""
 
 import json
 from importlib import resources
@@ -14,17 +14,12 @@ from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
 
-@pytest.fixture
-def context(tmp_path: Path) -> Context:
-    return Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path / "spool")
-
-
-def interface() -> Interface:
+def load_interface() -> Interface:
     (plain,) = json.loads((resources.files("pflow.nodes") / "shell.json").read_text())["nodes"]
     return parse_interface(plain, source="builtin")
 
 
-async def failure(context: Context, **params: Any) -> NodeFailed:
+async def expect_failure(context: Context, **params: Any) -> NodeFailed:
     with pytest.raises(NodeFailed) as caught:
         await run_shell(params, context)
     return caught.value
@@ -65,12 +60,12 @@ async def test_any_value_can_be_read_from_stdin(context: Context, given: Any, re
     assert outputs["stdout"] == read
 
 
-async def test_without_stdin_there_is_nothing_to_read(context: Context) -> None:
+async def test_without_stdin_the_input_is_empty(context: Context) -> None:
     assert (await run_shell({"command": "cat", "stdin": None, "timeout": 20}, context))["stdout"] == ""
 
 
-async def test_a_value_that_json_cannot_say_is_refused(context: Context) -> None:
-    assert "`stdin` cannot be written as text" in (await failure(context, command="cat", stdin={1, 2})).message
+async def test_a_value_without_a_json_form_is_refused(context: Context) -> None:
+    assert "`stdin` cannot be written as text" in (await expect_failure(context, command="cat", stdin={1, 2})).message
 
 
 async def test_variables_of_env_reach_the_command_as_text(context: Context) -> None:
@@ -87,23 +82,23 @@ async def test_values_of_templates_reach_the_command_but_are_never_code_and_neve
     assert hostile not in str(outputs)
     assert "__environment__" not in outputs
     assert not (context.folder / "pwned").exists()
-    failed = await failure(context, command="exit 1", **private)
+    failed = await expect_failure(context, command="exit 1", **private)
     assert "touch pwned" not in str((failed.outputs, failed.body()))
 
 
-async def test_a_command_runs_in_the_folder_it_is_told(context: Context, tmp_path: Path) -> None:
+async def test_a_command_runs_in_the_given_folder(context: Context, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     assert (await run_shell({"command": "pwd -P", "cwd": "sub"}, context))["stdout"] == str(
         (tmp_path / "sub").resolve()
     )
-    failed = await failure(context, command="pwd", cwd="no/such")
+    failed = await expect_failure(context, command="pwd", cwd="no/such")
     assert "no folder" in failed.message
     assert "`cwd`" in failed.hint
-    assert "unknown user" in (await failure(context, command="pwd", cwd="~no-such-user/x")).message
+    assert "unknown user" in (await expect_failure(context, command="pwd", cwd="~no-such-user/x")).message
 
 
-async def test_a_failing_command_tells_its_exit_code_and_the_end_of_its_stderr(context: Context) -> None:
-    failed = await failure(context, command="echo some; seq 1000 >&2; echo 'it broke' >&2; exit 3")
+async def test_a_failing_command_is_reported_with_its_exit_code_and_the_end_of_its_stderr(context: Context) -> None:
+    failed = await expect_failure(context, command="echo some; seq 1000 >&2; echo 'it broke' >&2; exit 3")
     assert failed.message.startswith("The command ended with exit code 3. Its stderr ends: 997\n998")
     assert failed.message.endswith("1000\nit broke")
     assert failed.ids["exit_code"] == 3
@@ -112,17 +107,17 @@ async def test_a_failing_command_tells_its_exit_code_and_the_end_of_its_stderr(c
     assert "ignore_errors" in failed.hint
 
 
-async def test_a_complaint_on_stdout_is_told_when_stderr_is_empty(context: Context) -> None:
-    assert "Its stdout ends: no good" in (await failure(context, command="echo no good; false")).message
-    assert (await failure(context, command="false")).message.endswith("exit code 1 and printed nothing.")
+async def test_an_error_message_on_stdout_is_shown_if_stderr_is_empty(context: Context) -> None:
+    assert "Its stdout ends: no good" in (await expect_failure(context, command="echo no good; false")).message
+    assert (await expect_failure(context, command="false")).message.endswith("exit code 1 and printed nothing.")
 
 
 @pytest.mark.parametrize("command", ["grep x /dev/null", "which no-such-program", "ls *.none 2>/dev/null"])
 async def test_no_exit_code_but_zero_is_guessed_to_be_a_success(context: Context, command: str) -> None:
-    assert (await failure(context, command=command)).outputs["exit_code"] != 0
+    assert (await expect_failure(context, command=command)).outputs["exit_code"] != 0
 
 
-async def test_no_command_is_refused_for_what_it_looks_like(context: Context) -> None:
+async def test_no_command_is_refused_because_of_its_text(context: Context) -> None:
     outputs = await run_shell({"command": "echo 'rm -rf /; mkfs.ext4; :(){ :|:& };:'"}, context)
     assert outputs["stdout"].startswith("rm -rf /")
 
@@ -133,21 +128,21 @@ async def test_ignored_errors_are_a_success_with_their_exit_code(context: Contex
 
 
 @pytest.mark.parametrize(("command", "code", "hint"), [("no-such-thing", 127, "install"), ("/etc", 126, "chmod")])
-async def test_what_the_shell_cannot_run_comes_with_advice(
+async def test_commands_that_the_shell_cannot_run_fail_with_a_hint(
     context: Context, command: str, code: int, hint: str
 ) -> None:
-    failed = await failure(context, command=command)
+    failed = await expect_failure(context, command=command)
     assert failed.outputs["exit_code"] == code
     assert hint in failed.hint
 
 
-async def test_an_end_by_a_signal_is_told_as_such(context: Context) -> None:
-    failed = await failure(context, command="kill -9 $$")
+async def test_an_end_by_a_signal_is_reported(context: Context) -> None:
+    failed = await expect_failure(context, command="kill -9 $$")
     assert "was ended by SIGKILL" in failed.message
     assert (failed.outputs["signal"], failed.outputs["exit_code"]) == ("SIGKILL", 137)
 
 
-async def test_a_timeout_fails_with_what_was_printed_until_then_even_if_errors_are_ignored(context: Context) -> None:
+async def test_a_timeout_fails_with_the_output_so_far_even_if_errors_are_ignored(context: Context) -> None:
     with pytest.raises(NodeTimedOut) as caught:
         await run_shell({"command": "echo some; sleep 600", "timeout": 1, "ignore_errors": True}, context)
     assert caught.value.code == "node_timed_out"
@@ -155,11 +150,11 @@ async def test_a_timeout_fails_with_what_was_printed_until_then_even_if_errors_a
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), "soon"])
-async def test_a_time_that_is_none_is_refused(context: Context, seconds: Any) -> None:
-    assert "`timeout`" in (await failure(context, command="true", timeout=seconds)).message
+async def test_an_invalid_timeout_is_refused(context: Context, seconds: Any) -> None:
+    assert "`timeout`" in (await expect_failure(context, command="true", timeout=seconds)).message
 
 
-async def test_what_is_no_utf8_comes_in_base64(context: Context) -> None:
+async def test_output_that_is_not_utf8_is_returned_in_base64(context: Context) -> None:
     outputs = await run_shell({"command": r"printf '\377\376'; printf '\200' >&2"}, context)
     assert (outputs["stdout"], outputs["stdout_is_binary"]) == ("//4=", True)
     assert (outputs["stderr"], outputs["stderr_is_binary"]) == ("gA==", True)
@@ -173,33 +168,31 @@ async def test_much_output_is_in_a_file(context: Context) -> None:
     assert len(outputs["stdout"]) == 1 << 24
 
 
-async def test_a_command_that_is_too_long_for_the_system_is_told(context: Context) -> None:
-    failed = await failure(context, command="echo " + "x" * 1_000_000)
+async def test_a_command_that_is_too_long_for_the_system_is_reported(context: Context) -> None:
+    failed = await expect_failure(context, command="echo " + "x" * 1_000_000)
     assert "too long" in failed.message
     assert "`stdin`" in failed.hint
 
 
 async def test_the_interface_declares_every_output(context: Context) -> None:
-    declared = set(interface().outputs)
+    declared = set(load_interface().outputs)
     assert set(await run_shell({"command": "seq 500000; seq 500000 >&2"}, context)) <= declared
-    assert set((await failure(context, command="kill -9 $$")).outputs) <= declared
-    assert interface().effect == "effectful"
+    assert set((await expect_failure(context, command="kill -9 $$")).outputs) <= declared
+    assert load_interface().effect == "effectful"
 
 
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE], ids=["long", "of many lines"])
 @pytest.mark.parametrize("stream", [1, 2])
-async def test_no_piece_of_a_secret_is_in_what_is_told_of_the_outputs(
-    context: Context, secret: str, stream: int
-) -> None:
+async def test_no_part_of_a_secret_is_in_an_error(context: Context, secret: str, stream: int) -> None:
     command = f"printf 'refused: %s' \"$SECRET\" >&{stream}; exit 3"
-    failed = await failure(add_secrets(context), command=command, env={"SECRET": secret})
+    failed = await expect_failure(add_secrets(context), command=command, env={"SECRET": secret})
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
 
 
-async def test_no_piece_of_a_secret_is_told_of_an_output_that_went_to_a_file(context: Context) -> None:
+async def test_no_part_of_a_secret_in_a_spooled_output_is_shown(context: Context) -> None:
     command = "head -c 17000000 /dev/zero | tr '\\0' x; printf '\\n\\nrefused: %s' \"$SECRET\"; exit 3"
-    failed = await failure(add_secrets(context), command=command, env={"SECRET": TOKEN * 12})
+    failed = await expect_failure(add_secrets(context), command=command, env={"SECRET": TOKEN * 12})
     assert "stdout_file" in failed.outputs
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
@@ -224,7 +217,7 @@ async def test_a_variable_that_the_command_uses_and_does_not_inherit_is_a_warnin
         "The command uses $MY_SERVICE_TOKEN, which it does not inherit from pflow's environment. "
         'Pass it: "pass_env": ["MY_SERVICE_TOKEN"].',
     )
-    failed = await failure(context, command=f"{command}; false")
+    failed = await expect_failure(context, command=f"{command}; false")
     assert failed.hint == outcome.warnings[0]
 
 
@@ -239,7 +232,7 @@ async def test_a_variable_that_the_command_uses_and_does_not_inherit_is_a_warnin
         ("echo $PWD $HOME $NOT_SET_ANYWHERE MY_SERVICE_TOKEN \\$MY_SERVICE_TOKEN", {}),
     ],
 )
-async def test_a_variable_that_the_command_has_or_sets_is_no_warning(
+async def test_a_variable_that_the_command_has_or_sets_gives_no_warning(
     context: Context, monkeypatch: pytest.MonkeyPatch, command: str, params: dict[str, Any]
 ) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "not-inherited-here")

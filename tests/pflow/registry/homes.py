@@ -1,4 +1,4 @@
-"""A pflow home with nodes of the user's own, of an installed package and of MCP servers, as little as each needs."""
+"""Pflow homes with nodes of the user, of an installed package and of MCP servers."""
 
 import importlib
 import json
@@ -24,7 +24,7 @@ def declare(file: Path, *nodes: Any) -> Path:
 
 
 def declare_user_nodes(home: Path, *nodes: Any, name: str = "own", source: str = SOURCE) -> Path:
-    """Nodes of the user's own in `nodes/NAME.json`, and the code they name in `nodes/own.py`."""
+    """Declare nodes of the user in `nodes/NAME.json`, with their code in `nodes/own.py`."""
     file = declare(home / "nodes" / f"{name}.json", *nodes)
     (home / "nodes" / "own.py").write_text(source)
     return file
@@ -33,7 +33,7 @@ def declare_user_nodes(home: Path, *nodes: Any, name: str = "own", source: str =
 def install_package(
     folder: Path, module: str, *nodes: Any, name: str = "made-up", version: str = "1.0", code: str = ""
 ) -> Path:
-    """An installed distribution with an entry point for the module, and the module's JSON; returns that."""
+    """Write a distribution with an entry point for the module, and return the JSON file of the module."""
     meta = folder / f"{name.replace('-', '_')}-{version}.dist-info"
     meta.mkdir(parents=True)
     (meta / "entry_points.txt").write_text(

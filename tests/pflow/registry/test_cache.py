@@ -1,3 +1,5 @@
+"""The cache of discovered nodes."""
+
 import multiprocessing
 import os
 import shutil
@@ -21,8 +23,8 @@ from tests.pflow.registry.homes import (
 
 
 @pytest.fixture
-def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The homes in which nodes were looked for anew."""
+def discoveries(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The homes whose nodes were discovered again."""
     from pflow.registry import discovery
 
     seen: list[Path] = []
@@ -36,47 +38,47 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return seen
 
 
-def test_what_was_found_is_not_looked_for_again_and_is_the_same(tmp_path: Path, looks: list[Path]) -> None:
+def test_cached_nodes_are_the_same_and_not_discovered_again(tmp_path: Path, discoveries: list[Path]) -> None:
     declare_user_nodes(tmp_path, node("mine", params={"a": "str"}, tags=["x"]), {"type": "bad"})
     list_tools(tmp_path, "web", {"name": "find", "description": "Finds.", "inputSchema": {}})
     first, second = Registry(tmp_path), Registry(tmp_path)
     assert dict(first.load()) == dict(second.load())
     assert first.problems == second.problems != []
     assert first.search("mine") == second.search("mine")
-    assert len(looks) == 1
+    assert len(discoveries) == 1
 
 
-def edited_code(home: Path) -> None:
+def edit_code(home: Path) -> None:
     (home / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
 
 
-def another_file(home: Path) -> None:
+def add_file(home: Path) -> None:
     declare(home / "nodes" / "more.json", node("more"))
 
 
-def removed_file(home: Path) -> None:
+def remove_file(home: Path) -> None:
     (home / "nodes" / "own.json").unlink()
 
 
-def edited_in_place(home: Path) -> None:
-    """To the same size, with the time it had: only the file system knows."""
+def edit_in_place(home: Path) -> None:
+    """Edit a file so that its size and time stay the same."""
     file = home / "nodes" / "own.json"
     before = file.stat()
     file.write_text(file.read_text().replace("mine", "mina"))
     os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def synced(home: Path) -> None:
+def sync_tools(home: Path) -> None:
     list_tools(home, "web", {"name": "find", "inputSchema": {}})
 
 
-@pytest.mark.parametrize("change", [edited_code, another_file, removed_file, edited_in_place, synced])
-def test_whatever_changes_is_seen(tmp_path: Path, looks: list[Path], change: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("change", [edit_code, add_file, remove_file, edit_in_place, sync_tools])
+def test_whatever_changes_is_seen(tmp_path: Path, discoveries: list[Path], change: Callable[[Path], None]) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     change(tmp_path)
     assert dict(Registry(tmp_path).load()) != before
-    assert len(looks) == 2
+    assert len(discoveries) == 2
 
 
 def test_code_that_was_missing_is_seen_when_it_comes(tmp_path: Path) -> None:
@@ -87,7 +89,7 @@ def test_code_that_was_missing_is_seen_when_it_comes(tmp_path: Path) -> None:
 
 
 def test_a_package_that_is_installed_or_edited_is_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: list[Path]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, discoveries: list[Path]
 ) -> None:
     site = tmp_path / "site"
     site.mkdir()
@@ -98,18 +100,18 @@ def test_a_package_that_is_installed_or_edited_is_seen(
     assert Registry(home).get("theirs") is not None
     declare(file, node("theirs-too", run="m:f"))
     assert Registry(home).get("theirs-too") is not None
-    assert len(looks) == 3
+    assert len(discoveries) == 3
 
 
-def test_a_path_on_which_nothing_else_is_offered_keeps_what_was_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: list[Path]
+def test_packages_without_nodes_do_not_outdate_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, discoveries: list[Path]
 ) -> None:
     Registry(tmp_path / "home").load()
     for name in ("a", "b"):
         (tmp_path / name / "other-1.dist-info").mkdir(parents=True)
         make_importable(monkeypatch, tmp_path / name)
         Registry(tmp_path / "home").load()
-    assert len(looks) == 1
+    assert len(discoveries) == 1
 
 
 def test_the_cache_of_a_home_that_was_copied_is_not_taken_for_its_own(tmp_path: Path) -> None:
@@ -120,7 +122,7 @@ def test_the_cache_of_a_home_that_was_copied_is_not_taken_for_its_own(tmp_path: 
     assert Registry(tmp_path / "second").get("another") is not None
 
 
-def test_names_that_are_no_text_are_told_and_do_no_harm(tmp_path: Path) -> None:
+def test_file_names_that_are_not_valid_text_are_reported(tmp_path: Path) -> None:
     home = tmp_path / os.fsdecode(b"h\xffme")
     declare_user_nodes(home, node("mine"))
     (home / "nodes" / os.fsdecode(b"\xff.json")).write_text("{}")
@@ -132,7 +134,7 @@ def test_names_that_are_no_text_are_told_and_do_no_harm(tmp_path: Path) -> None:
         ]
 
 
-def flipped(data: bytes, place: int) -> bytes:
+def flip_byte(data: bytes, place: int) -> bytes:
     return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
 
 
@@ -148,14 +150,14 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "another format": lambda data: data.replace(b"pflow registry", b"other registry", 1),
     "one type too many": lambda data: data.replace(b'"types":[', b'"types":["extra",', 1),
     "a wrong folder": lambda data: data.replace(b'"folders":{', b'"folders":{"x":3,', 1),
-    "one bit in the middle": lambda data: flipped(data, len(data) // 2),
-    "one bit near the beginning": lambda data: flipped(data, data.index(b'"types":[') + 12),
-    "one bit of the checksum": lambda data: flipped(data, data.index(b"\n") - 1),
+    "one bit in the middle": lambda data: flip_byte(data, len(data) // 2),
+    "one bit near the beginning": lambda data: flip_byte(data, data.index(b'"types":[') + 12),
+    "one bit of the checksum": lambda data: flip_byte(data, data.index(b"\n") - 1),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_cache_is_made_anew_and_said_so_once(tmp_path: Path, damage: str) -> None:
+def test_a_damaged_cache_is_rebuilt_and_reported_once(tmp_path: Path, damage: str) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     file = tmp_path / FILE
@@ -167,7 +169,7 @@ def test_a_damaged_cache_is_made_anew_and_said_so_once(tmp_path: Path, damage: s
 
 
 @pytest.mark.parametrize("obstacle", ["file instead of the folder", "folder instead of the file", "no home"])
-def test_a_home_that_cannot_be_written_to_is_no_problem(tmp_path: Path, obstacle: str) -> None:
+def test_a_read_only_home_is_not_a_problem(tmp_path: Path, obstacle: str) -> None:
     home = tmp_path / "home"
     if obstacle == "no home":
         home.write_text("not a folder")

@@ -1,3 +1,5 @@
+"""Discovery of nodes of all sources."""
+
 import os
 import sys
 from pathlib import Path
@@ -18,16 +20,16 @@ from tests.pflow.registry.homes import (
 )
 
 
-def interface_of(home: Path, kind: str) -> dict[str, Any]:
+def get_interface(home: Path, kind: str) -> dict[str, Any]:
     return orjson.loads(discover_nodes(home).components[kind].line)
 
 
-def problems_of(home: Path) -> list[str]:
+def list_problems(home: Path) -> list[str]:
     return [str(problem) for problem in discover_nodes(home).problems]
 
 
-def the_problem(home: Path) -> str:
-    (problem,) = problems_of(home)
+def get_only_problem(home: Path) -> str:
+    (problem,) = list_problems(home)
     return problem
 
 
@@ -40,18 +42,18 @@ def test_every_file_of_built_in_nodes_is_sound(tmp_path: Path) -> None:
 
 def test_a_users_node_is_found_with_a_version_that_follows_its_code(tmp_path: Path) -> None:
     declare_user_nodes(tmp_path, node("mine", version="3"))
-    before = interface_of(tmp_path, "mine")
+    before = get_interface(tmp_path, "mine")
     assert (before["source"], before["file"]) == ("user", "nodes/own.json")
     assert before["version"].startswith("3+")
     (tmp_path / "nodes" / "own.py").write_text(SOURCE.replace("hello", "adieu"))
-    assert interface_of(tmp_path, "mine")["version"] != before["version"]
+    assert get_interface(tmp_path, "mine")["version"] != before["version"]
     (tmp_path / "nodes" / "own.py").write_text(SOURCE)
-    assert interface_of(tmp_path, "mine")["version"] == before["version"]
+    assert get_interface(tmp_path, "mine")["version"] == before["version"]
 
 
 def test_a_tool_of_a_server_is_found_with_the_names_of_both(tmp_path: Path) -> None:
     list_tools(tmp_path, "my-web", {"name": "a/b", "inputSchema": {}})
-    found = interface_of(tmp_path, "mcp-my-web-a/b")
+    found = get_interface(tmp_path, "mcp-my-web-a/b")
     assert (found["source"], found["file"]) == ("mcp", "my-web/a/b")
 
 
@@ -63,7 +65,7 @@ def test_nodes_of_an_installed_package_are_found_and_nothing_of_it_is_run(
         tmp_path / "site", module, node("theirs", run=f"{module}:go"), code="raise RuntimeError('imported')"
     )
     make_importable(monkeypatch, tmp_path / "site")
-    found = interface_of(tmp_path / "home", "theirs")
+    found = get_interface(tmp_path / "home", "theirs")
     assert (found["source"], found["run"]) == ("entry-point", f"{module}:go")
     assert module.partition(".")[0] not in sys.modules
 
@@ -81,15 +83,17 @@ def test_of_two_installations_of_a_package_the_first_on_the_path_counts(
     assert "twice-1" not in found.components
 
 
-def test_an_installed_package_without_its_json_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_package_without_its_json_file_is_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install_package(tmp_path / "site", "half.nodes", node("half")).unlink()
     make_importable(monkeypatch, tmp_path / "site")
-    assert "entry point made-up of made_up: There is no JSON file beside the module half.nodes." in the_problem(
+    assert "entry point made-up of made_up: There is no JSON file beside the module half.nodes." in get_only_problem(
         tmp_path
     )
 
 
-def test_an_entry_point_of_a_package_that_is_gone_is_told_and_looked_for_again(
+def test_an_entry_point_of_a_missing_package_is_reported_and_discovered_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     meta = tmp_path / "site" / "gone-1.dist-info"
@@ -110,14 +114,16 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
     found = discover_nodes(tmp_path)
     assert orjson.loads(found.components["read-file"].line)["source"] == "builtin"
     assert orjson.loads(found.components["mine"].line)["description"] == "Does mine."
-    told = [str(problem) for problem in found.problems]
-    assert "The type 'read-file' is already declared by pflow/nodes/files.json; this declaration is skipped." in told[0]
-    assert told[1].startswith("nodes/own.json: The type 'mine' is already declared by nodes/own.json")
-    assert told[2].startswith("entry point made-up of made_up: The type 'mine' is already declared by nodes/own.json")
+    report = [str(problem) for problem in found.problems]
+    assert (
+        "The type 'read-file' is already declared by pflow/nodes/files.json; this declaration is skipped." in report[0]
+    )
+    assert report[1].startswith("nodes/own.json: The type 'mine' is already declared by nodes/own.json")
+    assert report[2].startswith("entry point made-up of made_up: The type 'mine' is already declared by nodes/own.json")
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"", "It is not JSON"),
         (b"{", "It is not JSON"),
@@ -129,17 +135,17 @@ def test_a_built_in_type_cannot_be_replaced_and_others_only_by_those_before_them
         (b'{"nodes": [{"type": "odd"}]}', "The node 'odd' cannot be used: `description` must be text"),
     ],
 )
-def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
-    tmp_path: Path, content: bytes, told: str
+def test_an_invalid_declaration_is_reported_and_the_others_are_read(
+    tmp_path: Path, content: bytes, expected: str
 ) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     (tmp_path / "nodes" / "bad.json").write_bytes(content)
     assert "mine" in discover_nodes(tmp_path).components
-    assert the_problem(tmp_path).startswith(f"nodes/bad.json: {told}")
+    assert get_only_problem(tmp_path).startswith(f"nodes/bad.json: {expected}")
 
 
 @pytest.mark.parametrize(
-    ("run", "told"),
+    ("run", "expected"),
     [
         ("gone.py:run", "there is no file gone.py in the same folder"),
         ("package.module:run", "`run` must be `file.py:function`"),
@@ -150,13 +156,15 @@ def test_a_file_that_declares_nothing_sound_is_told_and_the_others_are_read(
         ("out.py:run", "The path leads outside its folder"),
     ],
 )
-def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(tmp_path: Path, run: str, told: str) -> None:
+def test_code_of_a_user_is_a_file_beside_its_declaration_and_nowhere_else(
+    tmp_path: Path, run: str, expected: str
+) -> None:
     declare_user_nodes(tmp_path / "home", node("mine", run=run))
     (tmp_path / "home" / "nodes" / "folder.py").mkdir()
     (tmp_path / "elsewhere.py").write_text(SOURCE)
     (tmp_path / "home" / "nodes" / "out.py").symlink_to(tmp_path / "elsewhere.py")
-    problem = the_problem(tmp_path / "home")
-    assert f"The node 'mine' cannot be used: {told}" in problem
+    problem = get_only_problem(tmp_path / "home")
+    assert f"The node 'mine' cannot be used: {expected}" in problem
     assert str(tmp_path) not in problem
 
 
@@ -166,7 +174,7 @@ def test_a_link_that_stays_in_the_folder_is_followed(tmp_path: Path) -> None:
     assert "mine" in discover_nodes(tmp_path).components
 
 
-def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_path_that_is_not_a_file_is_reported_and_not_waited_for(tmp_path: Path) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     os.mkfifo(tmp_path / "nodes" / "pipe.json")
     (tmp_path / "nodes" / "folder.json").mkdir()
@@ -176,7 +184,7 @@ def test_what_is_no_file_is_told_and_not_waited_for(tmp_path: Path) -> None:
     assert [problem.where for problem in found.problems] == ["nodes/folder.json", "nodes/pipe.json"]
 
 
-def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     declare_user_nodes(tmp_path, node("mine"), name="locked")
     real = os.open
 
@@ -186,19 +194,19 @@ def test_a_file_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest
         return real(path, flags)
 
     monkeypatch.setattr(os, "open", refusing)
-    problem = the_problem(tmp_path)
+    problem = get_only_problem(tmp_path)
     assert problem.startswith("nodes/locked.json: It cannot be read: Permission denied.")
     assert str(tmp_path) not in problem
 
 
-def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
+def test_a_declaration_that_is_nested_too_deep_is_reported(tmp_path: Path) -> None:
     example: dict[str, Any] = {}
     structure: dict[str, Any] = {"x": {"type": "dict"}}
     for _ in range(300):
         example, structure = {"x": example}, {"x": {"type": "dict", "structure": structure}}
     declare_user_nodes(tmp_path, node("deep", example=example), node("deeper", outputs=structure), node("mine"))
     assert "mine" in discover_nodes(tmp_path).components
-    assert [str(problem) for problem in problems_of(tmp_path)] == [
+    assert [str(problem) for problem in list_problems(tmp_path)] == [
         'nodes/own.json: The node \'deep\' is nested too deep. A file of nodes is {"nodes": [{"type": …, '
         '"description": …, "run": …}, …]}.',
         'nodes/own.json: The node \'deeper\' is nested too deep. A file of nodes is {"nodes": [{"type": …, '
@@ -207,7 +215,7 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"[]", "It does not have an object `servers`"),
         (b'{"servers": 3}', "It does not have an object `servers`"),
@@ -215,9 +223,9 @@ def test_a_declaration_that_is_nested_too_deep_is_told(tmp_path: Path) -> None:
         (b'{"servers": {"a": {"nodes": [{"type": "mcp-a-b"}]}}}', "The node 'mcp-a-b' cannot be used"),
     ],
 )
-def test_a_listing_of_tools_that_is_none_is_told(tmp_path: Path, content: bytes, told: str) -> None:
+def test_an_invalid_list_of_tools_is_reported(tmp_path: Path, content: bytes, expected: str) -> None:
     (tmp_path / "mcp-tools.json").write_bytes(content)
-    assert the_problem(tmp_path).startswith(f"mcp-tools.json: {told}")
+    assert get_only_problem(tmp_path).startswith(f"mcp-tools.json: {expected}")
 
 
 def test_a_home_that_is_not_there_has_the_built_in_nodes_and_no_problems(tmp_path: Path) -> None:
@@ -232,4 +240,4 @@ def test_a_declaration_beside_a_module_names_a_function_of_a_module(
 ) -> None:
     declare(install_package(tmp_path / "site", "wrong.nodes"), node("theirs", run="go"))
     make_importable(monkeypatch, tmp_path / "site")
-    assert "`run` must be `package.module:function`" in the_problem(tmp_path)
+    assert "`run` must be `package.module:function`" in get_only_problem(tmp_path)

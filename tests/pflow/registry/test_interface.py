@@ -1,3 +1,5 @@
+"""Interfaces of node types."""
+
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +51,7 @@ def test_an_effect_may_depend_on_a_parameter() -> None:
     assert interface.get_effect({"method": "POST"}) == "effectful"
 
 
-def test_a_parameter_may_have_a_few_values_only_which_are_told() -> None:
+def test_a_parameter_can_have_choices_which_are_listed() -> None:
     params = {"state": {"type": "str", "choices": ["open", "closed"]}, "level": {"choices": [1, 2.5, True]}, "a": "str"}
     interface = parse_interface({**LEAST, "params": params}, source="user")
     assert interface.params["state"].choices == ("open", "closed")
@@ -68,7 +70,7 @@ def test_a_parameter_may_have_a_few_values_only_which_are_told() -> None:
         ("approval", "on_reject", ("fail", "branch")),
     ],
 )
-def test_choices_of_shipped_nodes_are_those_that_their_code_knows(
+def test_choices_of_shipped_nodes_are_those_of_their_code(
     tmp_path: Path, kind: str, key: str, known: tuple[str, ...]
 ) -> None:
     assert Registry(tmp_path).load()[kind].params[key].choices == known
@@ -87,7 +89,7 @@ def test_parameters_that_only_bound_are_limits() -> None:
 
 
 @pytest.mark.parametrize("volatile", [True, False])
-def test_what_is_volatile_is_so_for_all_parameters(volatile: bool) -> None:
+def test_a_volatile_type_is_volatile_for_all_parameters(volatile: bool) -> None:
     interface = parse_interface({**LEAST, "volatile": volatile}, source="user")
     assert (interface.is_volatile, interface.is_volatile_with({"a": 1})) == (volatile, volatile)
 
@@ -107,7 +109,7 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "expected"),
     [
         ({"type": ""}, "`type` must be text"),
         ({"description": 3}, "`description` must be text"),
@@ -141,6 +143,6 @@ def test_whether_it_is_volatile_may_depend_on_a_parameter() -> None:
         ({"timeout": 0}, "`timeout` must be a number"),
     ],
 )
-def test_what_is_wrong_is_said_whatever_it_is(wrong: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told.replace("(", r"\(")):
+def test_every_problem_of_a_declaration_is_explained(wrong: dict[str, Any], expected: str) -> None:
+    with pytest.raises(ValueError, match=expected.replace("(", r"\(")):
         parse_interface({**LEAST, **wrong}, source="user")

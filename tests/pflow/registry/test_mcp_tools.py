@@ -1,3 +1,5 @@
+"""Interfaces of MCP tools."""
+
 from typing import Any
 
 import pytest
@@ -6,20 +8,20 @@ from pflow.registry.interface import check_interface, parse_interface
 from pflow.registry.mcp_tools import make_tool_interface
 
 
-def tool(**more: Any) -> dict[str, Any]:
+def make_tool(**more: Any) -> dict[str, Any]:
     return {"name": "find", "description": "Finds things.", "inputSchema": {"type": "object", "properties": {}}, **more}
 
 
-def schema(**properties: Any) -> dict[str, Any]:
+def make_schema(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
-def params(**properties: Any) -> dict[str, Any]:
-    return make_tool_interface("web", tool(inputSchema=schema(**properties)))["params"]
+def get_params(**properties: Any) -> dict[str, Any]:
+    return make_tool_interface("web", make_tool(inputSchema=make_schema(**properties)))["params"]
 
 
 def test_a_tool_becomes_a_node_type_that_names_its_server_and_itself() -> None:
-    plain = make_tool_interface("my-web", tool(name="find_all"))
+    plain = make_tool_interface("my-web", make_tool(name="find_all"))
     interface = parse_interface(plain, source="mcp", file="my-web/find_all")
     assert interface.type == "mcp-my-web-find_all"
     assert interface.run == "pflow.nodes.mcp:call_tool"
@@ -29,7 +31,7 @@ def test_a_tool_becomes_a_node_type_that_names_its_server_and_itself() -> None:
 
 
 def test_the_types_of_json_schema_become_ours() -> None:
-    found = params(
+    found = get_params(
         text={"type": "string"},
         whole={"type": "integer"},
         number={"type": "number"},
@@ -59,9 +61,9 @@ def test_the_types_of_json_schema_become_ours() -> None:
     }
 
 
-def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> None:
+def test_required_default_and_allowed_values_are_preserved() -> None:
     inputs = {
-        **schema(
+        **make_schema(
             kind={"type": "string", "description": "Which.", "enum": ["a", "b"]},
             limit={"type": "integer", "default": 10},
             ref={"$ref": "#/$defs/Ref", "description": "Where."},
@@ -69,7 +71,7 @@ def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> N
         "required": ["kind", "ref"],
         "$defs": {"Ref": {"type": "object", "description": "A ref."}},
     }
-    plain = make_tool_interface("web", tool(inputSchema=inputs))
+    plain = make_tool_interface("web", make_tool(inputSchema=inputs))
     assert plain["params"] == {
         "kind": {
             "type": "str",
@@ -88,14 +90,16 @@ def test_what_is_required_what_is_the_default_and_what_is_allowed_is_kept() -> N
     ("allowed", "choices"),
     [(["a", None], ["a"]), ([1, 2.5, True], [1, 2.5, True]), ([None], None), ([["a"]], None), ([], None)],
 )
-def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any], choices: list[Any] | None) -> None:
-    plain = make_tool_interface("web", tool(inputSchema=schema(kind={"enum": allowed})))
+def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
+    allowed: list[Any], choices: list[Any] | None
+) -> None:
+    plain = make_tool_interface("web", make_tool(inputSchema=make_schema(kind={"enum": allowed})))
     assert plain["params"]["kind"].get("choices") == choices
     check_interface(plain)
 
 
 @pytest.mark.parametrize(
-    "told",
+    "given",
     [
         {"anyOf": [{"enum": ["a", "b"]}, {"type": "null"}]},
         {"oneOf": [{"const": "a"}, {"const": "b"}, {"type": "null"}]},
@@ -104,13 +108,13 @@ def test_what_is_allowed_are_choices_if_it_is_text_or_numbers(allowed: list[Any]
         {"enum": [None, "a", "b"], "examples": ["z", "a"]},
     ],
 )
-def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(told: dict[str, Any]) -> None:
-    inputs = {**schema(kind=told), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
-    plain = make_tool_interface("web", tool(inputSchema=inputs))
+def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_them(given: dict[str, Any]) -> None:
+    inputs = {**make_schema(kind=given), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
+    plain = make_tool_interface("web", make_tool(inputSchema=inputs))
     assert plain["params"]["kind"]["choices"] == ["a", "b"]
     assert plain["example"] == {"kind": "a"}
     open_ended = make_tool_interface(
-        "web", tool(inputSchema=schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]}))
+        "web", make_tool(inputSchema=make_schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]}))
     )
     assert "choices" not in open_ended["params"]["kind"]
 
@@ -124,53 +128,58 @@ def test_choices_are_found_however_they_are_told_and_the_example_is_one_of_them(
         (None, "effectful"),
     ],
 )
-def test_what_a_tool_does_to_the_world_follows_from_its_hints(hints: Any, effect: str) -> None:
-    assert make_tool_interface("web", tool(annotations=hints))["effect"] == effect
+def test_the_effect_of_a_tool_follows_from_its_hints(hints: Any, effect: str) -> None:
+    assert make_tool_interface("web", make_tool(annotations=hints))["effect"] == effect
 
 
 @pytest.mark.parametrize("hints", [{"readOnlyHint": True}, {"idempotentHint": True}, None])
-def test_a_tool_may_depend_on_what_nodes_before_it_did(hints: Any) -> None:
-    interface = parse_interface(make_tool_interface("web", tool(annotations=hints)), source="mcp")
+def test_a_tool_depends_on_earlier_effects(hints: Any) -> None:
+    interface = parse_interface(make_tool_interface("web", make_tool(annotations=hints)), source="mcp")
     assert interface.reads_world
 
 
 def test_the_result_has_the_structure_of_the_output_schema() -> None:
     output = {
-        **schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),
-        "$defs": {"Item": schema(url={"type": "string", "description": "Where it is."})},
+        **make_schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),
+        "$defs": {"Item": make_schema(url={"type": "string", "description": "Where it is."})},
     }
-    result = make_tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
+    result = make_tool_interface("web", make_tool(outputSchema=output))["outputs"]["result"]
     assert result["type"] == "dict"
     assert result["structure"]["count"]["type"] == "int"
     assert result["structure"]["items"]["structure"] == {"url": {"type": "str", "description": "Where it is."}}
 
 
-def test_a_result_that_is_wrapped_is_described_as_what_is_in_the_wrapping() -> None:
+def test_a_wrapped_result_is_described_by_its_content() -> None:
     output = {
-        **schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
-        "$defs": {"Item": schema(id={"type": "integer"})},
+        **make_schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
+        "$defs": {"Item": make_schema(id={"type": "integer"})},
     }
-    result = make_tool_interface("web", tool(outputSchema=output))["outputs"]["result"]
+    result = make_tool_interface("web", make_tool(outputSchema=output))["outputs"]["result"]
     assert (result["type"], result["structure"]) == ("list", {"id": {"type": "int", "description": ""}})
 
 
-def test_only_a_tool_that_says_so_takes_what_is_not_listed() -> None:
-    assert make_tool_interface("web", tool())["open_params"] is False
-    assert make_tool_interface("web", tool(inputSchema={"type": "object"}))["open_params"] is True
+def test_unlisted_parameters_are_accepted_as_the_schema_declares() -> None:
+    assert make_tool_interface("web", make_tool())["open_params"] is False
+    assert make_tool_interface("web", make_tool(inputSchema={"type": "object"}))["open_params"] is True
     assert (
-        make_tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": True}))["open_params"] is True
+        make_tool_interface("web", make_tool(inputSchema={**make_schema(), "additionalProperties": True}))[
+            "open_params"
+        ]
+        is True
     )
     assert (
-        make_tool_interface("web", tool(inputSchema={**schema(), "additionalProperties": False}))["open_params"]
+        make_tool_interface("web", make_tool(inputSchema={**make_schema(), "additionalProperties": False}))[
+            "open_params"
+        ]
         is False
     )
 
 
 def test_another_schema_or_another_version_of_the_server_is_another_version_of_the_node() -> None:
-    first = make_tool_interface("web", tool(), version="1")["version"]
-    assert make_tool_interface("web", tool(), version="1")["version"] == first
-    assert make_tool_interface("web", tool(), version="2")["version"] != first
-    assert make_tool_interface("web", tool(inputSchema=schema(a={})), version="1")["version"] != first
+    first = make_tool_interface("web", make_tool(), version="1")["version"]
+    assert make_tool_interface("web", make_tool(), version="1")["version"] == first
+    assert make_tool_interface("web", make_tool(), version="2")["version"] != first
+    assert make_tool_interface("web", make_tool(inputSchema=make_schema(a={})), version="1")["version"] != first
 
 
 @pytest.mark.parametrize(
@@ -178,21 +187,21 @@ def test_another_schema_or_another_version_of_the_server_is_another_version_of_t
     [
         {"inputSchema": None},
         {"inputSchema": {"properties": [], "required": "all"}},
-        {"inputSchema": schema(a={"$ref": "#/$defs/Loop"}) | {"$defs": {"Loop": {"$ref": "#/$defs/Loop"}}}},
-        {"inputSchema": schema(a={"$ref": "elsewhere.json"}, b={"$ref": "#/none/there"})},
-        {"outputSchema": schema(a={"$ref": "#"})},
-        {"outputSchema": schema(a={"$ref": "#/properties/a", "properties": {"b": {"$ref": "#/properties/a"}}})},
+        {"inputSchema": make_schema(a={"$ref": "#/$defs/Loop"}) | {"$defs": {"Loop": {"$ref": "#/$defs/Loop"}}}},
+        {"inputSchema": make_schema(a={"$ref": "elsewhere.json"}, b={"$ref": "#/none/there"})},
+        {"outputSchema": make_schema(a={"$ref": "#"})},
+        {"outputSchema": make_schema(a={"$ref": "#/properties/a", "properties": {"b": {"$ref": "#/properties/a"}}})},
         {"description": None, "title": "Finder"},
         {"description": "x" * 100_000},
         {"annotations": "read only"},
     ],
 )
-def test_odd_schemas_still_make_a_sound_interface(odd: dict[str, Any]) -> None:
-    interface = parse_interface(make_tool_interface("web", tool(**odd)), source="mcp")
+def test_unusual_schemas_give_a_valid_interface(odd: dict[str, Any]) -> None:
+    interface = parse_interface(make_tool_interface("web", make_tool(**odd)), source="mcp")
     assert 0 < len(interface.description) <= 1_000
 
 
 @pytest.mark.parametrize("name", [None, "", 3])
-def test_a_tool_without_a_name_is_none(name: Any) -> None:
+def test_a_tool_without_a_name_is_refused(name: Any) -> None:
     with pytest.raises(ValueError, match="name"):
-        make_tool_interface("web", tool(name=name))
+        make_tool_interface("web", make_tool(name=name))

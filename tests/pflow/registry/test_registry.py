@@ -1,3 +1,5 @@
+"""The registry of node types."""
+
 import subprocess
 import sys
 import time
@@ -24,7 +26,7 @@ TOOL = {
 
 
 @pytest.fixture
-def crowded(tmp_path: Path) -> Path:
+def home_with_many_nodes(tmp_path: Path) -> Path:
     """A home with a thousand nodes beside the built-in ones."""
     list_tools(tmp_path, "github", *({**TOOL, "name": f"create_issue_{number}"} for number in range(500)))
     params = {key: {"type": "str", "description": "What is meant by it."} for key in ("a", "b", "c", "d")}
@@ -48,7 +50,7 @@ def test_a_type_of_another_name_is_similar_to_the_type_of_the_same_meaning(
 
 
 @pytest.mark.parametrize("type_name", ["zzzzz", "if", "", "名"])
-def test_a_type_that_means_nothing_here_is_similar_to_none(tmp_path: Path, type_name: str) -> None:
+def test_an_unrelated_type_has_no_similar_types(tmp_path: Path, type_name: str) -> None:
     assert Registry(tmp_path).find_similar(type_name) == []
 
 
@@ -91,7 +93,7 @@ def test_an_empty_query_gives_all_types_in_their_order_and_a_limit_the_first_of_
 
 
 @requirement("PF-R17")
-def test_each_registry_sees_what_is_there_when_it_is_asked(tmp_path: Path) -> None:
+def test_each_registry_sees_the_files_at_its_first_access(tmp_path: Path) -> None:
     early = Registry(tmp_path)
     early.load()
     declare_user_nodes(tmp_path, node("mine"))
@@ -112,28 +114,28 @@ def test_no_nodes_at_all_is_an_empty_registry(tmp_path: Path, monkeypatch: pytes
 
 
 @requirement("PF-N2")
-def test_a_thousand_components_load_within_the_limits(crowded: Path) -> None:
+def test_a_thousand_components_load_within_the_limits(home_with_many_nodes: Path) -> None:
     """In time of this process, of which other programs take nothing; the best of several, as a machine may be busy."""
     cold: list[float] = []
     warm: list[float] = []
     for _ in range(7):
-        (crowded / "cache" / "registry.json").unlink(missing_ok=True)
+        (home_with_many_nodes / "cache" / "registry.json").unlink(missing_ok=True)
         for times in (cold, warm):
             started = time.process_time()
-            assert len(Registry(crowded).load()) > 1_000
+            assert len(Registry(home_with_many_nodes).load()) > 1_000
             times.append(time.process_time() - started)
     assert min(cold) < 0.050
     assert min(warm) < 0.005
 
 
-def test_loading_imports_no_node_and_nothing_heavy(crowded: Path) -> None:
+def test_loading_imports_no_node_and_nothing_heavy(home_with_many_nodes: Path) -> None:
     program = f"""
 import sys
 from pathlib import Path
 from pflow.registry.registry import Registry
 for turn in ("cold", "warm"):
-    assert len(Registry(Path({str(crowded)!r})).load()) > 1_000
-    assert Registry(Path({str(crowded)!r})).get("http").params
+    assert len(Registry(Path({str(home_with_many_nodes)!r})).load()) > 1_000
+    assert Registry(Path({str(home_with_many_nodes)!r})).get("http").params
 heavy = ("pydantic", "httpx", "mcp", "typer", "rich", "platformdirs", "rapidfuzz", "paper_search", "paper_library",
          "universe", "importlib.metadata", "own", "asyncio")
 print([name for name in sys.modules if name.startswith("pflow.nodes") or name in heavy])

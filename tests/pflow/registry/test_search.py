@@ -1,3 +1,5 @@
+"""Ranking of nodes and workflows for a query."""
+
 import random
 import time
 from itertools import pairwise
@@ -56,7 +58,7 @@ def keys(query: str, documents: list[Document] = SHOP, limit: int | None = None)
     return [hit.key for hit in rank_documents(query, documents, limit=limit)]
 
 
-def first(query: str) -> str:
+def get_first_key(query: str) -> str:
     return keys(query)[0]
 
 
@@ -78,23 +80,23 @@ def test_use_never_outweighs_where_a_word_is_found() -> None:
 
 def test_the_exact_name_is_first_however_it_is_written() -> None:
     for query in ("read-file", "read_file", "Read File", "readfile", "readFile"):
-        assert first(query) == "read-file"
+        assert get_first_key(query) == "read-file"
 
 
 def test_words_are_compared_by_their_stems() -> None:
-    assert first("reading files") == "read-file"
-    assert first("repositories") == "github-list-issues"
+    assert get_first_key("reading files") == "read-file"
+    assert get_first_key("repositories") == "github-list-issues"
     assert rank_documents("repositories", SHOP)[0].matched == ("repositories",)
 
 
-def test_names_with_humps_are_words_too() -> None:
-    assert first("post message") == "mcp-slack-postMessage"
-    assert first("channel id") == "mcp-slack-postMessage"
+def test_names_in_camel_case_are_split_into_words() -> None:
+    assert get_first_key("post message") == "mcp-slack-postMessage"
+    assert get_first_key("channel id") == "mcp-slack-postMessage"
 
 
-def test_more_of_the_words_is_better_than_one_of_them() -> None:
-    assert first("write text to a file") == "write-file"
-    assert first("read text from a file") == "read-file"
+def test_a_document_with_more_of_the_words_comes_first() -> None:
+    assert get_first_key("write text to a file") == "write-file"
+    assert get_first_key("read text from a file") == "read-file"
 
 
 @pytest.mark.parametrize(
@@ -108,16 +110,16 @@ def test_more_of_the_words_is_better_than_one_of_them() -> None:
         ("PR", "github-create-pr"),
     ],
 )
-def test_other_words_for_the_same_thing_find_it(query: str, meant: str) -> None:
-    assert first(query) == meant
+def test_synonyms_find_a_document(query: str, meant: str) -> None:
+    assert get_first_key(query) == meant
 
 
 @pytest.mark.parametrize(
     ("query", "meant"),
     [("githb", "github-create-pr"), ("gihtub issues", "github-list-issues"), ("shel", "shell"), ("comand", "shell")],
 )
-def test_a_misspelt_word_finds_what_was_meant(query: str, meant: str) -> None:
-    assert first(query) == meant
+def test_a_misspelt_word_finds_the_intended_document(query: str, meant: str) -> None:
+    assert get_first_key(query) == meant
 
 
 def test_a_misspelt_word_counts_only_where_the_word_itself_is_nowhere() -> None:
@@ -141,25 +143,25 @@ def test_a_sentence_finds_something() -> None:
     assert "llm" in found
 
 
-def test_what_shares_only_common_words_with_a_long_query_is_left_out() -> None:
+def test_documents_that_share_only_common_words_with_a_long_query_are_left_out() -> None:
     crowd = [make_document(f"thing-{number}", description="Does it with a value.") for number in range(200)]
     crowd.append(make_document("comet-finder", description="Finds comets in images of the sky."))
     assert keys("find comets in images of the sky by their value", crowd) == ["comet-finder"]
 
 
 @pytest.mark.parametrize("query", ["zzzzzz", "量子力学", "12345", "c++ qqqq"])
-def test_what_nothing_is_about_finds_nothing(query: str) -> None:
+def test_a_query_without_matches_finds_nothing(query: str) -> None:
     assert keys(query) == []
 
 
 @pytest.mark.parametrize("query", ["", "   ", "?!", "what is there to do", "\x00"])
-def test_a_query_that_says_nothing_gives_everything_in_one_order(query: str) -> None:
+def test_a_query_without_words_returns_everything_in_one_order(query: str) -> None:
     used = [make_document("b", uses=1), make_document("a", uses=1), make_document("c", uses=7), make_document("d")]
     assert keys(query, used) == ["c", "a", "b", "d"]
     assert [hit.score for hit in rank_documents(query, used)] == [0.0] * 4
 
 
-def test_a_name_that_is_no_telling_word_is_still_first_for_itself() -> None:
+def test_a_name_of_common_words_is_first_for_its_own_query() -> None:
     assert keys("what", [make_document("a", uses=9), make_document("what")]) == ["what", "a"]
 
 
@@ -197,7 +199,7 @@ def test_any_text_can_be_asked_for_and_the_order_of_documents_does_not_matter(
 
 
 @given(name=st.from_regex(r"[a-z]{4,12}(-[a-z]{4,12}){0,2}", fullmatch=True))
-def test_everything_is_found_first_by_its_own_name(name: str) -> None:
+def test_every_document_is_first_for_its_own_name(name: str) -> None:
     assert keys(name, [*SHOP, make_document(name)])[0] == name
 
 
@@ -209,10 +211,10 @@ def test_a_text_without_end_is_cut_and_not_waited_for() -> None:
 
 
 def test_the_first_twenty_four_words_of_the_first_thousand_characters_are_searched() -> None:
-    told = [make_document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
-    assert sorted(keys(" ".join(TREES), told)) == sorted(f"n{number}" for number in range(24))
-    assert keys(f"alder {'-' * 988} birch", told) == ["n0", "n1"]
-    assert keys(f"alder {'-' * 994} birch", told) == ["n0"]
+    report = [make_document(f"n{number}", description=tree) for number, tree in enumerate(TREES)]
+    assert sorted(keys(" ".join(TREES), report)) == sorted(f"n{number}" for number in range(24))
+    assert keys(f"alder {'-' * 988} birch", report) == ["n0", "n1"]
+    assert keys(f"alder {'-' * 994} birch", report) == ["n0"]
 
 
 @requirement("PF-N1")

@@ -1,4 +1,4 @@
-"""What is written for a scheduler says what was meant, whatever is in the values."""
+"""Texts for schedulers keep any value unchanged."""
 
 import plistlib
 import re
@@ -39,14 +39,14 @@ HOSTILE = (
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=60)
 
 
-def unit_words(unit: str) -> list[str]:
+def parse_unit_words(unit: str) -> list[str]:
     """Return the words of ExecStart as systemd reads them: quotes, C escapes, specifiers, then variables."""
     (line,) = [line.removeprefix("ExecStart=") for line in unit.split("\n") if line.startswith("ExecStart=")]
     words = [word.encode() for word in re.findall(r'"((?:[^"\\]|\\.)*)"', line)]
     assert " ".join(f'"{word.decode()}"' for word in words) == line, "nothing stands outside the quotes"
     plain: list[str] = []
     for number, word in enumerate(words):
-        raw = re.sub(rb"\\(x[0-9a-f]{2}|.)", lambda found: _unescaped(found[1]), word).decode()
+        raw = re.sub(rb"\\(x[0-9a-f]{2}|.)", lambda found: _unescape(found[1]), word).decode()
         assert not re.search(r"(?<!%)(?:%%)*%(?!%)", raw), "no specifier is left"
         raw = raw.replace("%%", "%")
         if number:
@@ -56,11 +56,11 @@ def unit_words(unit: str) -> list[str]:
     return plain
 
 
-def _unescaped(escape: bytes) -> bytes:
+def _unescape(escape: bytes) -> bytes:
     return bytes([int(escape[1:], 16)]) if escape.startswith(b"x") and len(escape) == 3 else escape
 
 
-def cron_command(line: str) -> str:
+def parse_cron_command(line: str) -> str:
     """Return what cron hands to the shell: the line after its five fields, with \\% as %."""
     command = line.split(" ", 5)[5]
     assert not re.search(r"(?<!\\)%", command), "a bare % would end the command"
@@ -68,10 +68,10 @@ def cron_command(line: str) -> str:
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_systemd_runs_the_very_words_that_were_given(value: str) -> None:
+def test_systemd_runs_exactly_the_given_words(value: str) -> None:
     job = replace(JOB, inputs=(f"topic={value}",))
     unit = render_service(job)
-    assert unit_words(unit) == job.command
+    assert parse_unit_words(unit) == job.command
     assert [line for line in unit.split("\n") if line.startswith("[")] == ["[Unit]", "[Service]"]
     assert "WorkingDirectory=/srv/50%% of it\n" in unit
     assert 'Environment="PATH=/usr/bin:/opt/100%%/bin"\n' in unit
@@ -81,7 +81,7 @@ def test_systemd_runs_the_very_words_that_were_given(value: str) -> None:
 @settings(max_examples=200, deadline=None)
 def test_any_text_is_one_word_for_systemd(value: str) -> None:
     job = replace(JOB, inputs=(f"topic={value}",))
-    assert unit_words(render_service(job)) == job.command
+    assert parse_unit_words(render_service(job)) == job.command
 
 
 @given(TEXTS)
@@ -101,7 +101,7 @@ def test_any_text_that_launchd_can_carry_comes_back_from_the_property_list(value
 
 
 @pytest.mark.parametrize("value", [one for one in HOSTILE if "\\" not in one and "\n" not in one])
-def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: str) -> None:
+def test_a_cron_line_runs_exactly_the_given_words(tmp_path: Path, value: str) -> None:
     folder = tmp_path / "50% of 'it'"
     folder.mkdir()
     program = tmp_path / "my program"
@@ -111,7 +111,7 @@ def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: 
     line = format_cron_line(job)
     assert "\n" not in line
     assert line.startswith("0 7 * * 1 ")
-    done = subprocess.run(["/bin/sh", "-c", cron_command(line)], capture_output=True, text=True, check=True)
+    done = subprocess.run(["/bin/sh", "-c", parse_cron_command(line)], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
     words = (folder / "log").read_text(encoding="utf-8").split("\0")[:-1]
     assert words == [str(folder), JOB.environment["PATH"], *job.command[1:]]
@@ -119,7 +119,7 @@ def test_a_cron_line_runs_the_very_words_that_were_given(tmp_path: Path, value: 
 
 
 @pytest.mark.parametrize("value", ["a\nb", "a\\b", "a\rb", "\x07"])
-def test_what_cron_cannot_carry_is_refused_with_another_way(value: str) -> None:
+def test_inputs_that_cron_cannot_store_are_refused_with_an_alternative(value: str) -> None:
     with pytest.raises(InvalidInputs, match="cron cannot store") as refused:
         format_cron_line(replace(JOB, inputs=(f"topic={value}",)))
     assert refused.value.hint == "Write it to a file, and give topic=@FILE."
@@ -143,7 +143,7 @@ def test_a_program_with_a_quote_in_its_path_is_refused() -> None:
 
 
 @pytest.mark.parametrize("value", ["a\0b", "half \udcff"])
-def test_inputs_that_are_no_text_are_refused(value: str) -> None:
+def test_inputs_that_are_not_text_are_refused(value: str) -> None:
     with pytest.raises(InvalidInputs, match="'topic' is not text"):
         replace(JOB, inputs=(f"topic={value}",))
 

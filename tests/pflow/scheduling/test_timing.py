@@ -1,4 +1,4 @@
-"""Days and a time are read in the forms that people write, and written in the forms that schedulers read."""
+"""Times are parsed in the forms that people write, and written in the forms of schedulers."""
 
 import shutil
 import subprocess
@@ -47,7 +47,7 @@ def test_a_time_is_read_and_reads_back_from_its_own_text(
         "mon \uff10\uff17:00",
     ],
 )
-def test_anything_else_is_refused_with_the_forms_there_are(text: str) -> None:
+def test_any_other_time_is_refused_with_the_valid_forms(text: str) -> None:
     with pytest.raises(InvalidInputs) as refused:
         parse_timing(text)
     assert refused.value.hint == f"Write one of {FORMS}."
@@ -75,7 +75,7 @@ def test_each_scheduler_is_given_the_time_in_its_own_form(
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
-def test_systemd_reads_every_calendar_as_it_is_meant() -> None:
+def test_systemd_parses_every_calendar_as_intended() -> None:
     calendars = [parse_timing(text).to_systemd() for text, *_ in READ]
     done = subprocess.run(["systemd-analyze", "calendar", *calendars], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Commands with a template `${v}`: those in which its value would be code, and those in which it is only data."""
+"""Commands with a template `${v}`: those in which its value would be code, and those in which it is data."""
 
 REFUSED = [
     # shells

@@ -1,4 +1,4 @@
-"""Values in shell commands, proved by running them: every value arrives as it is, and none is ever read as code."""
+"""Values in shell commands, tested by running them: every value arrives unchanged, and none is code."""
 
 import os
 import shutil
@@ -159,7 +159,9 @@ STOPPED = [
 AROUND = SIGNS | dict.fromkeys(STOPPED, "{}.")
 
 
-def run(shell: str, command: str, variables: dict[str, str], folder: Path) -> subprocess.CompletedProcess[bytes]:
+def run_command(
+    shell: str, command: str, variables: dict[str, str], folder: Path
+) -> subprocess.CompletedProcess[bytes]:
     environment = {"PATH": os.environ["PATH"], "HOME": "/nowhere", **variables}
     return subprocess.run(
         [*shell.split(), "-c", command],
@@ -172,11 +174,11 @@ def run(shell: str, command: str, variables: dict[str, str], folder: Path) -> su
     )
 
 
-def printed(shell: str, command: str, value: Any) -> str:
-    """What the command prints with this value, after a look that nothing else was done."""
+def get_printed_text(shell: str, command: str, value: Any) -> str:
+    """Return the output of the command with this value, and check that it had no other effect."""
     made, variables = rewrite_command(command, lambda _: value)
     with tempfile.TemporaryDirectory() as folder:
-        ended = run(shell, made, variables, Path(folder))
+        ended = run_command(shell, made, variables, Path(folder))
         assert os.listdir(folder) == []
     assert ended.stderr == b""
     assert ended.returncode == 0
@@ -193,18 +195,18 @@ ANSI = "in an ANSI quote"
 @example(value="'; touch PWNED; '")
 @example(value="$(touch PWNED) `touch PWNED` * a  b\n")
 @example(value="\"'\\\n")
-def test_a_value_arrives_as_it_is_and_is_never_code(shell: str, place: str, value: str) -> None:
+def test_a_value_arrives_unchanged_and_is_never_code(shell: str, place: str, value: str) -> None:
     expected = AROUND.get(place, "{}").replace("{}", value)
     if place == ANSI and "bash" not in shell:
         expected = f"${value}"
-    assert printed(shell, ONE_PLACE[place], value) == expected
+    assert get_printed_text(shell, ONE_PLACE[place], value) == expected
 
 
 @pytest.mark.parametrize("shell", SHELLS)
 @pytest.mark.parametrize("place", ["bare", "in double quotes", "in single quotes", "in a here-document"])
 @pytest.mark.parametrize("value", HOSTILE)
 def test_every_known_attack_is_printed_and_does_nothing(shell: str, place: str, value: str) -> None:
-    assert printed(shell, ONE_PLACE[place], value) == AROUND.get(place, "{}").replace("{}", value)
+    assert get_printed_text(shell, ONE_PLACE[place], value) == AROUND.get(place, "{}").replace("{}", value)
 
 
 WORDS = st.recursive(
@@ -229,11 +231,11 @@ WORDS = st.recursive(
 @pytest.mark.parametrize("shell", SHELLS)
 @settings(max_examples=80)
 @given(word=WORDS, value=VALUES)
-def test_however_quotes_and_substitutions_are_nested_the_value_arrives_as_it_is(
+def test_a_value_arrives_unchanged_in_any_nesting_of_quotes_and_substitutions(
     shell: str, word: tuple[str, str], value: str
 ) -> None:
     command, pattern = word
-    assert printed(shell, f"printf %s a{command}", value) == "a" + pattern.replace("{x}", value)
+    assert get_printed_text(shell, f"printf %s a{command}", value) == "a" + pattern.replace("{x}", value)
 
 
 def test_each_template_has_a_variable_of_its_own() -> None:
@@ -256,8 +258,8 @@ def test_no_part_of_a_value_is_ever_in_the_command(value: str) -> None:
     ("value", "text"),
     [(None, ""), (True, "true"), (5, "5"), (1.5, "1.5"), ([1, "a b"], '[1,"a b"]'), ({"a": "'"}, '{"a":"\'"}')],
 )
-def test_values_that_are_no_text_arrive_as_json(value: Any, text: str) -> None:
-    assert printed("/bin/sh", "printf %s ${x}", value) == text
+def test_values_that_are_not_text_arrive_as_json(value: Any, text: str) -> None:
+    assert get_printed_text("/bin/sh", "printf %s ${x}", value) == text
 
 
 @pytest.mark.parametrize(
@@ -275,7 +277,7 @@ def test_values_that_are_no_text_arrive_as_json(value: Any, text: str) -> None:
         "no templates, it's plain",
     ],
 )
-def test_what_is_the_shells_own_is_left_to_the_shell(command: str) -> None:
+def test_shell_syntax_is_left_to_the_shell(command: str) -> None:
     def never(template: Template) -> Any:
         pytest.fail(f"asked for {template.text}")
 
@@ -284,21 +286,21 @@ def test_what_is_the_shells_own_is_left_to_the_shell(command: str) -> None:
 
 def test_the_shells_own_expansions_work_beside_templates() -> None:
     command = 'y=a.b.c; printf "%s|" "${HOME:-none}" "${#y}" "${y%.*}" "${gone:-d}" ${x}'
-    assert printed("/bin/sh", command, "${HOME}") == "/nowhere|5|a.b|d|${HOME}|"
+    assert get_printed_text("/bin/sh", command, "${HOME}") == "/nowhere|5|a.b|d|${HOME}|"
 
 
 def test_an_escaped_template_is_the_shells() -> None:
     assert rewrite_command("y=1; echo $${y}", lambda _: "never") == ("y=1; echo ${y}", {})
-    assert printed("/bin/sh", "y=1; printf %s $${y} ${x}", "v") == "1v"
+    assert get_printed_text("/bin/sh", "y=1; printf %s $${y} ${x}", "v") == "1v"
 
 
 @pytest.mark.parametrize("command", ["printf %s \\${x}", 'printf %s "\\${x}"', "cat <<EOF\n\\${x}\nEOF"])
 def test_a_template_behind_a_backslash_is_the_text_itself(command: str) -> None:
-    assert printed("/bin/sh", command, "never").strip() == "${x}"
+    assert get_printed_text("/bin/sh", command, "never").strip() == "${x}"
 
 
 def test_a_backslash_in_single_quotes_escapes_nothing() -> None:
-    assert printed("/bin/sh", "printf %s '\\${x}'", "v") == "\\v"
+    assert get_printed_text("/bin/sh", "printf %s '\\${x}'", "v") == "\\v"
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -316,7 +318,7 @@ def test_a_backslash_in_single_quotes_escapes_nothing() -> None:
     ],
 )
 def test_arithmetic_takes_whole_numbers(shell: str, command: str, value: Any, text: str) -> None:
-    assert printed(shell, command, value) == text
+    assert get_printed_text(shell, command, value) == text
 
 
 COMPUTED = [
@@ -345,7 +347,7 @@ def test_arithmetic_takes_nothing_but_whole_numbers(command: str, value: Any) ->
     assert caught.value.hint
 
 
-def test_what_is_no_arithmetic_takes_any_text() -> None:
+def test_positions_outside_of_arithmetic_accept_any_text() -> None:
     made, variables = rewrite_command("echo ${y:-${x}} ${y:=${x}} ${y:+${x}} $(echo ${x})", lambda _: "any")
     assert len(variables) == 4
     assert "any" not in made
@@ -358,13 +360,13 @@ def test_a_here_document_in_which_the_shell_puts_nothing_is_refused(word: str) -
     assert "stdin" in caught.value.hint
 
 
-def test_a_value_with_a_nul_is_refused_and_the_way_round_is_told() -> None:
+def test_a_value_with_a_nul_is_refused_with_an_alternative() -> None:
     with pytest.raises(NodeFailed, match="NUL") as caught:
         rewrite_command("cat ${data.body}", lambda _: "a\0b")
     assert '"stdin": "${data.body}"' in caught.value.hint
 
 
-def test_a_value_too_long_for_a_variable_is_refused_and_the_way_round_is_told() -> None:
+def test_a_value_too_long_for_a_variable_is_refused_with_an_alternative() -> None:
     assert rewrite_command("echo ${x}", lambda _: "x" * 100_000)[1] == {"PFLOW_1": "x" * 100_000}
     for value in ("x" * 100_001, "é" * 50_001):
         with pytest.raises(NodeFailed, match="longer than 100,000 bytes") as caught:
@@ -373,7 +375,7 @@ def test_a_value_too_long_for_a_variable_is_refused_and_the_way_round_is_told() 
 
 
 def test_half_characters_arrive_as_question_marks() -> None:
-    assert printed("/bin/sh", "printf %s ${x}", "a\ud800b") == "a?b"
+    assert get_printed_text("/bin/sh", "printf %s ${x}", "a\ud800b") == "a?b"
 
 
 @pytest.mark.skipif(len(SHELLS) < 2, reason="there is no bash here")
@@ -388,9 +390,9 @@ def test_half_characters_arrive_as_question_marks() -> None:
         ('y=(a ${x}); printf %s "${y[1]:-}"', "{}"),
     ],
 )
-def test_what_only_some_shells_know_does_not_change_how_values_arrive(command: str, text: str) -> None:
+def test_extensions_of_some_shells_do_not_change_how_values_arrive(command: str, text: str) -> None:
     value = "a  '*' $(touch PWNED)"
-    assert printed(SHELLS[1], command, value) == text.replace("{}", value)
+    assert get_printed_text(SHELLS[1], command, value) == text.replace("{}", value)
 
 
 def test_a_command_of_a_million_characters_is_rewritten() -> None:

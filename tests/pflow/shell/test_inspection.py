@@ -1,4 +1,4 @@
-"""Values are never code: commands in which they would be are refused, and in all others hostile values do nothing."""
+"""Commands in which a value would be code are refused; in all others hostile values have no effect."""
 
 import os
 import re
@@ -113,12 +113,12 @@ def is_refused(command: str) -> bool:
 
 
 @pytest.mark.parametrize("command", REFUSED)
-def test_a_value_in_the_place_of_a_program_is_refused(command: str) -> None:
+def test_a_value_used_as_a_program_is_refused(command: str) -> None:
     assert is_refused(command)
 
 
 @pytest.mark.parametrize("command", ACCEPTED)
-def test_a_value_in_the_place_of_data_is_accepted(command: str) -> None:
+def test_a_value_used_as_data_is_accepted(command: str) -> None:
     assert not is_refused(command)
 
 
@@ -127,8 +127,8 @@ def test_there_are_enough_commands_of_both_kinds() -> None:
     assert len(ACCEPTED) >= 120
 
 
-def taken_by(command: str, values: list[str]) -> list[str]:
-    """The values that the command may be given when it runs."""
+def select_accepted_values(command: str, values: list[str]) -> list[str]:
+    """Return the values that the command accepts at run time."""
     taken: list[str] = []
     for value in values:
         try:
@@ -141,8 +141,8 @@ def taken_by(command: str, values: list[str]) -> list[str]:
     return taken
 
 
-def run(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
-    """What the command prints with each of the values."""
+def run_command(command: str, values: list[str], shell: str, folder: Path) -> list[str]:
+    """Return the output of the command with each of the values."""
     for name, text in FILES.items():
         (folder / name).write_text(text)
     (folder / "script.sh").chmod(0o755)
@@ -171,13 +171,15 @@ def test_hostile_values_do_nothing_but_arrive(command: str, shell: str) -> None:
     if missing := [one for one in PROGRAMS if one in command.split() and not shutil.which(one)]:
         pytest.skip(f"{missing[0]} is not installed")
     expected = ACCEPTED[command]
-    values = taken_by(command, [*HOSTILE, *([LONG] if expected else [])]) or taken_by(command, ["5"])
+    values = select_accepted_values(command, [*HOSTILE, *([LONG] if expected else [])]) or select_accepted_values(
+        command, ["5"]
+    )
     if any(one in command.split() for one in SLOW):
         values = values[SHELLS.index(shell) :: len(SHELLS) * 2]
     elif shell != SHELLS[0]:
         values = values[::2]
     with tempfile.TemporaryDirectory() as name:
-        printed = run(command, values, shell, Path(name))
+        printed = run_command(command, values, shell, Path(name))
         assert not list(Path(name).rglob(CANARY)), command
     assert len(printed) == len(values)
     if expected is not None:
@@ -191,7 +193,7 @@ TEXTS = st.text(st.characters(exclude_characters="\0\036", exclude_categories=["
 @given(st.lists(TEXTS, min_size=1, max_size=8))
 def test_any_text_arrives_unchanged(values: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
-        assert run("sh -c 'printf %s \"$1\"' _ ${v}", values, "/bin/sh", Path(name)) == values
+        assert run_command("sh -c 'printf %s \"$1\"' _ ${v}", values, "/bin/sh", Path(name)) == values
 
 
 def test_a_nul_is_refused_in_every_accepted_command() -> None:
@@ -228,7 +230,7 @@ def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(
     "command",
     ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"],
 )
-def test_a_value_may_begin_with_a_dash_where_it_is_no_option(command: str) -> None:
+def test_a_value_can_begin_with_a_dash_where_it_is_not_an_option(command: str) -> None:
     assert rewrite_command(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
 
 
@@ -255,18 +257,18 @@ def shell_node(**params: Any) -> Plain:
     ],
 )
 def test_values_of_stdin_and_env_are_not_run_either(params: Plain, program: str) -> None:
-    told = find_only(check_document(shell_node(**params)), "template_to_interpreter")
-    assert (told.severity, told.path) == ("error", "nodes[0].params.command")
-    assert f"`{program}`" in told.message
+    report = find_only(check_document(shell_node(**params)), "template_to_interpreter")
+    assert (report.severity, report.path) == ("error", "nodes[0].params.command")
+    assert f"`{program}`" in report.message
 
 
 @pytest.mark.parametrize(
     "env", ["${v}", '{"X": "${v}"}', {"PATH": "${v}"}, {"LD_PRELOAD": "x${v}"}, {"BASH_ENV": "${v}"}]
 )
-def test_a_value_does_not_decide_what_runs_by_a_variable(env: Any) -> None:
-    told = find_only(check_document(shell_node(command="ls", env=env)), "template_in_environment")
-    assert told.severity == "error"
-    assert "choose other names" in told.hint
+def test_a_value_does_not_select_a_program_through_a_variable(env: Any) -> None:
+    report = find_only(check_document(shell_node(command="ls", env=env)), "template_in_environment")
+    assert report.severity == "error"
+    assert "choose other names" in report.hint
 
 
 @pytest.mark.parametrize(
@@ -296,10 +298,10 @@ def test_values_of_stdin_and_env_are_data(params: Plain) -> None:
     ],
 )
 def test_the_hint_of_a_refused_command_is_a_safe_form(command: str, hint: str) -> None:
-    told = find_only(check_document(shell_node(command=command)), "template_to_interpreter")
-    assert (told.severity, told.path, told.node) == ("error", "nodes[0].params.command", "a")
-    assert hint in told.hint
-    assert "`${v}`" in told.message
+    report = find_only(check_document(shell_node(command=command)), "template_to_interpreter")
+    assert (report.severity, report.path, report.node) == ("error", "nodes[0].params.command", "a")
+    assert hint in report.hint
+    assert "`${v}`" in report.message
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What texts with templates stand for, and what is said when they stand for nothing."""
+"""Resolution of templates, and errors for missing values."""
 
 import copy
 import json
@@ -26,14 +26,14 @@ JSON = st.recursive(
 )
 
 
-def resolved(value: Any, **scope: Any) -> Any:
+def resolve(value: Any, **scope: Any) -> Any:
     resolution = Resolution(Scope(scope))
     made = resolution.resolve_value(value)
     resolution.raise_if_missing()
     return made
 
 
-def unresolved(value: Any, **scope: Any) -> TemplateUnresolved:
+def expect_unresolved(value: Any, **scope: Any) -> TemplateUnresolved:
     resolution = Resolution(Scope(scope))
     resolution.resolve_value(value)
     with pytest.raises(TemplateUnresolved) as caught:
@@ -42,26 +42,26 @@ def unresolved(value: Any, **scope: Any) -> TemplateUnresolved:
 
 
 @given(JSON)
-def test_a_template_that_is_the_whole_text_keeps_the_type_of_its_value(value: Any) -> None:
-    made = resolved({"a": ["${x}", {"b": "${ x }"}]}, x=value)
+def test_a_template_that_is_the_whole_text_has_the_type_of_its_value(value: Any) -> None:
+    made = resolve({"a": ["${x}", {"b": "${ x }"}]}, x=value)
     assert made == {"a": [value, {"b": value}]}
     assert type(made["a"][0]) is type(value)
 
 
 @given(JSON)
-def test_a_value_at_the_end_of_a_way_keeps_its_type(value: Any) -> None:
-    made = resolved("${node.out.list[1].x}", node={"out": {"list": [0, {"x": value}]}})
+def test_a_value_at_the_end_of_a_path_has_its_own_type(value: Any) -> None:
+    made = resolve("${node.out.list[1].x}", node={"out": {"list": [0, {"x": value}]}})
     assert (made, type(made)) == (value, type(value))
 
 
 @given(st.text().filter(lambda text: "${" not in text))
-def test_a_text_without_a_beginning_stays_as_it_is(text: str) -> None:
-    assert resolved(text) == text
+def test_a_text_without_a_template_start_is_unchanged(text: str) -> None:
+    assert resolve(text) == text
 
 
 @given(st.text(st.sampled_from("${}ax $")))
 def test_an_escaped_text_stands_for_itself(text: str) -> None:
-    assert resolved(text.replace("${", "$${")) == text
+    assert resolve(text.replace("${", "$${")) == text
 
 
 @given(
@@ -69,8 +69,8 @@ def test_an_escaped_text_stands_for_itself(text: str) -> None:
     JSON,
     st.text().filter(lambda text: "${" not in text),
 )
-def test_a_value_within_a_text_is_put_there_as_text(before: str, value: Any, behind: str) -> None:
-    made = resolved(f"<{before}${{x}}{behind}>", x=value)
+def test_a_value_inside_a_text_becomes_text(before: str, value: Any, behind: str) -> None:
+    made = resolve(f"<{before}${{x}}{behind}>", x=value)
     assert made == f"<{before}{format_as_text(value)}{behind}>"
 
 
@@ -98,7 +98,7 @@ def test_a_value_as_text_is_json_unless_it_is_text_or_null(value: Any) -> None:
         (["\ud800"], r'["\ud800"]'),
     ],
 )
-def test_a_value_within_a_text_is_written_as_json_even_where_that_is_rare(value: Any, text: str) -> None:
+def test_a_value_inside_a_text_becomes_json_even_for_unusual_values(value: Any, text: str) -> None:
     assert format_as_text(value) == text
 
 
@@ -113,17 +113,17 @@ def test_a_value_within_a_text_is_written_as_json_even_where_that_is_rare(value:
         ("${sh.stdout}", '  {"name": "Ada", "list": [1, 2, 3]}'),
     ],
 )
-def test_text_that_holds_json_is_read_when_a_way_leads_into_it(template: str, value: Any) -> None:
-    assert resolved(template, sh={"stdout": '  {"name": "Ada", "list": [1, 2, 3]}'}) == value
+def test_text_that_contains_json_is_parsed_if_a_path_leads_into_it(template: str, value: Any) -> None:
+    assert resolve(template, sh={"stdout": '  {"name": "Ada", "list": [1, 2, 3]}'}) == value
 
 
-def test_text_that_holds_a_number_stays_text() -> None:
-    assert resolved("${sh.stdout}", sh={"stdout": "12345678901234567890"}) == "12345678901234567890"
+def test_text_that_contains_a_number_stays_text() -> None:
+    assert resolve("${sh.stdout}", sh={"stdout": "12345678901234567890"}) == "12345678901234567890"
 
 
 def test_an_index_may_itself_be_a_value() -> None:
-    assert resolved("${list[${i}].x}", list=[{"x": "a"}, {"x": "b"}], i=1) == "b"
-    assert resolved("${by.name[${who.id}]}", by={"name": {"ada": 36}}, who={"id": "ada"}) == 36
+    assert resolve("${list[${i}].x}", list=[{"x": "a"}, {"x": "b"}], i=1) == "b"
+    assert resolve("${by.name[${who.id}]}", by={"name": {"ada": 36}}, who={"id": "ada"}) == 36
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_the_first_choice_that_is_there_and_not_null_is_taken(template: str, val
     scope = {"there": "there", "empty": "", "zero": 0, "no": False, "none": None, "list": [1]}
     if template.startswith("${null"):
         template = template.replace("null", "none")
-    assert resolved(template, **scope) == value
+    assert resolve(template, **scope) == value
 
 
 @pytest.mark.parametrize(
@@ -162,18 +162,18 @@ def test_the_first_choice_that_is_there_and_not_null_is_taken(template: str, val
     ],
 )
 def test_an_escape_gives_the_two_characters_themselves(template: str, text: str) -> None:
-    assert resolved(template, x=1) == text
+    assert resolve(template, x=1) == text
 
 
 def test_values_are_never_resolved_again() -> None:
-    assert resolved(["${x}", "<${x}>"], x="${y} $${z}", y="secret") == ["${y} $${z}", "<${y} $${z}>"]
+    assert resolve(["${x}", "<${x}>"], x="${y} $${z}", y="secret") == ["${y} $${z}", "<${y} $${z}>"]
 
 
 def test_resolving_changes_neither_the_value_nor_the_scope() -> None:
     value = {"a": ["${x}", {"b": "${x.k} and $${y}"}]}
     scope = {"x": {"k": [1, 2]}}
     before = copy.deepcopy((value, scope))
-    resolved(value, **scope)
+    resolve(value, **scope)
     assert (value, scope) == before
 
 
@@ -185,8 +185,8 @@ def test_names_of_an_item_hide_those_of_the_run() -> None:
 
 
 @requirement("PF-E4")
-def test_all_that_is_missing_is_told_at_once() -> None:
-    error = unresolved(
+def test_all_missing_references_are_reported_at_once() -> None:
+    error = expect_unresolved(
         {"url": "${api_url}/x", "list": ["${key}", "${api_url}"], "o": "${fetched.body}"}, fetched={"status": 200}
     )
     assert error.type == "template_error"
@@ -199,15 +199,15 @@ def test_all_that_is_missing_is_told_at_once() -> None:
     assert body["available"] == ["fetched.status", "fetched"]
 
 
-def test_what_was_probably_meant_is_told() -> None:
-    assert "${fetch-data.stdout}" in unresolved("${fetch_data.stdout}", **{"fetch-data": {"stdout": "x"}}).hint or (
-        "${fetch-data}" in unresolved("${fetch_data.stdout}", **{"fetch-data": {"stdout": "x"}}).hint
-    )
-    assert "${fetch.stdout}" in unresolved("${fetch.stdot}", fetch={"stdout": "x", "exit_code": 0}).hint
+def test_the_probably_intended_name_is_suggested() -> None:
+    assert "${fetch-data.stdout}" in expect_unresolved(
+        "${fetch_data.stdout}", **{"fetch-data": {"stdout": "x"}}
+    ).hint or ("${fetch-data}" in expect_unresolved("${fetch_data.stdout}", **{"fetch-data": {"stdout": "x"}}).hint)
+    assert "${fetch.stdout}" in expect_unresolved("${fetch.stdot}", fetch={"stdout": "x", "exit_code": 0}).hint
 
 
 @pytest.mark.parametrize(
-    ("template", "said"),
+    ("template", "expected"),
     [
         ("${f.stdout.a.c}", "`f.stdout.a` has: bee, sea."),
         ("${f.stdout.a.be}", "`f.stdout.a` has: bee, sea. Did you mean ${f.stdout.a.bee}?"),
@@ -222,74 +222,84 @@ def test_what_was_probably_meant_is_told() -> None:
         ("${f.code.x}", "`f.code` is a number, and does not have items."),
     ],
 )
-def test_a_miss_below_a_node_is_told_with_what_there_is_at_the_deepest_place_that_exists(
-    template: str, said: str
+def test_a_miss_below_a_node_is_reported_with_the_keys_of_the_deepest_existing_value(
+    template: str, expected: str
 ) -> None:
     stdout = '{"a": {"bee": 1, "sea": 2}, "list": [{}, {"b": 1}], "none": null}'
-    error = unresolved(template, f={"stdout": stdout, "text": "plain", "code": 0}, i=0)
-    assert error.hint == said
+    error = expect_unresolved(template, f={"stdout": stdout, "text": "plain", "code": 0}, i=0)
+    assert error.hint == expected
 
 
-def test_what_is_available_at_the_deepest_place_comes_first() -> None:
-    error = unresolved("${f.stdout.a.c}", f={"stdout": '{"a": {"b": 1}}'}, who="x")
+def test_names_at_the_deepest_existing_value_come_first() -> None:
+    error = expect_unresolved("${f.stdout.a.c}", f={"stdout": '{"a": {"b": 1}}'}, who="x")
     assert error.body()["error"]["available"] == ["f.stdout.a.b", "f", "who"]
 
 
-def test_misses_of_many_kinds_are_told_in_short_and_only_an_unknown_name_as_an_input() -> None:
-    error = unresolved("${f.x} ${f.y} ${wo} ${f.z}", f={"stdout": 1}, who=1)
+def test_misses_of_many_kinds_are_summarised_and_only_unknown_names_are_suggested_as_inputs() -> None:
+    error = expect_unresolved("${f.x} ${f.y} ${wo} ${f.z}", f={"stdout": 1}, who=1)
     assert error.hint.startswith("`f` has: stdout. Did you mean ${who}? Give it as an input")
     assert error.missing == ["f.x", "f.y", "wo", "f.z"]
 
 
-def test_keys_that_are_long_or_many_are_told_in_short() -> None:
-    error = unresolved("${f.x}", f={f"{number}{'k' * 10_000}": 1 for number in range(5_000)})
+def test_long_and_many_keys_are_shortened() -> None:
+    error = expect_unresolved("${f.x}", f={f"{number}{'k' * 10_000}": 1 for number in range(5_000)})
     assert len(error.hint) < 5_000
 
 
-def cut(name: str = "stdout", size: Any = 20_000_000, file: Any = "/home/me/.pflow/spool/run_1/stdout-x7") -> Any:
+def make_truncated_output(
+    name: str = "stdout", size: Any = 20_000_000, file: Any = "/home/me/.pflow/spool/run_1/stdout-x7"
+) -> Any:
     return {name: "beg", f"{name}_file": file, f"{name}_size": size}
 
 
 @pytest.mark.parametrize(
     ("template", "scope", "file"),
     [
-        ("${sh.stdout}", {"sh": cut()}, "${sh.stdout_file}"),
-        ("${sh.stdout.a.b}", {"sh": cut()}, "${sh.stdout_file}"),
-        ("${each.results[1].stdout}", {"each": {"results": [cut("stderr"), cut()]}}, "${each.results[1].stdout_file}"),
-        ("${each.results[${i}].stdout}", {"each": {"results": [cut()]}, "i": 0}, "${each.results[${i}].stdout_file}"),
+        ("${sh.stdout}", {"sh": make_truncated_output()}, "${sh.stdout_file}"),
+        ("${sh.stdout.a.b}", {"sh": make_truncated_output()}, "${sh.stdout_file}"),
+        (
+            "${each.results[1].stdout}",
+            {"each": {"results": [make_truncated_output("stderr"), make_truncated_output()]}},
+            "${each.results[1].stdout_file}",
+        ),
+        (
+            "${each.results[${i}].stdout}",
+            {"each": {"results": [make_truncated_output()]}, "i": 0},
+            "${each.results[${i}].stdout_file}",
+        ),
     ],
 )
-def test_the_beginning_of_an_output_never_passes_for_all_of_it(template: str, scope: Any, file: str) -> None:
+def test_a_truncated_output_is_never_used_as_complete(template: str, scope: Any, file: str) -> None:
     with pytest.raises(NodeFailed, match="20,000,000 bytes long") as caught:
-        resolved(template, **scope)
+        resolve(template, **scope)
     assert f"`{file}`" in caught.value.hint
 
 
 @pytest.mark.parametrize(
     "image",
     [
-        cut("image", "large", "cat.png"),
-        cut("image", 1234, "cat.png"),
-        cut("image", 1234, "/home/me/.pflow/spool/run_1/stdout-x7"),
-        cut("image", True, "/home/me/.pflow/spool/run_1/image-x7"),
-        cut("image", 1234, None),
-        cut("image", 1234, "image-x7"),
+        make_truncated_output("image", "large", "cat.png"),
+        make_truncated_output("image", 1234, "cat.png"),
+        make_truncated_output("image", 1234, "/home/me/.pflow/spool/run_1/stdout-x7"),
+        make_truncated_output("image", True, "/home/me/.pflow/spool/run_1/image-x7"),
+        make_truncated_output("image", 1234, None),
+        make_truncated_output("image", 1234, "image-x7"),
     ],
 )
-def test_data_whose_keys_look_like_those_of_a_cut_output_are_passed_on(image: Any) -> None:
-    assert resolved("${get.image}", get=image) == "beg"
-    assert resolved("${get.echo.image}", get={"echo": image}) == "beg"
+def test_data_with_keys_like_those_of_a_truncated_output_is_passed_on(image: Any) -> None:
+    assert resolve("${get.image}", get=image) == "beg"
+    assert resolve("${get.echo.image}", get={"echo": image}) == "beg"
 
 
 def test_data_below_the_outputs_of_a_node_are_never_taken_for_a_cut_output() -> None:
-    data = cut()
-    assert resolved("${get.response.stdout}", get={"response": data}) == "beg"
-    assert resolved("${get.response.results[0].stdout}", get={"response": {"results": [data]}}) == "beg"
+    data = make_truncated_output()
+    assert resolve("${get.response.stdout}", get={"response": data}) == "beg"
+    assert resolve("${get.response.results[0].stdout}", get={"response": {"results": [data]}}) == "beg"
 
 
 def test_only_choices_that_are_missing_are_called_missing() -> None:
-    assert unresolved("${none ?? gone}", none=None).missing == ["gone"]
-    assert unresolved("${gone.a ?? gone.b}").missing == ["gone.a", "gone.b"]
+    assert expect_unresolved("${none ?? gone}", none=None).missing == ["gone"]
+    assert expect_unresolved("${gone.a ?? gone.b}").missing == ["gone.a", "gone.b"]
 
 
 @pytest.mark.parametrize(
@@ -307,59 +317,61 @@ def test_only_choices_that_are_missing_are_called_missing() -> None:
         "${list.9999999999999}",
     ],
 )
-def test_a_way_that_leads_nowhere_is_missing(template: str) -> None:
-    error = unresolved(template, none=None, list=[1, 2, 3], n=5, text="{no json")
+def test_a_path_without_a_value_is_missing(template: str) -> None:
+    error = expect_unresolved(template, none=None, list=[1, 2, 3], n=5, text="{no json")
     assert error.missing == [template[2:-1]]
 
 
-def test_long_lists_of_missing_names_are_told_in_time() -> None:
-    error = unresolved(" ".join(f"${{gone.x{n}}}" for n in range(20_000)), gone={f"y{n}": n for n in range(20_000)})
+def test_long_lists_of_missing_names_are_reported_in_time() -> None:
+    error = expect_unresolved(
+        " ".join(f"${{gone.x{n}}}" for n in range(20_000)), gone={f"y{n}": n for n in range(20_000)}
+    )
     assert len(error.missing) == 20_000
     assert len(error.body()["error"]["available"]) == 20
 
 
 def test_a_text_of_a_million_characters_is_resolved() -> None:
     text = "x" * 500_000
-    assert resolved("${a} ${a}", a=text) == f"{text} {text}"
-    assert resolved("y" * 1_000_000 + "${a}", a=1).endswith("y1")
+    assert resolve("${a} ${a}", a=text) == f"{text} {text}"
+    assert resolve("y" * 1_000_000 + "${a}", a=1).endswith("y1")
 
 
 def test_a_text_that_templates_would_blow_up_is_refused() -> None:
     with pytest.raises(NodeFailed, match=f"more than {LONGEST:,} characters and items") as caught:
-        resolved("${a}" * 100_000, a="x" * 100_000)
+        resolve("${a}" * 100_000, a="x" * 100_000)
     assert caught.value.hint
 
 
-def test_what_is_blown_up_over_several_parameters_is_refused_too() -> None:
+def test_text_that_is_expanded_over_several_parameters_is_refused_too() -> None:
     with pytest.raises(NodeFailed, match="characters and items"):
-        resolved([" ${a}" * 100] * 1000, a="x" * 10_000)
+        resolve([" ${a}" * 100] * 1000, a="x" * 10_000)
 
 
-def test_values_that_hold_each_other_many_times_over_are_refused_before_they_are_written_out() -> None:
+def test_values_that_contain_each_other_many_times_are_refused_before_they_are_written_out() -> None:
     def grow() -> None:
         value: Any = ["laugh"] * 10
         for _ in range(60):
-            value = resolved(["${a}"] * 10, a=value)
+            value = resolve(["${a}"] * 10, a=value)
 
     with pytest.raises(NodeFailed, match="characters and items"):
         grow()
 
 
-def test_one_large_text_put_in_many_places_is_refused() -> None:
+def test_one_large_text_inserted_many_times_is_refused() -> None:
     with pytest.raises(NodeFailed, match="characters and items"):
-        resolved(["${a}"] * 1000, a="x" * 100_000)
+        resolve(["${a}"] * 1000, a="x" * 100_000)
 
 
 def test_one_large_value_alone_is_passed_on_whole() -> None:
     text = "x" * (LONGEST + 1)
-    assert resolved({"stdin": "${a}", "n": "${b}"}, a=text, b=5)["stdin"] is text
+    assert resolve({"stdin": "${a}", "n": "${b}"}, a=text, b=5)["stdin"] is text
 
 
 def test_many_small_values_are_resolved() -> None:
-    assert resolved(["${a}"] * 10_000, a=[1, {"b": "c"}]) == [[1, {"b": "c"}]] * 10_000
+    assert resolve(["${a}"] * 10_000, a=[1, {"b": "c"}]) == [[1, {"b": "c"}]] * 10_000
 
 
-def test_texts_within_a_value_are_all_found_however_deep() -> None:
+def test_all_texts_in_a_value_are_found_at_any_depth() -> None:
     deep: Any = "bottom"
     for _ in range(5_000):
         deep = [deep]
@@ -371,5 +383,5 @@ def test_texts_within_a_value_are_all_found_however_deep() -> None:
 
 
 @given(JSON)
-def test_what_is_resolved_can_be_written_as_json(value: Any) -> None:
-    assert orjson.loads(orjson.dumps(resolved({"p": "${x}"}, x=value))) == {"p": value}
+def test_every_resolved_value_can_be_written_as_json(value: Any) -> None:
+    assert orjson.loads(orjson.dumps(resolve({"p": "${x}"}, x=value))) == {"p": value}

@@ -1,4 +1,4 @@
-"""What in a text is a template, what it refers to, and what is left to others."""
+"""Syntax of templates: references, literals, escapes and malformed text."""
 
 import pytest
 from hypothesis import given
@@ -48,13 +48,13 @@ PIECES = [
 TEMPLATE_LIKE = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
 
-def only(text: str) -> Template:
+def parse_only_template(text: str) -> Template:
     (template,) = find_templates(text)
     return template
 
 
-def the_reference(text: str) -> Reference:
-    (choice,) = only(text).choices
+def parse_only_reference(text: str) -> Reference:
+    (choice,) = parse_only_template(text).choices
     assert isinstance(choice, Reference)
     return choice
 
@@ -80,14 +80,14 @@ def the_reference(text: str) -> Reference:
         ("${trueish}", "trueish", ()),
     ],
 )
-def test_a_reference_is_a_name_and_the_way_from_its_value(text: str, root: str, steps: tuple[str | int, ...]) -> None:
-    reference = the_reference(text)
+def test_a_reference_is_a_name_and_the_path_from_its_value(text: str, root: str, steps: tuple[str | int, ...]) -> None:
+    reference = parse_only_reference(text)
     assert (reference.root, reference.steps) == (root, steps)
     assert reference.text == text[2:-1].strip()
 
 
 def test_an_index_may_be_a_reference_of_its_own() -> None:
-    template = only("${outer.list[${inner.n}].rest}")
+    template = parse_only_template("${outer.list[${inner.n}].rest}")
     (reference,) = template.choices
     assert isinstance(reference, Reference)
     assert reference.steps == ("list", Reference("inner", ("n",), "inner.n"), "rest")
@@ -108,22 +108,22 @@ def test_an_index_may_be_a_reference_of_its_own() -> None:
     ],
 )
 def test_choices_after_the_first_may_be_literals(text: str, values: list[object]) -> None:
-    template = only(text)
+    template = parse_only_template(text)
     assert [one.value for one in template.choices if isinstance(one, Literal)] == values
     assert template.choices[0] == Reference("a", (), "a")
     assert (template.start, template.end) == (0, len(text))
 
 
 def test_choices_are_in_the_order_they_are_written() -> None:
-    assert [one.text for one in iter_references(only("${first.x ?? second[0] ?? third}"))] == [
+    assert [one.text for one in iter_references(parse_only_template("${first.x ?? second[0] ?? third}"))] == [
         "first.x",
         "second[0]",
         "third",
     ]
 
 
-def test_a_template_is_told_of_in_the_words_of_who_wrote_it() -> None:
-    assert only('${a.x ?? true ?? null ?? "b"}').text == 'a.x ?? true ?? null ?? "b"'
+def test_a_template_has_its_original_text() -> None:
+    assert parse_only_template('${a.x ?? true ?? null ?? "b"}').text == 'a.x ?? true ?? null ?? "b"'
 
 
 @pytest.mark.parametrize(
@@ -169,12 +169,12 @@ def test_a_template_is_told_of_in_the_words_of_who_wrote_it() -> None:
         "${a[" + "1" * 5000 + "]}",
     ],
 )
-def test_what_is_no_template_is_left_alone(text: str) -> None:
+def test_text_that_is_not_a_template_is_ignored(text: str) -> None:
     assert find_templates(text) == []
 
 
 @pytest.mark.parametrize("text", ["${HOME:-x}", "${1}", "${}", "${a ?? 007}", "${unclosed", '${"text"}', "${true}"])
-def test_a_beginning_that_is_no_template_is_malformed(text: str) -> None:
+def test_a_start_that_is_not_a_template_is_malformed(text: str) -> None:
     assert find_malformed(f"ab{text}") == [2]
 
 
@@ -185,11 +185,11 @@ def test_malformed_beginnings_are_found_between_templates_and_escapes() -> None:
 @pytest.mark.parametrize(
     "text", ["", "$", "$$", "plain $HOME", "$${x}", "$$${x}", "${a}", "${a[${b}]}", '${a ?? "${"}']
 )
-def test_what_is_well_formed_or_escaped_is_not_malformed(text: str) -> None:
+def test_well_formed_and_escaped_templates_are_not_malformed(text: str) -> None:
     assert find_malformed(text) == []
 
 
-def test_an_escape_is_no_template_and_is_found_at_its_place() -> None:
+def test_an_escape_is_not_a_template_and_has_its_own_position() -> None:
     assert find_templates("a $${x} b") == []
     assert parse_pieces("a $${x} ${y}") == (2, Template((Reference("y", (), "y"),), 8, 12))
 
@@ -208,7 +208,7 @@ def test_texts_in_a_value_come_with_the_path_to_them() -> None:
     assert list(iter_strings(["x"], "batch.items")) == [("batch.items[0]", "x")]
 
 
-def test_what_is_written_many_times_is_read_once() -> None:
+def test_repeated_text_is_parsed_once() -> None:
     first, *others = find_templates("${a.b[0] ?? 1}" * 10_000)
     assert len(others) == 9_999
     assert all(other.choices is first.choices for other in others)
@@ -221,8 +221,8 @@ def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
 
 
 @given(NAMES, STEPS)
-def test_every_name_and_way_is_read_back_as_it_was_written(name: str, steps: str) -> None:
-    reference = the_reference("${" + name + steps + "}")
+def test_every_name_and_path_is_parsed_back_unchanged(name: str, steps: str) -> None:
+    reference = parse_only_reference("${" + name + steps + "}")
     assert reference.root == name
     assert reference.text == name + steps
     written = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in reference.steps)

@@ -15,7 +15,7 @@ IsSecret = Callable[[Any], bool]
 
 
 class EarlierRuns(NamedTuple):
-    """What the earlier runs of a workflow left. `lineage` is the id of the first of them."""
+    """The results of the earlier runs of a workflow. `lineage` is the id of the first of them."""
 
     results: dict[Key, Result]
     fingerprints: dict[str, set[str]]
@@ -67,7 +67,11 @@ class ResultLookup:
         An item of a batch gets the result of any item with the same parameters, each result once: items that were
         added or removed shift the indexes of the others.
         """
-        result = self._find_item_result(key) if "[" in key[0] else self._results.get(key) or self._find_renamed(key)
+        result = (
+            self._find_item_result(key)
+            if "[" in key[0]
+            else self._results.get(key) or self._find_result_of_renamed_node(key)
+        )
         if result is not None:
             self.used.add(result.key)
         return result
@@ -86,7 +90,7 @@ class ResultLookup:
         name = key[0] if key[0] in unclaimed else next(iter(unclaimed), "")
         return self._claim_result(unclaimed, name) if name else None
 
-    def _find_renamed(self, key: Key) -> Result | None:
+    def _find_result_of_renamed_node(self, key: Key) -> Result | None:
         """Return the result of a node with effects that no longer exists and had the same parameters.
 
         The node probably has a new name.
@@ -118,7 +122,7 @@ def build_earlier_runs(
     return EarlierRuns(results, fingerprints, uncertain, lineage, notices or [])
 
 
-def no_earlier_runs(notices: list[str] | None = None) -> EarlierRuns:
+def make_empty_earlier_runs(notices: list[str] | None = None) -> EarlierRuns:
     """Return earlier runs without any result."""
     return build_earlier_runs({}, set(), None, notices)
 
@@ -131,7 +135,7 @@ def merge_earlier_runs(older: EarlierRuns, newer: EarlierRuns) -> EarlierRuns:
     return merged._replace(waiting=older.waiting | newer.waiting, run=newer.run or older.run)
 
 
-def select_latest(results: dict[Key, Result]) -> list[Result]:
+def select_latest_results(results: dict[Key, Result]) -> list[Result]:
     """Return the newest results of each node, and all results of nodes with effects, which must not happen twice."""
     counts: dict[str, int] = {}
     selected: list[Result] = []
@@ -151,7 +155,7 @@ def drop_secret_outputs(earlier: EarlierRuns, is_secret: IsSecret) -> EarlierRun
     return earlier._replace(results=results)
 
 
-def refresh_used(earlier: EarlierRuns, used: set[Key], now: float) -> EarlierRuns:
+def refresh_used_results(earlier: EarlierRuns, used: set[Key], now: float) -> EarlierRuns:
     """Return the same with the time of use of the used results set to now: only unused results expire."""
     return earlier._replace(
         results={key: one._replace(at=now) if key in used else one for key, one in earlier.results.items()}

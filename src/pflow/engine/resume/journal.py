@@ -183,7 +183,7 @@ def _read_complete_lines(path: Path) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def try_lock(path: Path) -> Generator[bool]:
+def try_lock_journal(path: Path) -> Generator[bool]:
     """Lock the journal for the block, and yield True; yield False if another run holds its lock."""
     file = os.open(path, os.O_RDWR)
     try:
@@ -198,7 +198,7 @@ def try_lock(path: Path) -> Generator[bool]:
 
 
 @contextlib.contextmanager
-def wait_for_lock(path: Path, *, leaves_file: bool = True) -> Generator[None]:
+def hold_lock_file(path: Path, *, leaves_file: bool = True) -> Generator[None]:
     """Hold the lock file `path` for the block, after its present holder. Remove the file unless `leaves_file`."""
     while True:
         file = open_private(path, os.O_RDWR | os.O_CREAT)

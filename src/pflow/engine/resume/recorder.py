@@ -1,36 +1,30 @@
 """The recorder of one run: the journal it writes, and the earlier results it can reuse."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from pflow.engine.resume.earlier_runs import EarlierRuns, IsSecret, ResultLookup
-from pflow.engine.resume.journal import Key, Result, RunJournal
+from pflow.engine.resume.earlier_runs import IsSecret, ResultLookup
+from pflow.engine.resume.journal import Key, Result
+from pflow.engine.resume.resume_point import OpenRun, ResumePoint
 from pflow.errors import NodeFailed
 
-if TYPE_CHECKING:
-    from pflow.engine.resume.resume_point import ResumePoint
+
+def start_recording(
+    resume_point: ResumePoint, run_id: str, *, fresh: bool = False, keep_results: bool = False
+) -> "RunRecorder":
+    """Return the recorder of a new run. Arguments and errors are those of `ResumePoint.open_run`."""
+    return RunRecorder(resume_point, resume_point.open_run(run_id, fresh=fresh, keep_results=keep_results))
 
 
 class RunRecorder:
     """The journal of one run, and the earlier runs that it resumes."""
 
-    def __init__(
-        self,
-        resume_point: "ResumePoint",
-        journal: RunJournal,
-        earlier: EarlierRuns,
-        run_id: str,
-        lineage: str,
-        stamp: tuple[int, int, int] | None,
-    ) -> None:
+    def __init__(self, resume_point: ResumePoint, open_run: OpenRun) -> None:
         self.resume_point = resume_point
-        self.journal = journal
-        self.earlier = earlier
-        self.run_id = run_id
-        self.lineage = lineage
-        self.stamp = stamp
-        """The stamp of the resume point's file when it was read."""
-        self.lookup = ResultLookup(earlier)
+        self.open_run = open_run
+        self.journal = open_run.journal
+        self.earlier = open_run.earlier
+        self.lineage = open_run.lineage
+        self.lookup = ResultLookup(open_run.earlier)
         self.under_way: set[Key] = set()
         """Nodes with effects that have started and not finished."""
         self.problem = ""
@@ -67,7 +61,10 @@ class RunRecorder:
 
     def end_run(self, *, keep: bool, is_secret: IsSecret = lambda _: False) -> bool:
         """Store or clear the results of the run, and return True if all that had to be stored is on disk."""
-        return self._try_write(lambda: self.resume_point.end_run(self, keep=keep, is_secret=is_secret))
+        used = self.lookup.used
+        return self._try_write(
+            lambda: self.resume_point.end_run(self.open_run, keep=keep, used=used, is_secret=is_secret)
+        )
 
     def _try_write(self, write: Callable[[], None]) -> bool:
         """Call `write`, and return False if the recording has failed, now or before."""

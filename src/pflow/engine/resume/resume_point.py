@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -19,24 +19,22 @@ from pflow.engine.resume.earlier_runs import (
     IsSecret,
     build_earlier_runs,
     drop_secret_outputs,
+    make_empty_earlier_runs,
     merge_earlier_runs,
-    no_earlier_runs,
-    refresh_used,
-    select_latest,
+    refresh_used_results,
+    select_latest_results,
 )
 from pflow.engine.resume.journal import (
     Entries,
     Key,
     Result,
-    RunJournal,
+    hold_lock_file,
     parse_key,
     parse_result,
     read_header,
     read_journal,
-    try_lock,
-    wait_for_lock,
+    try_lock_journal,
 )
-from pflow.engine.resume.recorder import RunRecorder
 from pflow.errors import ResumePointUnusable
 from uraniborg.kernel.files import make_private, make_private_folder, sync_folder, write_atomic
 
@@ -52,6 +50,17 @@ HasSucceeded = Callable[[str], bool]
 """Return True for the id of a run that is logged as a success."""
 
 
+class OpenRun(NamedTuple):
+    """A run that has begun and not ended: its journal, and the earlier runs that it resumes."""
+
+    run_id: str
+    lineage: str
+    journal: RunJournal
+    earlier: EarlierRuns
+    stamp: tuple[int, int, int] | None
+    """The stamp of the file of results when it was read."""
+
+
 class ResumePoint:
     """The resume point of one workflow in `folder`: a file of results, and the journals of the runs under way."""
 
@@ -64,7 +73,7 @@ class ResumePoint:
         self._seconds = hours * 3600
         self._has_succeeded = has_succeeded
 
-    def begin_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> RunRecorder:
+    def open_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> OpenRun:
         """Begin a run that resumes from earlier results or, if `fresh`, discards them.
 
         With `keep_results`, the next run resumes from the results of this one even if it succeeds.
@@ -88,17 +97,17 @@ class ResumePoint:
         self._refuse_newer_format()
         earlier, cleared = self._read_results(), self._find_succeeded_lineages()
         if earlier.lineage in cleared:
-            earlier = no_earlier_runs(earlier.notices)
+            earlier = make_empty_earlier_runs(earlier.notices)
         for path in self._list_files(".journal"):
             with contextlib.suppress(FileNotFoundError):
-                if _is_dead(path) and read_header(path).get("lineage") not in cleared:
+                if _is_abandoned(path) and read_header(path).get("lineage") not in cleared:
                     entries = read_journal(path)
                     if not self._is_journal_expired(path, entries):
                         earlier = self._add_entries(earlier, entries)
         return earlier
 
     @contextlib.contextmanager
-    def moving_to(self, name: str) -> Generator[None]:
+    def move_results_to(self, name: str) -> Generator[None]:
         """Give the results to the workflow `name` while the block saves that workflow, then remove them here.
 
         The results are copied before the block and removed after it: a kill at any moment leaves them to every name
@@ -107,7 +116,7 @@ class ResumePoint:
         """
         self._refuse_newer_format()
         copy = self._folder / f"{name}.json"
-        with self._lock() if self._folder.exists() else contextlib.nullcontext():
+        with self._hold_lock() if self._folder.exists() else contextlib.nullcontext():
             is_copied = self._copy_results(copy)
             try:
                 yield
@@ -119,37 +128,38 @@ class ResumePoint:
                 with contextlib.suppress(OSError):  # without a workflow they are not used, and expire
                     self._file.unlink()
 
-    def end_run(self, recorder: RunRecorder, *, keep: bool, is_secret: IsSecret) -> None:
+    def end_run(self, run: OpenRun, *, keep: bool, used: set[Key], is_secret: IsSecret) -> None:
         """End a run: store its results with those that it resumed from, or clear them all. Raise OSError.
 
-        Results with outputs that `is_secret` finds a secret in are stored without their outputs.
+        `used` are the earlier results that the run found for its steps. Results with outputs that `is_secret` finds a
+        secret in are stored without their outputs.
         """
-        path = recorder.journal.path
-        with contextlib.closing(recorder.journal), self._lock():
+        path = run.journal.path
+        with contextlib.closing(run.journal), self._hold_lock():
             # Other runs that resume from the same run look here for the results of this one.
-            if keep or any(not _is_dead(other) for other in self._list_journals(recorder.lineage, but=path)):
-                is_changed = self._read_stamp() != recorder.stamp
-                earlier = recorder.earlier
+            if keep or any(not _is_abandoned(other) for other in self._list_journals(run.lineage, but=path)):
+                is_changed = self._read_stamp() != run.stamp
+                earlier = run.earlier
                 if is_changed:
                     earlier = merge_earlier_runs(earlier, self._read_results())
                 earlier = self._add_entries(earlier, read_journal(path))
-                earlier = refresh_used(drop_secret_outputs(earlier, is_secret), recorder.lookup.used, time.time())
-                self._write_results(earlier._replace(run=recorder.run_id))
+                earlier = refresh_used_results(drop_secret_outputs(earlier, is_secret), used, time.time())
+                self._write_results(earlier._replace(run=run.run_id))
             else:
                 # The run's own journal goes last: as long as it is there, the next run sees that this one succeeded.
-                for other in self._list_journals(recorder.lineage, but=path):
+                for other in self._list_journals(run.lineage, but=path):
                     other.unlink(missing_ok=True)
-                if self._read_results().lineage in (None, recorder.lineage):
+                if self._read_results().lineage in (None, run.lineage):
                     self._clear_results(path)
             path.unlink(missing_ok=True)
 
-    def find_parallel_result(self, recorder: RunRecorder, key: Key) -> tuple[Result | None, bool]:
+    def find_parallel_result(self, run: OpenRun, key: Key) -> tuple[Result | None, bool]:
         """Return the result that another run, which resumes from the same run, has got for this step since.
 
         The second value is True if the step was interrupted there.
         """
         was_interrupted = False
-        for path in self._list_journals(recorder.lineage, but=recorder.journal.path):
+        for path in self._list_journals(run.lineage, but=run.journal.path):
             try:
                 entries = read_journal(path)
             except FileNotFoundError:
@@ -158,32 +168,32 @@ class ResumePoint:
             if found is not None:
                 return found, False
             was_interrupted |= key in entries.started
-        if self._read_stamp() != recorder.stamp:
+        if self._read_stamp() != run.stamp:
             left = self._read_results()
             return left.results.get(key), was_interrupted or key in left.uncertain
         return None, was_interrupted
 
     def lock_effect(self, key: Key) -> contextlib.AbstractContextManager[None]:
         """Wait until no other run that resumes from the same run performs the same effect."""
-        return wait_for_lock(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
+        return hold_lock_file(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
 
-    def _open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> RunRecorder:
+    def _open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> OpenRun:
         make_private_folder(self._folder)
-        with self._lock():
-            earlier = self._merge_dead_journals()
+        with self._hold_lock():
+            earlier = self._merge_abandoned_journals()
             if fresh:
                 self._clear_results()
-                earlier = no_earlier_runs()
+                earlier = make_empty_earlier_runs()
             lineage = earlier.lineage or run_id
             header = {"format": _FORMAT, "run": run_id, "lineage": lineage, "at": time.time()}
             if keep_results:
                 header["keeps_results"] = True
             journal = RunJournal(self._folder / f"{self._name}.{run_id}.journal", header)
-            return RunRecorder(self, journal, earlier, run_id, lineage, self._read_stamp())
+            return OpenRun(run_id, lineage, journal, earlier, self._read_stamp())
 
     def _copy_results(self, path: Path) -> bool:
         """Copy the results to another file; return False if there are none."""
-        self._merge_dead_journals()
+        self._merge_abandoned_journals()
         link = path.with_suffix(".moved")
         try:
             link.unlink(missing_ok=True)
@@ -205,8 +215,8 @@ class ResumePoint:
                         hint="Install the newer version, or run it with --fresh: then every node runs.",
                     )
 
-    def _lock(self) -> contextlib.AbstractContextManager[None]:
-        return wait_for_lock(self._folder / f".{self._name}.lock")
+    def _hold_lock(self) -> contextlib.AbstractContextManager[None]:
+        return hold_lock_file(self._folder / f".{self._name}.lock")
 
     def _read_stamp(self) -> tuple[int, int, int] | None:
         """Return values that change whenever the file of results does."""
@@ -241,13 +251,13 @@ class ResumePoint:
             with contextlib.suppress(FileNotFoundError):
                 header = read_header(path)
                 lineage, run = str(header.get("lineage")), str(header.get("run"))
-                if not header.get("keeps_results") and _is_dead(path) and self._has_succeeded(run):
+                if not header.get("keeps_results") and _is_abandoned(path) and self._has_succeeded(run):
                     succeeded[lineage] = run
                 else:
                     unfinished.add(lineage)
         return {lineage: run for lineage, run in succeeded.items() if lineage not in unfinished}
 
-    def _clear_succeeded(self) -> list[str]:
+    def _clear_succeeded_runs(self) -> list[str]:
         """Remove the results of runs that succeeded and were killed before they could, and return a notice for each."""
         cleared = self._find_succeeded_lineages()
         if cleared and self._read_results().lineage in cleared:
@@ -263,13 +273,13 @@ class ResumePoint:
             for run in cleared.values()
         ]
 
-    def _merge_dead_journals(self) -> EarlierRuns:
+    def _merge_abandoned_journals(self) -> EarlierRuns:
         """Add the journals of runs that died to the file of results, and return all results."""
-        notices = self._clear_succeeded()
+        notices = self._clear_succeeded_runs()
         earlier = self._read_results()
         earlier.notices.extend(notices)
         for path in self._list_files(".journal"):
-            with contextlib.suppress(FileNotFoundError), try_lock(path) as is_dead:
+            with contextlib.suppress(FileNotFoundError), try_lock_journal(path) as is_dead:
                 if is_dead:
                     entries = read_journal(path)
                     if self._is_journal_expired(path, entries):
@@ -307,7 +317,7 @@ class ResumePoint:
     def _write_results(self, earlier: EarlierRuns) -> None:
         head = {"format": _FORMAT, "workflow": self._name, "lineage": earlier.lineage, "run": earlier.run}
         head |= {"at": time.time(), "waiting": sorted(earlier.waiting)}
-        lines = b",\n".join(result.format_line()[:-1] for result in select_latest(earlier.results))
+        lines = b",\n".join(result.format_line()[:-1] for result in select_latest_results(earlier.results))
         start = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(earlier.uncertain))
         write_atomic(self._file, start + b',"results":[\n%b\n]}\n' % lines)
 
@@ -323,26 +333,26 @@ class ResumePoint:
     def _read_results(self) -> EarlierRuns:
         """Return the stored results; none, with a notice, if the file is damaged, which is then renamed."""
         try:
-            return self._parse_file()
+            return self._parse_results_file()
         except FileNotFoundError:
-            return no_earlier_runs()
+            return make_empty_earlier_runs()
         except (ValueError, KeyError, TypeError):
             damaged = self._file.with_suffix(".damaged")
             with contextlib.suppress(OSError):
                 os.replace(self._file, damaged)
-            return self._ignore_results(f"could not be read and was renamed to {damaged.name}")
+            return self._warn_of_ignored_results(f"could not be read and was renamed to {damaged.name}")
 
-    def _parse_file(self) -> EarlierRuns:
+    def _parse_results_file(self) -> EarlierRuns:
         make_private(self._file)
         text = self._file.read_bytes()
         if not text:  # the disk was full, or the process was ended, before anything was written
-            return no_earlier_runs()
+            return make_empty_earlier_runs()
         plain = from_json(text)
         if plain["format"] != _FORMAT:
-            return self._ignore_results("is of another version")
+            return self._warn_of_ignored_results("is of another version")
         waiting = frozenset(map(parse_key, plain["waiting"]))
         if self._is_expired(plain["at"]) and not waiting:
-            return self._ignore_results("has expired")
+            return self._warn_of_ignored_results("has expired")
         every = list(map(parse_result, plain["results"]))
         results = {one.key: one for one in every if waiting or not self._is_expired(one.at)}
         lineage, run = plain["lineage"], plain["run"]
@@ -353,17 +363,17 @@ class ResumePoint:
         return earlier._replace(waiting=waiting, run=run)
 
     def _is_expired(self, at: float) -> bool:
-        # A clock that was set back makes the age negative, which is no reason to drop a result.
+        # A clock that was set back makes the age negative, but does not make a result expire.
         return time.time() - at > self._seconds
 
     def _is_journal_expired(self, journal: Path, entries: Entries) -> bool:
         return not entries.waiting and self._is_expired(journal.stat().st_mtime)
 
-    def _ignore_results(self, problem: str) -> EarlierRuns:
-        return no_earlier_runs([f"The checkpoint of '{self._name}' {problem}: every node runs."])
+    def _warn_of_ignored_results(self, problem: str) -> EarlierRuns:
+        return make_empty_earlier_runs([f"The checkpoint of '{self._name}' {problem}: every node runs."])
 
 
-def _is_dead(path: Path) -> bool:
+def _is_abandoned(path: Path) -> bool:
     """Return True if no process runs the run of this journal."""
-    with try_lock(path) as is_dead:
+    with try_lock_journal(path) as is_dead:
         return is_dead

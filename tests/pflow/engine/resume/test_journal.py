@@ -1,4 +1,4 @@
-"""Journals: what is written is there after a kill, what is damaged costs no more than itself, and one holds one."""
+"""Journals: durable writes, damaged lines and locks."""
 
 import errno
 import os
@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.resume.journal import Result, RunJournal, read_journal, try_lock, wait_for_lock
+from pflow.engine.resume.journal import RunJournal, Result, hold_lock_file, read_journal, try_lock_journal
 
 HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
 
-def result(node: str = "a", print_: str = "f1", outputs: bytes | None = b'{"x":1}', effect: str = "pure") -> Result:
+def make_result(
+    node: str = "a", print_: str = "f1", outputs: bytes | None = b'{"x":1}', effect: str = "pure"
+) -> Result:
     return Result(node, print_, "echo", "default", effect, outputs)
 
 
@@ -23,19 +25,19 @@ def journal(tmp_path: Path) -> RunJournal:
     return RunJournal(tmp_path / "flow.run_1.journal", HEADER)
 
 
-def test_a_journal_says_what_was_written_to_it(journal: RunJournal) -> None:
+def test_a_journal_returns_the_entries_that_were_written(journal: RunJournal) -> None:
     journal.write_start("a", "f1")
-    journal.write_result(result("a", "f1", effect="effectful"))
+    journal.write_result(make_result("a", "f1", effect="effectful"))
     journal.write_start("b", "f2")
     journal.write_start("c", "f3")
     journal.write_failure("c", "f3")
-    journal.write_result(result("d", "f4", None))
-    said = read_journal(journal.path)
-    assert said.header == HEADER
-    assert said.finished == [result("a", "f1", effect="effectful"), result("d", "f4", None)]
-    assert said.started == {("b", "f2")}
-    assert not said.is_damaged
-    assert said.finished[0].parse_outputs() == {"x": 1}
+    journal.write_result(make_result("d", "f4", None))
+    reply = read_journal(journal.path)
+    assert reply.header == HEADER
+    assert reply.finished == [make_result("a", "f1", effect="effectful"), make_result("d", "f4", None)]
+    assert reply.started == {("b", "f2")}
+    assert not reply.is_damaged
+    assert reply.finished[0].parse_outputs() == {"x": 1}
 
 
 def test_a_journal_is_for_its_owner_alone(journal: RunJournal) -> None:
@@ -43,24 +45,24 @@ def test_a_journal_is_for_its_owner_alone(journal: RunJournal) -> None:
 
 
 def test_a_journal_is_held_until_it_is_closed(journal: RunJournal) -> None:
-    with try_lock(journal.path) as is_ours:
+    with try_lock_journal(journal.path) as is_ours:
         assert not is_ours
     journal.close()
-    with try_lock(journal.path) as is_ours:
+    with try_lock_journal(journal.path) as is_ours:
         assert is_ours
-        with try_lock(journal.path) as is_ours_too:
+        with try_lock_journal(journal.path) as is_ours_too:
             assert not is_ours_too
 
 
-def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: RunJournal) -> None:
+def test_an_incomplete_last_line_is_ignored_and_is_not_damage(journal: RunJournal) -> None:
     journal.write_start("a", "f1")
-    journal.write_result(result("a", "f1"))
+    journal.write_result(make_result("a", "f1"))
     whole = journal.path.read_bytes()
     last = whole.rindex(b'{"finished"')
     for end in range(last + 1, len(whole)):
         journal.path.write_bytes(whole[:end])
-        said = read_journal(journal.path)
-        assert (said.finished, said.started, said.is_damaged) == ([], {("a", "f1")}, False)
+        reply = read_journal(journal.path)
+        assert (reply.finished, reply.started, reply.is_damaged) == ([], {("a", "f1")}, False)
 
 
 @pytest.mark.parametrize(
@@ -84,15 +86,15 @@ def test_a_last_line_that_was_cut_off_is_left_out_and_is_no_damage(journal: RunJ
     ids=range(14),
 )
 def test_a_damaged_line_costs_no_more_than_itself(journal: RunJournal, line: bytes) -> None:
-    journal.write_result(result("a", "f0"))
+    journal.write_result(make_result("a", "f0"))
     with journal.path.open("ab") as stream:
         stream.write(line + b"\n")
     journal.write_start("b", "f2")
-    said = read_journal(journal.path)
-    assert said.header == HEADER
-    assert said.finished == [result("a", "f0")]
-    assert said.started == {("b", "f2")}
-    assert said.is_damaged
+    reply = read_journal(journal.path)
+    assert reply.header == HEADER
+    assert reply.finished == [make_result("a", "f0")]
+    assert reply.started == {("b", "f2")}
+    assert reply.is_damaged
 
 
 @given(st.data())
@@ -101,21 +103,21 @@ def test_no_damage_makes_a_journal_unreadable(tmp_path_factory: pytest.TempPathF
     journal = RunJournal(path, HEADER)
     for at in range(4):
         journal.write_start(f"n{at}", "f")
-        journal.write_result(result(f"n{at}", "f", effect="effectful"))
+        journal.write_result(make_result(f"n{at}", "f", effect="effectful"))
     journal.close()
     text = bytearray(path.read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         text[data.draw(st.integers(0, len(text) - 1))] = data.draw(st.integers(0, 255))
     path.write_bytes(text)
-    said = read_journal(path)
-    assert len(said.finished) <= 5
-    for one in said.finished:
+    reply = read_journal(path)
+    assert len(reply.finished) <= 5
+    for one in reply.finished:
         assert one.parse_outputs() is not None
 
 
 def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: RunJournal) -> None:
     deep = b'{"x":' * 190 + b"%d" % 10**40 + b"}" * 190
-    journal.write_result(result(outputs=deep))
+    journal.write_result(make_result(outputs=deep))
     (kept,) = read_journal(journal.path).finished
     value: Any = kept.parse_outputs()
     for _ in range(190):
@@ -123,8 +125,8 @@ def test_numbers_and_depths_that_the_fast_reader_refuses_come_back(journal: RunJ
     assert value == 10**40
 
 
-def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
-    """A disk on which `room` more bytes fit."""
+def fill_disk_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """Let the disk be full after `room` more bytes."""
     write, left = os.write, room
 
     def limited(file: int, data: bytes) -> int:
@@ -139,21 +141,21 @@ def full_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 1, 10, 20])
-def test_a_line_for_which_there_was_no_room_does_not_spoil_the_next(
+def test_a_line_that_did_not_fit_on_the_disk_does_not_damage_the_next(
     journal: RunJournal, monkeypatch: pytest.MonkeyPatch, room: int
 ) -> None:
-    journal.write_result(result("a"))
+    journal.write_result(make_result("a"))
     with monkeypatch.context() as patch:
-        full_after(patch, room)
+        fill_disk_after(patch, room)
         with pytest.raises(OSError, match="No space"):
             journal.write_start("b", "f2")
     journal.write_start("c", "f3")
-    said = read_journal(journal.path)
-    assert (said.finished, said.started, said.is_damaged) == ([result("a")], {("c", "f3")}, False)
+    reply = read_journal(journal.path)
+    assert (reply.finished, reply.started, reply.is_damaged) == ([make_result("a")], {("c", "f3")}, False)
 
 
 def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    full_after(monkeypatch, 5)
+    fill_disk_after(monkeypatch, 5)
     open_before = len(os.listdir("/dev/fd"))
     with pytest.raises(OSError, match="No space"):
         RunJournal(tmp_path / "flow.run_1.journal", HEADER)
@@ -161,22 +163,20 @@ def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, mo
     assert len(os.listdir("/dev/fd")) == open_before
 
 
-def test_a_write_that_takes_only_some_of_the_bytes_goes_on_with_the_rest(
-    journal: RunJournal, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_partial_write_is_continued(journal: RunJournal, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
 
     def some(file: int, data: bytes) -> int:
         return write(file, data[:7])
 
     monkeypatch.setattr(os, "write", some)
-    journal.write_result(result())
-    assert read_journal(journal.path).finished == [result()]
+    journal.write_result(make_result())
+    assert read_journal(journal.path).finished == [make_result()]
 
 
 def test_a_lock_is_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "lock"
-    with wait_for_lock(path), try_lock(path) as is_free:
+    with hold_lock_file(path), try_lock_journal(path) as is_free:
         assert not is_free
-    with try_lock(path) as is_free:
+    with try_lock_journal(path) as is_free:
         assert is_free

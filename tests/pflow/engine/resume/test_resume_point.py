@@ -1,4 +1,4 @@
-"""ResumePoint: what a run leaves is there for the next, whatever became of the run, the file, the clock or the disk."""
+"""ResumePoint: results for the next run after failures, kills, damage, clock changes and full disks."""
 
 import errno
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from pflow.engine.resume.earlier_runs import EarlierRuns
 from pflow.engine.resume.journal import Result
-from pflow.engine.resume.recorder import RunRecorder
+from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import ResumePointUnusable
 from tests.requirements import requirement
@@ -20,27 +20,27 @@ NOW = time.time()
 LATER = b'"waiting": [], "run": "r"'
 
 
-def result(node: str, print_: str = "f", *, effect: str = "pure", outputs: bytes | None = b'{"x":1}') -> Result:
+def make_result(node: str, print_: str = "f", *, effect: str = "pure", outputs: bytes | None = b'{"x":1}') -> Result:
     return Result(node, print_, "echo", "default", effect, outputs, "", NOW)
 
 
-def finish(recorder: RunRecorder, *results: Result) -> RunRecorder:
+def record_results(recorder: RunRecorder, *results: Result) -> RunRecorder:
     for one in results:
         recorder.record_result(one)
     return recorder
 
 
 def close_journal(recorder: RunRecorder) -> None:
-    """As if its process were killed: the file stays, and nobody holds it."""
+    """Close the journal as a kill of the process does: the file stays, without a lock."""
     recorder.journal.close()
 
 
-def is_nothing(past: EarlierRuns) -> bool:
-    return not past.results and not past.uncertain and past.lineage is None
+def has_no_results(earlier: EarlierRuns) -> bool:
+    return not earlier.results and not earlier.uncertain and earlier.lineage is None
 
 
-def nodes(past: EarlierRuns) -> set[str]:
-    return {node for node, _ in past.results}
+def get_node_names(earlier: EarlierRuns) -> set[str]:
+    return {node for node, _ in earlier.results}
 
 
 @pytest.fixture
@@ -53,107 +53,105 @@ def checkpoints(folder: Path) -> ResumePoint:
     return ResumePoint(folder, "flow")
 
 
-def left(checkpoints: ResumePoint, *results: Result, run: str = "run_1") -> None:
-    """A run that failed and left these."""
-    assert finish(checkpoints.begin_run(run), *results).end_run(keep=True)
+def leave_results(checkpoints: ResumePoint, *results: Result, run: str = "run_1") -> None:
+    """Record a failed run with these results."""
+    assert record_results(start_recording(checkpoints, run), *results).end_run(keep=True)
 
 
 @requirement("PF-N3")
-def test_what_a_failed_run_finished_is_there_for_the_next_and_all_that_follow(
-    checkpoints: ResumePoint, folder: Path
-) -> None:
-    left(checkpoints, result("a"), result("b", outputs=None), run="run_1")
-    second = checkpoints.begin_run("run_2")
+def test_results_of_a_failed_run_are_available_to_all_later_runs(checkpoints: ResumePoint, folder: Path) -> None:
+    leave_results(checkpoints, make_result("a"), make_result("b", outputs=None), run="run_1")
+    second = start_recording(checkpoints, "run_2")
     assert second.is_resuming
     assert second.lineage == "run_1"
-    assert second.earlier.results == {("a", "f"): result("a"), ("b", "f"): result("b", outputs=None)}
-    finish(second, result("c")).end_run(keep=True)
-    third = checkpoints.begin_run("run_3")
+    assert second.earlier.results == {("a", "f"): make_result("a"), ("b", "f"): make_result("b", outputs=None)}
+    record_results(second, make_result("c")).end_run(keep=True)
+    third = start_recording(checkpoints, "run_3")
     assert third.lineage == "run_1"
-    assert nodes(third.earlier) == {"a", "b", "c"}
+    assert get_node_names(third.earlier) == {"a", "b", "c"}
     plain = json.loads((folder / "flow.json").read_bytes())
     assert plain["workflow"] == "flow"
 
 
 def test_a_checkpoint_is_for_its_owner_alone(checkpoints: ResumePoint, folder: Path) -> None:
-    left(checkpoints, result("a"))
+    leave_results(checkpoints, make_result("a"))
     assert (folder / "flow.json").stat().st_mode & 0o777 == 0o600
     assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_run_that_went_well_leaves_nothing(checkpoints: ResumePoint, folder: Path) -> None:
-    left(checkpoints, result("a"))
-    second = checkpoints.begin_run("run_2")
+def test_a_successful_run_leaves_nothing(checkpoints: ResumePoint, folder: Path) -> None:
+    leave_results(checkpoints, make_result("a"))
+    second = start_recording(checkpoints, "run_2")
     with checkpoints.lock_effect(("b", "f")):
         pass
-    assert finish(second, result("b")).end_run(keep=False)
+    assert record_results(second, make_result("b")).end_run(keep=False)
     assert [path.name for path in folder.iterdir()] == [".flow.lock"]
-    assert not checkpoints.begin_run("run_3").is_resuming
+    assert not start_recording(checkpoints, "run_3").is_resuming
 
 
-def test_what_a_run_that_died_finished_is_reused_and_what_it_was_at_is_uncertain(
+def test_results_of_a_dead_run_are_reused_and_its_running_node_is_uncertain(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
-    died = finish(checkpoints.begin_run("run_1"), result("a"))
+    died = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     died.record_start("b", "f")
-    died.record_result(result("b", effect="effectful"))
+    died.record_result(make_result("b", effect="effectful"))
     died.record_start("c", "f")
     died.record_start("d", "f")
     died.record_failure("d", "f")
     close_journal(died)
-    assert nodes(checkpoints.read_earlier_runs()) == {"a", "b"}
-    past = checkpoints.begin_run("run_2").earlier
-    assert nodes(past) == {"a", "b"}
-    assert past.uncertain == {("c", "f")}
-    assert past.lineage == "run_1"
+    assert get_node_names(checkpoints.read_earlier_runs()) == {"a", "b"}
+    earlier = start_recording(checkpoints, "run_2").earlier
+    assert get_node_names(earlier) == {"a", "b"}
+    assert earlier.uncertain == {("c", "f")}
+    assert earlier.lineage == "run_1"
     assert sorted(path.name for path in folder.glob("*.journal")) == ["flow.run_2.journal"]
 
 
-def test_what_was_uncertain_stays_so_until_it_finishes(checkpoints: ResumePoint) -> None:
-    first = checkpoints.begin_run("run_1")
+def test_an_uncertain_node_stays_uncertain_until_it_finishes(checkpoints: ResumePoint) -> None:
+    first = start_recording(checkpoints, "run_1")
     first.record_start("c", "f")
     close_journal(first)
-    checkpoints.begin_run("run_2").end_run(keep=True)
-    third = checkpoints.begin_run("run_3")
+    start_recording(checkpoints, "run_2").end_run(keep=True)
+    third = start_recording(checkpoints, "run_3")
     assert third.earlier.uncertain == {("c", "f")}
     third.record_start("c", "f")
-    finish(third, result("c", effect="effectful")).end_run(keep=True)
+    record_results(third, make_result("c", effect="effectful")).end_run(keep=True)
     assert checkpoints.read_earlier_runs().uncertain == set()
 
 
 def test_a_run_that_lives_is_not_reused(checkpoints: ResumePoint) -> None:
-    live = finish(checkpoints.begin_run("run_1"), result("a"))
-    other = checkpoints.begin_run("run_2")
+    live = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
+    other = start_recording(checkpoints, "run_2")
     assert not other.is_resuming
-    assert nodes(checkpoints.read_earlier_runs()) == set()
+    assert get_node_names(checkpoints.read_earlier_runs()) == set()
     other.end_run(keep=False)
     assert live.end_run(keep=True)
-    assert nodes(checkpoints.begin_run("run_3").earlier) == {"a"}
+    assert get_node_names(start_recording(checkpoints, "run_3").earlier) == {"a"}
 
 
 def test_from_the_start_means_from_nothing_also_after_a_run_that_died(checkpoints: ResumePoint) -> None:
-    left(checkpoints, result("a"))
-    close_journal(finish(checkpoints.begin_run("run_2"), result("b")))
-    recorder = checkpoints.begin_run("run_3", fresh=True)
+    leave_results(checkpoints, make_result("a"))
+    close_journal(record_results(start_recording(checkpoints, "run_2"), make_result("b")))
+    recorder = start_recording(checkpoints, "run_3", fresh=True)
     assert not recorder.is_resuming
-    assert is_nothing(recorder.earlier)
+    assert has_no_results(recorder.earlier)
     assert recorder.lineage == "run_3"
     close_journal(recorder)
-    assert nodes(checkpoints.begin_run("run_4").earlier) == set()
+    assert get_node_names(start_recording(checkpoints, "run_4").earlier) == set()
 
 
 @pytest.mark.parametrize("other", ["flow.b", "flo", "flow-2", "f"])
-def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path, other: str) -> None:
+def test_workflows_with_a_common_name_prefix_do_not_affect_each_other(folder: Path, other: str) -> None:
     mine, theirs = ResumePoint(folder, "flow"), ResumePoint(folder, other)
-    left(theirs, result("a"))
-    close_journal(finish(theirs.begin_run("run_2"), result("b")))
+    leave_results(theirs, make_result("a"))
+    close_journal(record_results(start_recording(theirs, "run_2"), make_result("b")))
     with theirs.lock_effect(("b", "f")):
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
-        left(mine, result("c"))
-        mine.begin_run("run_3", fresh=True).end_run(keep=False)
+        leave_results(mine, make_result("c"))
+        start_recording(mine, "run_3", fresh=True).end_run(keep=False)
         after = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".flow.lock"}
     assert after == before
-    assert nodes(theirs.begin_run("run_4").earlier) == {"a", "b"}
+    assert get_node_names(start_recording(theirs, "run_4").earlier) == {"a", "b"}
 
 
 @pytest.mark.parametrize(
@@ -173,359 +171,373 @@ def test_workflows_whose_names_begin_alike_do_not_touch_each_other(folder: Path,
     ],
     ids=range(11),
 )
-def test_a_damaged_checkpoint_is_put_aside_and_said_so(checkpoints: ResumePoint, folder: Path, text: bytes) -> None:
+def test_a_damaged_checkpoint_is_renamed_and_reported(checkpoints: ResumePoint, folder: Path, text: bytes) -> None:
     folder.mkdir()
     (folder / "flow.json").write_bytes(text)
-    recorder = checkpoints.begin_run("run_1")
-    (told,) = recorder.earlier.notices
-    assert "could not be read" in told
+    recorder = start_recording(checkpoints, "run_1")
+    (report,) = recorder.earlier.notices
+    assert "could not be read" in report
     assert not recorder.is_resuming
     assert (folder / "flow.damaged").read_bytes() == text
 
 
-def test_a_damaged_checkpoint_is_said_so_also_beside_the_journal_of_a_run_that_died(
+def test_a_damaged_checkpoint_is_reported_even_beside_the_journal_of_a_dead_run(
     checkpoints: ResumePoint, folder: Path
 ) -> None:
-    left(checkpoints, result("a"))
-    close_journal(finish(checkpoints.begin_run("run_2"), result("b")))
+    leave_results(checkpoints, make_result("a"))
+    close_journal(record_results(start_recording(checkpoints, "run_2"), make_result("b")))
     (folder / "flow.json").write_bytes(b"{")
-    past = checkpoints.begin_run("run_3").earlier
-    assert nodes(past) == {"b"}
-    assert [told for told in past.notices if "could not be read" in told]
+    earlier = start_recording(checkpoints, "run_3").earlier
+    assert get_node_names(earlier) == {"b"}
+    assert [report for report in earlier.notices if "could not be read" in report]
 
 
-def test_a_damaged_journal_is_said_so_and_the_rest_of_it_used(checkpoints: ResumePoint) -> None:
-    recorder = finish(checkpoints.begin_run("run_1"), result("a"))
+def test_a_damaged_journal_is_reported_and_its_other_lines_are_used(checkpoints: ResumePoint) -> None:
+    recorder = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     with recorder.journal.path.open("ab") as stream:
         stream.write(b"\xff\n")
-    finish(recorder, result("b"))
+    record_results(recorder, make_result("b"))
     close_journal(recorder)
-    past = checkpoints.begin_run("run_2").earlier
-    assert nodes(past) == {"a", "b"}
-    assert [told for told in past.notices if "damaged" in told]
+    earlier = start_recording(checkpoints, "run_2").earlier
+    assert get_node_names(earlier) == {"a", "b"}
+    assert [report for report in earlier.notices if "damaged" in report]
 
 
-def test_an_empty_file_that_a_full_disk_left_is_nothing_to_speak_of(checkpoints: ResumePoint, folder: Path) -> None:
+def test_an_empty_file_left_by_a_full_disk_is_ignored_silently(checkpoints: ResumePoint, folder: Path) -> None:
     folder.mkdir()
     (folder / "flow.json").touch()
-    past = checkpoints.begin_run("run_1").earlier
-    assert is_nothing(past)
-    assert past.notices == []
+    earlier = start_recording(checkpoints, "run_1").earlier
+    assert has_no_results(earlier)
+    assert earlier.notices == []
 
 
 def change_format(folder: Path, number: int) -> bytes:
-    """Say that the checkpoint is of this format, and return what its file then holds."""
+    """Set the format of the checkpoint to this number, and return the content of its file."""
     plain = json.loads((folder / "flow.json").read_bytes())
     (folder / "flow.json").write_text(json.dumps({**plain, "format": number}))
     return (folder / "flow.json").read_bytes()
 
 
-def test_the_checkpoint_of_an_older_version_is_not_used_and_said_so(checkpoints: ResumePoint, folder: Path) -> None:
-    left(checkpoints, result("a"))
+def test_the_checkpoint_of_an_older_version_is_ignored_and_reported(checkpoints: ResumePoint, folder: Path) -> None:
+    leave_results(checkpoints, make_result("a"))
     change_format(folder, 1)
-    recorder = checkpoints.begin_run("run_2")
-    assert is_nothing(recorder.earlier)
+    recorder = start_recording(checkpoints, "run_2")
+    assert has_no_results(recorder.earlier)
     assert "another version" in recorder.earlier.notices[0]
 
 
-def test_the_checkpoint_of_a_newer_version_is_refused_and_left_as_it_is(checkpoints: ResumePoint, folder: Path) -> None:
-    left(checkpoints, result("a"))
+def test_the_checkpoint_of_a_newer_version_is_refused_and_stays_unchanged(
+    checkpoints: ResumePoint, folder: Path
+) -> None:
+    leave_results(checkpoints, make_result("a"))
     content = change_format(folder, 3)
     for use in (
-        lambda: checkpoints.begin_run("run_2"),
+        lambda: start_recording(checkpoints, "run_2"),
         checkpoints.read_earlier_runs,
-        checkpoints.moving_to("other").__enter__,
+        checkpoints.move_results_to("other").__enter__,
     ):
         with pytest.raises(ResumePointUnusable, match="newer version") as refusal:
             use()
         assert "--fresh" in refusal.value.hint
     assert (folder / "flow.json").read_bytes() == content
-    recorder = checkpoints.begin_run("run_2", fresh=True)
-    assert is_nothing(recorder.earlier)
+    recorder = start_recording(checkpoints, "run_2", fresh=True)
+    assert has_no_results(recorder.earlier)
 
 
-def test_what_is_too_old_is_not_used_and_said_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_expired_results_are_ignored_and_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=2)
-    left(checkpoints, result("a"))
-    now = checkpoints.begin_run("run_2").earlier
-    assert nodes(now) == {"a"}
+    leave_results(checkpoints, make_result("a"))
+    now = start_recording(checkpoints, "run_2").earlier
+    assert get_node_names(now) == {"a"}
     monkeypatch.setattr("time.time", lambda: json.loads((folder / "flow.json").read_bytes())["at"] + 7201)
-    later = checkpoints.begin_run("run_3").earlier
-    assert is_nothing(later)
+    later = start_recording(checkpoints, "run_3").earlier
+    assert has_no_results(later)
     assert "expired" in later.notices[0]
 
 
-def test_the_journal_of_a_run_that_died_long_ago_is_too_old_as_well(checkpoints: ResumePoint, folder: Path) -> None:
-    died = finish(checkpoints.begin_run("run_1"), result("a"))
+def test_the_journal_of_a_run_that_died_long_ago_has_expired(checkpoints: ResumePoint, folder: Path) -> None:
+    died = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     close_journal(died)
     long_ago = died.journal.path.stat().st_mtime - 25 * 3600
     os.utime(died.journal.path, (long_ago, long_ago))
-    past = checkpoints.begin_run("run_2").earlier
-    assert is_nothing(past)
-    assert "expired" in past.notices[0]
+    earlier = start_recording(checkpoints, "run_2").earlier
+    assert has_no_results(earlier)
+    assert "expired" in earlier.notices[0]
     assert not died.journal.path.exists()
 
 
 def test_a_clock_that_goes_back_makes_nothing_too_old(
     checkpoints: ResumePoint, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left(checkpoints, result("a"))
+    leave_results(checkpoints, make_result("a"))
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at - 10 * 365 * 86_400)
-    assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
+    assert get_node_names(start_recording(checkpoints, "run_2").earlier) == {"a"}
 
 
-def test_what_a_run_went_on_from_is_stored_though_it_grew_too_old_meanwhile(
+def test_results_that_a_run_resumed_from_are_stored_even_if_they_expired_meanwhile(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
-    left(checkpoints, result("a"))
-    left(checkpoints, result("unused"), run="run_2")
-    third = checkpoints.begin_run("run_3")
+    leave_results(checkpoints, make_result("a"))
+    leave_results(checkpoints, make_result("unused"), run="run_2")
+    third = start_recording(checkpoints, "run_3")
     assert third.lookup.find_result(("a", "f")) is not None
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 4000)
-    finish(third, result("b")._replace(at=at + 4000)).end_run(keep=True)
-    past = checkpoints.begin_run("run_4").earlier
-    assert nodes(past) == {"a", "b"}
-    assert "Some results of earlier runs" in past.notices[0]
+    record_results(third, make_result("b")._replace(at=at + 4000)).end_run(keep=True)
+    earlier = start_recording(checkpoints, "run_4").earlier
+    assert get_node_names(earlier) == {"a", "b"}
+    assert "Some results of earlier runs" in earlier.notices[0]
 
 
-def test_what_was_overwritten_does_not_stand_for_itself_any_more(checkpoints: ResumePoint) -> None:
+def test_an_overwritten_idempotent_result_is_not_reused(checkpoints: ResumePoint) -> None:
     effects = [("w", "idempotent"), ("e", "effectful"), ("p", "pure")]
-    left(checkpoints, *(result(node, "one", effect=effect) for node, effect in effects))
-    left(checkpoints, *(result(node, "two", effect=effect) for node, effect in effects), run="run_2")
-    kept = checkpoints.begin_run("run_3").earlier.results
+    leave_results(checkpoints, *(make_result(node, "one", effect=effect) for node, effect in effects))
+    leave_results(checkpoints, *(make_result(node, "two", effect=effect) for node, effect in effects), run="run_2")
+    kept = start_recording(checkpoints, "run_3").earlier.results
     assert kept.keys() == {("w", "two"), ("e", "one"), ("e", "two"), ("p", "one"), ("p", "two")}
 
 
-def test_what_turns_out_to_hold_a_secret_is_stored_without_it(checkpoints: ResumePoint, folder: Path) -> None:
-    known = result("a", outputs=b'{"x":"zanzibar"}')
-    recorder = finish(checkpoints.begin_run("run_1"), known, result("b"))
+def test_a_result_that_contains_a_secret_is_stored_without_outputs(checkpoints: ResumePoint, folder: Path) -> None:
+    known = make_result("a", outputs=b'{"x":"zanzibar"}')
+    recorder = record_results(start_recording(checkpoints, "run_1"), known, make_result("b"))
     assert recorder.end_run(keep=True, is_secret=lambda value: "zanzibar" in str(value))
     assert b"zanzibar" not in (folder / "flow.json").read_bytes()
-    results = checkpoints.begin_run("run_2").earlier.results
+    results = start_recording(checkpoints, "run_2").earlier.results
     assert {node: one.outputs for (node, _), one in results.items()} == {"a": None, "b": b'{"x":1}'}
 
 
-def test_what_a_run_went_on_from_is_stored_though_another_began_from_the_start_meanwhile(
+def test_results_that_a_run_resumed_from_are_stored_even_if_another_run_started_over_meanwhile(
     checkpoints: ResumePoint,
 ) -> None:
-    left(checkpoints, result("a"))
-    second = checkpoints.begin_run("run_2")
-    checkpoints.begin_run("run_3", fresh=True).end_run(keep=False)
+    leave_results(checkpoints, make_result("a"))
+    second = start_recording(checkpoints, "run_2")
+    start_recording(checkpoints, "run_3", fresh=True).end_run(keep=False)
     second.end_run(keep=True)
-    assert nodes(checkpoints.begin_run("run_4").earlier) == {"a"}
+    assert get_node_names(start_recording(checkpoints, "run_4").earlier) == {"a"}
 
 
 @requirement("PF-E6")
-def test_a_run_that_went_well_does_not_forget_what_another_left(checkpoints: ResumePoint) -> None:
-    fails, succeeds = checkpoints.begin_run("run_1"), checkpoints.begin_run("run_2")
-    finish(fails, result("a", effect="effectful")).end_run(keep=True)
-    finish(succeeds, result("a", effect="effectful")).end_run(keep=False)
-    third = checkpoints.begin_run("run_3")
+def test_a_successful_run_does_not_clear_the_results_of_another_lineage(checkpoints: ResumePoint) -> None:
+    fails, succeeds = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
+    record_results(fails, make_result("a", effect="effectful")).end_run(keep=True)
+    record_results(succeeds, make_result("a", effect="effectful")).end_run(keep=False)
+    third = start_recording(checkpoints, "run_3")
     assert third.lineage == "run_1"
-    assert nodes(third.earlier) == {"a"}
+    assert get_node_names(third.earlier) == {"a"}
 
 
-def test_of_two_that_go_on_from_the_same_run_the_last_to_go_well_forgets(checkpoints: ResumePoint) -> None:
-    left(checkpoints, result("a"))
-    one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
-    finish(one, result("b", effect="effectful")).end_run(keep=False)
-    assert checkpoints.find_parallel_result(other, ("b", "f")) == (result("b", effect="effectful"), False)
-    other.end_run(keep=False)
-    assert is_nothing(checkpoints.read_earlier_runs())
-
-
-def test_success_forgets_also_what_one_that_died_on_the_same_way_left(checkpoints: ResumePoint) -> None:
-    left(checkpoints, result("a"))
-    one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
-    close_journal(finish(one, result("b")))
-    other.end_run(keep=False)
-    assert not checkpoints.begin_run("run_4").is_resuming
-
-
-def test_what_another_finished_or_was_interrupted_at_is_known_while_both_live_and_after(
+def test_of_two_runs_that_resume_from_the_same_run_the_last_success_clears_the_results(
     checkpoints: ResumePoint,
 ) -> None:
-    left(checkpoints, result("a"))
-    one, other = checkpoints.begin_run("run_2"), checkpoints.begin_run("run_3")
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (None, False)
+    leave_results(checkpoints, make_result("a"))
+    one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
+    record_results(one, make_result("b", effect="effectful")).end_run(keep=False)
+    assert checkpoints.find_parallel_result(other.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
+    other.end_run(keep=False)
+    assert has_no_results(checkpoints.read_earlier_runs())
+
+
+def test_a_success_also_clears_the_journals_of_dead_runs_of_its_lineage(checkpoints: ResumePoint) -> None:
+    leave_results(checkpoints, make_result("a"))
+    one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
+    close_journal(record_results(one, make_result("b")))
+    other.end_run(keep=False)
+    assert not start_recording(checkpoints, "run_4").is_resuming
+
+
+def test_results_and_interruptions_of_a_parallel_run_are_known_while_it_lives_and_after(
+    checkpoints: ResumePoint,
+) -> None:
+    leave_results(checkpoints, make_result("a"))
+    one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (None, False)
     other.record_start("b", "f")
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (None, True)
-    finish(other, result("b", effect="effectful"))
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (None, True)
+    record_results(other, make_result("b", effect="effectful"))
     other.record_start("c", "f")
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (result("b", effect="effectful"), False)
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
     close_journal(other)
-    third = checkpoints.begin_run("run_4")  # which takes over what died
-    assert checkpoints.find_parallel_result(one, ("b", "f")) == (result("b", effect="effectful"), False)
-    assert checkpoints.find_parallel_result(one, ("c", "f")) == (None, True)
+    third = start_recording(checkpoints, "run_4")  # which takes over what died
+    assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
+    assert checkpoints.find_parallel_result(one.open_run, ("c", "f")) == (None, True)
     third.end_run(keep=True)
 
 
-def test_who_goes_on_from_another_run_is_not_listened_to(checkpoints: ResumePoint) -> None:
-    mine, theirs = checkpoints.begin_run("run_1"), checkpoints.begin_run("run_2")
-    finish(theirs, result("b", effect="effectful"))
-    assert checkpoints.find_parallel_result(mine, ("b", "f")) == (None, False)
+def test_results_of_a_run_of_another_lineage_are_not_used(checkpoints: ResumePoint) -> None:
+    mine, theirs = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
+    record_results(theirs, make_result("b", effect="effectful"))
+    assert checkpoints.find_parallel_result(mine.open_run, ("b", "f")) == (None, False)
 
 
-def test_results_of_items_follow_the_items_to_other_places_each_to_one(checkpoints: ResumePoint) -> None:
-    left(checkpoints, result("b[0]", "X"), result("b[1]", "X"), result("b[2]", "Y"), result("b[0]/in", "Z"))
-    recorder = checkpoints.begin_run("run_2")
+def test_results_of_items_follow_the_items_to_other_indexes_each_once(checkpoints: ResumePoint) -> None:
+    leave_results(
+        checkpoints,
+        make_result("b[0]", "X"),
+        make_result("b[1]", "X"),
+        make_result("b[2]", "Y"),
+        make_result("b[0]/in", "Z"),
+    )
+    recorder = start_recording(checkpoints, "run_2")
     asked: list[Any] = [
         recorder.lookup.find_result(key) for key in [("b[1]", "Y"), ("b[2]", "X"), ("b[1]", "X"), ("b[3]", "X")]
     ]
     assert [one and one.node for one in asked] == ["b[2]", "b[0]", "b[1]", None]
-    assert recorder.lookup.find_result(("b[7]/in", "Z")) == result("b[0]/in", "Z")
+    assert recorder.lookup.find_result(("b[7]/in", "Z")) == make_result("b[0]/in", "Z")
     assert recorder.lookup.find_result(("b[7]/in", "Z")) is None
     assert recorder.lookup.find_result(("c[0]", "X")) is None
 
 
-def test_what_was_interrupted_is_so_whatever_it_is_given_now_and_an_item_wherever_it_is_now(
+def test_an_interrupted_node_is_uncertain_with_any_parameters_and_an_item_at_any_index(
     checkpoints: ResumePoint,
 ) -> None:
-    died = checkpoints.begin_run("run_1")
+    died = start_recording(checkpoints, "run_1")
     died.record_start("a", "f")
     died.record_start("b[0]", "X")
     close_journal(died)
-    recorder = checkpoints.begin_run("run_2")
+    recorder = start_recording(checkpoints, "run_2")
     asked = [("a", "f"), ("a", "g"), ("b[0]", "Y"), ("b[3]", "X"), ("b[1]", "Y"), ("c", "f"), ("b", "X")]
     assert [recorder.earlier.was_interrupted(key) for key in asked] == [True, True, True, True, False, False, False]
 
 
-def test_what_waits_for_a_person_does_not_grow_too_old(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_expire_while_a_node_waits_for_a_person(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
-    first = finish(checkpoints.begin_run("run_1"), result("a"))
+    first = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     first.record_waiting("ask", "f")
     first.end_run(keep=True)
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
-    second = checkpoints.begin_run("run_2")
-    assert nodes(second.earlier) == {"a"}
+    second = start_recording(checkpoints, "run_2")
+    assert get_node_names(second.earlier) == {"a"}
     second.end_run(keep=True)  # it did not come to the question
     monkeypatch.setattr("time.time", lambda: at + 60 * 86_400)
-    third = checkpoints.begin_run("run_3")
-    assert nodes(third.earlier) == {"a"}
-    finish(third, result("ask")).end_run(keep=True)
+    third = start_recording(checkpoints, "run_3")
+    assert get_node_names(third.earlier) == {"a"}
+    record_results(third, make_result("ask")).end_run(keep=True)
     monkeypatch.setattr("time.time", lambda: at + 90 * 86_400)
-    assert is_nothing(checkpoints.begin_run("run_4").earlier)
+    assert has_no_results(start_recording(checkpoints, "run_4").earlier)
 
 
-def test_what_waits_for_a_person_does_not_grow_too_old_in_the_journal_of_a_run_that_died(folder: Path) -> None:
+def test_results_in_the_journal_of_a_dead_run_do_not_expire_while_a_node_waits_for_a_person(folder: Path) -> None:
     checkpoints = ResumePoint(folder, "flow", hours=1)
-    died = finish(checkpoints.begin_run("run_1"), result("a"))
+    died = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     died.record_waiting("ask", "f")
     close_journal(died)
     (journal,) = folder.glob("*.journal")
     os.utime(journal, (0, 0))
-    assert nodes(checkpoints.read_earlier_runs()) == {"a"}
-    assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
+    assert get_node_names(checkpoints.read_earlier_runs()) == {"a"}
+    assert get_node_names(start_recording(checkpoints, "run_2").earlier) == {"a"}
 
 
-def logged(folder: Path, *succeeded: str) -> ResumePoint:
-    """The checkpoints where these runs are logged as successes."""
+def open_with_success(folder: Path, *succeeded: str) -> ResumePoint:
+    """Return the resume point with a log in which these runs are successes."""
     return ResumePoint(folder, "flow", has_succeeded=lambda run: run in succeeded)
 
 
 @requirement("PF-E10")
 def test_a_run_that_is_logged_as_a_success_is_not_resumed(folder: Path) -> None:
-    left(ResumePoint(folder, "flow"), result("a"), run="run_1")
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
-    assert is_nothing(logged(folder, "run_2").read_earlier_runs())
-    third = logged(folder, "run_2").begin_run("run_3")
+    leave_results(ResumePoint(folder, "flow"), make_result("a"), run="run_1")
+    close_journal(record_results(start_recording(ResumePoint(folder, "flow"), "run_2"), make_result("b")))
+    assert has_no_results(open_with_success(folder, "run_2").read_earlier_runs())
+    third = start_recording(open_with_success(folder, "run_2"), "run_3")
     assert not third.is_resuming
-    assert [told for told in third.earlier.notices if "run_2, succeeded" in told]
+    assert [report for report in third.earlier.notices if "run_2, succeeded" in report]
     close_journal(third)
-    assert nodes(logged(folder).begin_run("run_4").earlier) == set()
+    assert get_node_names(start_recording(open_with_success(folder), "run_4").earlier) == set()
 
 
-def test_a_run_that_kept_its_results_on_purpose_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_1", keep_results=True), result("a")))
-    assert nodes(logged(folder, "run_1").read_earlier_runs()) == {"a"}
-    assert nodes(logged(folder, "run_1").begin_run("run_2").earlier) == {"a"}
+def test_a_run_with_keep_results_is_resumed_although_it_is_logged_as_a_success(folder: Path) -> None:
+    close_journal(
+        record_results(start_recording(ResumePoint(folder, "flow"), "run_1", keep_results=True), make_result("a"))
+    )
+    assert get_node_names(open_with_success(folder, "run_1").read_earlier_runs()) == {"a"}
+    assert get_node_names(start_recording(open_with_success(folder, "run_1"), "run_2").earlier) == {"a"}
 
 
 def test_a_success_leaves_the_results_of_runs_that_did_not_resume_from_the_same_one(folder: Path) -> None:
-    other = finish(ResumePoint(folder, "flow").begin_run("run_1"), result("a"))
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_2"), result("b")))
+    other = record_results(start_recording(ResumePoint(folder, "flow"), "run_1"), make_result("a"))
+    close_journal(record_results(start_recording(ResumePoint(folder, "flow"), "run_2"), make_result("b")))
     close_journal(other)
-    assert nodes(logged(folder, "run_2").read_earlier_runs()) == {"a"}
-    assert nodes(logged(folder, "run_2").begin_run("run_3").earlier) == {"a"}
+    assert get_node_names(open_with_success(folder, "run_2").read_earlier_runs()) == {"a"}
+    assert get_node_names(start_recording(open_with_success(folder, "run_2"), "run_3").earlier) == {"a"}
 
 
 @pytest.mark.parametrize("lives", [True, False])
 def test_a_success_leaves_the_results_that_an_unfinished_run_shares_with_it(folder: Path, lives: bool) -> None:
-    left(ResumePoint(folder, "flow"), result("a"), run="run_1")
-    unfinished = finish(ResumePoint(folder, "flow").begin_run("run_2"), result("c"))
-    close_journal(finish(ResumePoint(folder, "flow").begin_run("run_3"), result("b")))
+    leave_results(ResumePoint(folder, "flow"), make_result("a"), run="run_1")
+    unfinished = record_results(start_recording(ResumePoint(folder, "flow"), "run_2"), make_result("c"))
+    close_journal(record_results(start_recording(ResumePoint(folder, "flow"), "run_3"), make_result("b")))
     if not lives:
         close_journal(unfinished)
     expected = {"a", "b"} if lives else {"a", "b", "c"}
-    assert nodes(logged(folder, "run_3").read_earlier_runs()) == expected
-    assert nodes(logged(folder, "run_3").begin_run("run_4").earlier) == expected
+    assert get_node_names(open_with_success(folder, "run_3").read_earlier_runs()) == expected
+    assert get_node_names(start_recording(open_with_success(folder, "run_3"), "run_4").earlier) == expected
 
 
-def test_what_is_left_goes_along_when_a_workflow_is_given_another_name(folder: Path) -> None:
-    left(ResumePoint(folder, "draft"), result("a"))
-    close_journal(finish(ResumePoint(folder, "draft").begin_run("run_2"), result("b")))
-    with ResumePoint(folder, "draft").moving_to("final"):
+def test_results_move_with_a_renamed_workflow(folder: Path) -> None:
+    leave_results(ResumePoint(folder, "draft"), make_result("a"))
+    close_journal(record_results(start_recording(ResumePoint(folder, "draft"), "run_2"), make_result("b")))
+    with ResumePoint(folder, "draft").move_results_to("final"):
         for name in ("draft", "final"):  # a kill here leaves the results to both
-            assert nodes(ResumePoint(folder, name).read_earlier_runs()) == {"a", "b"}
-    with ResumePoint(folder, "nothing-left").moving_to("other"):
+            assert get_node_names(ResumePoint(folder, name).read_earlier_runs()) == {"a", "b"}
+    with ResumePoint(folder, "nothing-left").move_results_to("other"):
         pass
-    assert nodes(ResumePoint(folder, "final").begin_run("run_3").earlier) == {"a", "b"}
-    assert is_nothing(ResumePoint(folder, "draft").read_earlier_runs())
+    assert get_node_names(start_recording(ResumePoint(folder, "final"), "run_3").earlier) == {"a", "b"}
+    assert has_no_results(ResumePoint(folder, "draft").read_earlier_runs())
 
 
 def test_results_stay_with_a_draft_that_could_not_be_saved(folder: Path) -> None:
-    left(ResumePoint(folder, "draft"), result("a"))
-    with pytest.raises(FileNotFoundError, match="vanished"), ResumePoint(folder, "draft").moving_to("final"):
+    leave_results(ResumePoint(folder, "draft"), make_result("a"))
+    with pytest.raises(FileNotFoundError, match="vanished"), ResumePoint(folder, "draft").move_results_to("final"):
         raise FileNotFoundError("vanished")
-    assert nodes(ResumePoint(folder, "draft").read_earlier_runs()) == {"a"}
-    assert is_nothing(ResumePoint(folder, "final").read_earlier_runs())
+    assert get_node_names(ResumePoint(folder, "draft").read_earlier_runs()) == {"a"}
+    assert has_no_results(ResumePoint(folder, "final").read_earlier_runs())
 
 
-def test_of_many_results_of_one_node_the_newest_are_stored_and_all_that_had_effects(checkpoints: ResumePoint) -> None:
-    many = [result("a", f"f{at}") for at in range(30)] + [result("e", f"f{at}", effect="effectful") for at in range(30)]
-    left(checkpoints, *many)
+def test_only_the_newest_results_of_a_node_are_stored_but_all_with_effects(checkpoints: ResumePoint) -> None:
+    many = [make_result("a", f"f{at}") for at in range(30)] + [
+        make_result("e", f"f{at}", effect="effectful") for at in range(30)
+    ]
+    leave_results(checkpoints, *many)
     kept = checkpoints.read_earlier_runs().results
     assert [print_ for node, print_ in kept if node == "a"] == [f"f{at}" for at in range(10, 30)]
     assert len([1 for node, _ in kept if node == "e"]) == 30
 
 
-def no_room(*_: Any, **__: Any) -> Any:
+def raise_disk_full(*_: Any, **__: Any) -> Any:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_without_anything_left_a_disk_that_refuses_is_an_error_of_the_disk(
+def test_without_earlier_results_a_disk_error_is_raised_as_it_is(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pflow.engine.resume.resume_point.RunJournal", no_room)
+    monkeypatch.setattr("pflow.engine.resume.resume_point.RunJournal", raise_disk_full)
     with pytest.raises(OSError, match="No space"):
-        checkpoints.begin_run("run_1")
+        start_recording(checkpoints, "run_1")
 
 
 @pytest.mark.parametrize("killed", [True, False])
-def test_a_run_that_cannot_go_on_from_what_is_left_is_refused_lest_effects_are_had_twice(
+def test_a_run_that_cannot_read_earlier_results_is_refused_so_that_no_effect_is_repeated(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
-    first = finish(checkpoints.begin_run("run_1"), result("a", effect="effectful"))
+    first = record_results(start_recording(checkpoints, "run_1"), make_result("a", effect="effectful"))
     close_journal(first) if killed else first.end_run(keep=True)
     with monkeypatch.context() as patch:
-        patch.setattr("pflow.engine.resume.resume_point.write_atomic", no_room)
-        patch.setattr("pflow.engine.resume.resume_point.RunJournal", no_room)
+        patch.setattr("pflow.engine.resume.resume_point.write_atomic", raise_disk_full)
+        patch.setattr("pflow.engine.resume.resume_point.RunJournal", raise_disk_full)
         with pytest.raises(ResumePointUnusable, match="No space"):
-            checkpoints.begin_run("run_2")
+            start_recording(checkpoints, "run_2")
         with pytest.raises(OSError, match="No space"):
-            checkpoints.begin_run("run_2", fresh=True)
+            start_recording(checkpoints, "run_2", fresh=True)
 
 
-def test_what_could_not_be_folded_stays_in_its_journal_for_the_next(
+def test_results_that_could_not_be_merged_stay_in_their_journal(
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recorder = finish(checkpoints.begin_run("run_1"), result("a"))
+    recorder = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     with monkeypatch.context() as patch:
-        patch.setattr("pflow.engine.resume.resume_point.write_atomic", no_room)
+        patch.setattr("pflow.engine.resume.resume_point.write_atomic", raise_disk_full)
         assert not recorder.end_run(keep=True)
     assert recorder.problem == "No space left on device"
-    assert nodes(checkpoints.begin_run("run_2").earlier) == {"a"}
+    assert get_node_names(start_recording(checkpoints, "run_2").earlier) == {"a"}

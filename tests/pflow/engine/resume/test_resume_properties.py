@@ -1,4 +1,4 @@
-"""For any workflow, any failures, any edits and any inputs: to go on gives what a fresh run gives, and does no more.
+"""Property: for any workflow, failures, edits and inputs, a resumed run gives the result of a fresh run.
 
 Workflows are drawn as specifications of nodes, each after some of those before it. A chain of runs edits them, fails
 where it is told to, and changes inputs. Every run of every node leaves a line with what it was given.
@@ -93,7 +93,7 @@ def workflow(specs: dict[str, Spec]) -> dict[str, Any]:
 
 
 @st.composite
-def drawn_specs(draw: st.DrawFn) -> dict[str, Spec]:
+def draw_specs(draw: st.DrawFn) -> dict[str, Spec]:
     specs: dict[str, Spec] = {}
     above: dict[str, set[str]] = {}
     for at in range(draw(st.integers(2, 12))):
@@ -132,8 +132,8 @@ class Turn:
 
 
 @st.composite
-def drawn_chains(draw: st.DrawFn) -> list[Turn]:
-    specs = draw(drawn_specs())
+def draw_chains(draw: st.DrawFn) -> list[Turn]:
+    specs = draw(draw_specs())
     turns: list[Turn] = []
     x = 0
     for _ in range(draw(st.integers(2, 5))):
@@ -162,7 +162,7 @@ class Lineage:
 
 @pytest.fixture(autouse=True, scope="module")
 def memory_for_a_disk() -> Iterator[None]:
-    """What is forced to the disk is what takes time here, and no process is killed in these tests."""
+    """Replace `fsync`, which takes most of the time: these tests kill no process."""
     with mock.patch("os.fsync"):
         yield
 
@@ -174,10 +174,8 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 @requirement("PF-E10", "PF-R10")
 @settings(max_examples=EXAMPLES, phases=PHASES)
-@given(drawn_chains())
-def test_to_resume_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothing_else(
-    reference: Home, turns: list[Turn]
-) -> None:
+@given(draw_chains())
+def test_resuming_gives_the_same_as_a_fresh_run_and_runs_only_changed_nodes(reference: Home, turns: list[Turn]) -> None:
     with tempfile.TemporaryDirectory() as place:
         home = Home(Path(place))
         lineage: Lineage | None = None
@@ -189,7 +187,7 @@ def test_to_resume_gives_what_a_fresh_run_gives_and_runs_what_changed_and_nothin
             plan = home.service.plan(workflow(turn.specs), {"x": turn.x}, name="flow", fresh=turn.fresh)
             result = home.run_unlogged(workflow(turn.specs), {"x": turn.x}, fresh=turn.fresh)
             began, done = home.lines()[before[0] :], home.lines("done")[before[1] :]
-            check_told(turn, result, lineage, {line["node"] for line in began})
+            check_reported(turn, result, lineage, {line["node"] for line in began})
             check_done_once(turn, done, lineage)
             check_planned(plan, result, {line["node"] for line in began})
             check_outputs(reference, turn, result, {line["node"] for line in began})
@@ -219,7 +217,7 @@ def check_outputs(reference: Home, turn: Turn, result: RunResult, began: set[str
 
 
 def check_done_once(turn: Turn, done: list[dict[str, Any]], lineage: Lineage | None) -> None:
-    """Nothing that had finished, whether with effects or without, ran again for the same."""
+    """Check that no finished step ran again with the same parameters."""
     never = {spec.name for spec in turn.specs.values() if spec.never}
     had = {(_PLACES.sub("", name), given) for name, given in lineage.done} if lineage else set[tuple[str, str]]()
     for line in done:
@@ -229,8 +227,8 @@ def check_done_once(turn: Turn, done: list[dict[str, Any]], lineage: Lineage | N
             had.add((name, line["given"]))
 
 
-def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: set[str]) -> None:
-    """The reply names what was reused, which did not run, and of all the rest why it did."""
+def check_reported(turn: Turn, result: RunResult, lineage: Lineage | None, began: set[str]) -> None:
+    """Check that the reply lists the reused nodes, which did not run, and the reasons for all others."""
     reply = result.reply()
     if lineage is None:
         assert reply["reused_nodes"] == []
@@ -239,9 +237,9 @@ def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: se
     reused, others = reply["reused_nodes"], reply["not_reused"]
     completed = result.progress.completed
     # Of a workflow within that was not taken over as a whole, the nodes are named, too; and so is what failed.
-    told = {name for name in (*reused, *others) if "/" not in name}
+    report = {name for name in (*reused, *others) if "/" not in name}
     failed = {*result.progress.failures, *(name for name, one in result.progress.actions.items() if one == "error")}
-    assert {*completed} <= told <= {*completed} | failed
+    assert {*completed} <= report <= {*completed} | failed
     for name in completed:
         spec = turn.specs[name]
         ran = any(key in began for key in spec.runs())
@@ -251,7 +249,7 @@ def check_told(turn: Turn, result: RunResult, lineage: Lineage | None, began: se
 
 
 def check_planned(plan: list[dict[str, Any]], result: RunResult, began: set[str]) -> None:
-    """What was to be reused or skipped was, and what was to run for sure was not reused."""
+    """Check that planned reuse and skips happened, and that nodes planned to run were not reused."""
     for step in plan:
         name, will = step["node"], step["will"]
         ran = {key for key in began if key == name or key.startswith((f"{name}[", f"{name}/"))}
@@ -263,7 +261,7 @@ def check_planned(plan: list[dict[str, Any]], result: RunResult, began: set[str]
 
 
 def check_reason(spec: Spec, reason: str, lineage: Lineage, warnings: list[str]) -> None:
-    warned = [told for told in warnings if told.startswith(f"'{spec.name}' has effects")]
+    warned = [report for report in warnings if report.startswith(f"'{spec.name}' has effects")]
     if spec.never:
         assert reason == 'its "resume" is "never"'
     elif spec.name in lineage.names:

@@ -1,4 +1,4 @@
-"""Runs that are killed at any moment, and runs that go on from the same one at once, each in a process of its own."""
+"""Runs that are killed at any moment, and concurrent runs that resume from the same run."""
 
 import json
 import os
@@ -22,14 +22,9 @@ from tests.requirements import requirement
 MOMENTS = 36
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Home:
-    return Home(tmp_path)
-
-
 def warnings_of(reply: dict[str, Any]) -> list[str]:
-    """But for the one that says that another runs at the same time."""
-    return [told for told in reply["warnings"] if "is under way" not in told]
+    """Return the warnings without the one about a concurrent run."""
+    return [report for report in reply["warnings"] if "is under way" not in report]
 
 
 # Killed.
@@ -50,7 +45,7 @@ EFFECTS = {"a", "c", "e", "d[0]", "d[1]", "d[2]"}
 
 @requirement("PF-E10")
 @pytest.mark.parametrize("seed", range(6))
-def test_after_a_kill_what_had_finished_is_used_and_what_was_interrupted_is_uncertain(home: Home, seed: int) -> None:
+def test_after_a_kill_finished_results_are_reused_and_interrupted_nodes_are_uncertain(home: Home, seed: int) -> None:
     chance = random.Random(seed)
     interrupted = chance.choice(["a", "b", "c", "d[1]", "e", "f"])
     home.order(f"wait-{interrupted}")
@@ -59,17 +54,19 @@ def test_after_a_kill_what_had_finished_is_used_and_what_was_interrupted_is_unce
     running.kill()
     home.clear_orders()
     (path,) = home.checkpoints.glob("*.journal")
-    said = read_journal(path)
-    finished = {one.node for one in said.finished}
+    output = read_journal(path)
+    finished = {one.node for one in output.finished}
     began = home.runs()
     result = home.run(MIXED)
     assert result.success
     again = home.runs() - began
     assert not finished & set(again), "what had finished ran again"
-    assert set(result.uncertain) == {name for name, _ in said.started}
+    assert set(result.uncertain) == {name for name, _ in output.started}
     assert (interrupted in result.uncertain) == (interrupted in EFFECTS)
     for name in result.uncertain:
-        assert [told for told in result.warnings if told.startswith(f"'{name}' was interrupted in an earlier run")]
+        assert [
+            report for report in result.warnings if report.startswith(f"'{name}' was interrupted in an earlier run")
+        ]
     assert {name for name in EFFECTS if home.runs("done")[name] > 1} <= set(result.uncertain)
     assert set(result.progress.reused) == {name for name in "abcef" if name in finished} | (
         {"d"} if {"d[0]", "d[1]", "d[2]"} <= finished else set()
@@ -118,7 +115,7 @@ for moment in range(1, moments + 1):
 
 
 @requirement("PF-E10")
-def test_killed_at_any_moment_a_run_leaves_what_the_next_goes_on_from(tmp_path: Path) -> None:
+def test_a_run_killed_at_any_moment_can_be_resumed(tmp_path: Path) -> None:
     ir = chain(node("a", "effect"), node("b", v="${a.value}"), node("c", "effect", v="${b.value}"), node("end"))
     homes = [Home(tmp_path / str(moment)) for moment in range(1, MOMENTS + 1)]
     for home in homes:
@@ -132,7 +129,7 @@ def test_killed_at_any_moment_a_run_leaves_what_the_next_goes_on_from(tmp_path: 
         home.clear_orders()
         result = home.run_unlogged(ir)
         assert result.success, result.error_body
-        assert not [told for told in result.warnings if "damaged" in told or "could not be read" in told]
+        assert not [report for report in result.warnings if "damaged" in report or "could not be read" in report]
         for name, times in home.runs("done").items():
             assert times == 1 or name in result.uncertain or name == "b", f"{name} ran twice"
         reused.update(result.progress.reused)
@@ -166,7 +163,7 @@ def test_an_interrupt_ends_a_run_at_a_checkpoint(home: Home) -> None:
     assert home.run(chain(node("a", "effect"), node("b"))).progress.reused == ["a"]
 
 
-def test_the_log_says_of_a_killed_run_that_it_was_interrupted(home: Home) -> None:
+def test_the_log_shows_a_killed_run_as_interrupted(home: Home) -> None:
     home.order("wait-a")
     running = home.process(chain(node("a")))
     until(lambda: home.runs()["a"])
@@ -179,7 +176,7 @@ def test_the_log_says_of_a_killed_run_that_it_was_interrupted(home: Home) -> Non
 
 
 @requirement("PF-E6")
-def test_two_processes_that_run_the_same_draft_at_once_are_isolated_and_both_go_well(home: Home) -> None:
+def test_two_concurrent_runs_of_the_same_draft_are_isolated_and_both_succeed(home: Home) -> None:
     ir = chain(node("a", "effect", v="${n}"), node("b", echo="${n}"), outputs={"n": {"source": "${b.echo}"}})
     ir["inputs"] = {"n": {"type": "integer"}}
     home.order("wait-b")
@@ -202,7 +199,7 @@ def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> 
     other = home.run(chain(node("a", "effect"), node("c")))
     assert other.success
     assert other.progress.reused == []
-    assert [told for told in other.warnings if "is under way" in told]
+    assert [report for report in other.warnings if "is under way" in report]
     home.clear_orders()
     reply = living.reply()
     assert reply["success"]
@@ -210,7 +207,7 @@ def test_the_journal_of_a_run_that_lives_is_not_taken_by_another(home: Home) -> 
 
 
 @requirement("PF-E6")
-def test_one_that_goes_well_beside_one_that_fails_leaves_what_the_failed_one_did(home: Home) -> None:
+def test_a_success_beside_a_failed_run_leaves_the_results_of_the_failed_run(home: Home) -> None:
     failing = chain(node("a", "effect", v=1), node("x"))
     home.order("wait-x", "fail-x", "wait-y")
     fails, goes_well = home.process(failing), home.process(chain(node("a", "effect", v=2), node("y")))
@@ -228,7 +225,7 @@ UNFINISHED = chain(node("a", "effect", v=1), node("e", "effect", v="${a.value}")
 
 
 def leave_unfinished(home: Home) -> None:
-    """A run in which `a` finished and `e` did not."""
+    """Leave a run in which `a` finished and `e` did not."""
     home.order("fail-e")
     assert home.run(UNFINISHED).failed_node == "e"
     home.clear_orders()
@@ -237,7 +234,7 @@ def leave_unfinished(home: Home) -> None:
 
 @requirement("PF-E10")
 @pytest.mark.parametrize("count", [2, 4])
-def test_of_those_that_go_on_from_the_same_run_at_once_one_has_the_effect_and_the_others_its_result(
+def test_of_concurrent_runs_that_resume_from_the_same_run_one_has_the_effect_and_the_others_its_result(
     home: Home, count: int
 ) -> None:
     leave_unfinished(home)
@@ -255,7 +252,7 @@ def test_of_those_that_go_on_from_the_same_run_at_once_one_has_the_effect_and_th
     assert home.run(UNFINISHED).resumed_from is None
 
 
-def test_items_are_shared_between_those_that_go_on_at_once_each_done_once(home: Home) -> None:
+def test_concurrent_resumed_runs_share_items_and_each_item_runs_once(home: Home) -> None:
     ir = chain(node("s"), node("b", "effect", v="${item}", batch={"items": list(range(8)), "parallel": True}))
     home.order("fail-b[7]")
     assert not home.run(ir).success
@@ -269,7 +266,7 @@ def test_items_are_shared_between_those_that_go_on_at_once_each_done_once(home: 
     assert done == {f"b[{at}]": 1 + anew for at in range(8)}
 
 
-def test_who_waited_for_one_that_was_killed_says_that_its_effect_is_uncertain(home: Home) -> None:
+def test_a_run_that_waited_for_a_killed_one_reports_its_effect_as_uncertain(home: Home) -> None:
     leave_unfinished(home)
     home.order("wait-e")
     running = {one.pid: one for one in [home.process(UNFINISHED), home.process(UNFINISHED)]}
@@ -282,10 +279,10 @@ def test_who_waited_for_one_that_was_killed_says_that_its_effect_is_uncertain(ho
     reply = left.reply()
     assert reply["success"]
     assert reply["not_reused"]["e"] == "it was interrupted"
-    assert [told for told in reply["warnings"] if told.startswith("'e' was interrupted in an earlier run")]
+    assert [report for report in reply["warnings"] if report.startswith("'e' was interrupted in an earlier run")]
 
 
-def test_runs_of_one_process_that_go_on_at_once_share_effects_as_well(home: Home) -> None:
+def test_concurrent_resumed_runs_of_one_process_share_effects(home: Home) -> None:
     leave_unfinished(home)
     home.order("wait-e")
     results: list[RunResult] = []

@@ -1,4 +1,4 @@
-"""What nodes do to the world around them, and what that means for who goes on from an earlier run."""
+"""Reuse of results of nodes with effects."""
 
 import itertools
 import json
@@ -28,19 +28,11 @@ def chain(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
-@pytest.fixture
-def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Service:
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "uraniborg"))
-    folder = tmp_path / "work"
-    folder.mkdir()
-    return Service(Settings(home=tmp_path / "home"), folder=folder)
-
-
 GATE = shell("gate", "test -e open")
 
 
 @requirement("PF-E10")
-def test_what_reads_a_file_that_an_earlier_node_wrote_again_is_run_again(service: Service) -> None:
+def test_a_node_that_reads_a_rewritten_file_runs_again(service: Service) -> None:
     flow = chain(
         {"id": "write", "type": "write-file", "params": {"file_path": "it", "content": "${x}"}},
         {"id": "read", "type": "python", "params": {"code": f"result = open({str(service.folder / 'it')!r}).read()"}},
@@ -54,7 +46,7 @@ def test_what_reads_a_file_that_an_earlier_node_wrote_again_is_run_again(service
 
 
 @requirement("PF-E10")
-def test_what_computes_from_what_it_is_given_alone_is_not_run_again(service: Service) -> None:
+def test_a_node_that_depends_on_its_parameters_alone_is_not_run_again(service: Service) -> None:
     flow = chain(
         shell("act", "echo ${x} >> acts"),
         {"id": "say", "type": "echo", "params": {"message": "the same"}},
@@ -76,7 +68,7 @@ def test_a_file_that_is_gone_is_written_again(service: Service) -> None:
     assert (service.folder / "it").read_text() == "x"
 
 
-def test_another_folder_is_another_thing_to_be_given(service: Service, tmp_path: Path) -> None:
+def test_another_folder_changes_the_fingerprint(service: Service, tmp_path: Path) -> None:
     flow = chain(shell("act", "pwd >> ../acts"), GATE)
     service.run(flow, name="flow")
     elsewhere = tmp_path / "elsewhere"
@@ -100,7 +92,7 @@ def test_two_nodes_that_do_the_same_both_do_it(service: Service) -> None:
     assert (service.folder / "xs").read_text() == "x\nx\n"
 
 
-def test_what_was_interrupted_and_then_edited_is_still_uncertain(service: Service) -> None:
+def test_an_interrupted_node_that_was_edited_is_still_uncertain(service: Service) -> None:
     flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3), GATE)
     first = service.run(flow, name="flow")
     assert (first.describe_checkpoint() or {})["uncertain_nodes"] == ["act"]
@@ -114,7 +106,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_not_tried_again(service: Se
     assert (service.folder / "xs").read_text() == "x\n"
 
 
-def test_an_output_too_long_for_a_value_never_passes_for_all_of_it(service: Service) -> None:
+def test_a_truncated_output_is_never_used_as_complete(service: Service) -> None:
     flow = chain(
         shell("much", "head -c 20000000 /dev/zero | tr '\\0' x"),
         {"id": "count", "type": "shell", "params": {"command": "wc -c", "stdin": "${much.stdout}"}},
@@ -128,12 +120,12 @@ def test_an_output_too_long_for_a_value_never_passes_for_all_of_it(service: Serv
 
 
 @pytest.mark.parametrize("kind", ["python", "code"])
-def test_a_value_within_code_is_refused_with_what_would_be_right(service: Service, kind: str) -> None:
+def test_a_value_in_code_is_refused_with_a_fix(service: Service, kind: str) -> None:
     flow = chain({"id": "say", "type": kind, "params": {"code": "result = '${x}'"}})
     with pytest.raises(InvalidWorkflow) as refused:
         service.run(flow, {"x": "1"}, name="flow")
-    (told,) = [one for one in refused.value.ids["diagnostics"] if one["code"] == "template_in_code"]
-    assert told["example"] == {"code": "result = x", "inputs": {"x": "${x}"}}
+    (report,) = [one for one in refused.value.ids["diagnostics"] if one["code"] == "template_in_code"]
+    assert report["example"] == {"code": "result = x", "inputs": {"x": "${x}"}}
 
 
 def test_a_value_for_an_interpreter_in_a_command_is_refused_before_anything_runs(
@@ -146,7 +138,7 @@ def test_a_value_for_an_interpreter_in_a_command_is_refused_before_anything_runs
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_nested_workflow_that_is_not_given_what_it_needs_is_an_error_before_anything_runs(service: Service) -> None:
+def test_a_nested_workflow_with_missing_inputs_is_an_error_before_anything_runs(service: Service) -> None:
     inner = chain({"id": "say", "type": "echo", "params": {"message": "${who}"}}, inputs={"who": {}})
     flow = chain({"id": "sub", "type": "workflow", "params": {"workflow_ir": inner, "inputs": {"whom": "x"}}})
     found = {(one.code, one.path) for one in service.check(flow).diagnostics}
@@ -175,7 +167,7 @@ def test_a_parameter_that_cannot_be_made_to_fit_is_reported_with_its_value(servi
     assert "`overwrite` of 'copy' must be bool, got str 'perhaps'" in run.error_body["message"]
 
 
-def test_a_draft_that_is_saved_takes_what_it_did_along(service: Service) -> None:
+def test_a_saved_draft_keeps_its_results(service: Service) -> None:
     drafts = service.home / "workflows" / "drafts"
     drafts.mkdir(parents=True)
     (drafts / "pay.json").write_text(json.dumps(chain(shell("pay", "echo paid >> paid"), GATE)))
@@ -186,7 +178,7 @@ def test_a_draft_that_is_saved_takes_what_it_did_along(service: Service) -> None
     assert (service.folder / "paid").read_text() == "paid\n"
 
 
-def test_who_was_told_no_can_ask_again_and_what_others_were_told_stays(service: Service) -> None:
+def test_after_a_rejection_a_run_asks_again_and_other_decisions_stay(service: Service) -> None:
     from uraniborg.kernel.inbox import Decision, Inbox
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Pay ${who}?"}}, inputs={"who": {}})
@@ -201,7 +193,7 @@ def test_who_was_told_no_can_ask_again_and_what_others_were_told_stays(service: 
     assert service.run(flow, {"who": "y"}, name="flow").success
 
 
-def test_a_run_that_waits_for_a_person_does_not_grow_too_old(service: Service, tmp_path: Path) -> None:
+def test_a_run_that_waits_for_a_person_does_not_expire(service: Service, tmp_path: Path) -> None:
     from uraniborg.kernel.inbox import Decision, Inbox
 
     impatient = Service(Settings(home=service.home, checkpoint_hours=1e-9), folder=service.folder)
@@ -211,7 +203,7 @@ def test_a_run_that_waits_for_a_person_does_not_grow_too_old(service: Service, t
     assert impatient.run(flow, name="flow").progress.reused == ["act"]
 
 
-def test_a_question_holds_no_secret(service: Service) -> None:
+def test_a_question_contains_no_secret(service: Service) -> None:
     from uraniborg.kernel.inbox import Inbox
 
     flow = chain({"id": "ask", "type": "approval", "params": {"question": "Use ${api_key}?", "details": "${api_key}"}})
@@ -231,9 +223,9 @@ def test_all_nodes_that_fail_side_by_side_are_reported_of(service: Service) -> N
         "nodes": [shell("start", "true"), shell("a", "echo AAA >&2; false"), shell("b", "echo BBB >&2; false")],
         "edges": [{"from": "start", "to": "a"}, {"from": "start", "to": "b"}],
     }
-    told = json.dumps(service.run(flow, name="flow").reply())
-    assert "AAA" in told
-    assert "BBB" in told
+    report = json.dumps(service.run(flow, name="flow").reply())
+    assert "AAA" in report
+    assert "BBB" in report
 
 
 @requirement("PF-E10")
@@ -275,7 +267,7 @@ def test_the_second_of_two_that_write_one_file_has_the_last_word_also_when_the_f
         assert (service.folder / "it").read_text() == "last"
 
 
-def test_what_follows_a_node_whose_result_is_not_stored_is_not_run_again_because_of_it(service: Service) -> None:
+def test_nodes_after_a_result_that_was_not_stored_are_not_run_again_because_of_it(service: Service) -> None:
     flow = chain(
         shell("login", "echo token-4711-zanzibar"),
         {"id": "use", "type": "echo", "params": {"data": {"auth_token": "${login.stdout}"}}},
@@ -291,7 +283,7 @@ def test_what_follows_a_node_whose_result_is_not_stored_is_not_run_again_because
     assert b"zanzibar" not in b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())
 
 
-def test_why_a_node_runs_again_is_reported_as_it_is(service: Service) -> None:
+def test_the_reason_for_a_rerun_is_reported(service: Service) -> None:
     flow = chain(shell("act", "echo ${x} >> acts"), shell("mail", "echo mail >> mails"), GATE, inputs={"x": {}})
     service.run(flow, {"x": "one"}, name="flow")
     again = service.run(flow, {"x": "two"}, name="flow")
@@ -300,7 +292,7 @@ def test_why_a_node_runs_again_is_reported_as_it_is(service: Service) -> None:
         "mail": "an earlier node with effects ran again",
         "gate": "it had not finished",
     }
-    assert [told.partition(": ")[2] for told in again.warnings if "has effects" in told] == [
+    assert [report.partition(": ")[2] for report in again.warnings if "has effects" in report] == [
         "its inputs changed.",
         "an earlier node with effects ran again.",
     ]
@@ -317,7 +309,7 @@ def test_a_file_of_long_output_that_is_gone_is_made_again(service: Service) -> N
     assert "long" in again.progress.not_reused
 
 
-def test_a_home_of_nobody_is_a_file_that_is_not_there(service: Service) -> None:
+def test_the_home_folder_of_an_unknown_user_is_a_missing_file(service: Service) -> None:
     flow = chain({"id": "read", "type": "read-file", "params": {"file_path": "~nosuchuser-4711/x"}})
     failed = service.run(flow, name="flow")
     assert (failed.error_body or {})["node"] == "read"
@@ -332,7 +324,7 @@ def test_the_node_that_took_too_long_is_named_when_the_whole_run_did(service: Se
 
 @requirement("PF-N3")
 @pytest.mark.parametrize("is_killed", [False, True])
-def test_what_goes_into_a_parameter_for_secrets_is_one_wherever_it_comes_from(
+def test_a_value_passed_to_a_secret_parameter_is_a_secret_everywhere(
     service: Service, monkeypatch: pytest.MonkeyPatch, is_killed: bool
 ) -> None:
     flow = chain(
@@ -351,7 +343,7 @@ def test_what_goes_into_a_parameter_for_secrets_is_one_wherever_it_comes_from(
     assert "zanzibar" not in json.dumps(result.reply())
 
 
-def test_an_output_that_is_too_long_for_a_value_is_reported_of_and_is_no_failure(service: Service) -> None:
+def test_an_output_that_is_too_long_is_described_and_not_a_failure(service: Service) -> None:
     flow = chain(
         shell("long", "head -c 20000000 /dev/zero | tr '\\0' x"),
         outputs={"it": {"source": "${long.stdout}"}, "code": {"source": "${long.exit_code}"}},
@@ -368,7 +360,7 @@ def test_an_output_that_is_too_long_for_a_value_is_reported_of_and_is_no_failure
     assert "only its start is available" in (failed.error_body or {})["message"]
 
 
-def test_outputs_are_given_as_they_are_but_for_secrets_and_then_that_is_said(service: Service) -> None:
+def test_outputs_are_unchanged_except_for_secrets_which_give_a_warning(service: Service) -> None:
     data = {"secretary": "Ann Lee", "cookies_sold": 12, "next_page_token": "p2", "url": "https://x.example/?key=abc"}
     flow = chain(
         {"id": "say", "type": "echo", "params": {"data": data, "message": "api_key=YOURS"}},
