@@ -39,7 +39,7 @@ class Point:
 
 
 def convert_and_parse(value: Any) -> Any:
-    return from_json(as_json({"it": value}))["it"]
+    return from_json(encode_outputs({"it": value}))["it"]
 
 
 @requirement("PF-N3")
@@ -78,7 +78,7 @@ FORMS: list[tuple[Any, Any]] = [
 
 @pytest.mark.parametrize(("given_value", "kept"), FORMS)
 def test_each_python_value_has_one_json_form(given_value: Any, kept: Any) -> None:
-    text = as_json({"it": given_value})
+    text = encode_outputs({"it": given_value})
     json.loads(text, parse_constant=pytest.fail)
     if kept is not None or isinstance(given_value, float):
         assert from_json(text)["it"] == kept
@@ -129,16 +129,16 @@ def test_a_value_without_a_json_form_is_a_failure_of_the_node(value: Any) -> Non
 
 
 def test_other_containers_are_nested_at_most_two_hundred_levels_deep() -> None:
-    assert as_json({"it": [10**30, nest_list(198)]})
+    assert encode_outputs({"it": [10**30, nest_list(198)]})
     with pytest.raises(NodeFailed, match="nested deeper than 200 levels"):
-        as_json({"it": [10**30, nest_list(199)]})
+        encode_outputs({"it": [10**30, nest_list(199)]})
 
 
 @pytest.mark.parametrize("levels", [100, 190, 240, 254, 300, 900])
 def test_deeply_nested_values_are_read_back_or_refused(levels: int) -> None:
     for leaf in (1, 10**30):
         try:
-            text = as_json({"it": [leaf, nest_list(levels)]})
+            text = encode_outputs({"it": [leaf, nest_list(levels)]})
         except NodeFailed:
             continue
         assert encode_outputs(from_json(text)) == text
