@@ -9,7 +9,7 @@ from rich.console import Console
 from tests.universe import test_cli
 from tests.universe.test_cli import Ask
 from universe.cli import app
-from universe.nbody.tables import format_span
+from universe.nbody.text_formats import format_span
 from universe.plotting import Panel, Series, draw_chart
 from universe.plotting.marks import Label, Polyline
 from universe.terminal.text import print_paragraph

@@ -123,7 +123,7 @@ def plot(
     - `universe plot t1 -o orbits.png`
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
-    from universe.pictures import write_orbit_picture
+    from universe.universe_files import write_orbit_picture
     from uraniborg.kernel.files import shown
     from uraniborg.kernel.logging import printable
 

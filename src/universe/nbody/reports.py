@@ -1,4 +1,4 @@
-"""An N-body run of a universe and the reply about it, for every surface."""
+"""Reports of N-body runs: the run of a universe, its reply for every interface, and the physics that is left out."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,13 +9,14 @@ import numpy as np
 
 from universe.domain.units import find_epoch
 from universe.nbody.answers import Motion, collect_answers, compute_run_motion
-from universe.nbody.answers.wording import format_plain_number
+from universe.nbody.gravity import LIGHT_SPEED
 from universe.nbody.limits import MAX_SECONDS
-from universe.nbody.missing_physics import describe_missing_physics
 from universe.nbody.runs import Run, run_nbody
 from universe.nbody.starts import make_start
+from universe.nbody.text_formats import format_plain_number
 from universe.orbits.anomaly import Floats
 from universe.orbits.numbers import finite_or_none
+from universe.orbits.units import G
 
 FRAME: Final = {
     "origin": "barycentre of the bodies",
@@ -23,6 +24,8 @@ FRAME: Final = {
     "units": {"mass": "solar masses", "position": "AU", "velocity": "AU/day", "time": "days"},
 }
 _UNCERTAIN: Final = "The data state no uncertainty of the start; it is as good as the numbers of the bodies."
+_NOTICEABLE = 1e-4
+"""Degrees by which relativity turns an orbit during a run, below which it is not worth a sentence of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +173,42 @@ def _describe_arithmetic_error(done: Run) -> str:
 
 def _format_drift(drift: Any) -> dict[str, float] | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}
+
+
+def describe_missing_physics(motion: Motion, *, relativity: bool) -> list[str]:
+    """Return sentences about forces that a run does not have."""
+    sentences = ["Bodies are points with constant masses that attract each other by Newton's law."]
+    turned = estimate_periapsis_shift(motion)
+    if relativity:
+        sentences.append("General relativity counts in the field of the heaviest body, to first order.")
+    elif turned is not None and turned[1] >= _NOTICEABLE:
+        name, degrees = turned
+        sentences.append(
+            f"General relativity is left out: it would turn the periapsis of {name} by {degrees:.2g} degrees during "
+            "this run (--relativity adds it)."
+        )
+    else:
+        sentences.append("General relativity is left out (--relativity adds it).")
+    sentences.append(
+        "Tides, the flattening of bodies, gas, radiation and all bodies that are not in the run are left out."
+    )
+    return sentences
+
+
+def estimate_periapsis_shift(motion: Motion) -> tuple[str, float] | None:
+    """Return the body whose periapsis relativity turns most during a run, and by how many degrees.
+
+    To first order 6 pi G M / (c^2 a (1 - e^2)) for each revolution.
+    """
+    found: list[tuple[float, str]] = []
+    for body, parent in enumerate(motion.parents):
+        axis, eccentricity = float(motion.axes[0, body]), float(motion.eccentricities[0, body])
+        if parent < 0 or not (axis > 0 and eccentricity < 1) or not motion.central_masses[body] > 0:
+            continue
+        mu = G * float(motion.central_masses[body])
+        revolutions = motion.span / (math.tau * math.sqrt(axis**3 / mu))
+        found.append((1080 * mu / (LIGHT_SPEED**2 * axis * (1 - eccentricity**2)) * revolutions, motion.names[body]))
+    if not found:
+        return None
+    degrees, name = max(found)
+    return name, degrees

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from universe.nbody.selection import read_mass, read_orbit
-from universe.nbody.tables import format_span
+from universe.nbody.text_formats import format_span
 from universe.nbody.vectors import VectorSet
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.units import compute_period

@@ -8,13 +8,12 @@ from typing import Final, Protocol
 import numpy as np
 
 from universe.orbits.anomaly import Floats
+from universe.orbits.compatible_orbit_arrays import read_ellipses, read_rogues
 from universe.orbits.compatible_orbits import check_segments
-from universe.orbits.ellipses import read_ellipses
 from universe.orbits.grouping import Bodies, compute_orbited_masses
 from universe.orbits.kepler_blocks import KeplerOrbit, make_elements, read_kepler_orbit
 from universe.orbits.numbers import check_time
 from universe.orbits.parent_chains import Hierarchy, Indices, find_parent_indices
-from universe.orbits.rogues import read_rogues
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 # Finite numbers can still make an endless angle or distance: such a body is nowhere, and nobody needs a warning.

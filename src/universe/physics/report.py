@@ -12,8 +12,7 @@ from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
 from universe.orbits.numbers import read_number
 from universe.orbits.units import convert
 from universe.physics import formulas
-from universe.physics.habitable_zone import HOTTEST, HabitableZone, compute_habitable_zone
-from universe.physics.papers import collect_papers
+from universe.physics.formulas import HOTTEST, HabitableZone, collect_papers, compute_habitable_zone
 from uraniborg.kernel.errors import InvalidInput
 
 Quantity = dict[str, Any]

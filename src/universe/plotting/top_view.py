@@ -1,4 +1,4 @@
-"""The top view of a universe, composed of marks: x to the right, z up the page. Pure: nothing is read or written."""
+"""The top view of a universe as marks: x to the right, z up the page. Pure: nothing is read or written."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,17 +18,56 @@ from universe.plotting.captions import (
 from universe.plotting.colours import BACKGROUND, DIM, PALE, choose_body_colour, mix_colours
 from universe.plotting.labels import Box, Page, clean_text, measure_label, propose_labels_around
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
-from universe.plotting.orbit_lines import draw_orbit_line, draw_trail
 from universe.plotting.scale import Floats
 from universe.plotting.visible_bodies import Bodies, Frame, Sight, find_visible_bodies, is_luminous
 from uraniborg.kernel.errors import InvalidInput
 
+_ORBIT_OPACITY: Final = 0.26
+_TRAIL_OPACITY: Final = 0.8
+_TRAIL_PART: Final = 0.42
+_TRAIL_STEPS: Final = 14
 SIZES: Final = (200, 8000)
 """The shortest and the longest a side of the page may be, in pixels."""
 _MOST_TRAILS: Final = 120
 _MOST_LABELS: Final = 60
 _GLOW: Final = tuple((1 + 4.2 * (1 - step / 16) ** 1.7, 0.012 + 0.0035 * step) for step in range(16))
 """Circles around what shines: how many times larger than it, and how bright."""
+_MOST_ORBITS: Final = 240
+_SEGMENTS: Final = (480, 120)
+"""Of an orbit, where there are few and where there are many."""
+_FEW: Final = 40
+
+
+def draw_orbit_line(path: Floats, colour: str, width: float) -> Polyline:
+    return Polyline(_list_points(path), colour, width, _ORBIT_OPACITY)
+
+
+def draw_trail(path: Floats, body: Floats, colour: str, width: float, *, backwards: bool) -> Iterator[Polyline]:
+    """Yield the last part of an orbit in fading pieces. `backwards`: the body moves against the path's direction."""
+    behind = _trace_back_from_body(path[::-1] if backwards else path, body)
+    per_step = max(1, math.ceil(len(path) * _TRAIL_PART / _TRAIL_STEPS))
+    for step in range(_TRAIL_STEPS):
+        piece = behind[step * per_step : (step + 1) * per_step + 1]
+        if len(piece) < 2:
+            return
+        fading = (1 - step / _TRAIL_STEPS) ** 1.6
+        yield Polyline(_list_points(piece), colour, width, _ORBIT_OPACITY + (_TRAIL_OPACITY - _ORBIT_OPACITY) * fading)
+
+
+def _trace_back_from_body(path: Floats, body: Floats) -> Floats:
+    """Return the points of a closed path, from the body backwards, the body first."""
+    ring = path[:-1]
+    offset = ring - body
+    nearest = int(np.argmin(np.hypot(offset[:, 0], offset[:, 1])))
+    back = np.roll(ring[::-1], nearest + 1, axis=0)
+    # The nearest point may lie ahead, and a trail that begins ahead of its body looks like a hook.
+    if len(back) > 1 and (back[0] - body) @ (back[1] - body) < 0:
+        back = back[1:]
+    return np.vstack([body, back])
+
+
+def _list_points(path: Floats) -> tuple[tuple[float, float], ...]:
+    return tuple((x, y) for x, y in path.tolist())
 
 
 def draw_top_view(
@@ -140,12 +179,6 @@ def _draw_names(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterat
         outwards = (x - frame.x, y - frame.y)
         if label := page.place_first_free_label(propose_labels_around(x, y, gap, name, size, fill, outwards=outwards)):
             yield label
-
-
-_MOST_ORBITS: Final = 240
-_SEGMENTS: Final = (480, 120)
-"""Of an orbit, where there are few and where there are many."""
-_FEW: Final = 40
 
 
 def draw_universe(

@@ -1,14 +1,16 @@
 """The origin of a value: its publication and location, the conversion, its inputs, and the command that set it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from universe.claims import TextOf
 from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.state import get_derived_element
 from universe.domain.suggestions import find_bodies_by_name, find_nearest, find_nearest_entities
 from universe.domain.units import get_unit, is_astronomical
 from universe.errors import MalformedRequest, StarNotFound, did_you_mean
-from universe.provenance.value_inputs import find_inputs
+from universe.orbits.grouping import list_orbited_bodies
+from universe.orbits.units import SOLAR_MASS_IN_KG
 from universe.provenance.value_status import Support, ValueStatus, get_value_status
 from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
@@ -16,6 +18,24 @@ from universe.store.port import Entry
 from universe.store.replica import Replica, read_pages
 from universe.systems.stated_values import Shipped
 
+_PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
+_AXIS: Final = ("kepler.semiMajorAxis",)
+_SAME: Final = "the same number, for programs that do not read the kepler block"
+_RULES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "physical.massKg": (("mass",), f"times the mass of the Sun, {SOLAR_MASS_IN_KG:.6g} kg"),
+    "physical.radiusKm": (("radius",), "in km, without the magnification of the drawing"),
+    "orbitalDistance": (_AXIS, _SAME),
+    "semiMajorAxis": (_AXIS, _SAME),
+    "eccentricity": (("kepler.eccentricity",), _SAME),
+    "orbitalSpeed": (("kepler.period",), "360 degrees divided by the period"),
+    "orbitalPhase": (("kepler.meanAnomaly", "kepler.eccentricity"), "the eccentric anomaly, by Kepler's equation"),
+    **{f"orbitRot{axis}": (_PLANE, "the orientation of the orbit as turns about the axes") for axis in "XYZ"},
+    **{
+        f"orbitOffset{axis}": ((*_AXIS, "kepler.eccentricity", *_PLANE), "from the focus of the orbit to its centre")
+        for axis in "XYZ"
+    },
+}
+"""The inputs and the rule of each computed field."""
 _FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url", "computed")
 _UNCITED: Final = ("id", "children", "sources", "setBy")
 _CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxis")
@@ -23,6 +43,28 @@ _CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxi
 _MAX_CHARS: Final = 100
 _MAX_LISTED: Final = 10
 _MAX_DEPTH: Final = 5
+
+
+class ValueInputs(NamedTuple):
+    """The rule of a computed value, the fields of its body and the bodies whose masses it uses."""
+
+    rule: str
+    fields: tuple[str, ...]
+    masses: tuple[str, ...] = ()
+
+
+def find_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) -> ValueInputs | None:
+    """Return the inputs of a computed field of a body; None for a field that is not computed."""
+    body = stars[key]
+    if field == f"kepler.{get_derived_element(body)}":
+        basis = "kepler.semiMajorAxis"
+        if field == basis:
+            periods = ("kepler.osculatingPeriod", "kepler.period")
+            basis = next((one for one in periods if get_field_value(body, one) is not None), periods[1])
+        return ValueInputs("by Kepler's third law", (basis,), tuple(list_orbited_bodies(stars, key)))
+    fields, rule = _RULES.get(field, ((), ""))
+    present = tuple(one for one in fields if get_field_value(body, one) is not None)
+    return ValueInputs(rule, present) if present else None
 
 
 async def trace_value(

@@ -234,7 +234,7 @@ def test_an_attachment_reports_which_of_the_two_is_missing() -> None:
     state = parse_state({"stars": {"sun": a_body("sun")}})
     for child, parent, missing in (("x", "sun", "'x'"), ("sun", "y", "'y'"), ("x", "y", "'x' and 'y'")):
         error = make_refusal_error(refused(state, command("attachStar", childId=child, parentId=parent)), state)
-        assert error.message == f"'{child}' cannot orbit '{parent}': {missing} is not there."
+        assert error.message == f"'{child}' cannot orbit '{parent}': {missing} does not exist."
 
 
 def test_every_kind_of_refusal_can_happen() -> None:

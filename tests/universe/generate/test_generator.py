@@ -171,7 +171,7 @@ def test_a_universe_of_too_many_bodies_is_refused_before_it_is_made() -> None:
 @given(st.sampled_from(PRESETS), st.integers(0, 10**6), st.integers(1, 12))
 def test_no_universe_exceeds_the_bound_on_bodies(preset: str, seed: int, systems: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("universe.generate.topologies.MOST_BODIES", 120)
+        patch.setattr("universe.generate.generator.MOST_BODIES", 120)
         try:
             state = generate(preset, seed, **{**EVERYTHING, "maxSystems": systems})
         except InvalidInput:

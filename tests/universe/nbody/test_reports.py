@@ -11,12 +11,10 @@ import pytest
 
 from universe.initial_states import load_initial_state
 from universe.nbody.answers import compare_answers, compute_run_motion
-from universe.nbody.comparison_summary import summarise_comparison
-from universe.nbody.missing_physics import estimate_periapsis_shift
-from universe.nbody.pictures import KINDS, draw_run
-from universe.nbody.reports import Report, format_headline, report_run
-from universe.nbody.summary import summarise
-from universe.nbody.tables import format_range, format_span
+from universe.nbody.charts import KINDS, draw_run
+from universe.nbody.reports import Report, estimate_periapsis_shift, format_headline, report_run
+from universe.nbody.summary import summarise, summarise_comparison
+from universe.nbody.text_formats import format_range, format_span
 from universe.plotting import Drawing, write_png, write_svg
 from universe.plotting.marks import Dots, Label
 

@@ -7,7 +7,7 @@ import pytest
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
 from universe.physics import formulas, report_physics
-from universe.physics.habitable_zone import compute_habitable_zone, compute_starlight_limit
+from universe.physics.formulas import compute_habitable_zone, compute_starlight_limit
 from universe.physics.report import list_computed_sources
 from universe.provenance.bibliography import collect_sources
 from uraniborg.kernel.errors import InvalidInput

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.plotting.orbit_lines import draw_orbit_line, draw_trail
+from universe.plotting.top_view import draw_orbit_line, draw_trail
 
 AROUND = np.linspace(0, 2 * math.pi, 241)
 PATH = 100 * np.column_stack([np.cos(AROUND), np.sin(AROUND)])

@@ -11,8 +11,7 @@ import pytest
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.errors import MalformedRequest, StarNotFound
-from universe.provenance.value_inputs import find_inputs
-from universe.provenance.value_origins import trace_value
+from universe.provenance.value_origins import find_inputs, trace_value
 from universe.provenance.value_status import get_value_status
 from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService

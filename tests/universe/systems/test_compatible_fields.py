@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from universe import systems
 from universe.orbits.compatible_orbits import local_position, orbit_path
 from universe.orbits.kepler_blocks import read_elements
-from universe.systems.compatible_fields import compute_compatible_fields
+from universe.systems.bodies import compute_compatible_fields
 from universe.systems.elements import Orbit
 
 

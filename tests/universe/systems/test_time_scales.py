@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.systems.dates import compute_julian_date, convert_julian_date
-from universe.systems.time_scales import convert_tdb_to_utc, convert_utc_to_tdb, describe_inexact_conversion
+from universe.systems.dates import (
+    compute_julian_date,
+    convert_julian_date,
+    convert_tdb_to_utc,
+    convert_utc_to_tdb,
+    describe_inexact_conversion,
+)
 
 LEAPS = [compute_julian_date(date(*day)) for day in ((1972, 1, 1), (1972, 7, 1), (1999, 1, 1), (2017, 1, 1))]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.wording import format_days
+from universe.nbody.text_formats import format_days
 from universe.orbits.anomaly import Floats
 
 CHAOTIC: Final = 4.0

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR, compute_circular_difference
 from universe.nbody.answers.resonances import TRIPLE
-from universe.nbody.answers.wording import join_words
+from universe.nbody.text_formats import join_words
 
 Answers = Mapping[str, Any]
 _WIDER: Final = 1.0

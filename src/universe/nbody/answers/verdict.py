@@ -12,8 +12,8 @@ from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
 from universe.nbody.answers.motion import Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
-from universe.nbody.answers.wording import format_days, format_plain_number, join_names, join_words
 from universe.nbody.fixed_steps import COMPOSITIONS
+from universe.nbody.text_formats import format_days, format_plain_number, join_names, join_words
 from universe.orbits.anomaly import Floats
 from uraniborg.kernel.text import plural
 

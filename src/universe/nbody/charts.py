@@ -1,4 +1,4 @@
-"""Charts of a run: orbits over time, resonant angles, and how closely neighbours pass."""
+"""Charts of runs and measurements: orbits, resonant angles, passages, transit times and radial velocities."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -11,7 +11,7 @@ from universe.nbody.answers.motion import Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.starts import Start
 from universe.nbody.summary import format_angle
-from universe.nbody.tables import format_span
+from universe.nbody.text_formats import format_span
 from universe.nbody.transit_times import find_passages
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import YEAR_IN_DAYS
@@ -152,3 +152,74 @@ def _compute_hill_radii(start: Start, samples: Samples, days: Floats, inner: int
     places = samples.positions[nearest]
     reach = sum(np.linalg.norm(places[:, body] - places[:, parent], axis=1) for body in (inner, outer)) / 2
     return np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[parent])) * reach
+
+
+def draw_transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
+    """Return a panel for each planet with at least three transits: minutes late or early against the best line."""
+    planets = [one for one in reply["planets"].values() if one["ttvHalfRangeMinutes"] is not None]
+    first = _find_time_origin(reply)
+    star = next((one["starName"] for one in planets), "")
+    names = shorten_names([star, *(one["name"] for one in planets)])[1:]
+    panels = [
+        Panel(
+            f"{name}: observed minus computed, minutes",
+            [
+                Series(
+                    name,
+                    [transit["time"] - first for transit in planet["transits"]],
+                    [transit["ocMinutes"] for transit in planet["transits"]],
+                    colour,
+                    is_points=True,
+                    width=2.2,
+                )
+            ],
+            f"period {planet['period']:.6f} days, half range {planet['ttvHalfRangeMinutes']:.3g} min",
+            lines=(0.0,),
+            height=110,
+        )
+        for name, planet, colour in zip(names, planets, make_colour_ramp(len(planets)), strict=True)
+    ]
+    return draw_chart(
+        panels,
+        title=title,
+        subtitle="Transit timing variations",
+        x_label=_format_axis_label(reply),
+        footer=_format_footer(reply),
+    )
+
+
+def draw_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
+    """Return the velocity of the star over time."""
+    samples = reply["samples"]
+    times = np.asarray(samples["times"]) - _find_time_origin(reply)
+    panel = Panel(
+        "radial velocity, m/s, positive away from us",
+        [Series(reply["starName"], times, samples["velocities"])],
+        f"from {reply['least']:.4g} to {reply['greatest']:.4g} m/s",
+        lines=(0.0,) if reply["least"] < 0 < reply["greatest"] else (),
+        height=360,
+    )
+    return draw_chart(
+        [panel],
+        title=title,
+        subtitle=f"Velocity of {reply['starName']}",
+        x_label=_format_axis_label(reply),
+        footer=_format_footer(reply),
+    )
+
+
+def _find_time_origin(reply: Mapping[str, Any]) -> float:
+    """Return the time that the axis counts from."""
+    return float(reply["time"]) + (reply["epochJulianDate"] or 0.0)
+
+
+def _format_axis_label(reply: Mapping[str, Any]) -> str:
+    return (
+        f"days since {reply['timeScale'].split(' ')[0]} {_find_time_origin(reply):.5f}"
+        if reply["epochJulianDate"]
+        else "days"
+    )
+
+
+def _format_footer(reply: Mapping[str, Any]) -> str:
+    return "Kepler orbits without mutual attraction" if reply["method"] == "kepler" else "N-body (gauss), run twice"
