@@ -12,7 +12,7 @@ from universe.cli import app
 from universe.nbody.text_formats import format_span
 from universe.plotting import Panel, Series, draw_chart
 from universe.plotting.marks import Label, Polyline
-from universe.terminal.text import print_paragraph
+from universe.terminal.console import print_paragraph
 
 ask, made = test_cli.ask, test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.claims.bodies import BodyNames
+from universe.claims.body_names import BodyNames
 from universe.claims.numbers import MOST_CHARS, Measured, normalise_number_text, read_numbers
 from universe.claims.quantities import Quantity, Unit, find_unit_after, find_unit_in_label
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from universe.claims.bodies import BodyNames
-from universe.claims.comparison import is_in_text
+from universe.claims.body_names import BodyNames
 from universe.claims.locations import Location, Stated, find_stated_numbers, parse_location, select_values
 from universe.claims.quantities import Quantity, find_display_scale, find_quantity
+from universe.claims.text_search import is_in_text
 
 SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"

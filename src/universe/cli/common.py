@@ -83,8 +83,8 @@ def get_account_name() -> str:
 @asynccontextmanager
 async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     """Open the service of a database until the block ends."""
+    from universe.server import load_config_with_options
     from universe.service.universes import UniverseService
-    from universe.serving import load_config_with_options
     from universe.store.factory import make_store
 
     config = load_config_with_options({} if db is None else {"db": db})

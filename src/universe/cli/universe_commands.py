@@ -47,7 +47,7 @@ def serve(
     - `universe serve --port 8080 --db sqlite:///universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
     """
-    from universe.serving import serve_universes
+    from universe.server import serve_universes
 
     options = {
         "db": db,

@@ -7,11 +7,11 @@ from universe.generate.belts import add_belts, add_kuiper_belt
 from universe.generate.bodies import add_stars_and_planets
 from universe.generate.comets import add_comets, comet_count_range
 from universe.generate.config import MOST_BODIES, GenerationConfig, make_preset_config
-from universe.generate.disks import add_disk, add_rings
+from universe.generate.disks_and_rings import add_disk, add_rings
 from universe.generate.grammar import Node, expand_grammar, make_grammar
 from universe.generate.groups import make_groups, place_systems
 from universe.generate.interstellar_objects import make_nebulae, make_rogues, rogue_count_range
-from universe.generate.lagrange import add_lagrange_points, choose_lagrange_points, trojan_count_range
+from universe.generate.lagrange_points import add_lagrange_points, choose_lagrange_points, trojan_count_range
 from universe.generate.names import make_star_name
 from universe.generate.random_numbers import Prng
 from universe.generate.system import Entity, System

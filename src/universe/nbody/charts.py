@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.nbody.answers import Motion, compute_angle_series
-from universe.nbody.answers.motion import Samples
+from universe.nbody.answers.orbit_history import Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.starts import Start
 from universe.nbody.summary import format_angle

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.pairs import PairMotion, Pairs
+from universe.nbody.pair_motion import PairMotion, Pairs
 from universe.orbits.anomaly import Floats
 
 STOP: Final = "stop"

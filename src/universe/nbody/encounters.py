@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.pairs import Indices, PairMotion, Pairs
+from universe.nbody.pair_motion import Indices, PairMotion, Pairs
 from universe.orbits.anomaly import Floats
 
 MOST_LISTED: Final = 1000

@@ -12,10 +12,10 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.elements import compute_jacobi_elements
-from universe.nbody.hosts import TILT, describe_unknown_elements, find_star, list_unknown_elements
+from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star, list_unknown_elements
+from universe.nbody.jacobi_coordinates import compute_family_masses
 from universe.nbody.line_of_sight import Sight, compute_inclinations, find_line_of_sight
-from universe.nbody.motions import (
+from universe.nbody.measured_motion import (
     Motion,
     Notify,
     check_days,
@@ -24,7 +24,7 @@ from universe.nbody.motions import (
     make_twin_pass,
     report_progress,
 )
-from universe.nbody.placing import compute_family_masses
+from universe.nbody.osculating_elements import compute_jacobi_elements
 from universe.nbody.starts import Start, make_start
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies

@@ -15,9 +15,9 @@ from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, Stepper, make_stepper
 from universe.nbody.limits import make_time_limit_error
-from universe.nbody.passes import Pass, Twin
 from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
+from universe.nbody.trajectories import Pass, Twin
 from universe.orbits.anomaly import Floats
 
 _INTERVAL: Final = 0.1

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from universe.nbody.selection import read_mass, read_orbit
+from universe.nbody.body_selection import read_mass, read_orbit
+from universe.nbody.state_vectors import VectorSet
 from universe.nbody.text_formats import format_span
-from universe.nbody.vectors import VectorSet
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.units import compute_period
 

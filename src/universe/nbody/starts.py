@@ -7,14 +7,14 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.nbody.placing import make_relative_matrix, place_bodies, subtract_barycentre
-from universe.nbody.selection import (
+from universe.nbody.body_selection import (
     attach_to_chosen_parents,
     choose_bodies,
     group_chosen_bodies,
     read_orbit,
     read_radius_au,
 )
+from universe.nbody.jacobi_coordinates import make_relative_matrix, place_bodies, subtract_barycentre
 from universe.nbody.start_notes import (
     describe_absorbed_moons,
     describe_data,
@@ -23,7 +23,7 @@ from universe.nbody.start_notes import (
     describe_vectors,
     has_mean_elements,
 )
-from universe.nbody.vectors import (
+from universe.nbody.state_vectors import (
     TooLong,
     absorb_moons,
     apply_states,

@@ -9,9 +9,16 @@ import numpy as np
 
 from universe.domain.units import find_epoch
 from universe.nbody.gravity import Gravity
-from universe.nbody.hosts import TILT, describe_unknown_elements, find_planets, list_unknown_elements
+from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planets, list_unknown_elements
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.motions import Notify, check_days, make_kepler_pass, make_main_pass, make_twin_pass, report_progress
+from universe.nbody.measured_motion import (
+    Notify,
+    check_days,
+    make_kepler_pass,
+    make_main_pass,
+    make_twin_pass,
+    report_progress,
+)
 from universe.nbody.segments import HermiteSegment
 from universe.nbody.starts import Start, make_start
 from universe.nbody.transits import Conjunction, Shadow, compute_shadow, find_conjunctions

@@ -13,7 +13,7 @@ from typing import Final, cast
 import numpy as np
 
 from universe.nbody.line_of_sight import Sight
-from universe.nbody.motions import Motion
+from universe.nbody.measured_motion import Motion
 from universe.orbits.anomaly import Floats
 
 _PLACES: Final = np.linspace(0, 1, 9)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from universe.domain.units import is_astronomical
-from universe.nbody.hosts import is_star
+from universe.nbody.host_stars import is_star
 from universe.orbits.grouping import Bodies, compute_orbited_mass
 from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
 from universe.orbits.numbers import read_number

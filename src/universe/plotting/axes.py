@@ -10,7 +10,7 @@ import numpy as np
 
 from universe.plotting.colours import DIM, GREY, PALE, RULER
 from universe.plotting.marks import Label, Mark, Polyline
-from universe.plotting.scale import Floats
+from universe.plotting.radial_scale import Floats
 
 _SIZE = 12.0
 

@@ -17,7 +17,7 @@ from universe.plotting.axes import Area, draw_axes
 from universe.plotting.colours import BACKGROUND, DIM, PALE, make_colour_ramp
 from universe.plotting.labels import clean_text, estimate_text_width
 from universe.plotting.marks import Dots, Drawing, Label, Mark, Polyline
-from universe.plotting.scale import Floats
+from universe.plotting.radial_scale import Floats
 
 _LEFT: Final = 104.0
 _TOP: Final = 150.0

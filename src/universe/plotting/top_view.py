@@ -18,7 +18,7 @@ from universe.plotting.captions import (
 from universe.plotting.colours import BACKGROUND, DIM, PALE, choose_body_colour, mix_colours
 from universe.plotting.labels import Box, Page, clean_text, measure_label, propose_labels_around
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
-from universe.plotting.scale import Floats
+from universe.plotting.radial_scale import Floats
 from universe.plotting.visible_bodies import Bodies, Frame, Sight, find_visible_bodies, is_luminous
 from uraniborg.kernel.errors import InvalidInput
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.plotting.scale import Floats, RadialScale, choose_scale
+from universe.plotting.radial_scale import Floats, RadialScale, choose_scale
 
 Bodies = Mapping[str, Mapping[str, Any]]
 

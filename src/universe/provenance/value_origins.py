@@ -16,7 +16,7 @@ from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.replica import Replica, read_pages
-from universe.systems.stated_values import Shipped
+from universe.systems.shipped_values import Shipped
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
 _AXIS: Final = ("kepler.semiMajorAxis",)

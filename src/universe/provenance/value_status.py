@@ -11,7 +11,7 @@ from universe.claims import SUPPORTED, ClaimStatus, TextOf, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derivation import get_field_value
 from universe.domain.entities import Entity
-from universe.systems.stated_values import Shipped, find_shipped
+from universe.systems.shipped_values import Shipped, find_shipped
 
 Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
 _SHOWN: Final = 100

@@ -11,7 +11,7 @@ from universe.claims import TextOf
 from universe.domain.units import get_unit, is_astronomical
 from universe.provenance.value_status import get_value_status
 from universe.store.log_verification import Verdict
-from universe.terminal.text import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console, print_paragraph
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.text import plural
 

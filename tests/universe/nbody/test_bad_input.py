@@ -216,7 +216,7 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
 
 INTERRUPTED: Final = """
 import sys
-from universe.nbody.passes import Pass
+from universe.nbody.trajectories import Pass
 segments = Pass.segments
 def marked(self, days):
     for number, segment in enumerate(segments(self, days)):

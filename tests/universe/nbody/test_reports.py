@@ -50,7 +50,7 @@ def test_a_headline_is_one_short_line(report: Report) -> None:
 def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.nbody.answers.report._MOST_STATES", 1_000)
+    monkeypatch.setattr("universe.nbody.answers.run_answers._MOST_STATES", 1_000)
     motion = compute_run_motion(report.run)
     assert motion.times.size < report.run.samples.times.size
     labels = texts(drawn(replace(report, motion=motion)))

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from universe import systems
-from universe.nbody.elements import compute_jacobi_elements
 from universe.nbody.integration import integrate
+from universe.nbody.osculating_elements import compute_jacobi_elements
 from universe.nbody.starts import Start, make_start
-from universe.nbody.vectors import MOST_WORK
+from universe.nbody.state_vectors import MOST_WORK
 from universe.orbits.kepler import Elements
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, compute_period
 from uraniborg.kernel.errors import InvalidInput, NotFound

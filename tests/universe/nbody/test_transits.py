@@ -9,7 +9,7 @@ import pytest
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.motions import make_main_pass
+from universe.nbody.measured_motion import make_main_pass
 from universe.nbody.starts import make_start
 from universe.nbody.transit_times import fit_line, measure_transit_times
 from universe.nbody.transits import find_conjunctions

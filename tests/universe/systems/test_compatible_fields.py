@@ -10,7 +10,7 @@ from universe import systems
 from universe.orbits.compatible_orbits import local_position, orbit_path
 from universe.orbits.kepler_blocks import read_elements
 from universe.systems.bodies import compute_compatible_fields
-from universe.systems.elements import Orbit
+from universe.systems.stated_orbits import Orbit
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.orbit_history import Motion
 
 _HEAVY: Final = 0.1
 _BISECTIONS: Final = 60

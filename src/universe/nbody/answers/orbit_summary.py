@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion, Samples, list_pairs
+from universe.nbody.answers.orbit_history import Motion, Samples, list_pairs
 from universe.nbody.encounters import Closest
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.nbody.answers.angles import LIBRATES, Behaviour, classify_angle
-from universe.nbody.answers.motion import Motion, list_pairs
+from universe.nbody.answers.orbit_history import Motion, list_pairs
 from universe.orbits.anomaly import Floats
 
 PAIR: Final = "mean-motion"

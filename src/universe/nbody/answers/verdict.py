@@ -10,7 +10,7 @@ import numpy as np
 from universe.nbody.accuracy import TRUSTED_DEGREES
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.orbit_history import Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
 from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.nbody.text_formats import format_days, format_plain_number, join_names, join_words

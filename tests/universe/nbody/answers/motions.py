@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion, compute_motion
+from universe.nbody.answers.orbit_history import Motion, compute_motion
 from universe.nbody.integration import integrate
 from universe.nbody.runs import Samples
 from universe.nbody.starts import Start, make_start

@@ -15,7 +15,7 @@ from tests.universe.nbody.answers.motions import (
 )
 from universe.nbody.answers import collect_answers
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.orbit_history import Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance, compute_angle_series, find_resonances
 from universe.nbody.runs import run_nbody
 from universe.nbody.starts import make_start

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.universe.nbody.answers.motions import kepler_motion, planets, sample, solar_system, trappist_1
-from universe.nbody.answers.motion import compute_motion
+from universe.nbody.answers.orbit_history import compute_motion
 from universe.nbody.runs import Samples
 from universe.nbody.starts import make_start
 

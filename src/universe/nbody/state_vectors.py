@@ -7,14 +7,14 @@ from typing import Any, Final, cast
 
 import numpy as np
 
+from universe.nbody.body_selection import read_mass
 from universe.nbody.integration import integrate
-from universe.nbody.placing import make_relative_matrix
-from universe.nbody.selection import read_mass
+from universe.nbody.jacobi_coordinates import make_relative_matrix
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, orbit_sort_key
 from universe.orbits.kepler_blocks import read_kepler_orbit
 from universe.orbits.numbers import read_number
-from universe.systems.vectors import digest_elements
+from universe.systems.state_vectors import digest_elements
 from uraniborg.kernel.errors import InvalidInput
 
 

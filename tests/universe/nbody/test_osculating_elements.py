@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.nbody.elements import compute_osculating_elements
+from universe.nbody.osculating_elements import compute_osculating_elements
 from universe.orbits.kepler import Elements
 
 MU = 0.0002959122082855911

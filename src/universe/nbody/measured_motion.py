@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from universe.nbody import limits
+from universe.nbody.body_selection import group_chosen_bodies, read_orbit
 from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, make_stepper
-from universe.nbody.passes import shift_start
-from universe.nbody.placing import place_bodies, subtract_barycentre
-from universe.nbody.selection import group_chosen_bodies, read_orbit
+from universe.nbody.jacobi_coordinates import place_bodies, subtract_barycentre
 from universe.nbody.starts import REFERENCE_AXES, Start
+from universe.nbody.trajectories import shift_start
 from universe.orbits.anomaly import Floats, solve_kepler
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.kepler import Elements

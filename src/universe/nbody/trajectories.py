@@ -10,7 +10,7 @@ from universe.nbody.divergence import Divergence
 from universe.nbody.encounters import Encounters
 from universe.nbody.gravity import Gravity, compute_distances
 from universe.nbody.integration import Stepper
-from universe.nbody.pairs import PairMotion, Pairs
+from universe.nbody.pair_motion import PairMotion, Pairs
 from universe.nbody.segments import PartialSegment, Segment
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats

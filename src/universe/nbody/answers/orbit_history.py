@@ -7,8 +7,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.nbody.elements import OsculatingElements, compute_osculating_elements
-from universe.nbody.placing import compute_family_masses
+from universe.nbody.jacobi_coordinates import compute_family_masses
+from universe.nbody.osculating_elements import OsculatingElements, compute_osculating_elements
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G

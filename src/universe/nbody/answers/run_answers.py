@@ -8,7 +8,7 @@ import numpy as np
 
 from universe.nbody.answers.amd import compute_amd
 from universe.nbody.answers.chaos import estimate_chaos
-from universe.nbody.answers.motion import Motion, Samples, compute_motion
+from universe.nbody.answers.orbit_history import Motion, Samples, compute_motion
 from universe.nbody.answers.orbit_summary import find_ejections, summarise_orbits, summarise_pairs
 from universe.nbody.answers.resonances import find_resonances
 from universe.nbody.answers.verdict import Findings, write_verdict

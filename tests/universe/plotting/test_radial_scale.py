@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.plotting.scale import choose_scale
+from universe.plotting.radial_scale import choose_scale
 
 DISTANCES = st.lists(st.floats(0, 1e12), min_size=1, max_size=20)
 

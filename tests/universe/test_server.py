@@ -110,7 +110,7 @@ def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
         return ended.value.code, json.loads(capsys.readouterr().out)["error"]
 
     monkeypatch.setattr("uraniborg.kernel.http_server.run_server", started)
-    monkeypatch.setattr("universe.serving.configure_logging", lambda: None)
+    monkeypatch.setattr("universe.server.configure_logging", lambda: None)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return answer
 
