@@ -70,9 +70,9 @@ def check_picture_path(path: Path, example: str = "chart") -> None:
 
 def write_drawing(drawing: "Drawing", path: Path) -> None:
     """Write a drawing as PNG or SVG, according to the name of the file. Raise Unwritable."""
-    from universe.plotting import write_png, write_svg
+    from universe.plotting import render_png, render_svg
 
-    write_output(path, write_png(drawing) if path.suffix.lower() == ".png" else write_svg(drawing).encode())
+    write_output(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
 
 
 def write_orbit_picture(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:

@@ -40,10 +40,10 @@ class BodyNames:
         """
         bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
         if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
-            return self.has_star(context)
+            return self.names_own_star(context)
         return _remove_separators(bare) in {_remove_separators(name) for name in self.names}
 
-    def mentions(self, text: str) -> list[tuple[int, bool]]:
+    def find_mentions(self, text: str) -> list[tuple[int, bool]]:
         """Return the positions where a passage mentions a body, with whether the body is this one."""
         found: dict[int, bool] = {}
         for match in _IN_SYSTEM.finditer(text):
@@ -65,13 +65,13 @@ class BodyNames:
                         found.setdefault(match.start(), not match["planet"])
         return sorted(found.items())
 
-    def has_star(self, text: str) -> bool:
+    def names_own_star(self, text: str) -> bool:
         """Return whether a text names the star of this planet; True for a body that is no planet by its name."""
         return not self.stem or bool(re.search(rf"{_make_name_pattern(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
 
-    def are_in(self, text: str) -> bool:
+    def names_only_this_body(self, text: str) -> bool:
         """Return whether a caption or heading mentions this body and no other."""
-        mentions = self.mentions(text)
+        mentions = self.find_mentions(text)
         return bool(mentions) and all(is_this for _, is_this in mentions)
 
 

@@ -38,7 +38,7 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
     found, reasons = _read_rows(rows, field, body, paper.get("title"))
     if not found:
         raise NotStated(
-            f"No table row of {_cite_briefly(paper)} on the shelf states the {field} of {body}.",
+            f"No table row of {_format_short_citation(paper)} on the shelf states the {field} of {body}.",
             hint=_make_hint(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
             body=body,
         )
@@ -77,16 +77,16 @@ def _choose_statement(
             if math.isclose(value, statement.stated, rel_tol=1e-9):
                 return location, statement
         raise NotStated(
-            f"No table row of {_cite_briefly(paper)} on the shelf states {value:.12g} as the {field} of {body}: "
-            f"the row states {_list_statements(found)}.",
+            f"No table row of {_format_short_citation(paper)} on the shelf states {value:.12g} as the {field} "
+            f"of {body}: the row states {_format_statements(found)}.",
             hint=f"Leave the value out to take the stated number, {found[0][1].stated:g}.",
             body=body,
         )
     first = found[0]
     if any(not math.isclose(first[1].value, other.value, rel_tol=_SAME) for _, other in found[1:]):
         raise NotStated(
-            f"Rows of {_cite_briefly(paper)} state different values as the {field} of {body}: "
-            f"{_list_statements(found)}.",
+            f"Rows of {_format_short_citation(paper)} state different values as the {field} of {body}: "
+            f"{_format_statements(found)}.",
             hint="Give the value that is meant, or only the row that is meant.",
             body=body,
         )
@@ -109,7 +109,7 @@ def _make_source(
     }
 
 
-def _cite_briefly(paper: Mapping[str, Any]) -> str:
+def _format_short_citation(paper: Mapping[str, Any]) -> str:
     """Return how a person names a paper, such as Agol et al. (2021)."""
     given = cast("list[Any]", paper.get("authors") or [])
     authors = [name for name in given if isinstance(name, str) and name.strip()]
@@ -119,7 +119,7 @@ def _cite_briefly(paper: Mapping[str, Any]) -> str:
     return f"{split_name(authors[0]).family}{' et al.' if len(authors) > 1 else ''}{year}"
 
 
-def _list_statements(found: list[Found]) -> str:
+def _format_statements(found: list[Found]) -> str:
     return ", ".join(dict.fromkeys(statement.shown for _, statement in found))
 
 

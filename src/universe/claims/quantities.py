@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.units import convert
+from universe.orbits.units import convert_unit
 from uraniborg.kernel.errors import InvalidInput
 
 _END: Final = r"(?!\w)(?!\s*\}?\s*[/^])(?!\s*[A-Za-z]{1,3}\s*\^?\{?-\d)"
@@ -78,7 +78,7 @@ class Unit:
     name: str
     factor: float = 1.0
 
-    def after(self, number: str) -> str:
+    def format_number(self, number: str) -> str:
         """Return a number with this unit for a person, such as `0.692 ± 0.022 Earth masses`."""
         if self.factor != 1.0:
             number = f"({number}) × {self.factor:g}" if " " in number else f"{number} × {self.factor:g}"
@@ -117,20 +117,20 @@ class Quantity:
             or (symbols and re.search(rf"(?<!\w)(?:{symbols})(?:_\{{?\w+\}}?|⋆|_⋆)?\s*[=~]", text))
         )
 
-    def in_unit(self, value: float, unit: Unit) -> float | None:
+    def convert_to_unit(self, value: float, unit: Unit) -> float | None:
         """Return a value of the field in `unit`, or None if `unit` is of another quantity."""
         if self.unit == unit.name or self.takes_any_unit:
             return value / unit.factor
         if not self.unit:
             return None
         try:
-            return convert(value, self.unit, unit.name) / unit.factor
+            return convert_unit(value, self.unit, unit.name) / unit.factor
         except InvalidInput:
             return None
 
-    def from_unit(self, value: float, unit: Unit) -> float | None:
+    def convert_from_unit(self, value: float, unit: Unit) -> float | None:
         """Return a stated value in the unit of the field, or None if `unit` is of another quantity."""
-        one = self.in_unit(1.0, unit)
+        one = self.convert_to_unit(1.0, unit)
         return None if one is None else value / one
 
 

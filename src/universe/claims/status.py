@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from universe.claims.body_names import BodyNames
-from universe.claims.locations import Location, Stated, find_stated_numbers, parse_location, select_values
+from universe.claims.locations import Location, StatedNumber, find_stated_numbers, parse_location, select_values
 from universe.claims.quantities import Quantity, find_display_scale, find_quantity
-from universe.claims.text_search import is_in_text
+from universe.claims.text_search import is_location_in_text
 
 SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"
@@ -79,7 +79,7 @@ def check_claim(
     if text is None:
         return found
     what = "row" if location.row else "passage"
-    if not is_in_text(location, text):
+    if not is_location_in_text(location, text):
         reason = f"The text of the paper on the shelf does not contain this {what}."
         return replace(found, status=UNVERIFIED, reason=reason)
     return replace(found, reason=f"{found.reason} The {what} is in the text on the shelf.", checked=True)
@@ -101,14 +101,14 @@ def read_statement(
         return stated
     values = select_values(stated)
     if not values:
-        return _describe_not_a_value(stated[0])
+        return _describe_non_value(stated[0])
     if several := _describe_conflict(values):
         return several
     first = values[0]
-    value = quantity.from_unit(first.measured.value, first.unit)
+    value = quantity.convert_from_unit(first.measured.value, first.unit)
     assert value is not None  # `stated_in` gives only units of the quantity
     scale = find_display_scale(field, body)
-    return Statement(value * scale, first.unit.after(first.measured.text), *_list_facts(first)[1:])
+    return Statement(value * scale, first.unit.format_number(first.measured.text), *_list_facts(first)[1:])
 
 
 def _compare_value(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
@@ -123,19 +123,19 @@ def _compare_value(location: Location, field: str, value: float, body: Mapping[s
     for one in values:
         if _is_rounded_value(real, one, quantity):
             where = location.describe()
-            reason = f"{where[0].upper()}{where[1:]} states {one.unit.after(one.measured.text)}."
+            reason = f"{where[0].upper()}{where[1:]} states {one.unit.format_number(one.measured.text)}."
             return ClaimStatus(SUPPORTED, reason, *_list_facts(one))
     if not values:
-        return ClaimStatus(UNVERIFIED, _describe_not_a_value(stated[0]))
+        return ClaimStatus(UNVERIFIED, _describe_non_value(stated[0]))
     one = values[0]
-    set_value = quantity.in_unit(real, one.unit)
-    stated_text, set_text = one.unit.after(one.measured.text), one.unit.after(f"{set_value:.6g}")
+    set_value = quantity.convert_to_unit(real, one.unit)
+    stated_text, set_text = one.unit.format_number(one.measured.text), one.unit.format_number(f"{set_value:.6g}")
     return ClaimStatus(
         UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_list_facts(one)
     )
 
 
-def _describe_conflict(values: Sequence[Stated]) -> str:
+def _describe_conflict(values: Sequence[StatedNumber]) -> str:
     """Return why values of one unit that differ state nothing; nothing for one value, or one in several units."""
     first = {one.unit: one.measured.value for one in reversed(values)}
     if all(one.measured.value == first[one.unit] for one in values):
@@ -143,9 +143,9 @@ def _describe_conflict(values: Sequence[Stated]) -> str:
     return f"The location states several values ({', '.join(one.measured.text for one in values)[:_SHOWN]})."
 
 
-def _is_rounded_value(value: float, stated: Stated, quantity: Quantity) -> bool:
+def _is_rounded_value(value: float, stated: StatedNumber, quantity: Quantity) -> bool:
     """Return whether a value rounds to the stated number, give or take the constants of the conversion."""
-    inside = quantity.in_unit(value, stated.unit)
+    inside = quantity.convert_to_unit(value, stated.unit)
     if inside is None or not math.isfinite(inside):
         return False
     number = abs(stated.measured.value)
@@ -154,11 +154,11 @@ def _is_rounded_value(value: float, stated: Stated, quantity: Quantity) -> bool:
     return abs(inside - stated.measured.value) <= max(rounding, slack * number)
 
 
-def _describe_not_a_value(stated: Stated) -> str:
+def _describe_non_value(stated: StatedNumber) -> str:
     words = {"range": "a range", "limit": "a limit", "percent": "a percentage"}
     return f"The location states {words[stated.measured.kind]}, {stated.measured.text}, and not a value."
 
 
-def _list_facts(stated: Stated) -> tuple[str, str, float]:
+def _list_facts(stated: StatedNumber) -> tuple[str, str, float]:
     """Return the number as written, its unit, and the number in that unit."""
     return stated.measured.text, stated.unit.name, stated.measured.value * stated.unit.factor

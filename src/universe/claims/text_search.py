@@ -13,7 +13,7 @@ _DIGITS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆
 _MOST_TEXT: Final = 20_000_000
 
 
-def is_in_text(location: Location, text: str) -> bool:
+def is_location_in_text(location: Location, text: str) -> bool:
     """Return whether the text contains the row, under the header if there is one, or the passage."""
     text = text[:_MOST_TEXT]
     if not location.row:
@@ -26,7 +26,7 @@ def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
     """Look for the row in the lines of a table; lines that cannot have it, or the header, are not read closely."""
     columns: dict[int, set[tuple[int, ...]]] = {}
     for line in table:
-        may_be_row, may_be_header = row.may_be_in(line), bool(header.cells) and header.may_be_in(line)
+        may_be_row, may_be_header = row.can_be_in(line), bool(header.cells) and header.can_be_in(line)
         if not (may_be_row or may_be_header):
             continue
         cells = [_normalise_for_comparison(cell) for cell in _split_cells(line)]
@@ -48,7 +48,7 @@ class _Cells:
             _WORD.findall(" ".join(normalise_number_text(cell) for cell in written).translate(_DIGITS).casefold())
         )
 
-    def may_be_in(self, line: str) -> bool:
+    def can_be_in(self, line: str) -> bool:
         line = line.translate(_DIGITS).casefold()
         return all(word in line for word in self._words)
 
@@ -97,8 +97,8 @@ def _has_line(text: str, row: _Cells, header: _Cells) -> bool:
     if len(row.cells) < 2 or not wanted:
         return False
     for line in text.splitlines():
-        may_be_header = not has_header and header.may_be_in(line)
-        if not (may_be_header or (has_header and row.may_be_in(line))) or _split_cells(line):
+        may_be_header = not has_header and header.can_be_in(line)
+        if not (may_be_header or (has_header and row.can_be_in(line))) or _split_cells(line):
             continue
         squashed = _normalise_for_comparison(line)
         if has_header and re.search(rf"(?<![\d.]){re.escape(wanted)}(?![\d.]\d|\d)", squashed):

@@ -91,7 +91,7 @@ def new(
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
     from universe.systems.dates import describe_inexact_conversion
-    from universe.terminal.universe_reports import print_created
+    from universe.terminal.universe_reports import print_new_universe
 
     if at is not None and origin is None:
         raise UsageError(
@@ -107,7 +107,7 @@ def new(
         return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
 
     made = run_with_service(db, create, creates=True)
-    print_json(made) if json else print_created(made)
+    print_json(made) if json else print_new_universe(made)
 
 
 @app.command(name="import")
@@ -125,7 +125,7 @@ def import_universe(
     """
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_created
+    from universe.terminal.universe_reports import print_new_universe
     from universe.universe_files import read_document
 
     document = read_document(source)
@@ -135,7 +135,7 @@ def import_universe(
         return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
 
     made = run_with_service(db, create, creates=True)
-    print_json(made) if json else print_created(made)
+    print_json(made) if json else print_new_universe(made)
 
 
 @app.command()
@@ -153,7 +153,7 @@ def branch(
     """
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_created
+    from universe.terminal.universe_reports import print_new_universe
 
     async def create(service: UniverseService) -> dict[str, Any]:
         record = await service.branch(universe_id, version=version, name=name)
@@ -161,7 +161,7 @@ def branch(
         return {**describe_record(record), "bodies": len(view.replica.state.stars)}
 
     made = run_with_service(db, create)
-    print_json(made) if json else print_created(made)
+    print_json(made) if json else print_new_universe(made)
 
 
 @app.command()

@@ -102,7 +102,7 @@ def _add_planet(system: System, rng: Prng, index: int, node: Node, orbit: Orbit,
     body = make_body(key, name, "planet", mass=mass, radius=radius, color=color, parent=system.key, **orbit.elements)
     planet = Planet(system.add(body), orbit)
     planet.moons = _add_moons(system, rng, body, moons, room)
-    innermost, outermost = _moon_count_range(body, room)
+    innermost, outermost = _get_moon_count_range(body, room)
     planet.ring_limit = innermost if moons else outermost
     return planet
 
@@ -112,7 +112,7 @@ def _add_moons(system: System, rng: Prng, host: Body, nodes: list[Node], room: f
     if not nodes:
         return []
     of_moon = host["bodyType"] == "moon"
-    inner, outer = _moon_count_range(host, room)
+    inner, outer = _get_moon_count_range(host, room)
     growth = min(choose_scale(system.config).growth, (outer / inner) ** (1 / (len(nodes) + 1)))
     orbits = draw_orbits(rng, system.config, draw_distances(rng, len(nodes), inner * growth, growth), inner)
     moons: list[Body] = []
@@ -129,6 +129,6 @@ def _add_moons(system: System, rng: Prng, host: Body, nodes: list[Node], room: f
     return moons
 
 
-def _moon_count_range(host: Body, room: float) -> tuple[float, float]:
+def _get_moon_count_range(host: Body, room: float) -> tuple[float, float]:
     outer = _MOONS_REACH * room
     return max(1.4 * host["radius"], min(4 * host["radius"], outer / 2)), outer

@@ -16,7 +16,7 @@ _SHORT: Final = {"rareLong": 0.1, "mixed": 0.4, "manyShort": 0.7}
 _TILT: Final = 45.0
 
 
-def comet_count_range(config: GenerationConfig) -> tuple[int, int]:
+def get_comet_count_range(config: GenerationConfig) -> tuple[int, int]:
     """Return the least and greatest number of comets in a system with planets."""
     if not config.enable_comets or config.comet_frequency == 0:
         return 0, 0
@@ -24,7 +24,7 @@ def comet_count_range(config: GenerationConfig) -> tuple[int, int]:
 
 
 def add_comets(system: System) -> None:
-    fewest, most = comet_count_range(system.config)
+    fewest, most = get_comet_count_range(system.config)
     if most == 0 or not system.planets:
         return
     rng = system.rng.fork("comets")

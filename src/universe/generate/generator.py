@@ -5,13 +5,13 @@ from typing import Any, Final
 
 from universe.generate.belts import add_belts, add_kuiper_belt
 from universe.generate.bodies import add_stars_and_planets
-from universe.generate.comets import add_comets, comet_count_range
+from universe.generate.comets import add_comets, get_comet_count_range
 from universe.generate.config import MOST_BODIES, GenerationConfig, make_preset_config
 from universe.generate.disks_and_rings import add_disk, add_rings
 from universe.generate.grammar import Node, expand_grammar, make_grammar
 from universe.generate.groups import make_groups, place_systems
-from universe.generate.interstellar_objects import make_nebulae, make_rogues, rogue_count_range
-from universe.generate.lagrange_points import add_lagrange_points, choose_lagrange_points, trojan_count_range
+from universe.generate.interstellar_objects import get_rogue_count_range, make_nebulae, make_rogues
+from universe.generate.lagrange_points import add_lagrange_points, choose_lagrange_points, get_trojan_count_range
 from universe.generate.names import make_star_name
 from universe.generate.random_numbers import Prng
 from universe.generate.system import Entity, System
@@ -34,13 +34,13 @@ def generate(preset: str, seed: str | int, **overrides: Any) -> dict[str, Any]:
     `preset` is one of TOPOLOGIES or STYLES; `overrides` are settings of GenerationConfig by their JSON names.
     Raises InvalidInput for an unknown preset or setting, and for more than MOST_BODIES bodies.
     """
-    return generate_from(make_preset_config(preset, seed, **overrides))
+    return generate_from_config(make_preset_config(preset, seed, **overrides))
 
 
-def generate_from(config: GenerationConfig) -> dict[str, Any]:
+def generate_from_config(config: GenerationConfig) -> dict[str, Any]:
     """Return the plain state of a universe. Raise InvalidInput if it could have more than MOST_BODIES bodies."""
     master = Prng(config.seed)
-    tag = f"{master.fork('ids').word():08x}"
+    tag = f"{master.fork('ids').next_word():08x}"
     systems = _make_systems(config, master, tag)
     places = place_systems(systems)
     groups = make_groups(config, master.fork("groups"), tag, [system.key for system in systems])
@@ -91,7 +91,7 @@ def draw_topologies(config: GenerationConfig, streams: Sequence[Prng]) -> list[N
         moon_p=0.8 - 0.6 * config.moon_density,
     )
     budget = _Budget()
-    budget.spend(rogue_count_range(config)[1])
+    budget.spend(get_rogue_count_range(config)[1])
     made: list[Node] = []
     for stream in streams:
         made.append(expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
@@ -121,5 +121,5 @@ def _count_possible_extras(config: GenerationConfig, topology: Node) -> int:
     pairs = len(planets) if scope != "planetMoon" else 0
     if points and scope != "starPlanet":
         pairs += sum(len(planet.find_children("moon")) for planet in planets)
-    each = len(points) + 2 * trojan_count_range(config)[1] if points else 0
-    return pairs * each + (comet_count_range(config)[1] if planets else 0)
+    each = len(points) + 2 * get_trojan_count_range(config)[1] if points else 0
+    return pairs * each + (get_comet_count_range(config)[1] if planets else 0)

@@ -18,7 +18,7 @@ def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence
     """Return groups with at least one system each. Each system is in exactly one group."""
     if not config.enable_groups:
         return []
-    count = min(rng.integer(*_group_count_range(config)), len(systems))
+    count = min(rng.integer(*_get_group_count_range(config)), len(systems))
     groups = [_make_group(rng, tag, number) for number in range(count)]
     for number, key in enumerate(systems):
         home = groups[number] if number < count else rng.choice(groups)
@@ -32,7 +32,7 @@ def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence
     return groups
 
 
-def _group_count_range(config: GenerationConfig) -> tuple[int, int]:
+def _get_group_count_range(config: GenerationConfig) -> tuple[int, int]:
     wanted = config.target_galaxy_count
     match config.group_structure_mode:
         case "flat":

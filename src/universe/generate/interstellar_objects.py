@@ -73,7 +73,7 @@ def _choose_nebula_colors(config: GenerationConfig, rng: Prng) -> tuple[str, str
     return base, draw_similar_color(rng, base, 48)
 
 
-def rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
+def get_rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
     """Return the least and greatest number of rogue planets in a universe."""
     frequency = config.rogue_planet_frequency
     if not config.enable_rogue_planets or frequency == 0:
@@ -82,7 +82,7 @@ def rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
 
 
 def make_rogues(config: GenerationConfig, rng: Prng, tag: str, places: Sequence[Position]) -> list[Body]:
-    count = rng.integer(*rogue_count_range(config))
+    count = rng.integer(*get_rogue_count_range(config))
     return [
         _make_rogue(config, rng, f"{tag}-r{number + 1}", make_rogue_name(number), rng.choice(places))
         for number in range(count)

@@ -21,7 +21,7 @@ def choose_lagrange_points(config: GenerationConfig) -> tuple[int, ...]:
     return _ALL if config.lagrange_marker_mode == "all" else _STABLE
 
 
-def trojan_count_range(config: GenerationConfig) -> tuple[int, int]:
+def get_trojan_count_range(config: GenerationConfig) -> tuple[int, int]:
     """Return the least and greatest number of Trojans at each stable point."""
     frequency = config.trojan_frequency
     return (math.floor(2 * frequency), math.floor(2 + 4 * frequency)) if frequency > 0.05 else (0, 0)
@@ -89,10 +89,12 @@ def _make_shared_orbit(secondary: Body, times: float, ahead: float) -> Body:
 
 
 def _add_trojans(system: System, rng: Prng, marker: Body, secondary: Body) -> None:
-    fewest, most = trojan_count_range(system.config)
+    fewest, most = get_trojan_count_range(system.config)
     if most == 0:
         return
-    count = fewest + min(most - fewest, math.floor((most - fewest + 1) * rng.leaning(system.config.trojan_richness)))
+    count = fewest + min(
+        most - fewest, math.floor((most - fewest + 1) * rng.draw_biased(system.config.trojan_richness))
+    )
     spread = min(0.1, 0.01 * secondary["orbitalDistance"])
     for number in range(1, count + 1):
         mass = draw_mass(rng, 0.01, secondary["mass"])

@@ -122,16 +122,21 @@ class Drifts:
             self._merged, self._before = gravity, self._last
             self._gravity = Gravity(gravity.masses[left], constant=gravity.constant)
             x, v = segment.first_positions[:, left], segment.first_velocities[:, left]
-            self._first = self._conserved(x, v)
-            self._scales = self._sizes(x, v)
-        change = self._conserved(segment.last_positions[:, left], segment.last_velocities[:, left]) - self._first
+            self._first = self._compute_conserved_quantities(x, v)
+            self._scales = self._compute_conserved_scales(x, v)
+        change = (
+            self._compute_conserved_quantities(segment.last_positions[:, left], segment.last_velocities[:, left])
+            - self._first
+        )
         self._last = self._before + np.array([abs(change[0]), np.linalg.norm(change[1:])]) / self._scales
         self._largest = np.maximum(self._largest, self._last)
 
-    def _conserved(self, x: Floats, v: Floats) -> Floats:
-        return np.append(self._gravity.energy(x[None], v[None]), self._gravity.angular_momentum(x[None], v[None]))
+    def _compute_conserved_quantities(self, x: Floats, v: Floats) -> Floats:
+        return np.append(
+            self._gravity.compute_energy(x[None], v[None]), self._gravity.compute_angular_momentum(x[None], v[None])
+        )
 
-    def _sizes(self, x: Floats, v: Floats) -> Floats:
+    def _compute_conserved_scales(self, x: Floats, v: Floats) -> Floats:
         """Return the sizes of energy and angular momentum; where they are almost 0, the sizes of their parts."""
         kinetic = 0.5 * (v * v).sum(axis=0) @ self._gravity.masses
         parts = (np.linalg.norm(x, axis=0) * np.linalg.norm(v, axis=0)) @ self._gravity.masses

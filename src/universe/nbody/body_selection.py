@@ -8,7 +8,7 @@ from typing import Any, cast
 from universe.orbits.grouping import Bodies, Grouping, group_bodies
 from universe.orbits.kepler_blocks import ASTRONOMICAL, KeplerOrbit, read_kepler_orbit
 from universe.orbits.numbers import read_number
-from universe.orbits.units import convert
+from universe.orbits.units import convert_unit
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 
@@ -47,9 +47,7 @@ def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
         if body_id not in stars:
             raise NotFound(f"There is no body '{body_id[:100]}'.", hint="Name bodies of this universe.", id=body_id)
     if not sum(read_mass(stars, body_id) for body_id in chosen):
-        raise make_missing_field_error(
-            chosen[0], "mass", "none of the bodies has one above 0", "its mass in solar masses"
-        )
+        raise make_field_error(chosen[0], "mass", "none of the bodies has one above 0", "its mass in solar masses")
     return chosen
 
 
@@ -63,7 +61,7 @@ def group_chosen_bodies(stars: Bodies, chosen: Sequence[str]) -> Grouping:
     centre = next((body_id for body_id in chains[0] if body_id in common), None)
     if centre is None:
         alone = next(chain for chain in chains if chain[-1] != chains[0][-1])
-        raise make_missing_field_error(
+        raise make_field_error(
             alone[-1],
             "kepler",
             f"it orbits nothing, so it would stand where '{chains[0][-1][:100]}' does",
@@ -94,12 +92,12 @@ def read_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> Kepler
     Raise InvalidInput unless it has one in astronomical units.
     """
     if stars[body_id].get("kepler") is None:
-        raise make_missing_field_error(
+        raise make_field_error(
             body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent"
         )
     orbit = read_kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
     if orbit.units != ASTRONOMICAL:
-        raise make_missing_field_error(
+        raise make_field_error(
             body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees"
         )
     return orbit
@@ -112,7 +110,7 @@ def read_mass(stars: Bodies, body_id: str) -> float:
     except InvalidInput:
         mass = None
     if mass is None or mass < 0:
-        raise make_missing_field_error(
+        raise make_field_error(
             body_id, "mass", "it is absent or not a mass", "its mass in solar masses (0 for a test particle)"
         )
     return mass
@@ -129,10 +127,10 @@ def read_radius_au(body: Mapping[str, Any]) -> float:
         )
     except InvalidInput:
         return math.nan
-    return convert(km, "km", "au") if km > 0 else math.nan
+    return convert_unit(km, "km", "au") if km > 0 else math.nan
 
 
-def make_missing_field_error(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
+def make_field_error(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
     """Return the error for a body that gravity cannot move."""
     return InvalidInput(
         f"Body '{body_id[:100]}' cannot be moved by gravity because of '{field}': {problem}.",
@@ -153,9 +151,9 @@ def _list_ancestors(stars: Bodies, body_id: str) -> list[str]:
     while (parent := stars[chain[-1]].get("parentId")) is not None:
         if not isinstance(parent, str) or parent not in stars:
             missing = f"there is no body '{str(parent)[:100]}'"
-            raise make_missing_field_error(chain[-1], "parentId", missing, "a body of this universe or null")
+            raise make_field_error(chain[-1], "parentId", missing, "a body of this universe or null")
         if parent in chain:
-            raise make_missing_field_error(
+            raise make_field_error(
                 chain[-1], "parentId", "the parents form a ring", "a body outside of the ring or null"
             )
         chain.append(parent)

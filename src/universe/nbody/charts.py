@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers import Motion, compute_angle_series
+from universe.nbody.answers import OrbitHistory, compute_angle_series
 from universe.nbody.answers.orbit_history import Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.starts import Start
 from universe.nbody.summary import format_angle
-from universe.nbody.text_formats import format_span
+from universe.nbody.text_formats import format_full_duration
 from universe.nbody.transit_times import find_passages
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import YEAR_IN_DAYS
@@ -36,7 +36,7 @@ def draw_run(
     reply: Mapping[str, Any],
     start: Start,
     samples: Samples,
-    motion: Motion,
+    motion: OrbitHistory,
     *,
     title: str,
     kinds: Sequence[str] = KINDS,
@@ -58,14 +58,14 @@ def draw_run(
     return draw_chart(
         panels,
         title=title,
-        subtitle=f"{format_span(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
+        subtitle=f"{format_full_duration(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
         x_label=f"{name} since the start",
         footer=f"{reply['method']}, {reply['steps']:,} steps, {trust}",
     )
 
 
-def _draw_elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
-    bodies = [body for family in motion.families() for body in family if np.isfinite(motion.axes[:, body]).any()]
+def _draw_elements(motion: OrbitHistory, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+    bodies = [body for family in motion.list_families() for body in family if np.isfinite(motion.axes[:, body]).any()]
     bodies = bodies[:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
     names = [short[motion.ids[body]] for body in bodies]
@@ -91,7 +91,9 @@ def _compute_column_means(values: Floats) -> Floats:
     return np.where(count, np.nan_to_num(values).sum(axis=0) / np.maximum(count, 1), np.nan)
 
 
-def _draw_angles(reply: Mapping[str, Any], motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+def _draw_angles(
+    reply: Mapping[str, Any], motion: OrbitHistory, times: Floats, short: Mapping[str, str]
+) -> Iterator[Panel]:
     """Yield a panel for angles of three bodies and one for those of pairs that librate; these do not wrap."""
     for kind, title in (("laplace", "Laplace angles of three bodies"), ("mean-motion", "resonant angles of pairs")):
         every = [one for one in reply["resonances"] if one["kind"] == kind]
@@ -124,12 +126,12 @@ def _choose_angle_cut(values: Sequence[Floats]) -> float:
 
 
 def _draw_distances(
-    start: Start, samples: Samples, motion: Motion, short: Mapping[str, str], unit: float
+    start: Start, samples: Samples, motion: OrbitHistory, short: Mapping[str, str], unit: float
 ) -> Iterator[Panel]:
     """Yield the distance of neighbours at each passage, in mutual Hill radii."""
     step = motion.span / max(1, samples.times.size - 1)
     series: list[Series] = []
-    for inner, outer in [pair for family in motion.families() for pair in pairwise(family)][:_MOST_PAIRS]:
+    for inner, outer in [pair for family in motion.list_families() for pair in pairwise(family)][:_MOST_PAIRS]:
         if not motion.periods[inner] > _COARSE * step:
             continue
         days, distances = find_passages(

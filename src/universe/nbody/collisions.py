@@ -58,7 +58,7 @@ class Contacts:
 
     def find(self, motion: PairMotion) -> list[Contact]:
         """Return the contacts that begin within a segment, in the order of the run."""
-        if not (self._is_possible and motion.may_reach(self.reach)):
+        if not (self._is_possible and motion.can_reach(self.reach)):
             return []
         square = self.reach * self.reach
         inside = motion.squares < square
@@ -66,12 +66,12 @@ class Contacts:
         deep = minima.squares - minima.slack < square[minima.pairs]
         passing = {(int(k), int(p)) for k, p in zip(minima.intervals[deep], minima.pairs[deep], strict=True)}
         candidates = {*np.flatnonzero(inside.any(axis=0) & ~self._touching).tolist(), *(pair for _, pair in passing)}
-        days = {pair: self._entry(motion, pair, inside[:, pair], passing) for pair in sorted(candidates)}
+        days = {pair: self._find_entry_time(motion, pair, inside[:, pair], passing) for pair in sorted(candidates)}
         self._touching = inside[-1]
         found = [Contact(pair, day) for pair, day in days.items() if day is not None]
         return sorted(found, key=lambda contact: abs(contact.day - motion.segment.begin))
 
-    def _entry(
+    def _find_entry_time(
         self,
         motion: PairMotion,
         pair: int,
@@ -88,11 +88,11 @@ class Contacts:
             if inside[interval]:
                 continue
             if inside[interval + 1]:
-                return motion.entry(pair, first, last, reach)
+                return motion.find_entry_time(pair, first, last, reach)
             if (interval, pair) in passing:
                 day, distance = motion.closest(interval, pair)
                 if distance < reach:
-                    return motion.entry(pair, first, day, reach)
+                    return motion.find_entry_time(pair, first, day, reach)
         return None
 
 
@@ -106,7 +106,7 @@ class Merger:
     radii: Floats
     relative: Floats
 
-    def joined(self, old_masses: Floats, values: Floats) -> Floats:
+    def join_states(self, old_masses: Floats, values: Floats) -> Floats:
         """Return positions or velocities (3, n) with the survivor where the two have their barycentre."""
         pair = [self.survivor, self.gone]
         weights = old_masses[pair]

@@ -34,7 +34,7 @@ class Divergence:
         """The distance after the last step, and whether it was less than the one before."""
         self._gained = 0.0
         """The logarithm of the factors by which the distance was shortened."""
-        self._noise, self._steps = 0.0, 0
+        self._estimate_rounding_noise, self._steps = 0.0, 0
         self._is_lost = False
         """Whether the distance is not known any more: as small as rounding (a moon far from the origin may have few
         digits), or so large that the two trajectories are not neighbours."""
@@ -46,17 +46,17 @@ class Divergence:
         self._orbits = make_orbit_matrix(relative).T
         sizes = compute_orbit_distances(relative, x)
         self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _compute_speeds(v @ self._orbits)
-        self._noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
+        self._estimate_rounding_noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
         self._steps, self._last, self._falls = 0, 0.0, False
         if not self._logarithms:
-            self._apart = min(max(_LEAST, _ABOVE_ROUNDING * self._noise), _MOST)
+            self._apart = min(max(_LEAST, _ABOVE_ROUNDING * self._estimate_rounding_noise), _MOST)
         chance = np.random.default_rng(0)
         roots = ~relative.any(axis=1)
         # Moving the only root would move all bodies alike.
         moves = np.where(roots & (roots.sum() == 1), 0.0, 1.0)
         shifts = [scale * moves * chance.standard_normal((3, roots.size)) for scale in self._scales]
         apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T.astype(np.float64) for shift in shifts)
-        distance = self._norm(apart, faster)
+        distance = self._compute_norm(apart, faster)
         factor = self._apart / distance if distance > 0 else 0.0
         if self._logarithms:  # after a merger the distance goes on from the last one
             self._gained = self._logarithms[-1] - math.log(self._apart)
@@ -65,9 +65,9 @@ class Divergence:
     def measure(self, stepper: Stepper, day: float) -> None:
         """Note the distance of the two configurations, and shorten it when it has become large."""
         apart, faster = stepper.positions[1] - stepper.positions[0], stepper.velocities[1] - stepper.velocities[0]
-        distance = self._norm(apart, faster)
+        distance = self._compute_norm(apart, faster)
         self._steps += 1
-        rounding = self._noise * (self._steps / _STEPS_PER_TURN) ** 1.5
+        rounding = self._estimate_rounding_noise * (self._steps / _STEPS_PER_TURN) ** 1.5
         self._is_lost |= not rounding / 0.3 < distance < _FARTHEST
         if self._is_lost:
             return
@@ -86,7 +86,7 @@ class Divergence:
         """Return days, and the natural logarithm of the distance over the one at the beginning, while it is known."""
         return np.array(self._days), np.array(self._logarithms) - math.log(self._apart)
 
-    def _norm(self, apart: Floats, faster: Floats) -> float:
+    def _compute_norm(self, apart: Floats, faster: Floats) -> float:
         apart, faster = apart @ self._orbits / self._scales[0], faster @ self._orbits / self._scales[1]
         return math.sqrt(float((apart * apart).sum() + (faster * faster).sum()))
 

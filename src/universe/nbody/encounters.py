@@ -54,31 +54,31 @@ class Encounters:
         self._days = np.full(pairs.count, np.nan)
         self._hill_radii = np.full(pairs.count, np.nan)
 
-    def follow(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
+    def record_segment(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
         """Note the minima within a segment, and the distances at the beginning of the first one."""
         if is_first:
-            self.note_edge(motion, masses, reach, 0)
+            self.record_run_edge(motion, masses, reach, 0)
         found = motion.minima
         if not found.pairs.size:
             return
-        hill = self._hill(masses, motion.positions, found.intervals, found.pairs)
+        hill = self._compute_hill_radii(masses, motion.positions, found.intervals, found.pairs)
         is_close = found.squares - found.slack < hill * hill
         for at in np.flatnonzero(is_close | (found.squares < _CLOSER * self._squares[found.pairs])).tolist():
             pair = int(found.pairs[at])
             day, distance = motion.closest(int(found.intervals[at]), pair)
-            x, _ = motion.segment.motion(np.array([day]))
-            radius = float(self._hill(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
-            self._note(pair, day, distance, radius, float(reach[pair]))
+            x, _ = motion.segment.compute_transposed_states(np.array([day]))
+            radius = float(self._compute_hill_radii(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
+            self._record_encounter(pair, day, distance, radius, float(reach[pair]))
 
-    def note_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
+    def record_run_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
         """Note distances at the beginning (edge 0) or the end (edge -1) of the run that are less than within it."""
         squares, receding = motion.squares[edge], motion.receding[edge]
         away = receding >= 0 if edge == 0 else receding < 0
         every = np.arange(self._pairs.count)
-        hill = self._hill(masses, motion.positions, np.full_like(every, edge), every)
+        hill = self._compute_hill_radii(masses, motion.positions, np.full_like(every, edge), every)
         for pair in np.flatnonzero(away & ((squares < hill * hill) | (squares < self._squares))).tolist():
             distance = float(np.sqrt(squares[pair]))
-            self._note(pair, float(motion.times[edge]), distance, float(hill[pair]), float(reach[pair]))
+            self._record_encounter(pair, float(motion.times[edge]), distance, float(hill[pair]), float(reach[pair]))
 
     def closest(self, count: int) -> Closest:
         """Return the closest approach of every pair of `count` bodies."""
@@ -90,7 +90,7 @@ class Encounters:
             arrays.append(square)
         return Closest(*arrays)
 
-    def _note(self, pair: int, day: float, distance: float, hill: float, reach: float) -> None:
+    def _record_encounter(self, pair: int, day: float, distance: float, hill: float, reach: float) -> None:
         in_hill_radii = distance / hill if hill > 0 else float("nan")
         if distance**2 < self._squares[pair]:
             self._squares[pair], self._days[pair], self._hill_radii[pair] = distance**2, day, in_hill_radii
@@ -102,7 +102,7 @@ class Encounters:
             in_radii = distance / reach if reach > 0 else float("nan")
             self.listed.append(Encounter(bodies, day, distance, in_hill_radii, in_radii))
 
-    def _hill(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
+    def _compute_hill_radii(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
         """Return the mutual Hill radii of pairs at these rows of positions (k, 3, n); not-a-number if there is none."""
         first, second, centre = self._pairs.first[pairs], self._pairs.second[pairs], self._common[pairs]
         place = positions[rows, :, centre]

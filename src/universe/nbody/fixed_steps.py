@@ -62,7 +62,7 @@ class FixedSteps:
         self._weights = composition.weights
         self._longest = step
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done."""
         steps = count_steps(end - begin, self._longest)
         length = (end - begin) / steps if steps else 0.0
@@ -70,13 +70,13 @@ class FixedSteps:
         # The kicks between two leaps are taken as one, and the last force of a step is the first of the next.
         kicks = [(one + other) / 2 * length for one, other in zip(weights, (*weights[1:], 0.0), strict=True)]
         leaps = list(zip([weight * length for weight in weights], kicks, strict=True))
-        felt = self._gravity.accelerations(self.positions)
+        felt = self._gravity.compute_accelerations(self.positions)
         for done in range(1, steps + 1):
             first = self.positions[0], self.velocities[0], felt[0]
             x, v = self.positions, self.velocities + weights[0] / 2 * length * felt
             for drift, kick in leaps:
                 x = x + drift * v
-                felt = self._gravity.accelerations(x)
+                felt = self._gravity.compute_accelerations(x)
                 v = v + kick * felt
             if not np.isfinite(v).all():
                 raise ArithmeticError(f"A velocity is not finite at day {begin + done * length:g}.")

@@ -59,13 +59,13 @@ class _Tables:
         self.to_positions = (self.fractions[:, None] * fine @ twice).astype(np.float64) @ self.to_coefficients
         self.to_last_velocity: Floats = weights / 2
         self.to_last_position: Floats = self.to_last_velocity * (1 - self.fractions)
-        self.on_grid = self.integrals(Segment.grid)
+        self.compute_grid_states = self.make_integral_matrices(Segment.grid)
 
-    def continued(self, ratio: float) -> Floats:
+    def make_continuation_matrix(self, ratio: float) -> Floats:
         """Return the matrix from coefficients to values at the nodes of a next step, `ratio` times as long."""
         return (ratio * self.fractions)[:, None] ** self._degrees @ self._ahead
 
-    def integrals(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def make_integral_matrices(self, fraction: Floats) -> tuple[Floats, Floats]:
         """Return the matrices from coefficients to integrals from 0 to these fractions, and to integrals of these."""
         powers = fraction[:, None] ** (1 + self._degrees)
         return powers @ self._once, fraction[:, None] * powers @ self._twice
@@ -81,9 +81,9 @@ class GaussSegment(Segment):
     coefficients: Floats
     """Of the accelerations' Legendre polynomials, shape (nodes, 3, n)."""
 
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         tables, h = _tables(len(self.coefficients)), self.length
-        once, twice = tables.on_grid if fraction is self.grid else tables.integrals(fraction)
+        once, twice = tables.compute_grid_states if fraction is self.grid else tables.make_integral_matrices(fraction)
         flat = self.coefficients.reshape(len(self.coefficients), -1)
         shape = (fraction.size, *self.first_positions.shape)
         velocities = self.first_velocities + (h * once @ flat).reshape(shape)
@@ -114,14 +114,14 @@ class Gauss:
         self._lost_positions, self._lost_velocities = np.zeros_like(positions), np.zeros_like(velocities)
         """What rounding has taken from the sums so far."""
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done.
 
         Raise ArithmeticError if no step is short enough.
         """
         tables = self._tables
-        time, step = begin, self._first_step(end - begin)
-        felt = self._still()
+        time, step = begin, self._choose_first_step(end - begin)
+        felt = self._hold_accelerations()
         coefficients: Floats | None = None
         length = step
         while time != end:
@@ -129,22 +129,24 @@ class Gauss:
             if is_last:
                 step = end - time
             if coefficients is not None:
-                felt = tables.continued(step / length) @ coefficients
-            noise = self._noise()
-            felt, has_converged = self._solve(step, felt, noise)
+                felt = tables.make_continuation_matrix(step / length) @ coefficients
+            noise = self._estimate_rounding_noise()
+            felt, has_converged = self._solve_accelerations(step, felt, noise)
             found = tables.to_coefficients @ felt
-            excess = self._excess(found, noise)
+            excess = self._compute_error_excess(found, noise)
             if not has_converged or not excess < _REFUSED:
-                step *= 0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._factor(excess)
-                felt = self._still() if coefficients is None else felt
+                step *= (
+                    0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._choose_step_factor(excess)
+                )
+                felt = self._hold_accelerations() if coefficients is None else felt
                 _check_step(step, time)
                 continue
             done = end if is_last else time + step
-            yield self._advance(time, done, step, felt, found)
+            yield self._advance_state(time, done, step, felt, found)
             time, length, coefficients = done, step, found
-            step *= min(2.0, 0.9 * self._factor(excess))
+            step *= min(2.0, 0.9 * self._choose_step_factor(excess))
 
-    def _solve(self, step: float, felt: Floats, noise: Floats) -> tuple[Floats, bool]:
+    def _solve_accelerations(self, step: float, felt: Floats, noise: Floats) -> tuple[Floats, bool]:
         """Return the accelerations at the nodes, improved until they stay, and whether they do."""
         tables, gravity = self._tables, self._gravity
         m, _, n = self.positions.shape
@@ -160,7 +162,7 @@ class Gauss:
             places = straight + to_places @ felt
             if gravity.depends_on_velocity:
                 speeds = (velocity + to_speeds @ felt).reshape(flat)
-            found = gravity.accelerations(places.reshape(flat), speeds).reshape(tables.nodes, -1)
+            found = gravity.compute_accelerations(places.reshape(flat), speeds).reshape(tables.nodes, -1)
             change = float((np.abs(found - felt).reshape(split).max(axis=(0, 2)) / size).max())
             felt = found
             if change < _CONVERGED or (change < _STAGNATED and change > before / 2):
@@ -170,7 +172,7 @@ class Gauss:
             before = change
         return felt, before < noise.max() * 10
 
-    def _advance(self, begin: float, end: float, step: float, felt: Floats, found: Floats) -> Segment:
+    def _advance_state(self, begin: float, end: float, step: float, felt: Floats, found: Floats) -> Segment:
         tables = self._tables
         x, v = self.positions, self.velocities
         moved = step * v + (step * step * tables.to_last_position @ felt).reshape(x.shape)
@@ -180,7 +182,7 @@ class Gauss:
         coefficients = found.reshape(tables.nodes, *x.shape)[:, 0]
         return GaussSegment(begin, end, x[0], v[0], self.positions[0], self.velocities[0], coefficients)
 
-    def _excess(self, coefficients: Floats, noise: Floats) -> float:
+    def _compute_error_excess(self, coefficients: Floats, noise: Floats) -> float:
         """Return the last coefficients over the tolerated ones, of the worst body."""
         coefficients = coefficients.reshape(self._tables.nodes, *self.positions.shape)
         size = np.sqrt((coefficients * coefficients).sum(axis=2))
@@ -188,10 +190,10 @@ class Gauss:
         tolerated = (self._tolerance + 10 * noise) * np.where(largest > 0, largest, 1)
         return float((np.maximum(size[-1], 0.1 * size[-2]) / tolerated).max())
 
-    def _factor(self, excess: float) -> float:
+    def _choose_step_factor(self, excess: float) -> float:
         return max(excess, 1e-30) ** (-1 / (self._tables.nodes - 1))
 
-    def _noise(self) -> Floats:
+    def _estimate_rounding_noise(self) -> Floats:
         """Return how well the attraction of each body's nearest neighbour is known, of shape (m, n).
 
         Far from the origin and close to each other (a moon of an outer planet), the difference of two positions has few
@@ -200,14 +202,14 @@ class Gauss:
         x = self.positions
         return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_distances(x).min(axis=2)
 
-    def _still(self) -> Floats:
+    def _hold_accelerations(self) -> Floats:
         """Return the accelerations of now, at all nodes."""
-        felt = self._gravity.accelerations(self.positions, self.velocities).reshape(1, -1)
+        felt = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
         return np.repeat(felt, self._tables.nodes, axis=0)
 
-    def _first_step(self, duration: float) -> float:
+    def _choose_first_step(self, duration: float) -> float:
         """Return a hundredth of the shortest time in which a body falls to its nearest neighbour."""
-        felt = self._gravity.accelerations(self.positions, self.velocities)
+        felt = self._gravity.compute_accelerations(self.positions, self.velocities)
         strength = np.sqrt((felt * felt).sum(axis=1))
         with np.errstate(divide="ignore"):
             fall = np.sqrt(compute_distances(self.positions).min(axis=2) / strength).min()

@@ -26,7 +26,7 @@ class TaylorSegment(Segment):
     series: Floats
     """Shape (order + 1, 2, 3, n): the coefficients of positions and velocities for powers of days."""
 
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         powers = (self.length * fraction)[:, None] ** np.arange(len(self.series))
         found = np.tensordot(powers, self.series, 1)
         return found[:, 0], found[:, 1]
@@ -47,7 +47,7 @@ class Heyoka:
         for one in self._integrators:
             one.pars[:] = (gravity.constant * gravity.masses)[: one.pars.size]
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done."""
         first, *others = self._integrators
         for one, x, v in zip(self._integrators, self.positions, self.velocities, strict=True):

@@ -33,10 +33,10 @@ def describe_unknown_elements(stars: Bodies, ids: Iterable[str]) -> list[str]:
     shapeless = [names[body_id] for body_id, unknown in listed.items() if {SHAPE, PERIAPSIS} & set(unknown)]
     found: list[str] = []
     if tilted:
-        found.append(f"The tilt of {_index_ids(tilted)} is unknown: transits and sin i are unknown too.")
+        found.append(f"The tilt of {_format_ids(tilted)} is unknown: transits and sin i are unknown too.")
     if shapeless:
         found.append(
-            f"The shape or the periapsis of {_index_ids(shapeless)} is unknown: variations of transit times and the "
+            f"The shape or the periapsis of {_format_ids(shapeless)} is unknown: variations of transit times and the "
             "form of the velocity curve are those of the orbits assumed."
         )
     return found
@@ -96,7 +96,7 @@ def find_star(stars: Bodies, start: Start, star: str | None) -> int:
     return max(found, key=lambda index: start.masses[index])
 
 
-def _index_ids(ids: Sequence[str]) -> str:
+def _format_ids(ids: Sequence[str]) -> str:
     shown = [one[:100] for one in ids[:10]]
     return ", ".join(shown) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
 

@@ -21,7 +21,7 @@ class Stepper(Protocol):
     positions: Floats
     velocities: Floats
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from one day to another and yield each step of the first configuration. Raise ArithmeticError."""
         ...
 
@@ -62,4 +62,4 @@ def integrate(
     """
     gravity = Gravity(masses, constant=gravitational_constant, central=central)
     stepper = make_stepper(gravity, positions.T[None], velocities.T[None], method=method, step=step)
-    return stepper.segments(0.0, duration)
+    return stepper.integrate(0.0, duration)

@@ -30,14 +30,14 @@ _MOST_PIECES: Final = 1_000_000
 _SLENDER: Final = 0.99
 
 
-class Motion(Protocol):
+class MotionPiece(Protocol):
     """Positions and velocities between two times, in days since the start."""
 
     @property
     def begin(self) -> float: ...
     @property
     def end(self) -> float: ...
-    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+    def compute_states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         """Return positions and velocities, each of shape (k, n, 3), in the reference frame."""
         ...
 
@@ -54,23 +54,25 @@ def check_days(days: float) -> float:
     return days
 
 
-def make_main_pass(start: Start, days: float) -> Iterator[Motion]:
+def integrate_main_motion(start: Start, days: float) -> Iterator[MotionPiece]:
     """Return the motion by gravity, step by step. Raise InvalidInput for more work than a measurement is worth."""
-    return _make_gravity_pass(start, days, (start.positions.T, start.velocities.T), is_twin=False)
+    return _integrate_motion(start, days, (start.positions.T, start.velocities.T), is_twin=False)
 
 
-def make_twin_pass(start: Start, days: float) -> Iterator[Motion]:
+def integrate_twin_motion(start: Start, days: float) -> Iterator[MotionPiece]:
     """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
-    return _make_gravity_pass(start, days, shift_start(start), is_twin=True)
+    return _integrate_motion(start, days, shift_start(start), is_twin=True)
 
 
-def _make_gravity_pass(start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool) -> Iterator[Motion]:
+def _integrate_motion(
+    start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool
+) -> Iterator[MotionPiece]:
     limits.check_start(start)
     limits.choose_step(start, days, GAUSS, None)
     x, v = (one[None] for one in states)
     stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
     try:
-        yield from stepper.segments(0.0, days)
+        yield from stepper.integrate(0.0, days)
     except ArithmeticError:
         raise InvalidInput(
             "Two bodies come too close to be followed.",
@@ -80,7 +82,7 @@ def _make_gravity_pass(start: Start, days: float, states: tuple[Floats, Floats],
         ) from None
 
 
-def make_kepler_pass(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[Motion]:
+def follow_kepler_orbits(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[MotionPiece]:
     """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
 
     Raise InvalidInput for more orbits than a measurement is worth.
@@ -119,8 +121,8 @@ def _read_orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
 
 
 def report_progress(
-    motions: Iterable[Motion], days: float, notify: Notify | None, part: tuple[float, float]
-) -> Iterator[Motion]:
+    motions: Iterable[MotionPiece], days: float, notify: Notify | None, part: tuple[float, float]
+) -> Iterator[MotionPiece]:
     """Yield the same motions, and report which part of all the work is done."""
     first, share = part
     for motion in motions:
@@ -140,7 +142,7 @@ class _KeplerPiece:
     is_elliptic: bool
     """Whether no orbit is open or nearly so."""
 
-    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+    def compute_states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
         places, speeds = (
             _compute_ellipse_states(self.motion, at) if self.is_elliptic else _compute_orbit_states(self.motion, at)
@@ -149,7 +151,9 @@ class _KeplerPiece:
 
 
 def _compute_orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
-    return np.stack([motion.positions(float(t)) for t in at]), np.stack([motion.velocities(float(t)) for t in at])
+    return np.stack([motion.compute_positions(float(t)) for t in at]), np.stack(
+        [motion.compute_velocities(float(t)) for t in at]
+    )
 
 
 def _compute_ellipse_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:

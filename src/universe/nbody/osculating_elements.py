@@ -47,15 +47,18 @@ def compute_osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu:
     """Return the elements of relative states of shape (…, 3), in AU and AU a day, for mu = G times the mass orbited."""
     x, v = np.asarray(positions, dtype=np.float64), np.asarray(velocities, dtype=np.float64)
     attraction = np.where(np.asarray(mu, dtype=np.float64) > 0, mu, np.nan)
-    distance, square = np.sqrt(_dot(x, x)), _dot(v, v)
+    distance, square = np.sqrt(_compute_dot_products(x, x)), _compute_dot_products(v, v)
     momentum = np.cross(x, v)
     towards_pole, across = momentum[..., 2], np.hypot(momentum[..., 0], momentum[..., 1])
-    size = np.sqrt(_dot(momentum, momentum))
+    size = np.sqrt(_compute_dot_products(momentum, momentum))
     node = np.where(across > _FLAT * size, np.arctan2(momentum[..., 0], -momentum[..., 1]), 0.0)
     bound = 2 - square * distance / attraction
     axis = distance / np.where(np.abs(bound) <= _PARABOLIC, 0.0, bound)
     # e cos f and e sin f by the radial motion: accurate for circles, where the vector to the periapsis is noise.
-    along, radial = size * size / (attraction * distance) - 1, _dot(x, v) * size / (attraction * distance)
+    along, radial = (
+        size * size / (attraction * distance) - 1,
+        _compute_dot_products(x, v) * size / (attraction * distance),
+    )
     eccentricity, true = np.hypot(along, radial), np.arctan2(radial, along)
     latitude = _compute_argument_of_latitude(x, momentum / size[..., None], node)
     periapsis = latitude - true
@@ -77,7 +80,7 @@ def compute_osculating_elements(positions: ArrayLike, velocities: ArrayLike, mu:
 def _compute_argument_of_latitude(x: Floats, pole: Floats, node: Floats) -> Floats:
     """Return the angle from the ascending node to the body along its motion, in radians."""
     to_node = np.stack([np.cos(node), np.sin(node), np.zeros_like(node)], axis=-1)
-    return np.arctan2(_dot(x, np.cross(pole, to_node)), _dot(x, to_node))
+    return np.arctan2(_compute_dot_products(x, np.cross(pole, to_node)), _compute_dot_products(x, to_node))
 
 
 def _compute_mean_anomaly(true: Floats, eccentricity: Floats) -> Floats:
@@ -89,5 +92,5 @@ def _compute_mean_anomaly(true: Floats, eccentricity: Floats) -> Floats:
     return np.where(eccentricity < 1, closed - eccentricity * np.sin(closed), eccentricity * np.sinh(open_) - open_)
 
 
-def _dot(first: Floats, second: Floats) -> Floats:
+def _compute_dot_products(first: Floats, second: Floats) -> Floats:
     return np.einsum("...i,...i->...", first, second)

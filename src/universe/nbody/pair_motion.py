@@ -51,7 +51,7 @@ class PairMotion:
 
     @cached_property
     def _grid(self) -> tuple[Floats, Floats, Floats]:
-        return self.segment.on_grid()
+        return self.segment.compute_grid_states()
 
     @property
     def times(self) -> Floats:
@@ -101,7 +101,7 @@ class PairMotion:
         speed = self._apart[1][intervals, :, pairs]
         return Minima(intervals, pairs, least, _SLACK * (speed * speed).sum(axis=1) * days**2)
 
-    def may_reach(self, distance: Floats) -> bool:
+    def can_reach(self, distance: Floats) -> bool:
         """Return whether any pair may come within its distance."""
         moved = np.diff(self._apart[0], axis=0)
         way = np.sqrt(np.einsum("kcp,kcp->kp", moved, moved).max(axis=0))
@@ -110,24 +110,24 @@ class PairMotion:
     def closest(self, interval: int, pair: int) -> tuple[float, float]:
         """Return the time and distance of a minimum within an interval of the grid."""
         first, last = self.times[interval], self.times[interval + 1]
-        time = _find_crossing(lambda times: self._relative(pair, times)[1], first, last)
-        return time, self.distance(pair, time)
+        time = _find_crossing(lambda times: self._compute_distances(pair, times)[1], first, last)
+        return time, self.compute_distance(pair, time)
 
-    def entry(self, pair: int, first: float, last: float, distance: float) -> float:
+    def find_entry_time(self, pair: int, first: float, last: float, distance: float) -> float:
         """Return when a distance falls below a value that it is above at `first` and below at `last`."""
-        return _find_crossing(lambda times: distance - self._relative(pair, times)[0], first, last)
+        return _find_crossing(lambda times: distance - self._compute_distances(pair, times)[0], first, last)
 
-    def distance(self, pair: int, time: float) -> float:
-        return float(self._relative(pair, np.array([time]))[0][0])
+    def compute_distance(self, pair: int, time: float) -> float:
+        return float(self._compute_distances(pair, np.array([time]))[0][0])
 
-    def speed(self, pair: int, time: float) -> float:
+    def compute_speed(self, pair: int, time: float) -> float:
         """Return the relative speed of a pair in AU a day."""
-        _, v = self.segment.motion(np.array([time]))
+        _, v = self.segment.compute_transposed_states(np.array([time]))
         return float(np.linalg.norm(v[0, :, self.pairs.second[pair]] - v[0, :, self.pairs.first[pair]]))
 
-    def _relative(self, pair: int, times: Floats) -> tuple[Floats, Floats]:
+    def _compute_distances(self, pair: int, times: Floats) -> tuple[Floats, Floats]:
         """Return distances and their growth at these times."""
-        x, v = self.segment.motion(times)
+        x, v = self.segment.compute_transposed_states(times)
         one, other = self.pairs.first[pair], self.pairs.second[pair]
         place, speed = x[:, :, other] - x[:, :, one], v[:, :, other] - v[:, :, one]
         distance = np.sqrt((place * place).sum(axis=1))

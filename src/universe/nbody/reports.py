@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.answers import Motion, collect_answers, compute_run_motion
+from universe.nbody.answers import OrbitHistory, collect_answers, compute_run_motion
 from universe.nbody.gravity import LIGHT_SPEED
 from universe.nbody.limits import MAX_SECONDS
 from universe.nbody.runs import Run, run_nbody
@@ -34,7 +34,7 @@ class Report:
 
     reply: dict[str, Any]
     run: Run
-    motion: Motion
+    motion: OrbitHistory
 
     @property
     def names(self) -> dict[str, str]:
@@ -148,7 +148,7 @@ def _list_errors(done: Run) -> dict[str, dict[str, float | None]]:
     return {key: {"au": finite_or_none(au), "degrees": finite_or_none(degrees)} for key, au, degrees in rows}
 
 
-def _describe_errors(done: Run, motion: Motion) -> dict[str, list[str]]:
+def _describe_errors(done: Run, motion: OrbitHistory) -> dict[str, list[str]]:
     """Return the sentences about each of the three kinds of error."""
     return {
         "arithmetic": [_describe_arithmetic_error(done)],
@@ -175,7 +175,7 @@ def _format_drift(drift: Any) -> dict[str, float] | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}
 
 
-def describe_missing_physics(motion: Motion, *, relativity: bool) -> list[str]:
+def describe_missing_physics(motion: OrbitHistory, *, relativity: bool) -> list[str]:
     """Return sentences about forces that a run does not have."""
     sentences = ["Bodies are points with constant masses that attract each other by Newton's law."]
     turned = estimate_periapsis_shift(motion)
@@ -195,7 +195,7 @@ def describe_missing_physics(motion: Motion, *, relativity: bool) -> list[str]:
     return sentences
 
 
-def estimate_periapsis_shift(motion: Motion) -> tuple[str, float] | None:
+def estimate_periapsis_shift(motion: OrbitHistory) -> tuple[str, float] | None:
     """Return the body whose periapsis relativity turns most during a run, and by how many degrees.
 
     To first order 6 pi G M / (c^2 a (1 - e^2)) for each revolution.

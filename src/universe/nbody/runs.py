@@ -17,7 +17,7 @@ from universe.nbody.integration import GAUSS, Stepper, make_stepper
 from universe.nbody.limits import make_time_limit_error
 from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
-from universe.nbody.trajectories import Pass, Twin
+from universe.nbody.trajectories import Trajectory, TwinTrajectory
 from universe.orbits.anomaly import Floats
 
 _INTERVAL: Final = 0.1
@@ -37,7 +37,7 @@ class Samples:
     """Shape (m, n, 3)."""
 
 
-class Record:
+class RunRecord:
     """Steps, samples, drifts and errors of a run."""
 
     def __init__(self, start: Start, days: float, samples: int) -> None:
@@ -59,16 +59,16 @@ class Record:
         due = int(np.searchsorted(np.abs(left), abs(segment.end), side="right"))
         if due:
             rows = slice(self._taken, self._taken + due)
-            self._positions[rows], self._velocities[rows] = segment.states(left[:due])
+            self._positions[rows], self._velocities[rows] = segment.compute_states(left[:due])
             self._taken += due
 
-    def samples(self) -> Samples:
+    def get_samples(self) -> Samples:
         """Return the samples taken so far."""
         taken = slice(self._taken)
         return Samples(self._times[taken], self._positions[taken], self._velocities[taken])
 
 
-class Reporter:
+class ProgressReporter:
     """Calls of `progress` with the part of a run that is done, and the end of a run that takes too long."""
 
     def __init__(
@@ -82,7 +82,7 @@ class Reporter:
         self._began = clock() if clock else 0.0
         self._next = 0.0
 
-    def report(self, day: float) -> None:
+    def report_day(self, day: float) -> None:
         """Report a day that the run has reached. Raise InvalidInput if the time is up."""
         done = day / self._days
         passed = self._clock() - self._began if self._clock else _INTERVAL * 100 * done
@@ -185,9 +185,9 @@ def run_nbody(
     def make_twin(gravity: Gravity, x: Floats, v: Floats) -> Stepper:
         return make_stepper(gravity, x, v, method=method, step=step and step / 2, coarse=True)
 
-    ours = Pass(start, make, on_collision=on_collision, central=central)
+    ours = Trajectory(start, make, on_collision=on_collision, central=central)
     divergence = Divergence(days, _DIVERGENCES)
-    twin = Twin(
+    twin = TwinTrajectory(
         start,
         make_twin,
         days,
@@ -196,15 +196,17 @@ def run_nbody(
         divergence=divergence,
         is_moved=method not in COMPOSITIONS,
     )
-    record = Record(start, days, count)
-    reporter = Reporter(days, progress, clock, seconds)
+    record = RunRecord(start, days, count)
+    reporter = ProgressReporter(days, progress, clock, seconds)
     with np.errstate(all="ignore"):
-        for segment in ours.segments(days):
+        for segment in ours.integrate(days):
             record.add(segment, ours.gravity)
             if observe:
                 observe(segment)
-            record.accuracy.compare(segment.end, ours.relative, segment.last_positions, twin.positions_at(segment.end))
-            reporter.report(segment.end)
+            record.accuracy.compare(
+                segment.end, ours.relative, segment.last_positions, twin.compute_positions_at(segment.end)
+            )
+            reporter.report_day(segment.end)
     return Run(
         start=start,
         days=record.day,
@@ -221,8 +223,8 @@ def run_nbody(
         error_degrees=record.accuracy.degrees,
         worst_error_au=record.accuracy.worst_au,
         worst_error_degrees=record.accuracy.worst_degrees,
-        trustworthy=record.accuracy.is_trusted and twin.has_met(ours.collisions, record.day),
-        samples=record.samples(),
+        trustworthy=record.accuracy.is_trusted and twin.has_same_collisions(ours.collisions, record.day),
+        samples=record.get_samples(),
         energy_drift=None if relativity else record.drifts.energy,
         angular_momentum_drift=None if relativity else record.drifts.angular_momentum,
         encounters=tuple(ours.encounters.listed),

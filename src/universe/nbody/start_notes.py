@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from universe.nbody.body_selection import read_mass, read_orbit
 from universe.nbody.state_vectors import VectorSet
-from universe.nbody.text_formats import format_span
+from universe.nbody.text_formats import format_full_duration
 from universe.orbits.grouping import Bodies, Grouping
 from universe.orbits.units import compute_period
 
@@ -65,7 +65,9 @@ def describe_absorbed_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -
 def describe_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: VectorSet) -> str:
     """Return a sentence about bodies `ids` that start from state vectors, integrated over so many days."""
     moved = (
-        f", integrated over {format_span(abs(days))} with the relativistic field of the central body" if days else ""
+        f", integrated over {format_full_duration(abs(days))} with the relativistic field of the central body"
+        if days
+        else ""
     )
     note = f"{_list_names(stars, ids)} start from state vectors{moved}."
     changed = [one for one in ids if _has_other_mass(stars, one, vectors)]
@@ -103,9 +105,8 @@ def _has_other_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
 
 def describe_epoch(epoch: float, days: float) -> str:
     """Return a sentence about elements that hold at one instant and were integrated to the time."""
-    return (
-        f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {format_span(abs(days))}."
-    )
+    span = format_full_duration(abs(days))
+    return f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {span}."
 
 
 def describe_kepler_motion(reason: str) -> str:

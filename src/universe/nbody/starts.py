@@ -142,8 +142,8 @@ def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats
     states = np.zeros((2, len(family.ids), 3))
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
     motion = make_elements([_read_consistent_orbit(stars, family, index, time) for index in moving])
-    states[0, moving] = motion.positions(time)[:, REFERENCE_AXES]
-    states[1, moving] = motion.velocities(time)[:, REFERENCE_AXES]
+    states[0, moving] = motion.compute_positions(time)[:, REFERENCE_AXES]
+    states[1, moving] = motion.compute_velocities(time)[:, REFERENCE_AXES]
     return states
 
 

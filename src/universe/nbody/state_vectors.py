@@ -11,10 +11,10 @@ from universe.nbody.body_selection import read_mass
 from universe.nbody.integration import integrate
 from universe.nbody.jacobi_coordinates import make_relative_matrix
 from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, orbit_sort_key
+from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, make_orbit_sort_key
 from universe.orbits.kepler_blocks import read_kepler_orbit
 from universe.orbits.numbers import read_number
-from universe.systems.state_vectors import digest_elements
+from universe.systems.state_vectors import compute_elements_digest
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -113,7 +113,7 @@ def apply_states(
         parent = family.parents[index]
         if index not in held and (parent in beside or (parent not in held and parent != ROOT and masses[parent] == 0)):
             masses[index] = 0.0
-    sizes = [orbit_sort_key(stars[body_id]) for body_id in family.ids]
+    sizes = [make_orbit_sort_key(stars[body_id]) for body_id in family.ids]
     placing = arrange_bodies(family.ids, family.parents, masses, sizes)
     own = [
         placing.subsystem_masses[index]
@@ -140,7 +140,7 @@ def _read_vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], li
         return None
     fields = cast("Mapping[str, Any]", block)
     try:
-        if fields.get("elements") != digest_elements(body.get("kepler")):
+        if fields.get("elements") != compute_elements_digest(body.get("kepler")):
             return None
         mass = read_number(fields, "mass", read_number(body, "mass", 0.0))
         return (

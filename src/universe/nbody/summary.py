@@ -8,9 +8,9 @@ from universe.nbody.body_names import shorten_names
 from universe.nbody.text_formats import (
     WIDTH,
     cut_text,
+    format_full_duration,
     format_number,
     format_range,
-    format_span,
     format_table,
     wrap_text,
 )
@@ -34,7 +34,8 @@ def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
     if reply["stoppedBy"]:
         lines += [
             *wrap_text(
-                f"A {reply['stoppedBy']} ended the run {format_span(reply['daysAsked'] - reply['days'])} early."
+                f"A {reply['stoppedBy']} ended the run "
+                f"{format_full_duration(reply['daysAsked'] - reply['days'])} early."
             ),
             "",
         ]
@@ -56,7 +57,7 @@ def format_heading(reply: Reply) -> str:
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
     return cut_text(
         f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
-        f"{'body' if count == 1 else 'bodies'}, {format_span(reply['days'])}, {reply['method']}, {steps}",
+        f"{'body' if count == 1 else 'bodies'}, {format_full_duration(reply['days'])}, {reply['method']}, {steps}",
         WIDTH,
     )
 
@@ -69,7 +70,7 @@ def _summarise_bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     ]
     fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
     yield from (cut_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
-    yield from _count_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
+    yield from _describe_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
 
@@ -96,7 +97,7 @@ def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[st
     best: dict[tuple[str, ...], Reply] = {}
     for one in reply["resonances"]:
         key = tuple(one["bodies"])
-        if key not in best or _format_swing(one) < _format_swing(best[key]):
+        if key not in best or _get_swing_sort_key(one) < _get_swing_sort_key(best[key]):
             best[key] = one
     if not best:
         return
@@ -113,11 +114,11 @@ def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[st
     if max(map(len, format_table(rows, right=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
     yield from format_table(rows, right=())
-    yield from _count_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
+    yield from _describe_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
 
 
-def _format_swing(resonance: Reply) -> tuple[bool, float]:
+def _get_swing_sort_key(resonance: Reply) -> tuple[bool, float]:
     half_range = resonance["halfRange"]
     return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
 
@@ -172,7 +173,7 @@ def _summarise_events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         for line in lines[:_MOST_ROWS]:
             yield cut_text("  " + printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
-        yield from _count_omitted(total, _MOST_ROWS, "event", "events")
+        yield from _describe_omitted(total, _MOST_ROWS, "event", "events")
         yield ""
 
 
@@ -194,7 +195,7 @@ def _summarise_errors(reply: Reply) -> Iterator[str]:
         yield f"  conserved: energy to {energy['max']:.1g}, angular momentum to {momentum['max']:.1g}"
 
 
-def _count_omitted(count: int, most: int, one: str, many: str) -> Iterator[str]:
+def _describe_omitted(count: int, most: int, one: str, many: str) -> Iterator[str]:
     if count > most:
         left = count - most
         yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"
@@ -240,7 +241,7 @@ def _describe_behaviour(behaviour: str | None, centre: float | None, half_range:
 def _compare_orbit_rows(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("body", "period (d)", "", "largest e", "")]
     for key, one in list(found["orbits"].items())[:_MOST_ROWS]:
-        periods, peaks = _format_both(one["meanPeriod"], ".7g"), _format_both(one["eccentricityMax"], ".3g")
+        periods, peaks = _format_value_pair(one["meanPeriod"], ".7g"), _format_value_pair(one["eccentricityMax"], ".3g")
         rows.append((short.get(key, key), *periods, *peaks))
     if len(rows) > 1:
         yield from format_table(rows, right=(1, 2, 3, 4))
@@ -252,17 +253,19 @@ def _compare_pair_rows(found: Mapping[str, Any], short: Mapping[str, str], bodie
     known = [one for one in found["pairs"] if any(value is not None for value in one["closestHillRadii"])]
     for one in known[: min(_MOST_ROWS, max(1, bodies - 2))]:
         name = f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}"
-        rows.append((name, *_format_both(one["periodRatio"], ".5f"), *_format_both(one["closestHillRadii"], ".3g")))
+        rows.append(
+            (name, *_format_value_pair(one["periodRatio"], ".5f"), *_format_value_pair(one["closestHillRadii"], ".3g"))
+        )
     if len(rows) > 1:
         yield from format_table(rows, right=(1, 2, 3, 4))
         yield ""
 
 
 def _compare_chaos(found: Mapping[str, Any]) -> Iterator[str]:
-    megno = " and ".join(_format_both(found["chaos"]["megno"], ".2g"))
-    days = " and ".join(_format_both(found["chaos"]["lyapunovDays"], ".3g"))
+    megno = " and ".join(_format_value_pair(found["chaos"]["megno"], ".2g"))
+    days = " and ".join(_format_value_pair(found["chaos"]["lyapunovDays"], ".3g"))
     yield f"MEGNO {megno}; Lyapunov time in days {days} (- is none seen)"
 
 
-def _format_both(values: Sequence[float | None], form: str) -> list[str]:
+def _format_value_pair(values: Sequence[float | None], form: str) -> list[str]:
     return ["-" if value is None else format(value, form) for value in values]

@@ -12,7 +12,7 @@ _ROUNDING: Final = 1e-12
 """Elements below it, such as the eccentricity of a circle, are 0."""
 
 
-def format_days(days: float) -> str:
+def format_short_duration(days: float) -> str:
     """Return a duration as days or years, with three digits."""
     if not math.isfinite(days):
         return "an unknown time"
@@ -41,7 +41,7 @@ def join_names(names: Sequence[str]) -> str:
     return join_words(names)
 
 
-def format_span(days: float) -> str:
+def format_full_duration(days: float) -> str:
     """Return a span of time in days, and in years if it is long."""
     unit = "day" if abs(days) == 1 else "days"
     long = f" ({_format_without_exponent(days / 365.25, 4)} years)" if abs(days) >= 730 else ""

@@ -22,7 +22,7 @@ _MOVED: Final = 3e-16
 shift, 1e-15, made the twin of a regular run up to 24 times more wrong than the run itself."""
 
 
-class Pass:
+class Trajectory:
     """A start that moves. Masses, radii, orbits and collisions are those of the time reached.
 
     `positions` and `velocities` have the shape (3, n); those of a body that has merged into another are not-a-number.
@@ -58,7 +58,7 @@ class Pass:
         """Return which bodies have not merged into another."""
         return np.isfinite(self.positions[0])
 
-    def segments(self, days: float) -> Iterator[Segment]:
+    def integrate(self, days: float) -> Iterator[Segment]:
         """Move for so many days and yield each step; the state of this pass is the one at the end of the step.
 
         Raise InvalidInput that names two bodies and the time where numbers cannot follow the motion.
@@ -66,15 +66,15 @@ class Pass:
         is_first = True
         motion = None
         while self._day != days and self.stopped_by is None:
-            for segment, motion in self._until_merger(days):
+            for segment, motion in self._integrate_until_merger(days):
                 if self._watches:
-                    self.encounters.follow(motion, self.masses, self._contacts.reach, is_first=is_first)
+                    self.encounters.record_segment(motion, self.masses, self._contacts.reach, is_first=is_first)
                 is_first = False
                 yield segment
         if self._watches and motion:
-            self.encounters.note_edge(motion, self.masses, self._contacts.reach, -1)
+            self.encounters.record_run_edge(motion, self.masses, self._contacts.reach, -1)
 
-    def _until_merger(self, days: float) -> Iterator[tuple[Segment, PairMotion]]:
+    def _integrate_until_merger(self, days: float) -> Iterator[tuple[Segment, PairMotion]]:
         alive = np.flatnonzero(self.is_alive)
         bodies, count = tuple(alive.tolist()), self.masses.size
         central = None if self._central is None else bodies.index(self._central)
@@ -82,7 +82,7 @@ class Pass:
         if self._divergence:
             x, v = self._divergence.begin(x, v, self.relative[np.ix_(alive, alive)])
         stepper = self._make(Gravity(self.masses[alive], central=central), x, v)
-        for whole in self._moves(stepper, days, bodies):
+        for whole in self._integrate_bodies(stepper, days, bodies):
             segment = whole if len(bodies) == count else PartialSegment.of(whole, bodies, count)
             motion = PairMotion(segment, self._pairs)
             contacts = self._contacts.find(motion)
@@ -92,25 +92,25 @@ class Pass:
                 contacts = contacts[:1]
             self._day, self.positions, self.velocities = segment.end, segment.last_positions, segment.last_velocities
             if contacts and self._on_collision == STOP:
-                self.stopped_by = self._collision(contacts[0], motion, None)
+                self.stopped_by = self._make_collision(contacts[0], motion, None)
                 yield segment, motion
                 return
             for contact in contacts if self._on_collision == IGNORE else ():
-                self._collision(contact, motion, None)
+                self._make_collision(contact, motion, None)
             if self._divergence:
                 self._divergence.measure(stepper, segment.end)
             yield segment, motion
             if contacts and self._on_collision == MERGE:
-                self._merge(contacts[0], motion)
+                self._merge_bodies(contacts[0], motion)
                 return
 
-    def _moves(self, stepper: Stepper, days: float, bodies: tuple[int, ...]) -> Iterator[Segment]:
+    def _integrate_bodies(self, stepper: Stepper, days: float, bodies: tuple[int, ...]) -> Iterator[Segment]:
         try:
-            yield from stepper.segments(self._day, days)
+            yield from stepper.integrate(self._day, days)
         except ArithmeticError:
-            raise self._too_close(stepper.positions[:1], bodies) from None
+            raise self._make_too_close_error(stepper.positions[:1], bodies) from None
 
-    def _too_close(self, positions: Floats, bodies: tuple[int, ...]) -> InvalidInput:
+    def _make_too_close_error(self, positions: Floats, bodies: tuple[int, ...]) -> InvalidInput:
         masses = self.masses[list(bodies)]
         with np.errstate(divide="ignore"):
             time = compute_distances(positions)[0] ** 3 / (masses[:, None] + masses)
@@ -127,20 +127,20 @@ class Pass:
             at=self._day,
         )
 
-    def _collision(self, contact: Contact, motion: PairMotion, survivor: str | None) -> Collision:
+    def _make_collision(self, contact: Contact, motion: PairMotion, survivor: str | None) -> Collision:
         pair, day = contact.pair, contact.day
         bodies = self._ids[int(self._pairs.first[pair])], self._ids[int(self._pairs.second[pair])]
-        found = Collision(bodies, day, motion.distance(pair, day), motion.speed(pair, day), survivor)
+        found = Collision(bodies, day, motion.compute_distance(pair, day), motion.compute_speed(pair, day), survivor)
         if len(self.collisions) < MOST_LISTED:
             self.collisions.append(found)
         return found
 
-    def _merge(self, contact: Contact, motion: PairMotion) -> None:
+    def _merge_bodies(self, contact: Contact, motion: PairMotion) -> None:
         one, other = int(self._pairs.first[contact.pair]), int(self._pairs.second[contact.pair])
         merger = merge_bodies(one, other, self.masses, self.radii, self.relative)
-        self._collision(contact, motion, self._ids[merger.survivor])
-        self.positions = merger.joined(self.masses, self.positions)
-        self.velocities = merger.joined(self.masses, self.velocities)
+        self._make_collision(contact, motion, self._ids[merger.survivor])
+        self.positions = merger.join_states(self.masses, self.positions)
+        self.velocities = merger.join_states(self.masses, self.velocities)
         self.masses, self.radii, self.relative = merger.masses, merger.radii, merger.relative
         if self._central == merger.gone:
             self._central = merger.survivor
@@ -154,7 +154,7 @@ def shift_start(start: Start) -> tuple[Floats, Floats]:
     return start.positions.T * (1 + _MOVED * signs[0]), start.velocities.T * (1 + _MOVED * signs[1])
 
 
-class Twin:
+class TwinTrajectory:
     """A second run beside the first, which goes as far as the first has come."""
 
     def __init__(
@@ -170,21 +170,21 @@ class Twin:
     ) -> None:
         # A collision that stops the first run does not stop the twin: their times of contact differ a little.
         policy = MERGE if on_collision == MERGE else IGNORE
-        self._pass = Pass(start, make, on_collision=policy, central=central, divergence=divergence, watches=False)
+        self._pass = Trajectory(start, make, on_collision=policy, central=central, divergence=divergence, watches=False)
         if is_moved:
             self._pass.positions, self._pass.velocities = shift_start(start)
-        self._segments = self._pass.segments(days)
+        self._segments = self._pass.integrate(days)
         self._segment: Segment | None = None
 
-    def positions_at(self, day: float) -> Floats:
+    def compute_positions_at(self, day: float) -> Floats:
         """Return the positions (3, n) at a day, which is not before the last one asked for."""
         while self._segment is None or abs(self._segment.end) < abs(day):
             self._segment = next(self._segments)
         if self._segment.end == day:
             return self._segment.last_positions
-        return self._segment.motion(np.array([day]))[0][0]
+        return self._segment.compute_transposed_states(np.array([day]))[0][0]
 
-    def has_met(self, collisions: Sequence[Collision], day: float) -> bool:
+    def has_same_collisions(self, collisions: Sequence[Collision], day: float) -> bool:
         """Return whether this run met these collisions, and no others, before a day."""
         ours = [one.bodies for one in collisions if abs(one.day) < abs(day)]
         twins = [one.bodies for one in self._pass.collisions if abs(one.day) < abs(day)]

@@ -14,14 +14,14 @@ from universe.nbody.line_of_sight import find_line_of_sight
 from universe.nbody.measured_motion import (
     Notify,
     check_days,
-    make_kepler_pass,
-    make_main_pass,
-    make_twin_pass,
+    follow_kepler_orbits,
+    integrate_main_motion,
+    integrate_twin_motion,
     report_progress,
 )
 from universe.nbody.segments import HermiteSegment
 from universe.nbody.starts import Start, make_start
-from universe.nbody.transits import Conjunction, Shadow, compute_shadow, find_conjunctions
+from universe.nbody.transits import Conjunction, TransitGeometry, compute_transit_geometry, find_conjunctions
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies
 from universe.orbits.numbers import finite_or_none
@@ -36,17 +36,17 @@ _FEWEST: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Transit:
     """One transit. `number` counts the conjunctions of the run from 0; `error` is in seconds."""
 
     number: int
     conjunction: Conjunction
-    shadow: Shadow
+    shadow: TransitGeometry
     error: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LinearEphemeris:
     """The best line through transit times: `first` + `period` x number, in days since the start."""
 
     first: float
@@ -73,12 +73,16 @@ def measure_transit_times(
     sight = find_line_of_sight(stars, start.ids[pairs[0][1]], observer)
     if is_kepler:
         found = find_conjunctions(
-            report_progress(make_kepler_pass(plain, start, days), days, notify, (0, 1)), sight, pairs
+            report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), sight, pairs
         )
         twins = None
     else:
-        found = find_conjunctions(report_progress(make_main_pass(start, days), days, notify, (0, 0.4)), sight, pairs)
-        twins = find_conjunctions(report_progress(make_twin_pass(start, days), days, notify, (0.4, 0.6)), sight, pairs)
+        found = find_conjunctions(
+            report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), sight, pairs
+        )
+        twins = find_conjunctions(
+            report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), sight, pairs
+        )
     epoch = find_epoch(stars.values())
     zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
     return {
@@ -105,20 +109,20 @@ def measure_transit_times(
     }
 
 
-def fit_line(numbers: Sequence[int], times: Sequence[float]) -> Line:
+def fit_linear_ephemeris(numbers: Sequence[int], times: Sequence[float]) -> LinearEphemeris:
     """Return the line of least squares through two or more times."""
     period, first = np.polyfit(np.asarray(numbers, dtype=np.float64), np.asarray(times), 1)
-    return Line(float(first), float(period))
+    return LinearEphemeris(float(first), float(period))
 
 
 def _list_conjunctions(
     found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: Start, pair: tuple[int, int]
-) -> list[Event]:
+) -> list[Transit]:
     """Return the conjunctions with their looks and errors."""
     radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
     errors = [None] * len(found) if twins is None else _estimate_errors(found, twins)
     return [
-        Event(number, one, compute_shadow(one, *radii), error)
+        Transit(number, one, compute_transit_geometry(one, *radii), error)
         for number, (one, error) in enumerate(zip(found, errors, strict=True))
     ]
 
@@ -134,10 +138,10 @@ def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction])
     ]
 
 
-def _describe_planet(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
+def _describe_planet(events: Sequence[Transit], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
     transits = [one for one in events if one.shadow.kind != "none"] if is_tilt_known else []
     numbers, days = [one.number for one in transits], [one.conjunction.day for one in transits]
-    line = fit_line(numbers, days) if len(transits) > 1 else None
+    line = fit_linear_ephemeris(numbers, days) if len(transits) > 1 else None
     late = (
         [_MINUTES * (day - line.first - line.period * number) for number, day in zip(numbers, days, strict=True)]
         if line is not None and len(transits) >= _FEWEST
@@ -170,7 +174,7 @@ def _describe_planet(events: Sequence[Event], zero: float, *, is_tilt_known: boo
     }
 
 
-def _summarise_status(events: Sequence[Event]) -> str:
+def _summarise_status(events: Sequence[Transit]) -> str:
     kinds = {one.shadow.kind for one in events}
     if not kinds:
         return "no conjunction in this time"
@@ -199,7 +203,7 @@ def find_passages(
     lows = np.flatnonzero((squares[1:-1] <= squares[:-2]) & (squares[1:-1] < squares[2:])) + 1
     if not lows.size:
         return np.zeros(0), np.zeros(0)
-    felt = Gravity(masses).accelerations(np.nan_to_num(positions.transpose(0, 2, 1), nan=_FAR))
+    felt = Gravity(masses).compute_accelerations(np.nan_to_num(positions.transpose(0, 2, 1), nan=_FAR))
     pulls = felt[:, :, second] - felt[:, :, first]
     step = float(times[1] - times[0])
     days: list[Floats] = []
@@ -208,7 +212,7 @@ def find_passages(
         # All passages are the bodies of one step: they have its length in common.
         motion = HermiteSegment(
             0.0, step, apart[begin].T, speeds[begin].T, apart[end].T, speeds[end].T, pulls[begin].T, pulls[end].T
-        ).motion(step * _PARTS)[0]
+        ).compute_transposed_states(step * _PARTS)[0]
         size = np.sqrt((motion * motion).sum(axis=1))
         least = size.argmin(axis=0)
         days.append(times[begin] + step * _PARTS[least])

@@ -39,7 +39,7 @@ def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
             allowed="finite numbers (radians)",
         )
     shape = np.broadcast_shapes(anomaly.shape, np.shape(eccentricity))
-    eccentric = np.broadcast_to(check_elliptic(eccentricity), shape).ravel()
+    eccentric = np.broadcast_to(check_ellipses(eccentricity), shape).ravel()
     full = np.broadcast_to(anomaly, shape).ravel()
     solved = np.empty_like(full)
     for start in range(0, full.size, BLOCK):
@@ -49,7 +49,7 @@ def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
     return solved.reshape(shape)
 
 
-def check_elliptic(eccentricity: ArrayLike) -> Floats:
+def check_ellipses(eccentricity: ArrayLike) -> Floats:
     """Return the eccentricities as an array. Raise InvalidInput unless all are those of ellipses."""
     eccentric = np.asarray(eccentricity, dtype=np.float64)
     outside = ~((eccentric >= 0) & (eccentric < 1))

@@ -75,12 +75,12 @@ class Ellipses:
         self._speeds = speeds
         self._phases = phases * _DEGREE
 
-    def positions(self, t: float) -> Floats:
+    def compute_positions(self, t: float) -> Floats:
         """Return the positions at time `t` as an (n, 3) array."""
         angle = t * self._speeds * _DEGREE + self._phases
         return (self._first * np.cos(angle) + self._second * np.sin(angle) + self._centres).T
 
-    def path(self, index: int, segments: int) -> Floats:
+    def compute_path(self, index: int, segments: int) -> Floats:
         """Return one ellipse as (segments + 1, 3) points."""
         around = np.linspace(0, _TURN, segments + 1)
         flat = np.outer(np.cos(around), self._first[:, index]) + np.outer(np.sin(around), self._second[:, index])
@@ -121,11 +121,11 @@ class Lines:
         self._velocities = velocities
         self._windows = windows
 
-    def positions(self, t: float) -> Floats:
+    def compute_positions(self, t: float) -> Floats:
         """Return the positions at time `t` as an (n, 3) array."""
         return self._starts + self._velocities * t
 
-    def path(self, index: int, segments: int) -> Floats:
+    def compute_path(self, index: int, segments: int) -> Floats:
         """Return the previewed part of one line as (segments + 1, 3) points."""
         times = np.linspace(0.0, float(self._windows[index]), segments + 1)
         return self._starts[index] + np.outer(times, self._velocities[index])

@@ -18,20 +18,20 @@ _SECONDS_PER_ROGUE_AXIS: Final = 5.0
 _TRAJECTORY_WINDOW: Final = 100.0
 
 
-def local_position(body: Mapping[str, Any], t: float) -> Point:
+def compute_local_position(body: Mapping[str, Any], t: float) -> Point:
     """Return the position of `body` relative to its parent at simulation time `t`; NaN if it has no ellipse."""
     angle = t * read_number(body, "orbitalSpeed", 0.0) * _DEGREE + read_number(body, "orbitalPhase", 0.0) * _DEGREE
     return _compute_ellipse_point(body, _read_semi_major_axis(body), angle, _read_point(body, "orbitOffset"))
 
 
-def orbit_path(body: Mapping[str, Any], segments: int = 64) -> list[Point]:
+def compute_orbit_path(body: Mapping[str, Any], segments: int = 64) -> list[Point]:
     """Return the orbit relative to the parent as `segments` + 1 points, the last equal to the first."""
     check_segments(segments)
     axis, centre = _read_semi_major_axis(body), _read_point(body, "orbitOffset")
     return [_compute_ellipse_point(body, axis, i / segments * 360 * _DEGREE, centre) for i in range(segments + 1)]
 
 
-def rogue_position(meta: Mapping[str, Any], t: float) -> Point:
+def compute_rogue_position(meta: Mapping[str, Any], t: float) -> Point:
     """Return the position of a rogue planet: on a straight line or, with a curvature, on an ellipse."""
     if not is_curved(meta):
         (x, y, z), (vx, vy, vz) = read_rogue_start(meta), read_rogue_velocity(meta)
@@ -41,7 +41,7 @@ def rogue_position(meta: Mapping[str, Any], t: float) -> Point:
     return _compute_ellipse_point(meta, axis, angle, read_rogue_centre(meta))
 
 
-def rogue_trajectory(
+def compute_rogue_trajectory(
     meta: Mapping[str, Any],
     current_time: float,
     sample_count: int = 32,
@@ -60,7 +60,7 @@ def rogue_trajectory(
     ahead = ahead if future_window is None else future_window
     past = [max(0.0, current_time - back + back * i / sample_count) for i in range(sample_count + 1)]
     future = [current_time + ahead * i / sample_count for i in range(1, sample_count + 1)]
-    return [rogue_position(meta, t) for t in past], [rogue_position(meta, t) for t in future]
+    return [compute_rogue_position(meta, t) for t in past], [compute_rogue_position(meta, t) for t in future]
 
 
 def is_curved(meta: Mapping[str, Any]) -> bool:

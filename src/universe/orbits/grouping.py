@@ -74,7 +74,7 @@ def group_bodies(stars: Bodies, ids: Iterable[str]) -> Grouping:
         chosen,
         parents,
         [_read_mass(stars[body_id]) for body_id in chosen],
-        [orbit_sort_key(stars[body_id]) for body_id in chosen],
+        [make_orbit_sort_key(stars[body_id]) for body_id in chosen],
     )
 
 
@@ -134,7 +134,7 @@ def compute_orbited_masses(stars: Bodies) -> dict[str, float]:
     return dict(zip(grouping.ids, grouping.orbited_masses, strict=True))
 
 
-def orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
+def make_orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
     """Return a key that sorts orbits outwards: by semi-major axis, then open orbits by periapsis distance."""
     block = body.get("kepler")
     fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()

@@ -74,7 +74,7 @@ class Elements:
         """Shape (3, n): from the centre to the periapsis."""
         self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
         """Shape (3, n): from the centre to the end of the minor axis that is passed after the periapsis."""
-        self._slender = _Slender(
+        self._slender = _NearParabolicOrbits(
             places,
             np.ravel(nearest)[places],
             np.ravel(e)[places],
@@ -89,54 +89,54 @@ class Elements:
         return self.eccentricity.size
 
     @np.errstate(over="ignore", invalid="ignore")
-    def positions(self, t: float, out: Floats | None = None) -> Floats:
+    def compute_positions(self, t: float, out: Floats | None = None) -> Floats:
         """Return the positions at time `t` as an (n, 3) array, written into `out` if it is given.
 
         What is beyond all numbers, such as the turns of a tiny period in an age, is not-a-number.
         """
         check_time(t)
-        found = self._room(out)
-        for part in self._parts():
-            sin, cos = self._anomaly(t, part)
+        found = self._make_output(out)
+        for part in self._list_slices():
+            sin, cos = self._compute_anomaly(t, part)
             cos -= self.eccentricity[part]
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
         if self._slender:
-            found[self._slender.places] = self._slender.states(t)[0]
+            found[self._slender.places] = self._slender.compute_states(t)[0]
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
-    def velocities(self, t: float, out: Floats | None = None) -> Floats:
+    def compute_velocities(self, t: float, out: Floats | None = None) -> Floats:
         """Return the velocities at time `t`, in length per unit of time, as an (n, 3) array."""
         check_time(t)
-        found = self._room(out)
-        for part in self._parts():
-            sin, cos = self._anomaly(t, part)
+        found = self._make_output(out)
+        for part in self._list_slices():
+            sin, cos = self._compute_anomaly(t, part)
             rate = self.turns_per_time[part] * _TURN / (1 - self.eccentricity[part] * cos)
             sin *= -rate
             cos *= rate
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * sin, self.to_side[axis, part] * cos, out=found[part, axis])
         if self._slender:
-            found[self._slender.places] = self._slender.states(t)[1]
+            found[self._slender.places] = self._slender.compute_states(t)[1]
         return found
 
-    def path(self, index: int, segments: int) -> Floats:
+    def compute_path(self, index: int, segments: int) -> Floats:
         """Return one body's orbit as (segments + 1, 3) points.
 
         An ellipse is whole and evenly spread in eccentric anomaly from its periapsis; an open orbit is an arc around
         its periapsis.
         """
-        if (arc := self._slender.arc(index, segments)) is not None:
+        if (arc := self._slender.compute_arc(index, segments)) is not None:
             return arc
         around = np.linspace(0, _TURN, segments + 1)
         along = np.cos(around) - self.eccentricity[index]
         return np.outer(along, self.to_periapsis[:, index]) + np.outer(np.sin(around), self.to_side[:, index])
 
-    def _parts(self) -> list[slice]:
+    def _list_slices(self) -> list[slice]:
         return [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
 
-    def _anomaly(self, t: float, part: slice) -> tuple[Floats, Floats]:
+    def _compute_anomaly(self, t: float, part: slice) -> tuple[Floats, Floats]:
         """Return sine and cosine of the eccentric anomaly.
 
         Time is counted in turns, so whole periods drop out exactly.
@@ -148,7 +148,7 @@ class Elements:
         _, sin, cos = compute_eccentric_anomaly(turns, self.eccentricity[part])
         return sin, cos
 
-    def _room(self, out: Floats | None) -> Floats:
+    def _make_output(self, out: Floats | None) -> Floats:
         if out is None:
             return np.empty((len(self), 3))
         if out.shape != (len(self), 3) or out.dtype != np.float64:
@@ -161,7 +161,7 @@ class Elements:
         return out
 
 
-class _Slender:
+class _NearParabolicOrbits:
     """The orbits among n whose eccentricity is near 1 or above, with the periapsis times and periods they need."""
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -189,24 +189,24 @@ class _Slender:
     def __bool__(self) -> bool:
         return self.places.size > 0
 
-    def states(self, t: float) -> tuple[Floats, Floats]:
+    def compute_states(self, t: float) -> tuple[Floats, Floats]:
         turns = (t - self._since) / self._days + self._turns
         turns = np.where(self._closed, turns - np.rint(turns), turns)
-        return self._conics.states(turns * self._days)
+        return self._conics.compute_states(turns * self._days)
 
-    def arc(self, index: int, segments: int) -> Floats | None:
+    def compute_arc(self, index: int, segments: int) -> Floats | None:
         """Return the path of the body at `index` if its orbit is open."""
         place = int(np.searchsorted(self.places, index))
         if place == self.places.size or self.places[place] != index or self._closed[place]:
             return None
-        return self._conics.arc(place, segments, _REACH)
+        return self._conics.compute_arc(place, segments, _REACH)
 
 
 def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Return semi-major axes, eccentricities and periapsis distances that agree with each other."""
     e = _check_finite("eccentricity", eccentricity)
     if (e < 0).any():
-        raise _describe_out_of_range("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
+        raise _make_range_error("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
     given = np.asarray(nearest, dtype=np.float64)
     a = np.asarray(axis, dtype=np.float64)
     parabolic = e == 1
@@ -215,10 +215,10 @@ def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike
         bad = np.broadcast_arrays(a, e, q)
         wrong = ~(np.isfinite(bad[2]) & (bad[2] > 0))
         if (bad[1][wrong] == 1).any():
-            raise _describe_out_of_range(
+            raise _make_range_error(
                 "periapsis_distance", math.nan, "positive finite numbers where the eccentricity is 1"
             )
-        raise _describe_out_of_range(
+        raise _make_range_error(
             "semi_major_axis", bad[0][wrong].flat[0], "finite numbers, above 0 for ellipses and below 0 for hyperbolas"
         )
     derived = q / np.where(parabolic, 1.0, 1 - e)
@@ -247,13 +247,13 @@ def _check_finite(argument: str, values: ArrayLike, *, positive: bool = False) -
     array = np.asarray(values, dtype=np.float64)
     allowed = np.isfinite(array) & (array > 0) if positive else np.isfinite(array)
     if not allowed.all():
-        raise _describe_out_of_range(
+        raise _make_range_error(
             argument, array[~allowed].flat[0], "positive finite numbers" if positive else "finite numbers"
         )
     return array
 
 
-def _describe_out_of_range(argument: str, value: float, kind: str) -> InvalidInput:
+def _make_range_error(argument: str, value: float, kind: str) -> InvalidInput:
     return InvalidInput(
         f"{argument} holds {value}, but must hold {kind}.",
         hint="Leave out bodies whose elements are unknown.",

@@ -13,24 +13,24 @@ from universe.orbits.compatible_orbits import check_segments
 from universe.orbits.grouping import Bodies, compute_orbited_masses
 from universe.orbits.kepler_blocks import KeplerOrbit, make_elements, read_kepler_orbit
 from universe.orbits.numbers import check_time
-from universe.orbits.parent_chains import Hierarchy, Indices, find_parent_indices
+from universe.orbits.parent_chains import Indices, ParentChains, find_parent_indices
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 # Finite numbers can still make an endless angle or distance: such a body is nowhere, and nobody needs a warning.
 _BEYOND_NUMBERS: Final = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
-class Motion(Protocol):
+class MotionRule(Protocol):
     """The motion of some bodies around their parents."""
 
-    def positions(self, t: float) -> Floats: ...
-    def path(self, index: int, segments: int) -> Floats: ...
+    def compute_positions(self, t: float) -> Floats: ...
+    def compute_path(self, index: int, segments: int) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
     places: Indices
-    motion: Motion
+    motion: MotionRule
 
 
 class Orrery:
@@ -49,15 +49,15 @@ class Orrery:
         self._places = {body_id: place for place, body_id in enumerate(self.ids)}
         self._moving: list[_Moving] = []
         plain, kepler, rogue = _sort_ids_by_rule(stars)
-        self._add_compatible(stars, plain)
-        self._add_kepler(stars, kepler)
+        self._add_compatible_bodies(stars, plain)
+        self._add_kepler_bodies(stars, kepler)
         self._add_rogues(stars, rogue)
-        self._hierarchy = Hierarchy(find_parent_indices(stars))
+        self._hierarchy = ParentChains(find_parent_indices(stars))
         self._faulty = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
         self._mark_bodies_without_parent_position()
 
     @_BEYOND_NUMBERS
-    def positions(self, t: float) -> Floats:
+    def compute_positions(self, t: float) -> Floats:
         """Return world positions at time `t` as an (n, 3) array in the order of `ids`.
 
         NaN for bodies without a position.
@@ -65,12 +65,12 @@ class Orrery:
         check_time(t)
         local = np.zeros((len(self.ids), 3))
         for moving in self._moving:
-            local[moving.places] = moving.motion.positions(t)
+            local[moving.places] = moving.motion.compute_positions(t)
         local[self._faulty] = math.nan
         return _blank_incomplete_rows(self._hierarchy.sum_along_parents(local))
 
     @_BEYOND_NUMBERS
-    def path(self, body_id: str, segments: int = 128) -> Floats:
+    def compute_path(self, body_id: str, segments: int = 128) -> Floats:
         """Return one body's orbit relative to its parent, as (segments + 1, 3) points; NaN for a body without an orbit.
 
         Raises NotFound for a body that is not there.
@@ -84,19 +84,19 @@ class Orrery:
         for moving in self._moving:
             index = int(np.searchsorted(moving.places, place))
             if index < moving.places.size and moving.places[index] == place:
-                return _blank_incomplete_rows(moving.motion.path(index, segments))
+                return _blank_incomplete_rows(moving.motion.compute_path(index, segments))
         raise AssertionError("every body moves by one of the rules")
 
-    def _add_motion(self, places: list[int], motion: Motion) -> None:
+    def _add_motion(self, places: list[int], motion: MotionRule) -> None:
         if places:
             self._moving.append(_Moving(np.array(places, dtype=np.intp), motion))
 
-    def _add_compatible(self, stars: Bodies, ids: list[str]) -> None:
+    def _add_compatible_bodies(self, stars: Bodies, ids: list[str]) -> None:
         ellipses, faults = read_ellipses([stars[body_id] for body_id in ids])
         self._add_motion([self._places[body_id] for body_id in ids], ellipses)
         self.unplaceable |= {ids[index]: reason for index, reason in faults.items()}
 
-    def _add_kepler(self, stars: Bodies, ids: list[str]) -> None:
+    def _add_kepler_bodies(self, stars: Bodies, ids: list[str]) -> None:
         orbits: dict[int, KeplerOrbit] = {}
         masses = _MassesOrbited(stars)
         for body_id in ids:

@@ -13,7 +13,7 @@ Indices = NDArray[np.intp]
 NO_PARENT: Final = -1
 
 
-class Hierarchy:
+class ParentChains:
     """Chains of parents, prepared so that a sum over n chains of depth d takes about log2(d) passes.
 
     Each pass adds to every body the sum its ancestor has gathered and then looks twice as far up. A ring has no top:

@@ -54,7 +54,7 @@ _UNITS: Final[dict[str, dict[str, float]]] = {
 """For each quantity, what one of a unit is in astronomical units."""
 
 
-def convert(value: float, unit: str, to: str) -> float:
+def convert_unit(value: float, unit: str, to: str) -> float:
     """Convert `value` to another unit of the same quantity.
 
     Raise InvalidInput if the units measure different quantities.

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, SOLAR_MASS_IN_KG, G, convert
+from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, SOLAR_MASS_IN_KG, G, convert_unit
 
 SOLAR_TEMPERATURE: Final = 5772.0
 """In kelvins (IAU 2015 Resolution B3)."""
@@ -96,7 +96,7 @@ def compute_insolation(luminosity_solar: float, axis_au: float, eccentricity: fl
 
 def compute_equilibrium_temperature(temperature: float, radius_solar: float, axis_au: float, albedo: float) -> float:
     """Return Teq = Teff sqrt(R / 2a) (1 - A)^(1/4) in kelvins, for heat that spreads over the whole planet."""
-    radius = convert(radius_solar, "solar_radius", "au")
+    radius = convert_unit(radius_solar, "solar_radius", "au")
     return temperature * math.sqrt(radius / (2 * axis_au)) * (1 - albedo) ** 0.25
 
 

@@ -132,7 +132,7 @@ def _draw_series(panel: Panel, area: Area) -> Iterator[Mark]:
             for part_x, part_y in split_at_gaps(x, np.where(seen, y, np.nan)):
                 yield Polyline(area.points(*thin_points(part_x, part_y, round(area.width / 1.5))), colour, series.width)
         tail = y[seen][-max(1, int(seen.sum()) // 20) :] if series.is_points else y[seen][-1:]
-        ends.append((area.page_y(float(np.median(tail))), clean_text(series.name, _LONGEST_NAME), colour))
+        ends.append((area.compute_page_y(float(np.median(tail))), clean_text(series.name, _LONGEST_NAME), colour))
     if len(ends) <= _MOST_NAMES:
         yield from _draw_names(ends, area)
 

@@ -15,7 +15,7 @@ _DRAWABLE: Final = frozenset("·…‘’“”°±")
 _ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def write_png(drawing: Drawing) -> bytes:
+def render_png(drawing: Drawing) -> bytes:
     """Return the drawing as the bytes of a PNG file."""
     from PIL import Image, ImageDraw
 

@@ -29,7 +29,7 @@ class RadialScale:
     """The distance that reaches the edge."""
     page_radius: float
 
-    def page_distance(self, distance: Floats) -> Floats:
+    def compute_page_distance(self, distance: Floats) -> Floats:
         """Return the distance in pixels.
 
         The logarithm is of one plus the distance, so that the centre stays in the middle.
@@ -38,13 +38,15 @@ class RadialScale:
             return self.page_radius * np.log1p(distance / self.inner) / math.log1p(self.outer / self.inner)
         return self.page_radius * (distance / self.outer)
 
-    def on_page(self, flat: Floats) -> Floats:
+    def compute_page_offsets(self, flat: Floats) -> Floats:
         """Return offsets in pixels, right and down, of points given as (n, 2) offsets right and up."""
         distance = np.hypot(flat[:, 0], flat[:, 1])
-        stretch = np.divide(self.page_distance(distance), distance, out=np.zeros_like(distance), where=distance > 0)
+        stretch = np.divide(
+            self.compute_page_distance(distance), distance, out=np.zeros_like(distance), where=distance > 0
+        )
         return flat * stretch[:, None] * [1.0, -1.0]
 
-    def rings(self) -> list[float]:
+    def list_rings(self) -> list[float]:
         """Return round distances for the rings of the scale, from the inside out."""
         if self.is_log:
             found = [value for value in _list_decades(self.inner, self.outer) if value <= self.outer]

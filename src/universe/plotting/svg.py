@@ -9,7 +9,7 @@ from universe.plotting.marks import Circle, Dots, Drawing, Label, Mark, Polyline
 _FONT: Final = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 
 
-def write_svg(drawing: Drawing) -> str:
+def render_svg(drawing: Drawing) -> str:
     """Return the drawing as an SVG document."""
     width, height = drawing.width, drawing.height
     lines = [
@@ -17,13 +17,13 @@ def write_svg(drawing: Drawing) -> str:
         f'viewBox="0 0 {width} {height}" role="img" font-family="{_FONT}">',
         f"<title>{escape(drawing.title)}</title>",
         f'<rect width="{width}" height="{height}" fill="{drawing.background}"/>',
-        *(_write_element(mark, drawing.background) for mark in drawing.marks),
+        *(_render_element(mark, drawing.background) for mark in drawing.marks),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _write_element(mark: Mark, background: str) -> str:
+def _render_element(mark: Mark, background: str) -> str:
     match mark:
         case Circle():
             stroke = f' stroke="{mark.stroke}" stroke-width="{_format(mark.width)}"' if mark.stroke else ""
@@ -31,7 +31,7 @@ def _write_element(mark: Mark, background: str) -> str:
                 stroke += f' stroke-dasharray="{_format(mark.dash)} {_format(2 * mark.dash)}"'
             return (
                 f'<circle cx="{_format(mark.x)}" cy="{_format(mark.y)}" r="{_format(mark.radius)}" '
-                f'fill="{mark.fill or "none"}"{stroke}{_write_opacity(mark.opacity)}/>'
+                f'fill="{mark.fill or "none"}"{stroke}{_render_opacity(mark.opacity)}/>'
             )
         case Polyline():
             points = " ".join(f"{_format(x)},{_format(y)}" for x, y in mark.points)
@@ -57,7 +57,7 @@ def _write_element(mark: Mark, background: str) -> str:
             )
 
 
-def _write_opacity(opacity: float) -> str:
+def _render_opacity(opacity: float) -> str:
     return "" if opacity == 1 else f' opacity="{_format(opacity)}"'
 
 

@@ -19,7 +19,7 @@ from universe.plotting.colours import BACKGROUND, DIM, PALE, choose_body_colour,
 from universe.plotting.labels import Box, Page, clean_text, measure_label, propose_labels_around
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
 from universe.plotting.radial_scale import Floats
-from universe.plotting.visible_bodies import Bodies, Frame, Sight, find_visible_bodies, is_luminous
+from universe.plotting.visible_bodies import Bodies, Frame, VisibleBodies, find_visible_bodies, is_luminous
 from uraniborg.kernel.errors import InvalidInput
 
 _ORBIT_OPACITY: Final = 0.26
@@ -123,7 +123,7 @@ def _draw_empty_note(stars: Bodies, frame: Frame) -> Label:
     return Label(frame.x, frame.y, said, 20 * frame.unit, DIM, "middle")
 
 
-def _draw_orbits(stars: Bodies, sight: Sight, frame: Frame) -> Iterator[Polyline]:
+def _draw_orbits(stars: Bodies, sight: VisibleBodies, frame: Frame) -> Iterator[Polyline]:
     places = {body_id: place for place, body_id in enumerate(sight.ids)}
     shown: list[tuple[str, int]] = []
     for body_id, path in sight.paths.items():
@@ -145,7 +145,7 @@ def _draw_orbits(stars: Bodies, sight: Sight, frame: Frame) -> Iterator[Polyline
         yield from draw_trail(path, sight.page[place], colour, 1.6 * width, backwards=backwards)
 
 
-def _draw_dots(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[Circle]:
+def _draw_dots(stars: Bodies, sight: VisibleBodies, frame: Frame, page: Page) -> Iterator[Circle]:
     visible = [place for place in range(len(sight.ids)) if not sight.hidden[place]]
     glows = len(visible) <= _MOST_TRAILS
     # The small ones come last, so that nothing large covers them.
@@ -163,7 +163,7 @@ def _draw_dots(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterato
             yield Circle(x, y, radius, fill=colour, stroke=edge, width=1.2 * frame.unit)
 
 
-def _draw_names(stars: Bodies, sight: Sight, frame: Frame, page: Page) -> Iterator[Label]:
+def _draw_names(stars: Bodies, sight: VisibleBodies, frame: Frame, page: Page) -> Iterator[Label]:
     """Yield names where there is room, the largest bodies first."""
     wanted = [place for place in range(len(sight.ids)) if not sight.hidden[place]]
     wanted.sort(key=lambda place: (not is_luminous(stars[sight.ids[place]]), -sight.dots[place]))
@@ -190,7 +190,7 @@ def draw_universe(
     finite, and for a page or a scale that cannot be had.
     """
     orrery = Orrery(stars)
-    found = orrery.positions(t)
+    found = orrery.compute_positions(t)
     return draw_top_view(
         stars,
         dict(zip(orrery.ids, found.tolist(), strict=True)),
@@ -220,7 +220,7 @@ def _compute_paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Fl
             offsets = found[[places[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
             orbiting = [orbiting[place] for place in _sample_sizes(np.nan_to_num(np.abs(offsets).max(axis=1)))]
         segments = _SEGMENTS[0] if len(orbiting) <= _FEW else _SEGMENTS[1]
-        return {body_id: orrery.path(body_id, segments) + centres[body_id] for body_id in orbiting}
+        return {body_id: orrery.compute_path(body_id, segments) + centres[body_id] for body_id in orbiting}
 
 
 def _sample_sizes(sizes: Floats) -> list[int]:

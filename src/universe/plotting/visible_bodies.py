@@ -21,7 +21,7 @@ SHINING: Final = ("star", "blackHole")
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class VisibleBodies:
     """The bodies that have a place, in the order of the universe, and what the page makes of them."""
 
     ids: list[str]
@@ -49,7 +49,7 @@ class Frame:
 
 def find_visible_bodies(
     stars: Bodies, positions: Mapping[str, Sequence[float]], paths: Mapping[str, Floats], frame: Frame, scale: Any
-) -> Sight | None:
+) -> VisibleBodies | None:
     """Return the visible bodies, x to the right and z upwards; None if no body has a position.
 
     Raises InvalidInput for a scale that there is not.
@@ -66,11 +66,16 @@ def find_visible_bodies(
     reach = [float(np.hypot(line[:, 0], line[:, 1]).max()) for line in lines.values()]
     chosen = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
     middle = np.array([frame.x, frame.y])
-    page = chosen.on_page(flat) + middle
+    page = chosen.compute_page_offsets(flat) + middle
     dots = _compute_dot_sizes([stars[body_id] for body_id in ids], frame.unit)
     hidden = _find_hidden_moons(stars, ids, page, dots)
-    return Sight(
-        ids, chosen, page, dots, hidden, {body_id: chosen.on_page(line) + middle for body_id, line in lines.items()}
+    return VisibleBodies(
+        ids,
+        chosen,
+        page,
+        dots,
+        hidden,
+        {body_id: chosen.compute_page_offsets(line) + middle for body_id, line in lines.items()},
     )
 
 

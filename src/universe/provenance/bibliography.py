@@ -56,7 +56,7 @@ def collect_sources(stars: Mapping[str, Mapping[str, Any]], *, notes: list[str] 
     return list(found.values())
 
 
-def write_bibliography(sources: Iterable[CitedSource]) -> str:
+def format_bibliography(sources: Iterable[CitedSource]) -> str:
     """Return one BibTeX entry per source, separated by blank lines; no sources give an empty string.
 
     A source with a venue is an `@article`, any other a `@misc`. Keys are the ids in ASCII, no two the same; `note`

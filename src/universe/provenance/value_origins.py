@@ -16,7 +16,7 @@ from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.replica import Replica, read_pages
-from universe.systems.shipped_values import Shipped
+from universe.systems.shipped_values import ShippedValue
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
 _AXIS: Final = ("kepler.semiMajorAxis",)
@@ -222,10 +222,10 @@ def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:
         return None
     from universe.claims.quantities import Unit
 
-    return f"{Unit(claim.unit).after(claim.as_written)} = {value:.6g} {unit}".rstrip()
+    return f"{Unit(claim.unit).format_number(claim.as_written)} = {value:.6g} {unit}".rstrip()
 
 
-def _describe_shipped_conversion(shipped: Shipped, field: str, unit: str) -> str | None:
+def _describe_shipped_conversion(shipped: ShippedValue, field: str, unit: str) -> str | None:
     """Return the conversion from the numbers in the shipped data to the value; None for a computed value."""
     if not shipped.stated or any(one.get("computed") for one in shipped.sources):
         return None
@@ -250,7 +250,7 @@ async def _find_command(
         facts["author"] = record.get("by")
         at = record.get("version")
         if not record.keys() & {"universe", "imported"} and isinstance(at, int):
-            entries = await service.history(universe_id, after=at - 1, limit=1)
+            entries = await service.read_history(universe_id, after=at - 1, limit=1)
             facts |= _summarize_entry(entries[0], universe_id) if entries else {}
         return facts
     entry = await _find_entry(service, universe_id, key, field, version)

@@ -131,14 +131,14 @@ class Replica:
 async def rebuild_replica(store: Store, universe_id: str, upto: int | None = None) -> Replica:
     """Return the universe at a version, or at the latest one. Raise LogDamaged."""
     if upto is None:
-        record = await store.record(universe_id)
+        record = await store.read_record(universe_id)
         upto = record.version if record else 0
-    snapshot = await store.snapshot(universe_id, upto)
+    snapshot = await store.find_snapshot(universe_id, upto)
     replica = Replica(universe_id)
     if snapshot is not None and snapshot.is_intact(universe_id):  # otherwise all entries are replayed
-        replica = await run_offloaded(len(snapshot.state), _load_snapshot, universe_id, snapshot)
+        replica = await run_in_thread_if_large(len(snapshot.state), _load_snapshot, universe_id, snapshot)
     async for entries in read_pages(store, universe_id, after=replica.version, upto=upto):
-        await run_offloaded(sum(len(entry.body) for entry in entries), replica.apply_entries, entries)
+        await run_in_thread_if_large(sum(len(entry.body) for entry in entries), replica.apply_entries, entries)
     if replica.version < upto:
         raise _make_damage_error(universe_id, replica.version + 1, "is missing")
     return replica
@@ -149,14 +149,14 @@ async def read_pages(
 ) -> AsyncIterator[list[Entry]]:
     """Yield the entries after a version, in pages."""
     while upto is None or after < upto:
-        entries = await store.entries(universe_id, after=after, limit=PAGE_ENTRIES, upto=upto)
+        entries = await store.read_entries(universe_id, after=after, limit=PAGE_ENTRIES, upto=upto)
         if not entries:
             return
         yield entries
         after = entries[-1].version
 
 
-async def run_offloaded(size: int, function: Any, *arguments: Any) -> Any:
+async def run_in_thread_if_large(size: int, function: Any, *arguments: Any) -> Any:
     """Return the result of `function`, called in a thread if the data of `size` bytes is large."""
     if size < _INLINE_BYTES:
         return function(*arguments)

@@ -12,10 +12,10 @@ import numpy as np
 
 from universe.orbits.anomaly import solve_kepler
 from universe.orbits.grouping import compute_orbited_masses
-from universe.orbits.units import SOLAR_MASS_IN_KG, convert
-from universe.systems.frames import Rotation, Vector, compute_plane_vectors, rotation_from_sky
+from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
+from universe.systems.frames import Rotation, Vector, compute_plane_vectors, make_sky_rotation
 from universe.systems.state_vectors import find_state_vector
-from universe.systems.stated_orbits import Facts, Moment, Orbit, compute_orbit, find_sorting_period
+from universe.systems.stated_orbits import ConversionTarget, Facts, Orbit, compute_orbit, find_sorting_period
 
 GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
@@ -46,13 +46,13 @@ def make_bodies(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
     facts_of = {facts["id"]: facts for facts in system["bodies"]}
     masses = {body_id: _read_mass(facts) for body_id, facts in facts_of.items()}
     plane = system.get("skyPlane", {"inclinationDeg": 0.0, "nodeDeg": 0.0})
-    sky = rotation_from_sky(plane["inclinationDeg"], plane["nodeDeg"])
+    sky = make_sky_rotation(plane["inclinationDeg"], plane["nodeDeg"])
     orbited = _compute_orbited_masses(facts_of, masses)
     bodies: dict[str, dict[str, Any]] = {}
     for body_id, facts in facts_of.items():
         orbit = None
         if facts["parent"]:
-            orbit = compute_orbit(facts["orbit"], Moment(julian_date, sky, orbited[body_id]))
+            orbit = compute_orbit(facts["orbit"], ConversionTarget(julian_date, sky, orbited[body_id]))
         body = _make_body(facts, masses[body_id], orbit, system, julian_date)
         body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
         cites = facts["cites"]
@@ -72,7 +72,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
         "name": facts["name"],
         "bodyType": facts["bodyType"],
         "mass": mass,
-        "radius": convert(radius_km, "km", "au") * system["displayMagnification"],
+        "radius": convert_unit(radius_km, "km", "au") * system["displayMagnification"],
         "color": facts["color"],
         "parentId": facts["parent"],
         **(compute_compatible_fields(orbit) if orbit else still),
@@ -99,7 +99,7 @@ def _compute_observer_direction(system: Facts) -> dict[str, Any]:
     if "skyPlane" not in system:
         return {}
     plane = system["skyPlane"]
-    pole = rotation_from_sky(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
+    pole = make_sky_rotation(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
     return {"towardsObserver": [round(float(part), 15) + 0.0 for part in pole]}
 
 
@@ -188,14 +188,14 @@ def _compute_orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, 
 def _read_mass(facts: Facts) -> float:
     if "massGmKm3PerS2" in facts:
         return facts["massGmKm3PerS2"] / GM_SUN
-    return facts["massSolar"] if "massSolar" in facts else convert(facts["massEarth"], "earth_mass", "solar_mass")
+    return facts["massSolar"] if "massSolar" in facts else convert_unit(facts["massEarth"], "earth_mass", "solar_mass")
 
 
 def _read_radius_km(facts: Facts) -> float:
     if "radiusKm" in facts:
         return facts["radiusKm"]
     unit = "solar_radius" if "radiusSolar" in facts else "earth_radius"
-    return convert(facts["radiusSolar" if unit == "solar_radius" else "radiusEarth"], unit, "km")
+    return convert_unit(facts["radiusSolar" if unit == "solar_radius" else "radiusEarth"], unit, "km")
 
 
 def compute_compatible_fields(orbit: Orbit) -> dict[str, Any]:

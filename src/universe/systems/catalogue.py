@@ -5,7 +5,7 @@ from datetime import date, datetime
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from universe.systems.dates import check_date_range
+from universe.systems.dates import convert_date_in_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
@@ -75,4 +75,4 @@ def _choose_julian_date(name: str, system: dict[str, Any], at: date | datetime |
             argument="at",
             allowed="none",
         )
-    return check_date_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))
+    return convert_date_in_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))

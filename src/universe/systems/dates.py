@@ -44,12 +44,12 @@ def compute_julian_date(at: date | datetime) -> float:
     return J2000 + (instant - _NOON_2000).total_seconds() / _DAY_S
 
 
-def convert_julian_date(julian: float) -> datetime:
+def convert_julian_date_to_datetime(julian: float) -> datetime:
     """Return the date of a Julian date, in its own time scale. Raise OverflowError beyond the years 1 to 9999."""
     return _NOON_2000 + timedelta(days=julian - J2000)
 
 
-def check_date_range(at: date | datetime | float, first: date, last: date) -> float:
+def convert_date_in_range(at: date | datetime | float, first: date, last: date) -> float:
     """Return the Julian date in TDB of a UTC date, or of a Julian date in TDB.
 
     Raise InvalidInput unless it lies from the first day to the last, both included.
@@ -74,7 +74,7 @@ def convert_utc_to_tdb(at: date | datetime) -> float:
 
 def convert_tdb_to_utc(tdb: float) -> datetime:
     """Return the UTC date of a Julian date in TDB. Raise OverflowError beyond the years 1 to 9999."""
-    even = convert_julian_date(tdb)
+    even = convert_julian_date_to_datetime(tdb)
     seconds = _compute_tdb_offset(even)
     # Near a leap second the even time is already past it when UTC is not.
     earlier = even - timedelta(seconds=seconds) if even.year > 1 else even

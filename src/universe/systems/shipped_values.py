@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from universe.systems.bodies import GM_SUN, make_bodies
 from universe.systems.catalogue import list_system_names, read_system
-from universe.systems.dates import check_date_range
+from universe.systems.dates import convert_date_in_range
 from uraniborg.kernel.errors import InvalidInput
 
 _LABELS: Final[dict[str, tuple[str, str]]] = {
@@ -82,7 +82,7 @@ _MAY_BE_NEAR_ZERO: Final = re.compile(r"orbit(Rot|Offset|alPhase)|stateVector|.*
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
+class ShippedValue:
     """A value that the shipped data give, the publications it is from, and the numbers that these state."""
 
     value: Any
@@ -108,7 +108,7 @@ class Shipped:
         return any(_select_citation_facts(one) == given for one in self.sources)
 
 
-def find_shipped(body: Mapping[str, Any], field: str) -> Shipped | None:
+def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | None:
     """Return what the shipped data give for a field of the body of this id at its epoch; None if nothing."""
     key: Any = body.get("id")
     name = _map_bodies_to_systems().get(key) if isinstance(key, str) else None
@@ -124,7 +124,7 @@ def find_shipped(body: Mapping[str, Any], field: str) -> Shipped | None:
     facts = next(one for one in _read(name)["bodies"] if one["id"] == key)
     note = facts.get("note", "") if f"{field}Is" in facts else ""
     tolerance = _NEAR if _MAY_BE_NEAR_ZERO.match(field) else 0.0
-    return Shipped(
+    return ShippedValue(
         value,
         sources,
         f"universe/systems/data/{name}.json",
@@ -192,7 +192,7 @@ def _load_bodies(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
     system = _read(name)
     if julian_date != system["epochJd"]:
         try:
-            check_date_range(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
+            convert_date_in_range(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
         except (InvalidInput, KeyError):
             return {}
     return make_bodies(system, julian_date)

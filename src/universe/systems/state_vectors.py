@@ -28,11 +28,11 @@ def find_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian
         "velocity": velocity,
         "mass": pull / G,
         "frame": shipped["frame"],
-        "elements": digest_elements(body.get("kepler")),
+        "elements": compute_elements_digest(body.get("kepler")),
     }
 
 
-def digest_elements(block: Any) -> str:
+def compute_elements_digest(block: Any) -> str:
     """Return a digest of the elements of a `kepler` block that fix an orbit.
 
     A state vector holds while it matches: who changes an element wants that orbit, and not the vector's. The one of

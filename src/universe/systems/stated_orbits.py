@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from universe.orbits.units import compute_semi_major_axis, convert
+from universe.orbits.units import compute_semi_major_axis, convert_unit
 from universe.systems.dates import CENTURY, J2000
-from universe.systems.frames import Rotation, rotate_angles, rotation_from_equator
+from universe.systems.frames import Rotation, make_equator_rotation, rotate_angles
 
 Facts = Mapping[str, Any]
 
@@ -38,7 +38,7 @@ class Orbit:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class ConversionTarget:
     """The target of a conversion: the date, the frame, and the orbited mass."""
 
     julian_date: float
@@ -56,15 +56,15 @@ def find_sorting_period(facts: Facts) -> float:
     return 360 * days / abs(rate)
 
 
-def compute_orbit(facts: Facts, moment: Moment) -> Orbit:
+def compute_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     """Return the orbit that `facts` state, with its mean anomaly at the moment."""
     return _KINDS[facts["kind"]](facts, moment)
 
 
-def _read_secular_orbit(facts: Facts, moment: Moment) -> Orbit:
+def _read_secular_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     centuries = (moment.julian_date - J2000) / CENTURY
     eccentricity, tilt, longitude, periapsis, node = (
-        _extrapolate(facts[name], centuries)
+        _extrapolate_value(facts[name], centuries)
         for name in (
             "eccentricity",
             "inclinationDeg",
@@ -86,7 +86,7 @@ def _read_secular_orbit(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _read_osculating_orbit(facts: Facts, moment: Moment) -> Orbit:
+def _read_osculating_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     turns = (moment.julian_date - facts["epochJd"]) / facts["periodDays"]
     return Orbit(
         facts["semiMajorAxisAu"],
@@ -98,20 +98,23 @@ def _read_osculating_orbit(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _read_synchronous_orbit(facts: Facts, moment: Moment) -> Orbit:
+def _read_synchronous_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     days = moment.julian_date - J2000
     centuries = days / CENTURY
-    pole_ra, pole_dec = _extrapolate(facts["poleRaDeg"], centuries), _extrapolate(facts["poleDecDeg"], centuries)
-    meridian = _extrapolate(facts["meridianDeg"], days)
+    pole_ra, pole_dec = (
+        _extrapolate_value(facts["poleRaDeg"], centuries),
+        _extrapolate_value(facts["poleDecDeg"], centuries),
+    )
+    meridian = _extrapolate_value(facts["meridianDeg"], days)
     if wobble := facts.get("wobble"):
-        argument = math.radians(_extrapolate(wobble["argumentDeg"], centuries))
+        argument = math.radians(_extrapolate_value(wobble["argumentDeg"], centuries))
         pole_ra += _sum_series(wobble["poleRaSines"], math.sin, argument)
         pole_dec += _sum_series(wobble["poleDecCosines"], math.cos, argument)
         meridian += _sum_series(wobble["meridianSines"], math.sin, argument)
     # The prime meridian looks at the planet, so the moon is on the other side; the period is of the meridian's rate.
     behind, rate = meridian + 180, facts["meridianDeg"][1]
     tilt, longitude = (0.0, behind) if rate > 0 else (180.0, -behind)
-    inclination, node, from_node = rotate_angles(rotation_from_equator(pole_ra, pole_dec), tilt, 0.0, 0.0)
+    inclination, node, from_node = rotate_angles(make_equator_rotation(pole_ra, pole_dec), tilt, 0.0, 0.0)
     return Orbit(
         _read_semi_major_axis(facts, 0.0),
         facts["eccentricity"],
@@ -122,7 +125,7 @@ def _read_synchronous_orbit(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _read_transit_orbit(facts: Facts, moment: Moment) -> Orbit:
+def _read_transit_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     tilt, mean_period = facts["skyInclinationDeg"], facts["periodDays"]
     period = facts.get("osculatingPeriodDays", mean_period)
     along, across = facts.get("eCosOmega"), facts.get("eSinOmega")
@@ -145,7 +148,7 @@ def _read_transit_orbit(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _read_visual_orbit(facts: Facts, moment: Moment) -> Orbit:
+def _read_visual_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     sky = facts["skyInclinationDeg"], facts["skyNodeDeg"], facts["argumentOfPeriapsisDeg"]
     inclination, node, periapsis = rotate_angles(moment.sky, *sky)
     return Orbit(
@@ -158,7 +161,7 @@ def _read_visual_orbit(facts: Facts, moment: Moment) -> Orbit:
     )
 
 
-def _read_conjunction_orbit(facts: Facts, moment: Moment) -> Orbit:
+def _read_conjunction_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     turns = (moment.julian_date - facts["conjunctionJd"]) / facts["periodDays"]
     return Orbit(
         compute_semi_major_axis(facts["periodDays"], moment.orbited_mass),
@@ -178,7 +181,7 @@ that of the star's own orbit.
 """
 
 
-_KINDS: Final[dict[str, Callable[[Facts, Moment], Orbit]]] = {
+_KINDS: Final[dict[str, Callable[[Facts, ConversionTarget], Orbit]]] = {
     "secular": _read_secular_orbit,
     "osculating": _read_osculating_orbit,
     "synchronous": _read_synchronous_orbit,
@@ -188,7 +191,7 @@ _KINDS: Final[dict[str, Callable[[Facts, Moment], Orbit]]] = {
 }
 
 
-def _extrapolate(value_and_rate: Sequence[float], elapsed: float) -> float:
+def _extrapolate_value(value_and_rate: Sequence[float], elapsed: float) -> float:
     return value_and_rate[0] + value_and_rate[1] * elapsed
 
 
@@ -200,7 +203,9 @@ def _read_semi_major_axis(facts: Facts, centuries: float) -> float:
     """Return the semi-major axis in AU, stated in AU or km, alone or with its rate."""
     unit = "au" if "semiMajorAxisAu" in facts else "km"
     stated = facts["semiMajorAxisAu" if unit == "au" else "semiMajorAxisKm"]
-    return convert(stated if isinstance(stated, (int, float)) else _extrapolate(stated, centuries), unit, "au")
+    return convert_unit(
+        stated if isinstance(stated, (int, float)) else _extrapolate_value(stated, centuries), unit, "au"
+    )
 
 
 def _compute_mean_anomaly(true_anomaly: float, eccentricity: float) -> float:

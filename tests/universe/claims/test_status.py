@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, check_claim, read_statement
-from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert
+from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert_unit
 
 E: Final[dict[str, Any]] = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
 D: Final[dict[str, Any]] = {"id": "trappist-1-d", "name": "TRAPPIST-1 d"}
@@ -193,7 +193,7 @@ def test_other_fields_and_units_are_converted(field: str, header: str, cell: str
 
 def test_a_radius_that_is_drawn_larger_is_compared_in_its_real_size() -> None:
     body = {**E, "physical": {"displayMagnification": 5}}
-    drawn = 5 * convert(0.920, "earth_radius", "au")
+    drawn = 5 * convert_unit(0.920, "earth_radius", "au")
     assert status(BY_BODY, drawn, field="radius", body=body).status == SUPPORTED
     assert status(BY_BODY, drawn / 5, field="radius", body=body).status == UNVERIFIED
 
@@ -277,7 +277,7 @@ def test_what_a_location_states_is_supported_by_it_and_the_double_of_it_is_not(
     )
     stated = read_statement(location, "mass", body=E, title=TITLE)
     assert not isinstance(stated, str)
-    assert stated.value == pytest.approx(convert(float(number), unit[1], "solar_mass"))
+    assert stated.value == pytest.approx(convert_unit(float(number), unit[1], "solar_mass"))
     assert status(location, stated.value).status == SUPPORTED
     assert status(location, stated.value * 2).status == UNVERIFIED
     assert status(location, stated.value, body=D).status == UNVERIFIED

@@ -64,16 +64,16 @@ class Served:
         assert said.status_code == 200, said.text
         return said.json()
 
-    async def record(self, universe_id: str, **params: int) -> Json:
+    async def read_record(self, universe_id: str, **params: int) -> Json:
         said = await self.http.get(f"/universes/{universe_id}", params=params)
         assert said.status_code == 200, said.text
         return said.json()
 
     async def state(self, universe_id: str, **params: int) -> Json:
-        return (await self.record(universe_id, **params))["state"]
+        return (await self.read_record(universe_id, **params))["state"]
 
     async def version(self, universe_id: str) -> int:
-        return (await self.record(universe_id))["version"]
+        return (await self.read_record(universe_id))["version"]
 
     async def delete(self, universe_id: str) -> None:
         said = await self.http.delete(f"/universes/{universe_id}")

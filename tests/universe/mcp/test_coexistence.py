@@ -177,7 +177,7 @@ async def test_rest_answers_with_the_whole_state_by_default_where_mcp_answers_wi
         assert "nextState" not in await send(client, u, TICK)
     for path, body in (("commands", TICK), ("commands", [TICK, TICK]), ("undo", None), ("restore", {"version": 2})):
         reply = (await hven.http.post(f"{here}/{path}", json=body)).json()
-        record = await hven.record(u)
+        record = await hven.read_record(u)
         assert reply.keys() == {"nextState", "events", "version"}, path
         assert (reply["nextState"], reply["version"]) == (record["state"], record["version"]), path
 
@@ -187,7 +187,7 @@ async def test_a_universe_may_be_called_like_the_endpoint(hven: Served, wire: Wi
     await hven.make("mcp", add_star("sun"))
     session = await wire.begin()
     assert not (await session.call("send_universe_command", universeId="mcp", command=TICK)).get("isError")
-    assert (await hven.record("mcp"))["version"] == 2
+    assert (await hven.read_record("mcp"))["version"] == 2
     await hven.delete("mcp")
 
 

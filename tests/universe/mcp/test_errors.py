@@ -216,10 +216,10 @@ async def test_a_refused_command_is_an_error_with_the_event_and_changes_nothing(
     hven: Served, u: str, impossible: Json, code: str, event: Json
 ) -> None:
     await hven.send(u, GROUPS)
-    before = await hven.record(u)
+    before = await hven.read_record(u)
     async with agent(hven.mcp) as client, commands_of(hven.http, u) as listener:
         error = await refused(client, u, impossible)
-        assert await hven.record(u) == before
+        assert await hven.read_record(u) == before
         await send(client, u, TICK)
         heard = await listener.next()
         listed = await answer(client, "list_universe_commands", universeId=u)

@@ -216,15 +216,15 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
 
 INTERRUPTED: Final = """
 import sys
-from universe.nbody.trajectories import Pass
-segments = Pass.segments
+from universe.nbody.trajectories import Trajectory
+segments = Trajectory.segments
 def marked(self, days):
     for number, segment in enumerate(segments(self, days)):
         if number == 3:
             sys.stderr.write("running\\n")
             sys.stderr.flush()
         yield segment
-Pass.segments = marked
+Trajectory.segments = marked
 from universe.cli import run
 run(sys.argv[1:])
 """

@@ -29,7 +29,7 @@ def hits() -> float:
     early, late = 0.0, compute_period(5, 1 + 1e-6) / 2
     for _ in range(80):
         middle = (early + late) / 2
-        is_out = np.linalg.norm(elements.positions(middle)[0]) > SUN
+        is_out = np.linalg.norm(elements.compute_positions(middle)[0]) > SUN
         early, late = (middle, late) if is_out else (early, middle)
     return early
 
@@ -60,7 +60,7 @@ def test_a_run_ignores_a_collision_and_reports_it() -> None:
     assert (done.stopped_by, done.days, done.trustworthy) == (None, 20 * YEAR, True)
     assert len(done.collisions) == 2
     assert done.collisions[0].day == pytest.approx(hits(), abs=1e-7)
-    exact = orbit(0.9999, 1e-6, axis=5, anomaly=180).positions(20 * YEAR)[0]
+    exact = orbit(0.9999, 1e-6, axis=5, anomaly=180).compute_positions(20 * YEAR)[0]
     assert math.dist(done.positions[1] - done.positions[0], exact) < 10 * done.error_au[1]  # as promised
 
 
@@ -93,8 +93,8 @@ def test_a_merger_keeps_mass_momentum_and_volume(
     assert np.isnan(done.samples.positions[~before][1:, gone]).all()
     assert np.isfinite(done.samples.positions[:, 2]).all()
     assert [one.end for one in seen[:-1]] == [one.begin for one in seen[1:]]
-    assert seen[-1].states(400.0)[0].shape == (1, 3, 3)
-    assert np.isnan(seen[-1].states(400.0)[0][0, gone]).all()
+    assert seen[-1].compute_states(400.0)[0].shape == (1, 3, 3)
+    assert np.isnan(seen[-1].compute_states(400.0)[0][0, gone]).all()
 
 
 def test_what_orbited_the_swallowed_body_orbits_the_survivor() -> None:

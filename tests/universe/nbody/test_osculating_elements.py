@@ -38,7 +38,9 @@ def test_an_ellipse_gives_its_elements_back(
         argument_of_periapsis=periapsis,
         mean_anomaly=mean,
     )
-    found = compute_osculating_elements(motion.positions(0.0)[:, [0, 2, 1]], motion.velocities(0.0)[:, [0, 2, 1]], MU)
+    found = compute_osculating_elements(
+        motion.compute_positions(0.0)[:, [0, 2, 1]], motion.compute_velocities(0.0)[:, [0, 2, 1]], MU
+    )
     assert found.semi_major_axis[0] == pytest.approx(axis, rel=1e-9)
     assert found.eccentricity[0] == pytest.approx(e, abs=1e-11)
     assert found.inclination[0] == pytest.approx(tilt, abs=1e-6)
@@ -52,7 +54,9 @@ def test_an_ellipse_gives_its_elements_back(
 def test_a_hyperbola_gives_its_elements_back(nearest: float, e: float, periapsis: float, days: float) -> None:
     axis = nearest / (1 - e)
     motion = Elements(axis, e, period=period(axis), inclination=30, argument_of_periapsis=periapsis)
-    found = compute_osculating_elements(motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU)
+    found = compute_osculating_elements(
+        motion.compute_positions(days)[0][[0, 2, 1]], motion.compute_velocities(days)[0][[0, 2, 1]], MU
+    )
     assert found.semi_major_axis == pytest.approx(axis, rel=1e-7)
     assert found.eccentricity == pytest.approx(e, rel=1e-7)
     assert off(float(found.argument_of_periapsis), periapsis) < 1e-4
@@ -84,7 +88,7 @@ def test_a_parabola_has_an_infinite_axis_and_is_not_bound_or_unbound_by_rounding
     motion = Elements(math.inf, 1.0, period=period(0.5), periapsis_distance=0.5, inclination=30)
     for days in (-300.0, -7.0, 0.0, 11.0, 500.0):
         found = compute_osculating_elements(
-            motion.positions(days)[0][[0, 2, 1]], motion.velocities(days)[0][[0, 2, 1]], MU
+            motion.compute_positions(days)[0][[0, 2, 1]], motion.compute_velocities(days)[0][[0, 2, 1]], MU
         )
         assert np.isposinf(found.semi_major_axis)
         assert found.eccentricity == pytest.approx(1, abs=1e-12)

@@ -14,8 +14,8 @@ from universe.nbody.answers import compare_answers, compute_run_motion
 from universe.nbody.charts import KINDS, draw_run
 from universe.nbody.reports import Report, estimate_periapsis_shift, format_headline, report_run
 from universe.nbody.summary import summarise, summarise_comparison
-from universe.nbody.text_formats import format_range, format_span
-from universe.plotting import Drawing, write_png, write_svg
+from universe.nbody.text_formats import format_full_duration, format_range
+from universe.plotting import Drawing, render_png, render_svg
 from universe.plotting.marks import Dots, Label
 
 
@@ -110,8 +110,8 @@ def test_texts_of_ranges_and_spans() -> None:
     assert format_range({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
     assert format_range({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
     assert format_range(None) == "-"
-    assert format_span(3652.5) == "3,652.5 days (10 years)"
-    assert format_span(-1) == "-1 day"
+    assert format_full_duration(3652.5) == "3,652.5 days (10 years)"
+    assert format_full_duration(-1) == "-1 day"
 
 
 def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
@@ -137,8 +137,8 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
     assert "eccentricity" not in texts(drawn(report, "angles"))
     assert texts(drawn(report, "distances"))[0] != "Nothing to draw."
     assert drawn(report, "elements").height < drawn(report).height
-    assert write_png(drawn(report)).startswith(b"\x89PNG")
-    assert write_svg(drawn(report)).count("<svg") == 1
+    assert render_png(drawn(report)).startswith(b"\x89PNG")
+    assert render_svg(drawn(report)).count("<svg") == 1
 
 
 def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:

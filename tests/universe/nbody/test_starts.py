@@ -54,12 +54,12 @@ def test_earth_and_moon_stand_on_both_sides_of_their_barycentre() -> None:
     (sun, _), (earth, flow), (moon, drift) = of(start, "sun"), of(start, "earth"), of(start, "moon")
     total = 3.0e-6 + 3.7e-8
     about = Elements(0.00257, 0.055, period=compute_period(0.00257, total), mean_anomaly=100)
-    apart, speed = about.positions(0.0)[0][[0, 2, 1]], about.velocities(0.0)[0][[0, 2, 1]]
+    apart, speed = about.compute_positions(0.0)[0][[0, 2, 1]], about.compute_velocities(0.0)[0][[0, 2, 1]]
     assert moon - earth == pytest.approx(apart, abs=1e-15)
     assert drift - flow == pytest.approx(speed, abs=1e-17)
     both = Elements(1.0, 0.0167, period=compute_period(1.0, 1 + total), mean_anomaly=30, inclination=5)
     barycentre = (3.0e-6 * earth + 3.7e-8 * moon) / total
-    assert barycentre - sun == pytest.approx(both.positions(0.0)[0][[0, 2, 1]], abs=1e-14)
+    assert barycentre - sun == pytest.approx(both.compute_positions(0.0)[0][[0, 2, 1]], abs=1e-14)
 
 
 def test_relative_states_give_the_elements_back() -> None:
@@ -108,7 +108,9 @@ def test_kepler_16_b_keeps_a_circumbinary_orbit() -> None:
         },
     }
     start = make_start({"stars": stars, "time": 0})
-    found = [compute_jacobi_elements(start, *segment.states([segment.end])) for segment in _run(start, 3 * 365.25)]
+    found = [
+        compute_jacobi_elements(start, *segment.compute_states([segment.end])) for segment in _run(start, 3 * 365.25)
+    ]
     axes, shapes = (
         np.array([getattr(one, name)[0, 2] for one in found]) for name in ("semi_major_axis", "eccentricity")
     )
@@ -127,7 +129,7 @@ def test_planets_of_trappist_1_pass_in_front_when_their_paper_states() -> None:
     for facts in system_facts["bodies"][1:]:
         index, when = start.ids.index(facts["id"]), facts["orbit"]["transitJd"] - system_facts["epochJd"]
         last = list(_run(start, when))[-1]
-        positions, velocities = last.states([when])
+        positions, velocities = last.compute_states([when])
         place, speed = positions[0, index] - positions[0, 0], velocities[0, index] - velocities[0, 0]
         across, flow = place[[0, 2]], speed[[0, 2]]
         minutes_off = across @ flow / (flow @ flow) * 1440
@@ -161,7 +163,9 @@ def test_elements_of_several_instants_are_led_by_kepler_motion_and_a_note_report
     plain = system(10.0, earth={"kepler": {**EARTH, "epoch": 5.0}})
     start = make_start(plain, ["sun", "earth", "rock"])
     about = Elements(1.0, 0.0167, period=compute_period(1.0, 1 + 3e-6), mean_anomaly=30, inclination=5, epoch=5.0)
-    assert of(start, "earth")[0] - of(start, "sun")[0] == pytest.approx(about.positions(10.0)[0][[0, 2, 1]], abs=1e-13)
+    assert of(start, "earth")[0] - of(start, "sun")[0] == pytest.approx(
+        about.compute_positions(10.0)[0][[0, 2, 1]], abs=1e-13
+    )
     assert any("Kepler motion" in note and "one instant" in note for note in start.notes)
 
 

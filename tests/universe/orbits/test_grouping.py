@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from universe import systems
-from universe.orbits.grouping import ROOT, compute_orbited_mass, compute_orbited_masses, group_bodies, orbit_sort_key
+from universe.orbits.grouping import (
+    ROOT,
+    compute_orbited_mass,
+    compute_orbited_masses,
+    group_bodies,
+    make_orbit_sort_key,
+)
 
 
 def body(mass: float, parent: str | None = None, **kepler: Any) -> dict[str, Any]:
@@ -74,8 +80,13 @@ def test_open_orbits_are_outside_all_closed_ones() -> None:
         "comet": body(0, "s", q=0.5, eccentricity=0.5),
         "planet": body(0.1, "s", semiMajorAxis=30),
     }
-    assert sorted(stars, key=lambda one: orbit_sort_key(stars[one]))[1:] == ["comet", "planet", "parabola", "visitor"]
-    assert orbit_sort_key(stars["comet"])[0] == 1.0
+    assert sorted(stars, key=lambda one: make_orbit_sort_key(stars[one]))[1:] == [
+        "comet",
+        "planet",
+        "parabola",
+        "visitor",
+    ]
+    assert make_orbit_sort_key(stars["comet"])[0] == 1.0
     assert compute_orbited_mass(stars, "visitor") == pytest.approx(1.102)
 
 

@@ -67,9 +67,9 @@ def test_every_element_reaches_the_arrays() -> None:
         "period": 8,
     }
     found = read_elements(world(block), ["x"])
-    assert found.positions(7.0)[0] == pytest.approx([0, 1, 0], abs=1e-14)
-    assert found.positions(3.0)[0] == pytest.approx([0, -3, 0], abs=1e-14)
-    assert np.isfinite(found.velocities(3.0)).all()
+    assert found.compute_positions(7.0)[0] == pytest.approx([0, 1, 0], abs=1e-14)
+    assert found.compute_positions(3.0)[0] == pytest.approx([0, -3, 0], abs=1e-14)
+    assert np.isfinite(found.compute_velocities(3.0)).all()
 
 
 @pytest.mark.parametrize(

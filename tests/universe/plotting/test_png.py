@@ -9,11 +9,11 @@ import pytest
 from PIL import Image, ImageFont
 
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
-from universe.plotting.png import write_png
+from universe.plotting.png import render_png
 
 
 def picture(*marks: Mark, width: int = 300, height: int = 200) -> Any:
-    made = write_png(Drawing(width, height, "#000000", "T", marks))
+    made = render_png(Drawing(width, height, "#000000", "T", marks))
     image = Image.open(io.BytesIO(made))
     assert image.format == "PNG"
     assert image.size == (width, height)
@@ -73,7 +73,7 @@ def test_a_text_begins_or_ends_where_it_is_anchored(anchor: Any, left: bool) -> 
 
 def test_the_same_drawing_gives_the_same_bytes() -> None:
     drawing = Drawing(200, 200, "#101010", "T", (Circle(50, 50, 10, fill="#ffffff"), Label(9, 90, "x", 12, "#ffffff")))
-    assert write_png(drawing) == write_png(drawing)
+    assert render_png(drawing) == render_png(drawing)
 
 
 def test_a_large_page_is_not_enlarged_beyond_memory() -> None:

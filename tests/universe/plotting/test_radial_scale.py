@@ -15,7 +15,7 @@ DISTANCES = st.lists(st.floats(0, 1e12), min_size=1, max_size=20)
 def test_the_farther_is_never_drawn_nearer_and_all_fits(wish: str, distances: list[float]) -> None:
     listed = np.sort(np.array(distances))
     scale = choose_scale(listed, float(listed.max()), 500.0, wish)
-    drawn = scale.page_distance(listed)
+    drawn = scale.compute_page_distance(listed)
     assert (np.diff(drawn) >= -1e-9).all()
     assert drawn.min() >= 0
     assert drawn.max() <= 500 + 1e-6
@@ -26,7 +26,7 @@ def test_the_farther_is_never_drawn_nearer_and_all_fits(wish: str, distances: li
 def test_directions_stay_and_up_is_up(wish: str, points: list[tuple[float, float]]) -> None:
     flat = np.array(points)
     scale = choose_scale(np.hypot(*flat.T), float(np.hypot(*flat.T).max()), 500.0, wish)
-    page = scale.on_page(flat)
+    page = scale.compute_page_offsets(flat)
     assert np.isfinite(page).all()
     assert (page[:, 0] * flat[:, 0] >= 0).all()
     assert (page[:, 1] * flat[:, 1] <= 0).all()
@@ -36,7 +36,7 @@ def test_directions_stay_and_up_is_up(wish: str, points: list[tuple[float, float
 @given(st.floats(1e-12, 1e12), st.floats(1, 1e6))
 def test_rings_are_few_round_and_within_the_page(wish: str, nearest: float, ratio: float) -> None:
     scale = choose_scale(np.array([nearest, nearest * ratio]), nearest * ratio, 500.0, wish)
-    rings = scale.rings()
+    rings = scale.list_rings()
     assert len(rings) <= 8
     assert rings == sorted(rings)
     assert all(0 < ring <= scale.outer * (1 + 1e-9) for ring in rings)
@@ -48,4 +48,4 @@ def test_rings_are_few_round_and_within_the_page(wish: str, nearest: float, rati
 def test_the_solar_system_has_a_ring_at_one_au() -> None:
     scale = choose_scale(np.array([0.39, 1.0, 30.0]), 49.0, 500.0)
     assert scale.is_log
-    assert scale.rings() == [1.0, 3.0, 10.0, 30.0]
+    assert scale.list_rings() == [1.0, 3.0, 10.0, 30.0]

@@ -47,7 +47,7 @@ async def version_of(service: UniverseService, universe_id: str = "u") -> int:
 
 async def log_of(service: UniverseService, universe_id: str = "u") -> list[Entry]:
     """The whole log, which has no gap."""
-    entries = await service.store.entries(universe_id, after=0, limit=100_000)
+    entries = await service.store.read_entries(universe_id, after=0, limit=100_000)
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))
     return entries
 
@@ -67,7 +67,7 @@ def frames_in(feed: Feed, since: int = 0) -> bytes:
     """All that whoever listens since a version has been told, as it goes over the wire."""
     told = b""
     while feed.version > since:
-        found = feed.frames_after(since)
+        found = feed.get_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version

@@ -160,7 +160,7 @@ async def test_undos_sent_at_once_each_take_back_one_change(lasting: UniverseSer
 
 async def test_listeners_are_notified_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
     await recorded(service)
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         await service.undo("u")
         frame = frames_in(feed, 7)
@@ -231,10 +231,10 @@ async def test_history_in_pages_is_the_whole_log(service: UniverseService) -> No
     whole = await log_of(service)
     for limit in (1, 3, 8, 100):
         paged = [
-            entry for after in range(0, 9, limit) for entry in await service.history("u", after=after, limit=limit)
+            entry for after in range(0, 9, limit) for entry in await service.read_history("u", after=after, limit=limit)
         ]
         assert paged == whole
-    assert await service.history("u", after=8) == []
+    assert await service.read_history("u", after=8) == []
 
 
 async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_is_not_undone_further(
@@ -243,7 +243,7 @@ async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_is
     given = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3}
     made = await service.create("Made", given)
     assert made.version == 1
-    (entry,) = await service.history(made.id)
+    (entry,) = await service.read_history(made.id)
     assert orjson.loads(entry.events) == [{"type": "stateRestored", "reason": "create"}]
     assert await state_of(service, made.id, 0) == EMPTY_STATE
     with pytest.raises(NothingToUndo):
@@ -255,9 +255,9 @@ async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_is
 
 async def test_a_rename_changes_the_name_and_the_time_and_nothing_else(service: UniverseService) -> None:
     await recorded(service)
-    before = await service.record("u")
+    before = await service.read_record("u")
     await service.rename("u", "  Stjerneborg ")
-    after = await service.record("u")
+    after = await service.read_record("u")
     assert after == before._replace(name="Stjerneborg", updated_at=after.updated_at)
     assert after.updated_at >= before.updated_at
 
@@ -268,7 +268,7 @@ async def test_a_name_that_is_invalid_is_refused(service: UniverseService, name:
         with pytest.raises(MalformedRequest) as caught:
             await asked
         assert caught.value.ids["argument"] == "name"
-    assert (await service.record("u")).name == "Hven"
+    assert (await service.read_record("u")).name == "Hven"
 
 
 @pytest.mark.parametrize("universe_id", ["", "x" * 10_000, "a/b", "a\nb", "\x00", 5])
@@ -290,12 +290,12 @@ async def test_an_odd_id_is_an_id_like_any_other(lasting: UniverseService, unive
         await lasting.create("Again", universe_id=universe_id)
     await lasting.delete(universe_id)
     with pytest.raises(UniverseNotFound):
-        await lasting.record(universe_id)
+        await lasting.read_record(universe_id)
 
 
 async def test_deleting_removes_the_log_and_what_was_stored_beside_it(service: UniverseService) -> None:
     await service.send("u", {"type": "tick"}, key="k")
     await soon(service.delete("u"))
-    assert await service.store.entries("u", after=0, limit=10) == []
-    assert await service.store.key("u", "k") is None
-    assert await service.store.snapshot_versions("u") == []
+    assert await service.store.read_entries("u", after=0, limit=10) == []
+    assert await service.store.find_key_use("u", "k") is None
+    assert await service.store.list_snapshot_versions("u") == []

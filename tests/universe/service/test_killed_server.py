@@ -104,7 +104,7 @@ async def logs(file: Path) -> dict[str, list[Entry]]:
     for universe_id in UNIVERSES:
         verdict = await verify_log(store, universe_id)
         assert verdict.is_intact, verdict.problems
-        found[universe_id] = await store.entries(universe_id, after=0, limit=1_000_000)
+        found[universe_id] = await store.read_entries(universe_id, after=0, limit=1_000_000)
         assert [entry.version for entry in found[universe_id]] == list(range(1, verdict.entries + 1))
     await store.close()
     return found

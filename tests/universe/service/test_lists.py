@@ -28,7 +28,7 @@ async def test_each_command_sees_what_the_ones_before_it_did_and_has_an_entry_of
     lasting: UniverseService,
 ) -> None:
     commands = [add_star("sun"), add_star("earth", "sun"), {"type": "detachStar", "childId": "earth"}, TICK]
-    async with lasting.keep_live("u") as live:
+    async with lasting.keep_in_memory("u") as live:
         result = await lasting.send("u", commands)
         assert versions_in(live.open_feed(), 4) == []
     assert result.version == 4
@@ -43,7 +43,7 @@ async def test_one_refused_command_refuses_the_whole_list_and_is_named_by_its_pl
     service: UniverseService, place: int
 ) -> None:
     commands = [add_star(f"s{n}") for n in range(4)]
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         with pytest.raises(CommandRefused) as caught:
             await service.send("u", [*commands[:place], LOST, *commands[place:]])
         assert versions_in(live.open_feed()) == []

@@ -42,7 +42,7 @@ def taken(file: Path) -> Generator[None]:
 
 
 async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(impatient: UniverseService, file: Path) -> None:
-    async with impatient.keep_live("u") as live:
+    async with impatient.keep_in_memory("u") as live:
         feed = live.open_feed()
         await impatient.send("u", add_star("before"))
         with taken(file):

@@ -34,7 +34,7 @@ from universe.store.port import Change
 async def test_a_command_is_served_announced_and_answered_only_once_it_is_written(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         async with store.holding("u") as held:
             sending = asyncio.create_task(service.send("u", add_star("sun")))
@@ -50,7 +50,7 @@ async def test_a_command_is_served_announced_and_answered_only_once_it_is_writte
 
 @requirement("UN-8")
 async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_log(service: UniverseService) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         result = await service.send("u", add_star("sun"))
         assert versions_in(feed) == [1]
@@ -69,7 +69,7 @@ async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_
 async def test_what_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         with store.trouble():
             for _ in range(3):
@@ -104,7 +104,7 @@ async def test_all_who_waited_for_a_failed_write_receive_the_error(
 async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_announced_first(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
             await soon(service.send("u", add_star("sun")))
@@ -144,7 +144,7 @@ async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_writt
 ) -> None:
     await service.send("u", add_star("sun"))
     before, appends = await state_of(service), store.appends
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         with pytest.raises(CommandRefused) as caught:
             await service.send("u", command)
         assert versions_in(live.open_feed(), 1) == []
@@ -185,7 +185,7 @@ async def test_every_way_to_ask_for_an_unknown_universe_names_it(service: Univer
         service.restore("u-missing", 0),
         service.branch("u-missing"),
         service.view("u-missing"),
-        service.history("u-missing"),
+        service.read_history("u-missing"),
         service.rename("u-missing", "x"),
         service.delete("u-missing"),
     ]
@@ -223,7 +223,7 @@ async def test_what_is_not_a_state_is_refused_before_anything_is_written(
         await service.create("x", state, universe_id="v")
     assert store.appends == 0
     with pytest.raises(UniverseNotFound):
-        await service.record("v")
+        await service.read_record("v")
 
 
 async def test_a_refusal_does_not_hide_what_was_right_beside_it(service: UniverseService) -> None:

@@ -82,7 +82,7 @@ async def test_what_is_done_in_one_process_is_seen_at_once_in_the_other(
 async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
     here: UniverseService, there: UniverseService
 ) -> None:
-    async with here.keep_live("u") as one, there.keep_live("u") as other:
+    async with here.keep_in_memory("u") as one, there.keep_in_memory("u") as other:
         feeds = [one.open_feed(), other.open_feed()]
         for number in range(20):
             await (here, there)[number % 2].send("u", add_star(f"s{number}"))
@@ -96,7 +96,7 @@ async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
 async def test_a_listener_receives_the_changes_of_a_process_that_alone_writes(
     here: UniverseService, there: UniverseService
 ) -> None:
-    async with there.keep_live("u") as live:
+    async with there.keep_in_memory("u") as live:
         feed = live.open_feed()
         await here.send("u", [TICK] * 5)
         await until_told(feed, 5)
@@ -107,7 +107,7 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
     here: UniverseService, there: UniverseService
 ) -> None:
     await there.send("u", TICK)
-    async with there.keep_live("u") as live:
+    async with there.keep_in_memory("u") as live:
         feed = live.open_feed()
         await here.delete("u")
         async with asyncio.timeout(SOON_S):
@@ -169,4 +169,4 @@ async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(
     await there.send("u", TICK)
     await here.rename("u", "Stjerneborg")
     assert (await there.view("u")).record.name == "Stjerneborg"
-    assert [one.name for one in await there.records(limit=10)] == ["Stjerneborg"]
+    assert [one.name for one in await there.list_records(limit=10)] == ["Stjerneborg"]

@@ -34,11 +34,11 @@ async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) 
     await trappist.send("t", HEAVIER, author="  Tycho Brahe ")
     await trappist.undo("t", author="Sophie")
     await trappist.restore("t", 2)
-    entries = await trappist.history("t")
+    entries = await trappist.read_history("t")
     assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", "Python API"]
     assert [describe_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
     branch = await trappist.branch("t", author="Kirstine")
-    assert [entry.author for entry in await trappist.history(branch.id)] == ["Kirstine"]
+    assert [entry.author for entry in await trappist.read_history(branch.id)] == ["Kirstine"]
 
 
 @pytest.mark.parametrize("author", ["", "  ", "a\nb", "a\0b", "x" * 221, "\ud800", 7])
@@ -50,11 +50,11 @@ async def test_an_author_who_cannot_be_shown_is_refused(trappist: UniverseServic
 
 async def test_another_author_is_damage(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
-    entry = (await trappist.history("t"))[1]
+    entry = (await trappist.read_history("t"))[1]
     assert entry.is_intact("t")
     assert not entry._replace(author="Kepler").is_intact("t")
     assert not entry._replace(author=None).is_intact("t")
-    unknown = Entry.make_sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
+    unknown = Entry.make_with_digest("t", 2, entry.kind, entry.body, entry.events, entry.at)
     assert unknown.is_intact("t")
     assert not unknown._replace(author="").is_intact("t")
 
@@ -91,7 +91,7 @@ async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
         assert (await verify_log(service.store, "t")).is_intact
         assert (await rebuild_replica(service.store, "t")).mirror.to_json() == served
         whole = Replica("t")
-        whole.apply_entries(await service.store.entries("t", after=0, limit=100))
+        whole.apply_entries(await service.store.read_entries("t", after=0, limit=100))
         assert whole.mirror.to_json() == served
 
 
@@ -99,18 +99,18 @@ async def test_a_repeated_request_is_answered_as_before_for_any_caller(trappist:
     first = await trappist.send("t", HEAVIER, key="k", author="Tycho")
     again = await trappist.send("t", HEAVIER, key="k", author="Sophie")
     assert (again.version, again.state.stars) == (first.version, first.state.stars)
-    assert [entry.author for entry in await trappist.history("t")] == ["Erik", "Tycho"]
+    assert [entry.author for entry in await trappist.read_history("t")] == ["Erik", "Tycho"]
 
 
 async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothing(file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as service:
         await service.create("T", systems.load_system("trappist-1"), universe_id="t")
     with closing(sqlite3.connect(file)) as connection:
-        old = Entry.make_sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
+        old = Entry.make_with_digest("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
         connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL)", old[:6])
         connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
         first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
-        digest = Entry.make_sealed("t", 1, *first).digest
+        digest = Entry.make_with_digest("t", 1, *first).digest
         connection.execute("UPDATE log SET author = NULL, digest = ? WHERE version = 1", (digest,))
         connection.execute("ALTER TABLE log DROP COLUMN author")
         connection.execute("DELETE FROM migrations WHERE name = '0002 authors'")
@@ -123,7 +123,7 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         stale = await trace_value(service, "t", E, "mass")
         assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
         assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
-        assert [describe_entry(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
+        assert [describe_entry(entry, "t")["author"] for entry in await service.read_history("t")] == [None, None]
         assert (await verify_log(service.store, "t")).is_intact
         after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
         assert after["setBy"]["mass"]["by"] == "Tycho"

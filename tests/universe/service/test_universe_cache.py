@@ -45,7 +45,7 @@ async def test_a_universe_with_a_listener_stays_in_memory_and_receives_everythin
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 2)
     async with UniverseService(store).running() as service:
         ids = await made(service, 6)
-        async with service.keep_live("u0") as live:
+        async with service.keep_in_memory("u0") as live:
             feed = live.open_feed()
             for universe_id in ids[1:]:
                 await service.send(universe_id, TICK)
@@ -59,7 +59,7 @@ async def test_every_listener_is_notified_also_when_more_universes_have_listener
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 3)
     async with UniverseService(store).running() as service, AsyncExitStack() as listeners:
         feeds = {
-            universe_id: (await listeners.enter_async_context(service.keep_live(universe_id))).open_feed()
+            universe_id: (await listeners.enter_async_context(service.keep_in_memory(universe_id))).open_feed()
             for universe_id in await made(service, 5)
         }
         for universe_id in feeds:
@@ -92,7 +92,7 @@ async def test_snapshots_are_written_and_thinned_and_a_start_reads_little_more_t
         await service.create("Hven", universe_id="u")
     for _ in range(121):
         await restarted(store, 5, [TICK] * 5)
-    versions = await store.snapshot_versions("u")
+    versions = await store.list_snapshot_versions("u")
     assert versions[-2:] == [600, 605]
     assert {50 * n for n in range(1, 13)} <= set(versions)
     assert len(versions) <= 16
@@ -108,7 +108,7 @@ async def test_a_snapshot_is_written_though_commands_come_in_lists(store: Troubl
     async with UniverseService(store, snapshot_every=5).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [TICK] * 13)
-    assert await store.snapshot_versions("u") == [13]
+    assert await store.list_snapshot_versions("u") == [13]
     assert (await rebuild_replica(store, "u")).state.time == 13
 
 
@@ -127,12 +127,12 @@ async def test_a_service_that_ends_has_written_all_that_it_answered(file: Path) 
 async def test_a_feed_without_listeners_is_forgotten_and_begins_again_where_the_universe_is(
     service: UniverseService,
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         old = live.open_feed()
         await service.send("u", TICK)
     service.send_heartbeats()
     await service.send("u", TICK)
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         assert feed is not old
         assert (old.version, feed.version) == (1, 2)
@@ -145,7 +145,7 @@ async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_
     service: UniverseService, store: TroubledStore
 ) -> None:
     await service.send("u", [TICK] * 3)
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         await store.delete("u")
         await store.create(record("u", 5, LATER), entries(1, 5))

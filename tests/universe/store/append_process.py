@@ -23,7 +23,7 @@ async def append(address: str, universe_id: str, writer: str, times: int, batch:
     while not times or done < times:
         bodies = [orjson.dumps({"writer": writer, "append": done, "part": part}) for part in range(batch)]
         entries = [
-            Entry.make_sealed(universe_id, version + 1 + part, "command", body, b"[]", AT)
+            Entry.make_with_digest(universe_id, version + 1 + part, "command", body, b"[]", AT)
             for part, body in enumerate(bodies)
         ]
         try:

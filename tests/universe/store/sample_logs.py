@@ -18,7 +18,7 @@ def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name:
 
 
 def entry(version: int, universe_id: str = "u", body: bytes = b'{"type":"tick","dt":1}', at: str = LATER) -> Entry:
-    return Entry.make_sealed(universe_id, version, "command", body, b"[]", at)
+    return Entry.make_with_digest(universe_id, version, "command", body, b"[]", at)
 
 
 def entries(first: int, last: int, universe_id: str = "u") -> list[Entry]:
@@ -35,7 +35,7 @@ async def made(store: Store, universe_id: str = "u", count: int = 0) -> None:
 
 
 async def log_of(store: Store, universe_id: str = "u") -> list[Entry]:
-    return await store.entries(universe_id, after=0, limit=100_000)
+    return await store.read_entries(universe_id, after=0, limit=100_000)
 
 
 Use = Callable[[Store], Awaitable[Any]]
@@ -44,13 +44,13 @@ EVERY_USE: dict[str, Use] = {
     "create": lambda store: store.create(record("new")),
     "rename": lambda store: store.rename("u", "name", AT),
     "delete": lambda store: store.delete("u"),
-    "record": lambda store: store.record("u"),
-    "records": lambda store: store.records(limit=1),
+    "record": lambda store: store.read_record("u"),
+    "records": lambda store: store.list_records(limit=1),
     "append": lambda store: store.append("u", 0, [entry(1)]),
-    "entries": lambda store: store.entries("u", after=0, limit=1),
-    "key": lambda store: store.key("u", "k"),
-    "snapshot": lambda store: store.snapshot("u"),
-    "snapshot_versions": lambda store: store.snapshot_versions("u"),
+    "entries": lambda store: store.read_entries("u", after=0, limit=1),
+    "key": lambda store: store.find_key_use("u", "k"),
+    "snapshot": lambda store: store.find_snapshot("u"),
+    "snapshot_versions": lambda store: store.list_snapshot_versions("u"),
     "put_snapshot": lambda store: store.put_snapshot("u", snapshot(1)),
 }
 """One call of every method that asks something of the database."""
@@ -64,7 +64,7 @@ class Heard:
         self._more = asyncio.Condition()
 
     async def listen(self, store: Store) -> None:
-        async with aclosing(cast("AsyncGenerator[Change]", store.changes())) as changes:
+        async with aclosing(cast("AsyncGenerator[Change]", store.watch_changes())) as changes:
             async for change in changes:
                 async with self._more:
                     self.changes.append(change)

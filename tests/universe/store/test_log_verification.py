@@ -30,7 +30,7 @@ async def store() -> AsyncIterator[MemoryStore]:
         await service._cache.cached["u"].wait_until_idle()
         await service.send("u", [add_star("s3"), add_star("s4"), {"type": "tick", "dt": 2}])
         await service._cache.cached["u"].wait_until_idle()
-        assert await made.snapshot_versions("u") == [3, 6]
+        assert await made.list_snapshot_versions("u") == [3, 6]
         made._universes["u"].snapshots.pop(6)
         yield made
 
@@ -78,7 +78,7 @@ def resealed(at: int, command: dict[str, Any]) -> Callable[[Log], None]:
 
     def alter(log: Log) -> None:
         old = log[at - 1]
-        log[at - 1] = Entry.make_sealed("u", at, old.kind, orjson.dumps(command), old.events, old.at)
+        log[at - 1] = Entry.make_with_digest("u", at, old.kind, orjson.dumps(command), old.events, old.at)
 
     return alter
 
@@ -110,13 +110,13 @@ async def test_a_log_that_continues_after_the_universe_ends_is_found(store: Memo
 
 
 async def test_a_change_while_the_log_is_read_is_no_damage(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, record = store._universes["u"], store.record
+    kept, record = store._universes["u"], store.read_record
     first = [kept.record._replace(version=5)]
 
     async def grown(universe_id: str) -> Any:
         return first.pop() if first else await record(universe_id)
 
-    monkeypatch.setattr(store, "record", grown)
+    monkeypatch.setattr(store, "read_record", grown)
     assert await found(store) == []
 
 

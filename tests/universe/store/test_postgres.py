@@ -186,7 +186,7 @@ class TestServerThatGoes:
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             for _ in range(15):
                 waiting = asyncio.create_task(store.append("u", 1, [entry(2)]))
-                await store.record("u")
+                await store.read_record("u")
                 waiting.cancel()
                 await asyncio.gather(waiting, return_exceptions=True)
                 assert waiting.cancelled()
@@ -291,7 +291,7 @@ class TestListening:
         await store.close()
         assert await asyncio.wait_for(listened, SOON_S) in ([], [Change("u", 0)])
         with pytest.raises(StoreUnavailable):
-            await anext(store.changes())
+            await anext(store.watch_changes())
 
     async def test_a_store_may_be_closed_at_the_very_moment_its_connection_is_lost(self, store: PostgresStore) -> None:
         async with asyncio.timeout(SOON_S):
@@ -315,7 +315,7 @@ class TestListening:
 
 
 async def _all_changes(store: PostgresStore) -> list[Change]:
-    return [change async for change in store.changes()]
+    return [change async for change in store.watch_changes()]
 
 
 class TestWhatItKeeps:
@@ -359,15 +359,15 @@ class TestWhatItKeeps:
                 await store.create(record("other", name=name))
             with pytest.raises(MalformedRequest):
                 await store.rename("u", name, AT)
-        assert await store.records(limit=5) == [record()]
-        assert await store.records(limit=5, before=(AT, "\0")) == []
+        assert await store.list_records(limit=5) == [record()]
+        assert await store.list_records(limit=5, before=(AT, "\0")) == []
 
     async def test_the_longest_id_is_stored_and_announced(self, store: PostgresStore) -> None:
         longest = "".join(chr(0x1F300 + n % 500) for n in range(500))
         async with listening(store) as heard:
             await made(store, longest, 1)
             await heard.until(Change(longest, 1))
-        assert await store.record(longest) == record(longest, 1)
+        assert await store.read_record(longest) == record(longest, 1)
 
     async def test_ids_sort_alike_whatever_the_language_of_the_database(self, postgres_server: PostgresServer) -> None:
         if int(postgres_server.sql("SHOW server_version_num")) < 150_000:
@@ -377,8 +377,8 @@ class TestWhatItKeeps:
         async with opened(postgres_server.dsn(database="german")) as store:
             for universe_id in ids:
                 await made(store, universe_id)
-            assert [found.id for found in await store.records(limit=9)] == sorted(ids, reverse=True)
-            page = await store.records(limit=9, before=(AT, "a"))
+            assert [found.id for found in await store.list_records(limit=9)] == sorted(ids, reverse=True)
+            page = await store.list_records(limit=9, before=(AT, "a"))
             assert [found.id for found in page] == ["_", "Z", "B", "A"]
 
     async def test_a_database_that_is_not_in_utf_8_is_refused(self, postgres_server: PostgresServer) -> None:
@@ -477,7 +477,7 @@ async def test_a_database_without_authors_is_migrated_once_by_servers_that_start
     try:
         assert await log_of(second) == entries(1, 2)
         assert [one.author for one in await log_of(first)] == [None, None]
-        signed = Entry.make_sealed("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
+        signed = Entry.make_with_digest("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
         await first.append("u", 2, [signed])
         assert (await log_of(second))[2] == signed
         assert (await verify_log(second, "u")).is_intact

@@ -57,14 +57,14 @@ def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
         if "restore" in step:
             plain = states[int(step["restore"])].to_plain()
             body = orjson.dumps({"reason": "undo", "toVersion": step["restore"], "state": plain})
-            log.append(Entry.make_sealed("u", version, "restore", body, b"[]", LATER))
+            log.append(Entry.make_with_digest("u", version, "restore", body, b"[]", LATER))
             states.append(load_plain_state(orjson.loads(orjson.dumps(plain))))
         else:
             command = parse_command(step)
             outcome = reduce(states[-1], command)
             assert not outcome.is_refused, step
             body, events = orjson.dumps(command), orjson.dumps(outcome.events)
-            log.append(Entry.make_sealed("u", version, "command", body, events, LATER))
+            log.append(Entry.make_with_digest("u", version, "command", body, events, LATER))
             states.append(outcome.state)
     return log, states
 
@@ -152,7 +152,7 @@ async def test_a_damaged_entry_is_named_and_what_came_before_can_be_read(sequenc
 
 
 async def test_an_entry_of_another_universe_is_none_of_this_one() -> None:
-    stranger = Entry.make_sealed("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
+    stranger = Entry.make_with_digest("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
     with pytest.raises(LogDamaged, match="Entry 2 "):
         await rebuild_replica(await kept([LOG[0], stranger, *LOG[2:]]), "u")
 
@@ -173,7 +173,7 @@ async def test_a_missing_end_is_named() -> None:
 
 async def test_an_entry_that_cannot_follow_is_named() -> None:
     impossible = orjson.dumps({"type": "removeStar", "id": "nobody"})
-    refused = Entry.make_sealed("u", 4, "command", impossible, b"[]", LATER)
+    refused = Entry.make_with_digest("u", 4, "command", impossible, b"[]", LATER)
     with pytest.raises(LogDamaged, match=r"Entry 4 .* cannot follow"):
         await rebuild_replica(await kept([*LOG[:3], refused]), "u")
 

@@ -115,10 +115,10 @@ class TestGroups:
         )
         failures = [type(outcome) for outcome in outcomes[1:] if outcome is not None]
         assert failures == [OverflowError, Superseded, Conflict]
-        assert await store.record("half") == record("half")
+        assert await store.read_record("half") == record("half")
         assert await log_of(store, "half") == []
         assert await log_of(store) == entries(1, 4)
-        assert await store.record("other")
+        assert await store.read_record("other")
 
     async def test_what_breaks_a_rule_of_the_database_fails_alone(self, store: SqliteStore) -> None:
         await made(store)
@@ -158,9 +158,9 @@ async def test_a_page_of_the_log_ends_with_the_entry_that_passes_32_megabytes(st
     await made(store)
     ten = [entry(version, body=b'"%b"' % (b"x" * 10 * 1024 * 1024)) for version in range(1, 6)]
     await store.append("u", 0, ten)
-    page = await store.entries("u", after=0, limit=100)
+    page = await store.read_entries("u", after=0, limit=100)
     assert [one.version for one in page] == [1, 2, 3, 4]
-    assert [one.version for one in await store.entries("u", after=4, limit=100)] == [5]
+    assert [one.version for one in await store.read_entries("u", after=4, limit=100)] == [5]
 
 
 class TestOtherProcesses:
@@ -185,7 +185,7 @@ class TestOtherProcesses:
             kill(process)
             while await acknowledged(process):
                 pass
-            found = await store.record("u")
+            found = await store.read_record("u")
             assert found is not None
             await heard.until(Change("u", found.version))
 
@@ -253,7 +253,7 @@ class TestOtherProcesses:
             assert len(log) % 3 == 0
             assert [one.version for one in log] == list(range(1, len(log) + 1))
             assert all(one.is_intact("u") for one in log)
-            found = await store.record("u")
+            found = await store.read_record("u")
             assert found is not None
             assert found.version == len(log)
         assert last > 3 * 28 - 1
@@ -273,11 +273,11 @@ class TestTheFile:
         assert isinstance(failure, StoreUnavailable)
         assert "full" in failure.message
         assert kept > 0
-        found = await store.record("u")
+        found = await store.read_record("u")
         assert found is not None
         assert found.version == kept
         assert [one.version for one in await log_of(store)] == list(range(1, kept + 1))
-        assert await store.key("u", f"k{kept}") is None
+        assert await store.find_key_use("u", f"k{kept}") is None
         with pytest.raises(StoreUnavailable):
             await store.put_snapshot("u", snapshot(kept, state=b"z" * 200_000))
         writing_connection(store).execute("PRAGMA max_page_count = 100000")

@@ -28,7 +28,7 @@ def place(stars: Bodies, key: str, t: float = 0.0) -> Any:
     """Where a body is on the reference plane and above it, from the root of its system."""
     here = np.zeros(3)
     while stars[key]["parentId"]:
-        here += read_elements(stars, [key]).positions(t)[0][[0, 2, 1]]
+        here += read_elements(stars, [key]).compute_positions(t)[0][[0, 2, 1]]
         key = stars[key]["parentId"]
     return here
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from universe.systems.dates import (
     compute_julian_date,
-    convert_julian_date,
+    convert_julian_date_to_datetime,
     convert_tdb_to_utc,
     convert_utc_to_tdb,
     describe_inexact_conversion,
@@ -44,7 +44,7 @@ def test_j2000_is_the_known_instant_of_utc() -> None:
 
 @given(st.floats(2378497, 2488070) | st.sampled_from(LEAPS).flatmap(lambda day: st.floats(day - 1e-3, day + 1e-3)))
 def test_a_date_survives_both_ways(days: float) -> None:
-    at = convert_julian_date(days)
+    at = convert_julian_date_to_datetime(days)
     assert abs(convert_tdb_to_utc(convert_utc_to_tdb(at)) - at) < timedelta(milliseconds=1)
 
 

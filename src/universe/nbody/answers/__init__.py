@@ -4,8 +4,8 @@ All functions are pure: they read the samples of a run and what the run has meas
 """
 
 from universe.nbody.answers.comparison import compare_answers
-from universe.nbody.answers.orbit_history import Motion
+from universe.nbody.answers.orbit_history import OrbitHistory
 from universe.nbody.answers.resonances import compute_angle_series
 from universe.nbody.answers.run_answers import collect_answers, compute_run_motion
 
-__all__ = ["Motion", "collect_answers", "compare_answers", "compute_angle_series", "compute_run_motion"]
+__all__ = ["OrbitHistory", "collect_answers", "compare_answers", "compute_angle_series", "compute_run_motion"]

@@ -9,18 +9,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.orbit_history import Motion
+from universe.nbody.answers.orbit_history import OrbitHistory
 
 _HEAVY: Final = 0.1
 _BISECTIONS: Final = 60
 
 
-def compute_amd(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
+def compute_amd(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any] | None:
     """Return the deficit over its critical value at the start, for the largest family, or None if it has no meaning.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
     """
-    families = motion.families()
+    families = motion.list_families()
     massive = [body for body in max(families, key=len) if motion.masses[body] > 0] if families else []
     if len(massive) < 2 or not all(_is_planetary(motion, body) for body in massive):
         return None
@@ -68,7 +68,7 @@ def _solve_outer_eccentricity(inner: float, axis_ratio: float, mass_ratio: float
     return mass_ratio * inner / math.sqrt(axis_ratio * (1 - inner * inner) + (mass_ratio * inner) ** 2)
 
 
-def _is_planetary(motion: Motion, body: int) -> bool:
+def _is_planetary(motion: OrbitHistory, body: int) -> bool:
     return bool(
         motion.masses[body] < _HEAVY * motion.central_masses[body]
         and motion.axes[0, body] > 0

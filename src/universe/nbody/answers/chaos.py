@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.text_formats import format_days
+from universe.nbody.text_formats import format_short_duration
 from universe.orbits.anomaly import Floats
 
 CHAOTIC: Final = 4.0
@@ -71,15 +71,15 @@ def _compute_megno(days: Floats, growth: Floats) -> Floats:
 
 
 def _describe_regular(megno: float, span: float, *, is_whole: bool) -> str:
-    when = "" if is_whole else f" in the first {format_days(span)}, and later it could not be measured"
+    when = "" if is_whole else f" in the first {format_short_duration(span)}, and later it could not be measured"
     return (
         f"No chaos appeared{when} (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
-        f"{format_days(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
+        f"{format_short_duration(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
     )
 
 
 def _describe_chaotic(megno: float, lyapunov: float, span: float) -> str:
     return (
         f"Motion is chaotic (MEGNO {megno:.2g} and growing): small differences grow by a factor of e in about "
-        f"{format_days(lyapunov)}, estimated from {format_days(span)}. Chaotic is not unstable."
+        f"{format_short_duration(lyapunov)}, estimated from {format_short_duration(span)}. Chaotic is not unstable."
     )

@@ -32,7 +32,7 @@ def compare_answers(
     doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
     for row in found["resonances"]:
         row["changed"] = row["changed"] and not _find_bodies_in_one_run(found, row["bodies"])
-    return {"verdict": _describe_distrust(doubtful) if doubtful else _write_verdict(found, names), **found}
+    return {"verdict": _describe_distrust(doubtful) if doubtful else _compose_verdict(found, names), **found}
 
 
 def _compare_resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def _describe_distrust(doubtful: Sequence[str]) -> str:
     return f"Nothing is claimed about the difference: the {runs} not trustworthy ({join_words(doubtful)})."
 
 
-def _write_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
     shared = [row for row in found["resonances"] if not _find_bodies_in_one_run(found, row["bodies"])]
     triples = [row for row in shared if row["kind"] == TRIPLE]
     pairs = [row for row in shared if row["kind"] != TRIPLE]

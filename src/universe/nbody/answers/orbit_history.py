@@ -32,7 +32,7 @@ class Samples(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class OrbitHistory:
     """Jacobi elements of n bodies at m times, in AU and degrees; not-a-number where a body has no closed orbit."""
 
     ids: tuple[str, ...]
@@ -68,18 +68,18 @@ class Motion:
         """Return the days between the first and the last sample."""
         return float(abs(self.times[-1] - self.times[0]))
 
-    def without(self, gone: NDArray[np.bool_]) -> "Motion":
+    def mask_gone_bodies(self, gone: NDArray[np.bool_]) -> "OrbitHistory":
         """Return the motion with not-a-number where a body is gone, of shape (m, n)."""
         if not gone.any():
             return self
         left = {name: np.where(gone, np.nan, getattr(self, name)) for name in _SAMPLED}
         return replace(self, **left, mean_motions=np.where(gone.any(axis=0), np.nan, self.mean_motions))
 
-    def at(self, samples: slice) -> "Motion":
+    def at(self, samples: slice) -> "OrbitHistory":
         """Return the motion at some of its times, with the mean motions of all."""
         return replace(self, times=self.times[samples], **{name: getattr(self, name)[samples] for name in _SAMPLED})
 
-    def families(self) -> list[list[int]]:
+    def list_families(self) -> list[list[int]]:
         """Return the bodies that share a parent, each family from the inside outwards."""
         order = np.argsort(np.where(self.axes[0] > 0, self.axes[0], np.inf), kind="stable")
         return [
@@ -89,7 +89,7 @@ class Motion:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def compute_motion(start: Start, samples: Samples) -> Motion:
+def compute_motion(start: Start, samples: Samples) -> OrbitHistory:
     """Return the orbits of a run from its samples."""
     seen = _compute_elements(start, samples.positions, samples.velocities)
     turned = _compute_elements(start, samples.positions, samples.velocities, _compute_invariable_frames(start))
@@ -97,7 +97,7 @@ def compute_motion(start: Start, samples: Samples) -> Motion:
     # A parabola has no period, and rounding must not make one of its longitudes.
     rates = 360 / _compute_periods(start, np.where(np.isfinite(seen.semi_major_axis), seen.semi_major_axis, np.nan))
     longitudes = _count_revolutions(times, turned.mean_longitude, rates)
-    return Motion(
+    return OrbitHistory(
         start.ids,
         start.names,
         compute_family_masses(start.masses, start.parents),

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.orbit_history import Motion, Samples, list_pairs
+from universe.nbody.answers.orbit_history import OrbitHistory, Samples, list_pairs
 from universe.nbody.encounters import Closest
 from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
@@ -16,7 +16,7 @@ _HEAVY: Final = 0.1
 _MOST_PAIRS: Final = 300
 
 
-def summarise_orbits(motion: Motion) -> dict[str, dict[str, Any]]:
+def summarise_orbits(motion: OrbitHistory) -> dict[str, dict[str, Any]]:
     """Return the least, mean and largest a (AU), e and i (degrees) of each body with a centre, and its mean period."""
     return {
         motion.ids[body]: {
@@ -30,7 +30,7 @@ def summarise_orbits(motion: Motion) -> dict[str, dict[str, Any]]:
     }
 
 
-def summarise_pairs(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
+def summarise_pairs(motion: OrbitHistory, closest: Closest) -> list[dict[str, Any]]:
     """Return the period ratio and the closest approach of each pair of siblings, neighbours first.
 
     Of more than 300 pairs of a family only the first are in the list: those with the fewest siblings between them.
@@ -42,12 +42,12 @@ def summarise_pairs(motion: Motion, closest: Closest) -> list[dict[str, Any]]:
             "periodRatio": finite_or_none(float(motion.periods[outer] / motion.periods[inner])),
             "closest": _find_closest_approach(motion, closest, inner, outer),
         }
-        for family in motion.families()
+        for family in motion.list_families()
         for inner, outer, _ in islice(list_pairs(family), _MOST_PAIRS)
     ]
 
 
-def _find_closest_approach(motion: Motion, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
+def _find_closest_approach(motion: OrbitHistory, closest: Closest, inner: int, outer: int) -> dict[str, Any] | None:
     distance = finite_or_none(float(closest.distance_au[inner, outer]))
     if distance is None:
         return None
@@ -64,7 +64,7 @@ def _compute_range(values: Floats) -> dict[str, float] | None:
     return {"min": float(known.min()), "mean": float(known.mean()), "max": float(known.max())}
 
 
-def find_ejections(start: Start, motion: Motion, samples: Samples) -> list[dict[str, Any]]:
+def find_ejections(start: Start, motion: OrbitHistory, samples: Samples) -> list[dict[str, Any]]:
     """Return the bodies that were ejected, each with the day of the first sample after which it stayed unbound.
 
     A body that was unbound at the start is not in the list, nor one that comes closer at the end.

@@ -8,10 +8,10 @@ import numpy as np
 
 from universe.nbody.answers.amd import compute_amd
 from universe.nbody.answers.chaos import estimate_chaos
-from universe.nbody.answers.orbit_history import Motion, Samples, compute_motion
+from universe.nbody.answers.orbit_history import OrbitHistory, Samples, compute_motion
 from universe.nbody.answers.orbit_summary import find_ejections, summarise_orbits, summarise_pairs
 from universe.nbody.answers.resonances import find_resonances
-from universe.nbody.answers.verdict import Findings, write_verdict
+from universe.nbody.answers.verdict import Findings, compose_verdict
 from universe.nbody.runs import Run
 from universe.orbits.anomaly import Floats
 
@@ -19,7 +19,7 @@ _MOST_STATES: Final = 1_000_000
 """Samples times bodies: the elements of so many states take some hundred megabytes."""
 
 
-def collect_answers(run: Run, motion: Motion | None = None) -> dict[str, Any]:
+def collect_answers(run: Run, motion: OrbitHistory | None = None) -> dict[str, Any]:
     """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, in values that JSON can carry.
 
     `motion` is the one of `motion_during`, for a caller that has it already.
@@ -43,20 +43,20 @@ def collect_answers(run: Run, motion: Motion | None = None) -> dict[str, Any]:
         run.method,
     )
     return {
-        "verdict": write_verdict(findings),
+        "verdict": compose_verdict(findings),
         "orbits": summarise_orbits(motion),
         "pairs": pairs,
-        "resonances": [one.plain(motion) for one in resonances],
+        "resonances": [one.to_plain(motion) for one in resonances],
         "ejections": ejections,
         "chaos": chaos.to_plain(),
         "amd": compute_amd(motion, has_resonances=bool(resonances)),
     }
 
 
-def compute_run_motion(run: Run) -> Motion:
+def compute_run_motion(run: Run) -> OrbitHistory:
     """Return the osculating orbits of a run. A body that has merged into another has none from then on."""
     samples = _choose_samples(run)
-    return compute_motion(run.start, _continue_merged_bodies(run, samples)).without(
+    return compute_motion(run.start, _continue_merged_bodies(run, samples)).mask_gone_bodies(
         np.isnan(samples.positions[:, :, 0])
     )
 

@@ -15,7 +15,7 @@ from tests.universe.nbody.answers.motions import (
 )
 from universe.nbody.answers import collect_answers
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR
-from universe.nbody.answers.orbit_history import Motion
+from universe.nbody.answers.orbit_history import OrbitHistory
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance, compute_angle_series, find_resonances
 from universe.nbody.runs import run_nbody
 from universe.nbody.starts import make_start
@@ -31,17 +31,17 @@ pytestmark = pytest.mark.timeout(900)  # ten years of TRAPPIST-1 take seconds of
 
 
 @cache
-def ten_years_of_trappist_1() -> Motion:
+def ten_years_of_trappist_1() -> OrbitHistory:
     return motion(trappist_1(), 10 * YEAR, 4001)
 
 
-def laplace(found: list[Resonance], of: Motion) -> dict[str, Resonance]:
+def laplace(found: list[Resonance], of: OrbitHistory) -> dict[str, Resonance]:
     """Return the triples of TRAPPIST-1 by the letters of their planets."""
     triples = [one for one in found if one.angle.kind == TRIPLE]
     return {"".join(of.ids[body][-1] for body in one.angle.bodies): one for one in triples}
 
 
-def first_part(of: Motion, part: float) -> Motion:
+def first_part(of: OrbitHistory, part: float) -> OrbitHistory:
     """Return the beginning of a motion."""
     return of.at(slice(round((len(of.times) - 1) * part) + 1))
 
@@ -79,9 +79,9 @@ def test_pairs_of_trappist_1_are_near_the_known_ratios() -> None:
 def test_an_angle_of_a_reply_is_drawn_as_it_was_classified() -> None:
     of = ten_years_of_trappist_1()
     one = laplace(find_resonances(of), of)["cde"]
-    drawn = compute_angle_series(of, one.plain(of))
+    drawn = compute_angle_series(of, one.to_plain(of))
     assert drawn.mean() == pytest.approx(one.behaviour.centre, abs=1e-3)
-    assert one.plain(of)["angle"] == "λ(trappist-1-c) - 3 λ(trappist-1-d) + 2 λ(trappist-1-e)"
+    assert one.to_plain(of)["angle"] == "λ(trappist-1-c) - 3 λ(trappist-1-d) + 2 λ(trappist-1-e)"
 
 
 def test_a_short_run_of_trappist_1_leaves_resonances_unclear() -> None:
