@@ -106,8 +106,8 @@ def new(
         record = await service.create(name or get_default_name(origin), state, universe_id=id_)
         return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
 
-    made = run_with_service(db, create, creates=True)
-    print_json(made) if json else print_new_universe(made)
+    created = run_with_service(db, create, creates=True)
+    print_json(created) if json else print_new_universe(created)
 
 
 @app.command(name="import")
@@ -134,8 +134,8 @@ def import_universe(
         record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
         return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
 
-    made = run_with_service(db, create, creates=True)
-    print_json(made) if json else print_new_universe(made)
+    created = run_with_service(db, create, creates=True)
+    print_json(created) if json else print_new_universe(created)
 
 
 @app.command()
@@ -160,8 +160,8 @@ def branch(
         view = await service.view(record.id)
         return {**describe_record(record), "bodies": len(view.replica.state.stars)}
 
-    made = run_with_service(db, create)
-    print_json(made) if json else print_new_universe(made)
+    created = run_with_service(db, create)
+    print_json(created) if json else print_new_universe(created)
 
 
 @app.command()

@@ -42,10 +42,10 @@ def generate_from_config(config: GenerationConfig) -> dict[str, Any]:
     master = Prng(config.seed)
     tag = f"{master.fork('ids').next_word():08x}"
     systems = _make_systems(config, master, tag)
-    places = place_systems(systems)
+    positions = place_systems(systems)
     groups = make_groups(config, master.fork("groups"), tag, [system.key for system in systems])
-    nebulae = make_nebulae(config, master.fork("nebulae"), tag, groups, places)
-    rogues = make_rogues(config, master.fork("rogue-planets"), tag, places)
+    nebulae = make_nebulae(config, master.fork("nebulae"), tag, groups, positions)
+    rogues = make_rogues(config, master.fork("rogue-planets"), tag, positions)
     bodies = [*(body for system in systems for body in system.bodies.values()), *rogues]
     return {
         "stars": _index_by_id(bodies),
@@ -92,11 +92,11 @@ def draw_topologies(config: GenerationConfig, streams: Sequence[Prng]) -> list[N
     )
     budget = _Budget()
     budget.spend(get_rogue_count_range(config)[1])
-    made: list[Node] = []
+    topologies: list[Node] = []
     for stream in streams:
-        made.append(expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
-        budget.spend(_count_possible_extras(config, made[-1]))
-    return made
+        topologies.append(expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
+        budget.spend(_count_possible_extras(config, topologies[-1]))
+    return topologies
 
 
 class _Budget:

@@ -71,17 +71,17 @@ def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[
         alternatives = grammar.rules.get(node.symbol)
         if alternatives is None or level > grammar.depth:
             continue
-        made: list[Node] = []
+        children_made: list[Node] = []
         # What is not kept is drawn all the same: fewer levels leave the rest of the system as it was.
-        kept = level < 2 * levels
+        is_in_depth = level < 2 * levels
         for symbol, count in _draw_alternative(alternatives, rng).parts:
             times = count(rng)
-            if kept and symbol in _BODIES:
+            if is_in_depth and symbol in _BODIES:
                 spend(times)
-            made.extend(Node(symbol) for _ in range(times))
-        if kept:
-            node.children = made
-        waiting.extend((child, level + 1) for child in reversed(made))
+            children_made.extend(Node(symbol) for _ in range(times))
+        if is_in_depth:
+            node.children = children_made
+        waiting.extend((child, level + 1) for child in reversed(children_made))
     return root
 
 

@@ -62,11 +62,11 @@ _APART: Final = 2.2
 def place_systems(systems: Sequence[System]) -> list[Position]:
     """Set the position of each system's centre, the first in the middle, so that systems do not overlap."""
     spacing = _APART * max(system.extent for system in systems)
-    places: list[Position] = []
+    positions: list[Position] = []
     for number, system in enumerate(systems):
         away, phase = spacing * math.sqrt(number), _GOLDEN_ANGLE * number % 360
         # An orbit without speed is a place.
         system.centre.update(orbitalDistance=away, semiMajorAxis=away, orbitalPhase=phase)
         turn = math.radians(phase)
-        places.append({"x": away * math.cos(turn), "y": 0.0, "z": away * math.sin(turn)})
-    return places
+        positions.append({"x": away * math.cos(turn), "y": 0.0, "z": away * math.sin(turn)})
+    return positions

@@ -29,7 +29,7 @@ _CURVED: Final = {"linearOnly": 0.0, "mixed": 0.5, "curved": 1.0}
 
 
 def make_nebulae(
-    config: GenerationConfig, rng: Prng, tag: str, groups: Sequence[Entity], places: Sequence[Position]
+    config: GenerationConfig, rng: Prng, tag: str, groups: Sequence[Entity], centres: Sequence[Position]
 ) -> list[Entity]:
     """Return nebulae, each at some distance from one of `places`, the positions of systems."""
     if not config.enable_nebulae or config.nebula_density == 0:
@@ -37,19 +37,20 @@ def make_nebulae(
     density = config.nebula_density**0.8
     count = rng.integer(max(1, math.floor(1 + 4 * density)), max(2, math.floor(3 + 9 * density)))
     return [
-        _make_nebula(config, rng, f"{tag}-n{number + 1}", number, groups, rng.choice(places)) for number in range(count)
+        _make_nebula(config, rng, f"{tag}-n{number + 1}", number, groups, rng.choice(centres))
+        for number in range(count)
     ]
 
 
 def _make_nebula(
-    config: GenerationConfig, rng: Prng, key: str, number: int, groups: Sequence[Entity], place: Position
+    config: GenerationConfig, rng: Prng, key: str, number: int, groups: Sequence[Entity], centre: Position
 ) -> Entity:
     radius = rng.uniform(*_RADIUS[config.nebula_size_bias])
     base, accent = _choose_nebula_colors(config, rng)
     nebula: Entity = {
         "id": key,
         "name": make_nebula_name(number),
-        "position": draw_position_at_distance(rng, place, rng.uniform(*_NEBULA_DISTANCES)),
+        "position": draw_position_at_distance(rng, centre, rng.uniform(*_NEBULA_DISTANCES)),
         "radius": radius,
         "dimensions": {"x": radius, "y": radius * rng.uniform(0.6, 1.4), "z": radius * rng.uniform(0.6, 1.4)},
         "density": min(1.0, 0.65 + 0.25 * config.nebula_density + rng.uniform(0, 0.2)),
@@ -81,15 +82,15 @@ def get_rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
     return next((counts for below, counts in _COUNTS if frequency < below), _MANY)
 
 
-def make_rogues(config: GenerationConfig, rng: Prng, tag: str, places: Sequence[Position]) -> list[Body]:
+def make_rogues(config: GenerationConfig, rng: Prng, tag: str, centres: Sequence[Position]) -> list[Body]:
     count = rng.integer(*get_rogue_count_range(config))
     return [
-        _make_rogue(config, rng, f"{tag}-r{number + 1}", make_rogue_name(number), rng.choice(places))
+        _make_rogue(config, rng, f"{tag}-r{number + 1}", make_rogue_name(number), rng.choice(centres))
         for number in range(count)
     ]
 
 
-def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, place: Position) -> Body:
+def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, centre: Position) -> Body:
     mass = draw_mass(rng, 10)
     color = dim_color(draw_similar_color(rng, rng.choice(PLANETS)), 0.4 + 0.6 * config.rogue_planet_visibility)
     speed = rng.uniform(*_SPEED[config.rogue_planet_orbit_style])
@@ -104,7 +105,7 @@ def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, place:
         isRoguePlanet=True,
         roguePlanet={
             "seed": rng.integer(0, 2**31 - 1),
-            "initialPosition": draw_position_at_distance(rng, place, rng.uniform(*_ROGUE_DISTANCES)),
+            "initialPosition": draw_position_at_distance(rng, centre, rng.uniform(*_ROGUE_DISTANCES)),
             "velocity": {axis: speed * part for axis, part in draw_direction(rng).items()},
             "colorOverride": color,
             **_draw_curved_path(config, rng),

@@ -50,12 +50,12 @@ def draw_distances(rng: Prng, count: int, start: float, growth: float) -> list[f
 
 def draw_orbits(rng: Prng, config: GenerationConfig, at: Sequence[float], surface: float) -> list[Orbit]:
     """Return orbits at rising distances that stay clear of each other and of everything up to `surface`."""
-    made: list[Orbit] = []
+    orbits: list[Orbit] = []
     below = surface
     for distance in at:
-        made.append(_draw_orbit(rng, config, distance, below))
-        below = made[-1].far
-    return made
+        orbits.append(_draw_orbit(rng, config, distance, below))
+        below = orbits[-1].far
+    return orbits
 
 
 def _draw_orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -> Orbit:

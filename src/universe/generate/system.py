@@ -92,5 +92,5 @@ def draw_direction(rng: Prng) -> Position:
     return {"x": level * math.cos(turn), "y": y, "z": level * math.sin(turn)}
 
 
-def draw_position_at_distance(rng: Prng, place: Position, distance: float) -> Position:
-    return {axis: place[axis] + distance * part for axis, part in draw_direction(rng).items()}
+def draw_position_at_distance(rng: Prng, centre_position: Position, distance: float) -> Position:
+    return {axis: centre_position[axis] + distance * part for axis, part in draw_direction(rng).items()}

@@ -35,8 +35,8 @@ def make_orbit_matrix(relative: Floats) -> Floats:
 
 def compute_orbit_distances(relative: Floats, positions: Floats) -> Floats:
     """Return distances to the centres orbited, a root's to its nearest neighbour, for positions (3, n)."""
-    place = np.nan_to_num(positions) @ relative.T
-    found = np.sqrt((place * place).sum(axis=0))
+    offset = np.nan_to_num(positions) @ relative.T
+    found = np.sqrt((offset * offset).sum(axis=0))
     roots = np.flatnonzero(~relative.any(axis=1))
     found[roots] = _find_nearest_distances(positions, roots)
     return found
@@ -52,8 +52,8 @@ def _find_nearest_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floa
 
 def compute_periods(start: Start) -> Floats:
     """Return the days that each orbit takes by its state now; infinite for open orbits and roots."""
-    place, speed = start.relative @ start.positions, start.relative @ start.velocities
-    distance = np.sqrt((place * place).sum(axis=1))
+    offset, speed = start.relative @ start.positions, start.relative @ start.velocities
+    distance = np.sqrt((offset * offset).sum(axis=1))
     mu = G * start.orbited_mass
     with np.errstate(divide="ignore", invalid="ignore"):
         axis = 1 / (2 / distance - (speed * speed).sum(axis=1) / mu)
@@ -81,8 +81,8 @@ class Accuracy:
         if relative is not self._relative:
             self._relative, self._orbits = relative, make_orbit_matrix(relative).T
             self._roots = np.flatnonzero(~relative.any(axis=1))
-        place, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
-        size = np.sqrt((place * place).sum(axis=0))
+        offset, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
+        size = np.sqrt((offset * offset).sum(axis=0))
         floor = size * (_ROUNDING + _COLLECTED_ROUNDING * (abs(day) / self._periods) ** 1.5)
         au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
         distance = size.copy()

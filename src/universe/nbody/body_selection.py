@@ -20,9 +20,9 @@ def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     """
     chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _can_move(body)]
     if ids is None and not any(body.get("kepler") for body in stars.values()) and len(chosen) != 1:
-        lack = "No body of this universe has a kepler block" if stars else "This universe has no bodies"
+        problem = "No body of this universe has a kepler block" if stars else "This universe has no bodies"
         raise InvalidInput(
-            f"{lack}, so gravity has no orbits to start from.",
+            f"{problem}, so gravity has no orbits to start from.",
             hint="Make a universe from a real system: universe new --from trappist-1. Or give bodies kepler blocks "
             "with units 'astronomical'.",
             argument="kepler",

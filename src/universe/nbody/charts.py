@@ -151,8 +151,8 @@ def _compute_hill_radii(start: Start, samples: Samples, days: Floats, inner: int
     """Return the mutual Hill radius of two siblings in AU at each of these days; 0 for bodies without mass."""
     parent = start.parents[inner]
     nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)
-    places = samples.positions[nearest]
-    reach = sum(np.linalg.norm(places[:, body] - places[:, parent], axis=1) for body in (inner, outer)) / 2
+    positions = samples.positions[nearest]
+    reach = sum(np.linalg.norm(positions[:, body] - positions[:, parent], axis=1) for body in (inner, outer)) / 2
     return np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[parent])) * reach
 
 

@@ -105,10 +105,10 @@ class Encounters:
     def _compute_hill_radii(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
         """Return the mutual Hill radii of pairs at these rows of positions (k, 3, n); not-a-number if there is none."""
         first, second, centre = self._pairs.first[pairs], self._pairs.second[pairs], self._common[pairs]
-        place = positions[rows, :, centre]
+        centre_positions = positions[rows, :, centre]
         distance = np.zeros(pairs.size)
         for body in (first, second):
-            distance += np.linalg.norm(positions[rows, :, body] - place, axis=1)
+            distance += np.linalg.norm(positions[rows, :, body] - centre_positions, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = (masses[first] + masses[second]) / (3 * masses[centre])
         return np.where(centre >= 0, np.cbrt(ratio) * distance / 2, np.nan)

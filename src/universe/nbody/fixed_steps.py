@@ -70,19 +70,19 @@ class FixedSteps:
         # The kicks between two leaps are taken as one, and the last force of a step is the first of the next.
         kicks = [(one + other) / 2 * length for one, other in zip(weights, (*weights[1:], 0.0), strict=True)]
         leaps = list(zip([weight * length for weight in weights], kicks, strict=True))
-        felt = self._gravity.compute_accelerations(self.positions)
+        accelerations = self._gravity.compute_accelerations(self.positions)
         for done in range(1, steps + 1):
-            first = self.positions[0], self.velocities[0], felt[0]
-            x, v = self.positions, self.velocities + weights[0] / 2 * length * felt
+            first = self.positions[0], self.velocities[0], accelerations[0]
+            x, v = self.positions, self.velocities + weights[0] / 2 * length * accelerations
             for drift, kick in leaps:
                 x = x + drift * v
-                felt = self._gravity.compute_accelerations(x)
-                v = v + kick * felt
+                accelerations = self._gravity.compute_accelerations(x)
+                v = v + kick * accelerations
             if not np.isfinite(v).all():
                 raise ArithmeticError(f"A velocity is not finite at day {begin + done * length:g}.")
             self.positions, self.velocities = x, v
             before, after = begin + (done - 1) * length, begin + done * length if done < steps else end
-            yield HermiteSegment(before, after, first[0], first[1], x[0], v[0], first[2], felt[0])
+            yield HermiteSegment(before, after, first[0], first[1], x[0], v[0], first[2], accelerations[0])
 
 
 def count_steps(days: float, step: float) -> int:

@@ -40,12 +40,12 @@ class _Tables:
     """
 
     def __init__(self, nodes: int) -> None:
-        places, weights = legendre.leggauss(nodes)
+        points, weights = legendre.leggauss(nodes)
         self._degrees = degrees = np.arange(nodes)
         self.nodes = nodes
-        self.fractions: Floats = (places + 1) / 2
+        self.fractions: Floats = (points + 1) / 2
         """Where the nodes are in a step, from 0 to 1."""
-        self.to_coefficients: Floats = (legendre.legvander(places, nodes - 1) * weights[:, None]).T
+        self.to_coefficients: Floats = (legendre.legvander(points, nodes - 1) * weights[:, None]).T
         self.to_coefficients *= (2 * degrees + 1)[:, None] / 2
         ahead = [[math.comb(k, j) * math.comb(k + j, j) for k in range(nodes)] for j in range(nodes)]
         self._ahead = np.array(ahead, dtype=np.float64)
@@ -121,7 +121,7 @@ class Gauss:
         """
         tables = self._tables
         time, step = begin, self._choose_first_step(end - begin)
-        felt = self._hold_accelerations()
+        accelerations = self._hold_accelerations()
         coefficients: Floats | None = None
         length = step
         while time != end:
@@ -129,54 +129,54 @@ class Gauss:
             if is_last:
                 step = end - time
             if coefficients is not None:
-                felt = tables.make_continuation_matrix(step / length) @ coefficients
+                accelerations = tables.make_continuation_matrix(step / length) @ coefficients
             noise = self._estimate_rounding_noise()
-            felt, has_converged = self._solve_accelerations(step, felt, noise)
-            found = tables.to_coefficients @ felt
+            accelerations, has_converged = self._solve_accelerations(step, accelerations, noise)
+            found = tables.to_coefficients @ accelerations
             excess = self._compute_error_excess(found, noise)
             if not has_converged or not excess < _REFUSED:
                 step *= (
                     0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._choose_step_factor(excess)
                 )
-                felt = self._hold_accelerations() if coefficients is None else felt
+                accelerations = self._hold_accelerations() if coefficients is None else accelerations
                 _check_step(step, time)
                 continue
             done = end if is_last else time + step
-            yield self._advance_state(time, done, step, felt, found)
+            yield self._advance_state(time, done, step, accelerations, found)
             time, length, coefficients = done, step, found
             step *= min(2.0, 0.9 * self._choose_step_factor(excess))
 
-    def _solve_accelerations(self, step: float, felt: Floats, noise: Floats) -> tuple[Floats, bool]:
+    def _solve_accelerations(self, step: float, accelerations: Floats, noise: Floats) -> tuple[Floats, bool]:
         """Return the accelerations at the nodes, improved until they stay, and whether they do."""
         tables, gravity = self._tables, self._gravity
         m, _, n = self.positions.shape
         flat, split = (tables.nodes * m, 3, n), (tables.nodes, m, 3, n)
         position, velocity = self.positions.ravel(), self.velocities.ravel()
         straight = position + (step * tables.fractions)[:, None] * velocity
-        to_places, to_speeds = step * step * tables.to_positions, step * tables.to_velocities
+        to_positions, to_speeds = step * step * tables.to_positions, step * tables.to_velocities
         speeds = None
         before = math.inf
-        size = np.abs(felt.reshape(split)).max(axis=(0, 2))
+        size = np.abs(accelerations.reshape(split)).max(axis=(0, 2))
         size[size == 0] = 1
         for _ in range(_MOST_ITERATIONS):
-            places = straight + to_places @ felt
+            positions = straight + to_positions @ accelerations
             if gravity.depends_on_velocity:
-                speeds = (velocity + to_speeds @ felt).reshape(flat)
-            found = gravity.compute_accelerations(places.reshape(flat), speeds).reshape(tables.nodes, -1)
-            change = float((np.abs(found - felt).reshape(split).max(axis=(0, 2)) / size).max())
-            felt = found
+                speeds = (velocity + to_speeds @ accelerations).reshape(flat)
+            found = gravity.compute_accelerations(positions.reshape(flat), speeds).reshape(tables.nodes, -1)
+            change = float((np.abs(found - accelerations).reshape(split).max(axis=(0, 2)) / size).max())
+            accelerations = found
             if change < _CONVERGED or (change < _STAGNATED and change > before / 2):
-                return felt, True
+                return accelerations, True
             if not math.isfinite(change):
-                return felt, False
+                return accelerations, False
             before = change
-        return felt, before < noise.max() * 10
+        return accelerations, before < noise.max() * 10
 
-    def _advance_state(self, begin: float, end: float, step: float, felt: Floats, found: Floats) -> Segment:
+    def _advance_state(self, begin: float, end: float, step: float, accelerations: Floats, found: Floats) -> Segment:
         tables = self._tables
         x, v = self.positions, self.velocities
-        moved = step * v + (step * step * tables.to_last_position @ felt).reshape(x.shape)
-        gained = (step * tables.to_last_velocity @ felt).reshape(x.shape)
+        moved = step * v + (step * step * tables.to_last_position @ accelerations).reshape(x.shape)
+        gained = (step * tables.to_last_velocity @ accelerations).reshape(x.shape)
         self.positions, self._lost_positions = _add_compensated(x, moved, self._lost_positions)
         self.velocities, self._lost_velocities = _add_compensated(v, gained, self._lost_velocities)
         coefficients = found.reshape(tables.nodes, *x.shape)[:, 0]
@@ -204,13 +204,13 @@ class Gauss:
 
     def _hold_accelerations(self) -> Floats:
         """Return the accelerations of now, at all nodes."""
-        felt = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
-        return np.repeat(felt, self._tables.nodes, axis=0)
+        accelerations = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
+        return np.repeat(accelerations, self._tables.nodes, axis=0)
 
     def _choose_first_step(self, duration: float) -> float:
         """Return a hundredth of the shortest time in which a body falls to its nearest neighbour."""
-        felt = self._gravity.compute_accelerations(self.positions, self.velocities)
-        strength = np.sqrt((felt * felt).sum(axis=1))
+        accelerations = self._gravity.compute_accelerations(self.positions, self.velocities)
+        strength = np.sqrt((accelerations * accelerations).sum(axis=1))
         with np.errstate(divide="ignore"):
             fall = np.sqrt(compute_distances(self.positions).min(axis=2) / strength).min()
         return math.copysign(min(abs(duration), 0.01 * float(fall)), duration)

@@ -40,14 +40,14 @@ class Gravity:
         """Return the accelerations, of the shape of `positions`. `velocities` count in a relativistic field only."""
         block = max(1, _BLOCK // self.masses.size**2)
         if len(positions) <= block:
-            felt = self._compute_newtonian(positions)
+            found = self._compute_newtonian(positions)
         else:
             parts = range(0, len(positions), block)
-            felt = np.concatenate([self._compute_newtonian(positions[part : part + block]) for part in parts])
+            found = np.concatenate([self._compute_newtonian(positions[part : part + block]) for part in parts])
         if self.central is not None:
             assert velocities is not None
-            felt += self._compute_relativistic(positions, velocities, self.central)
-        return felt
+            found += self._compute_relativistic(positions, velocities, self.central)
+        return found
 
     def compute_energy(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
@@ -68,17 +68,17 @@ class Gravity:
 
     def _compute_relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
         """Return the accelerations by the central body's field, which feels the opposite: momentum is conserved."""
-        place = positions - positions[:, :, central, None]
+        offset = positions - positions[:, :, central, None]
         speed = velocities - velocities[:, :, central, None]
-        square = np.einsum("bcn,bcn->bn", place, place)
+        square = np.einsum("bcn,bcn->bn", offset, offset)
         square[:, central] = 1.0
         mu = self._pull[central]
         along = 4 * mu / np.sqrt(square) - np.einsum("bcn,bcn->bn", speed, speed)
-        radial = 4 * np.einsum("bcn,bcn->bn", place, speed)
+        radial = 4 * np.einsum("bcn,bcn->bn", offset, speed)
         factor = mu / (LIGHT_SPEED**2 * square * np.sqrt(square))
-        felt = (factor * along)[:, None] * place + (factor * radial)[:, None] * speed
-        felt[:, :, central] = -(felt @ self.masses) / self.masses[central]
-        return felt
+        found = (factor * along)[:, None] * offset + (factor * radial)[:, None] * speed
+        found[:, :, central] = -(found @ self.masses) / self.masses[central]
+        return found
 
 
 def _compute_separations(positions: Floats) -> tuple[Floats, Floats]:

@@ -144,10 +144,10 @@ class _KeplerPiece:
 
     def compute_states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
-        places, speeds = (
+        positions, speeds = (
             _compute_ellipse_states(self.motion, at) if self.is_elliptic else _compute_orbit_states(self.motion, at)
         )
-        return self.weights @ places[:, :, REFERENCE_AXES], self.weights @ speeds[:, :, REFERENCE_AXES]
+        return self.weights @ positions[:, :, REFERENCE_AXES], self.weights @ speeds[:, :, REFERENCE_AXES]
 
 
 def _compute_orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:

@@ -71,14 +71,14 @@ class PairMotion:
     @cached_property
     def squares(self) -> Floats:
         """Return the squares of the distances, of shape (k, pairs); not-a-number if a body is gone."""
-        place, _ = self._apart
-        return np.einsum("kcp,kcp->kp", place, place)
+        offset, _ = self._apart
+        return np.einsum("kcp,kcp->kp", offset, offset)
 
     @cached_property
     def receding(self) -> Floats:
         """Return half the change of the squares with the time of the run: below 0 while a pair approaches."""
-        place, speed = self._apart
-        return np.einsum("kcp,kcp->kp", place, speed) * self._direction
+        offset, speed = self._apart
+        return np.einsum("kcp,kcp->kp", offset, speed) * self._direction
 
     @property
     def _direction(self) -> float:
@@ -104,8 +104,8 @@ class PairMotion:
     def can_reach(self, distance: Floats) -> bool:
         """Return whether any pair may come within its distance."""
         moved = np.diff(self._apart[0], axis=0)
-        way = np.sqrt(np.einsum("kcp,kcp->kp", moved, moved).max(axis=0))
-        return bool((self.squares.min(axis=0) < (distance + way) ** 2).any())
+        travelled = np.sqrt(np.einsum("kcp,kcp->kp", moved, moved).max(axis=0))
+        return bool((self.squares.min(axis=0) < (distance + travelled) ** 2).any())
 
     def closest(self, interval: int, pair: int) -> tuple[float, float]:
         """Return the time and distance of a minimum within an interval of the grid."""
@@ -129,9 +129,9 @@ class PairMotion:
         """Return distances and their growth at these times."""
         x, v = self.segment.compute_transposed_states(times)
         one, other = self.pairs.first[pair], self.pairs.second[pair]
-        place, speed = x[:, :, other] - x[:, :, one], v[:, :, other] - v[:, :, one]
-        distance = np.sqrt((place * place).sum(axis=1))
-        return distance, (place * speed).sum(axis=1) * self._direction
+        offset, speed = x[:, :, other] - x[:, :, one], v[:, :, other] - v[:, :, one]
+        distance = np.sqrt((offset * offset).sum(axis=1))
+        return distance, (offset * speed).sum(axis=1) * self._direction
 
 
 def _find_crossing(values: Callable[[Floats], Floats], first: float, last: float) -> float:

@@ -83,8 +83,8 @@ def merge_states(
         weights = np.array([read_mass(stars, one) for one in members])
         if weights.sum() > 0:
             weights /= weights.sum()
-            place, speed = (weights @ np.array([states[one][kind] for one in members]) for kind in (0, 1))
-            merged[planet] = place, speed
+            position, speed = (weights @ np.array([states[one][kind] for one in members]) for kind in (0, 1))
+            merged[planet] = position, speed
     return merged
 
 
@@ -120,10 +120,10 @@ def apply_states(
         - sum(placing.subsystem_masses[child] for child in placing.children[index] if child in held)
         for index in held
     ]
-    places = {index: place for place, index in enumerate(held)}
+    order = {index: position for position, index in enumerate(held)}
     merged = arrange_bodies(
         tuple(family.ids[index] for index in held),
-        [places.get(family.parents[index], ROOT) for index in held],
+        [order.get(family.parents[index], ROOT) for index in held],
         own,
         [sizes[index] for index in held],
     )

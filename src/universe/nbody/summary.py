@@ -184,8 +184,8 @@ def _format_pair(event: Reply, short: Mapping[str, str]) -> str:
 def _summarise_errors(reply: Reply) -> Iterator[str]:
     yield "Errors" if reply["trustworthy"] else f"Errors: {_NOT_TRUSTED}"
     for name in ("arithmetic", "start", "physics"):
-        said = reply["errors"][name]
-        text = said if isinstance(said, str) else " ".join(said)
+        described = reply["errors"][name]
+        text = described if isinstance(described, str) else " ".join(described)
         label = {"arithmetic": "arithmetic", "start": "start", "physics": "missing physics"}[name]
         lines = wrap_text(f"{label}: {text or 'none known.'}", "    ")
         yield "  " + lines[0].lstrip()

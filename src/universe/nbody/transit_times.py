@@ -203,8 +203,8 @@ def find_passages(
     lows = np.flatnonzero((squares[1:-1] <= squares[:-2]) & (squares[1:-1] < squares[2:])) + 1
     if not lows.size:
         return np.zeros(0), np.zeros(0)
-    felt = Gravity(masses).compute_accelerations(np.nan_to_num(positions.transpose(0, 2, 1), nan=_FAR))
-    pulls = felt[:, :, second] - felt[:, :, first]
+    accelerations = Gravity(masses).compute_accelerations(np.nan_to_num(positions.transpose(0, 2, 1), nan=_FAR))
+    pulls = accelerations[:, :, second] - accelerations[:, :, first]
     step = float(times[1] - times[0])
     days: list[Floats] = []
     sizes: list[Floats] = []

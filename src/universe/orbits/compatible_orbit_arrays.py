@@ -55,13 +55,13 @@ def _read_rows_one_by_one(
     bodies: Sequence[Mapping[str, Any]], names: Sequence[str]
 ) -> tuple[NDArray[np.float64], dict[int, str]]:
     found = np.full((len(bodies), len(names)), math.nan)
-    faults: dict[int, str] = {}
-    for place, body in enumerate(bodies):
+    problems: dict[int, str] = {}
+    for index, body in enumerate(bodies):
         try:
-            found[place] = [read_number(body, name, math.nan) for name in names]
+            found[index] = [read_number(body, name, math.nan) for name in names]
         except InvalidInput as exc:
-            faults[place] = exc.message
-    return found, faults
+            problems[index] = exc.message
+    return found, problems
 
 
 class Ellipses:
@@ -89,16 +89,16 @@ class Ellipses:
 
 def read_ellipses(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[int, str]]:
     """Return the ellipses of bodies by the compatible rule, and for bodies without one the reason, by index."""
-    found, faults = read_number_table(bodies, _FIELDS)
+    found, problems = read_number_table(bodies, _FIELDS)
     eccentricity, axes, distances = found[:, 0], found[:, 9], found[:, 10]
     axes = np.where(np.isnan(axes), distances, axes)
     # An orbital distance of exactly 0 is no orbit at all: axis, tilt and offset do not count.
     no_orbit = distances == 0
     found[no_orbit] = axes[no_orbit] = 0.0
     too_large = np.flatnonzero(np.abs(eccentricity) > 1).tolist()
-    faults |= {place: describe_open_ellipse(eccentricity[place]) for place in too_large}
+    problems |= {index: describe_open_ellipse(eccentricity[index]) for index in too_large}
     given, axes = np.nan_to_num(found, nan=0.0), np.nan_to_num(axes, nan=0.0)
-    return Ellipses(axes, given[:, :4], given[:, 4:7], given[:, 7], given[:, 8]), faults
+    return Ellipses(axes, given[:, :4], given[:, 4:7], given[:, 7], given[:, 8]), problems
 
 
 def describe_open_ellipse(eccentricity: float) -> str:
@@ -136,10 +136,10 @@ class Rogues:
     """Rogue planets by kind of path, with the places they have in the list they were read from."""
 
     straight: Lines
-    straight_places: list[int]
+    straight_indices: list[int]
     curved: Ellipses
-    curved_places: list[int]
-    faults: dict[int, str]
+    curved_indices: list[int]
+    problems: dict[int, str]
     """By place, why a planet has no path."""
 
 
@@ -147,15 +147,15 @@ def read_rogues(metas: Sequence[Mapping[str, Any]]) -> Rogues:
     """Read the `roguePlanet` objects of bodies."""
     lines: dict[int, list[float]] = {}
     ellipses: dict[int, list[float]] = {}
-    faults: dict[int, str] = {}
-    for place, meta in enumerate(metas):
+    problems: dict[int, str] = {}
+    for index, meta in enumerate(metas):
         try:
             if is_curved(meta):
-                ellipses[place] = _read_ellipse_row(meta)
+                ellipses[index] = _read_ellipse_row(meta)
             else:
-                lines[place] = [*read_rogue_start(meta), *read_rogue_velocity(meta), sum(read_rogue_windows(meta))]
+                lines[index] = [*read_rogue_start(meta), *read_rogue_velocity(meta), sum(read_rogue_windows(meta))]
         except InvalidInput as exc:
-            faults[place] = exc.message
+            problems[index] = exc.message
     straight = np.array(list(lines.values()), dtype=np.float64).reshape(-1, 7)
     curved = np.array(list(ellipses.values()), dtype=np.float64).reshape(-1, 9)
     return Rogues(
@@ -163,7 +163,7 @@ def read_rogues(metas: Sequence[Mapping[str, Any]]) -> Rogues:
         list(lines),
         Ellipses(curved[:, 0], curved[:, 1:5], curved[:, 5:8], curved[:, 8], np.zeros(len(curved))),
         list(ellipses),
-        faults,
+        problems,
     )
 
 

@@ -59,7 +59,7 @@ class Elements:
             _check_finite("mean_anomaly", mean_anomaly),
             _check_finite("epoch", epoch),
         )
-        places = np.flatnonzero(np.ravel(e) > _SLENDER)
+        indices = np.flatnonzero(np.ravel(e) > _SLENDER)
         # What follows is of ellipses: the orbits at `places` are followed as open ones, whatever stands for them here.
         closed = np.ravel(e) < 1
         axis = np.where(closed, np.ravel(axis), 1.0)
@@ -75,14 +75,14 @@ class Elements:
         self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
         """Shape (3, n): from the centre to the end of the minor axis that is passed after the periapsis."""
         self._slender = _NearParabolicOrbits(
-            places,
-            np.ravel(nearest)[places],
-            np.ravel(e)[places],
-            days=np.ravel(days)[places],
-            turns=np.ravel(mean)[places] / 360,
-            since=np.ravel(since)[places],
-            to_periapsis=to_periapsis[:, places],
-            to_side=to_side[:, places],
+            indices,
+            np.ravel(nearest)[indices],
+            np.ravel(e)[indices],
+            days=np.ravel(days)[indices],
+            turns=np.ravel(mean)[indices] / 360,
+            since=np.ravel(since)[indices],
+            to_periapsis=to_periapsis[:, indices],
+            to_side=to_side[:, indices],
         )
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class Elements:
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
         if self._slender:
-            found[self._slender.places] = self._slender.compute_states(t)[0]
+            found[self._slender.indices] = self._slender.compute_states(t)[0]
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -118,7 +118,7 @@ class Elements:
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * sin, self.to_side[axis, part] * cos, out=found[part, axis])
         if self._slender:
-            found[self._slender.places] = self._slender.compute_states(t)[1]
+            found[self._slender.indices] = self._slender.compute_states(t)[1]
         return found
 
     def compute_path(self, index: int, segments: int) -> Floats:
@@ -167,7 +167,7 @@ class _NearParabolicOrbits:
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(
         self,
-        places: NDArray[np.intp],
+        indices: NDArray[np.intp],
         nearest: Floats,
         e: Floats,
         *,
@@ -177,7 +177,7 @@ class _NearParabolicOrbits:
         to_periapsis: Floats,
         to_side: Floats,
     ) -> None:
-        self.places = places
+        self.indices = indices
         self._e, self._days = e, days
         parabolic = e == 1
         axis = np.where(parabolic, nearest, nearest / np.abs(np.where(parabolic, 1.0, 1 - e)))
@@ -187,7 +187,7 @@ class _NearParabolicOrbits:
         self._since = since
 
     def __bool__(self) -> bool:
-        return self.places.size > 0
+        return self.indices.size > 0
 
     def compute_states(self, t: float) -> tuple[Floats, Floats]:
         turns = (t - self._since) / self._days + self._turns
@@ -196,10 +196,10 @@ class _NearParabolicOrbits:
 
     def compute_arc(self, index: int, segments: int) -> Floats | None:
         """Return the path of the body at `index` if its orbit is open."""
-        place = int(np.searchsorted(self.places, index))
-        if place == self.places.size or self.places[place] != index or self._closed[place]:
+        position = int(np.searchsorted(self.indices, index))
+        if position == self.indices.size or self.indices[position] != index or self._closed[position]:
             return None
-        return self._conics.compute_arc(place, segments, _REACH)
+        return self._conics.compute_arc(position, segments, _REACH)
 
 
 def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:

@@ -47,10 +47,10 @@ class ParentChains:
 
 def find_parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
     """Return for each body the index of its parent; NO_PARENT if it has none or the parent does not exist."""
-    places = {body_id: place for place, body_id in enumerate(stars)}
+    index_of = {body_id: index for index, body_id in enumerate(stars)}
     parents = [body.get("parentId") for body in stars.values()]
     return np.array(
-        [places.get(parent, NO_PARENT) if isinstance(parent, str) else NO_PARENT for parent in parents], dtype=np.intp
+        [index_of.get(parent, NO_PARENT) if isinstance(parent, str) else NO_PARENT for parent in parents], dtype=np.intp
     )
 
 

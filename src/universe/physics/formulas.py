@@ -131,7 +131,7 @@ class HabitableZone:
     note: str | None
     """How the limits differ from what the paper supports."""
 
-    def place(self, insolation: float) -> str:
+    def classify_insolation(self, insolation: float) -> str:
         """Return where a planet with this starlight is: too hot, inside, at the optimistic edges, or too cold."""
         if insolation > self.starlight["recentVenus"]:
             return "too hot"

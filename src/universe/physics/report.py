@@ -140,7 +140,10 @@ def _report_climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
         )
     if light is not None and star.zone is not None:
         found["habitableZone"] = _make_quantity(
-            star.zone.place(light), "", f"insolation against the limits of {star.zone.temperature:g} K", _KOPPARAPU
+            star.zone.classify_insolation(light),
+            "",
+            f"insolation against the limits of {star.zone.temperature:g} K",
+            _KOPPARAPU,
         )
     return found
 

@@ -33,8 +33,8 @@ def make_colour_ramp(count: int) -> list[str]:
         return [_RAMP[4]][:count]
     found: list[str] = []
     for number in range(count):
-        place, share = divmod(number * (len(_RAMP) - 1), count - 1)
-        found.append(mix_colours(_RAMP[place], _RAMP[min(place + 1, len(_RAMP) - 1)], share / (count - 1)))
+        step, share = divmod(number * (len(_RAMP) - 1), count - 1)
+        found.append(mix_colours(_RAMP[step], _RAMP[min(step + 1, len(_RAMP) - 1)], share / (count - 1)))
     return found
 
 

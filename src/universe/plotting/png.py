@@ -42,15 +42,14 @@ def render_png(drawing: Drawing) -> bytes:
             case Dots():
                 radius = mark.radius * times
                 for x, y in mark.points:
-                    place = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
-                    pen.ellipse(place, fill=mark.fill)
+                    box = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
+                    pen.ellipse(box, fill=mark.fill)
             case Label():
                 font = _load_font(
                     mark.size * times, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text)
                 )
-                place = (mark.x * times, mark.y * times)
                 pen.text(
-                    place,
+                    (mark.x * times, mark.y * times),
                     mark.text,
                     fill=mark.fill,
                     font=font,

@@ -55,14 +55,14 @@ class RadialScale:
         return [step * times for times in range(1, int(self.outer / step * (1 + 1e-9)) + 1)]
 
 
-def choose_scale(distances: Floats, farthest: float, page_radius: float, wish: Any = "auto") -> RadialScale:
+def choose_scale(distances: Floats, farthest: float, page_radius: float, kind: Any = "auto") -> RadialScale:
     """Return the scale for bodies at these distances from the centre, up to `farthest`.
 
     Raises InvalidInput for a wish that is none of `SCALES`.
     """
-    if wish not in SCALES:
+    if kind not in SCALES:
         raise InvalidInput(
-            f"There is no scale '{str(wish)[:40]}'.",
+            f"There is no scale '{str(kind)[:40]}'.",
             hint="Leave it to the distances with auto, or choose linear or log.",
             argument="scale",
             allowed=", ".join(SCALES),
@@ -71,7 +71,7 @@ def choose_scale(distances: Floats, farthest: float, page_radius: float, wish: A
     # Distances that are next to nothing beside the farthest are roundings, or moons of what stands in the middle.
     apart = distances[distances > outer * 1e-9]
     nearest = float(apart.min()) if apart.size else outer
-    is_log = wish == "log" or (wish == "auto" and outer / nearest > _WIDE)
+    is_log = kind == "log" or (kind == "auto" and outer / nearest > _WIDE)
     return RadialScale(is_log, max(nearest * 0.8, outer * 1e-9), outer, page_radius)
 
 

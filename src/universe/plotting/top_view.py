@@ -87,18 +87,27 @@ def draw_top_view(
     names for which there is no room. Raises InvalidInput for a page or a scale that cannot be had.
     """
     frame = _make_frame(width, height)
-    sight = find_visible_bodies(stars, positions, paths, frame, scale)
+    visible = find_visible_bodies(stars, positions, paths, frame, scale)
     unit = choose_length_unit(stars.values())
     head = list(draw_heading(title, format_time(stars.values(), t, unit), frame, width))
-    if sight is None:
+    if visible is None:
         marks: list[Mark] = [*head, _draw_empty_note(stars, frame)]
     else:
         page = Page(width, height)
-        foot = list(draw_footer(sight, frame, unit, width, height))
+        foot = list(draw_footer(visible, frame, unit, width, height))
         for label in (mark for mark in (*head, *foot) if isinstance(mark, Label)):
             page.occupy(measure_label(label))
-        marks = [*draw_rings(sight, frame), *_draw_orbits(stars, sight, frame), *_draw_dots(stars, sight, frame, page)]
-        marks += [*_draw_names(stars, sight, frame, page), *draw_ring_labels(sight, frame, unit, page), *head, *foot]
+        marks = [
+            *draw_rings(visible, frame),
+            *_draw_orbits(stars, visible, frame),
+            *_draw_dots(stars, visible, frame, page),
+        ]
+        marks += [
+            *_draw_names(stars, visible, frame, page),
+            *draw_ring_labels(visible, frame, unit, page),
+            *head,
+            *foot,
+        ]
     return Drawing(width, height, BACKGROUND, clean_text(title, 120) or "A universe", tuple(marks))
 
 
@@ -119,39 +128,41 @@ def _make_frame(width: int, height: int) -> Frame:
 
 
 def _draw_empty_note(stars: Bodies, frame: Frame) -> Label:
-    said = "No body of this universe has a position." if stars else "This universe is empty."
-    return Label(frame.x, frame.y, said, 20 * frame.unit, DIM, "middle")
+    text = "No body of this universe has a position." if stars else "This universe is empty."
+    return Label(frame.x, frame.y, text, 20 * frame.unit, DIM, "middle")
 
 
-def _draw_orbits(stars: Bodies, sight: VisibleBodies, frame: Frame) -> Iterator[Polyline]:
-    places = {body_id: place for place, body_id in enumerate(sight.ids)}
+def _draw_orbits(stars: Bodies, visible: VisibleBodies, frame: Frame) -> Iterator[Polyline]:
+    index_of = {body_id: index for index, body_id in enumerate(visible.ids)}
     shown: list[tuple[str, int]] = []
-    for body_id, path in sight.paths.items():
-        place = places.get(body_id)
-        if place is None or float(np.ptp(path, axis=0).max()) < 4 * sight.dots[place]:
+    for body_id, path in visible.paths.items():
+        index = index_of.get(body_id)
+        if index is None or float(np.ptp(path, axis=0).max()) < 4 * visible.dots[index]:
             continue
-        shown.append((body_id, place))
-    lines = [(sight.paths[body_id], place, choose_body_colour(stars[body_id].get("color"))) for body_id, place in shown]
+        shown.append((body_id, index))
+    lines = [
+        (visible.paths[body_id], index, choose_body_colour(stars[body_id].get("color"))) for body_id, index in shown
+    ]
     width = (1.3 if len(shown) <= _MOST_TRAILS else 0.7) * frame.unit
     for path, _, colour in lines:
         yield draw_orbit_line(path, colour, width)
     if len(shown) > _MOST_TRAILS:
         return
-    for (body_id, _), (path, place, colour) in zip(shown, lines, strict=True):
-        if sight.hidden[place]:
+    for (body_id, _), (path, index, colour) in zip(shown, lines, strict=True):
+        if visible.hidden[index]:
             continue
         speed = stars[body_id].get("orbitalSpeed")
         backwards = "kepler" not in stars[body_id] and isinstance(speed, (int, float)) and speed < 0
-        yield from draw_trail(path, sight.page[place], colour, 1.6 * width, backwards=backwards)
+        yield from draw_trail(path, visible.page[index], colour, 1.6 * width, backwards=backwards)
 
 
-def _draw_dots(stars: Bodies, sight: VisibleBodies, frame: Frame, page: Page) -> Iterator[Circle]:
-    visible = [place for place in range(len(sight.ids)) if not sight.hidden[place]]
-    glows = len(visible) <= _MOST_TRAILS
+def _draw_dots(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Circle]:
+    drawn = [index for index in range(len(visible.ids)) if not visible.hidden[index]]
+    glows = len(drawn) <= _MOST_TRAILS
     # The small ones come last, so that nothing large covers them.
-    for place in sorted(visible, key=lambda one: -sight.dots[one]):
-        body = stars[sight.ids[place]]
-        (x, y), radius = sight.page[place].tolist(), float(sight.dots[place])
+    for index in sorted(drawn, key=lambda one: -visible.dots[one]):
+        body = stars[visible.ids[index]]
+        (x, y), radius = visible.page[index].tolist(), float(visible.dots[index])
         colour = choose_body_colour(body.get("color"))
         page.occupy(Box(x - radius, y - radius, x + radius, y + radius))
         if glows and is_luminous(body):
@@ -163,16 +174,16 @@ def _draw_dots(stars: Bodies, sight: VisibleBodies, frame: Frame, page: Page) ->
             yield Circle(x, y, radius, fill=colour, stroke=edge, width=1.2 * frame.unit)
 
 
-def _draw_names(stars: Bodies, sight: VisibleBodies, frame: Frame, page: Page) -> Iterator[Label]:
+def _draw_names(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Label]:
     """Yield names where there is room, the largest bodies first."""
-    wanted = [place for place in range(len(sight.ids)) if not sight.hidden[place]]
-    wanted.sort(key=lambda place: (not is_luminous(stars[sight.ids[place]]), -sight.dots[place]))
-    for place in wanted[:_MOST_LABELS]:
-        body = stars[sight.ids[place]]
-        name = clean_text(body.get("name")) or clean_text(sight.ids[place])
+    wanted = [index for index in range(len(visible.ids)) if not visible.hidden[index]]
+    wanted.sort(key=lambda index: (not is_luminous(stars[visible.ids[index]]), -visible.dots[index]))
+    for index in wanted[:_MOST_LABELS]:
+        body = stars[visible.ids[index]]
+        name = clean_text(body.get("name")) or clean_text(visible.ids[index])
         if not name:
             continue
-        (x, y), radius = sight.page[place].tolist(), float(sight.dots[place])
+        (x, y), radius = visible.page[index].tolist(), float(visible.dots[index])
         gap = radius * (1.8 if is_luminous(body) else 1) + 6 * frame.unit
         size = (15 if is_luminous(body) else 13) * frame.unit
         fill = mix_colours(choose_body_colour(body.get("color")), PALE, 0.55)
@@ -205,20 +216,20 @@ def draw_universe(
 
 def _compute_paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Floats]:
     """Return the orbits to draw, as points of the universe."""
-    places = {body_id: place for place, body_id in enumerate(orrery.ids)}
+    index_of = {body_id: index for index, body_id in enumerate(orrery.ids)}
     centres: dict[str, Floats] = {}
     for body_id, body in stars.items():
         parent = body.get("parentId")
-        if isinstance(parent, str) and parent in places:
-            centres[body_id] = found[places[parent]]
+        if isinstance(parent, str) and parent in index_of:
+            centres[body_id] = found[index_of[parent]]
         elif not body.get("isRoguePlanet"):  # whose way need not lead around anything
             centres[body_id] = np.zeros(3)
     orbiting = list(centres)
     # Bodies may be at the ends of what numbers can say; the view leaves them out.
     with np.errstate(over="ignore", invalid="ignore"):
         if len(orbiting) > _MOST_ORBITS:
-            offsets = found[[places[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
-            orbiting = [orbiting[place] for place in _sample_sizes(np.nan_to_num(np.abs(offsets).max(axis=1)))]
+            offsets = found[[index_of[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
+            orbiting = [orbiting[index] for index in _sample_sizes(np.nan_to_num(np.abs(offsets).max(axis=1)))]
         segments = _SEGMENTS[0] if len(orbiting) <= _FEW else _SEGMENTS[1]
         return {body_id: orrery.compute_path(body_id, segments) + centres[body_id] for body_id in orbiting}
 

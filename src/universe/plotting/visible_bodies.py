@@ -64,18 +64,18 @@ def find_visible_bodies(
     distances = np.hypot(flat[:, 0], flat[:, 1])
     lines = {body_id: path[:, [0, 2]] - centre for body_id, path in paths.items() if _is_drawable(path)}
     reach = [float(np.hypot(line[:, 0], line[:, 1]).max()) for line in lines.values()]
-    chosen = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
+    radial_scale = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
     middle = np.array([frame.x, frame.y])
-    page = chosen.compute_page_offsets(flat) + middle
+    page = radial_scale.compute_page_offsets(flat) + middle
     dots = _compute_dot_sizes([stars[body_id] for body_id in ids], frame.unit)
     hidden = _find_hidden_moons(stars, ids, page, dots)
     return VisibleBodies(
         ids,
-        chosen,
+        radial_scale,
         page,
         dots,
         hidden,
-        {body_id: chosen.compute_page_offsets(line) + middle for body_id, line in lines.items()},
+        {body_id: radial_scale.compute_page_offsets(line) + middle for body_id, line in lines.items()},
     )
 
 
@@ -95,7 +95,7 @@ def _is_drawable(path: Floats) -> bool:
 def _find_centre(stars: Bodies, ids: list[str], flat: Floats) -> Floats:
     """Return the mean position of the bodies without a parent."""
     present = set(ids)
-    roots = [place for place, body_id in enumerate(ids) if stars[body_id].get("parentId") not in present]
+    roots = [index for index, body_id in enumerate(ids) if stars[body_id].get("parentId") not in present]
     return flat[roots or slice(None)].mean(axis=0)
 
 
@@ -119,10 +119,10 @@ def _read_radius(body: Mapping[str, Any]) -> float:
 
 
 def _find_hidden_moons(stars: Bodies, ids: list[str], page: Floats, dots: Floats) -> NDArray[np.bool_]:
-    places = {body_id: place for place, body_id in enumerate(ids)}
+    index_of = {body_id: index for index, body_id in enumerate(ids)}
     parents = [stars[body_id].get("parentId") for body_id in ids]
     above = np.array(
-        [places.get(parent, own) if isinstance(parent, str) else own for own, parent in enumerate(parents)]
+        [index_of.get(parent, own) if isinstance(parent, str) else own for own, parent in enumerate(parents)]
     )
     offset = page - page[above]
     apart = np.hypot(offset[:, 0], offset[:, 1])

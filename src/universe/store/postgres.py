@@ -238,8 +238,8 @@ class PostgresStore:
     async def put_snapshot(
         self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
     ) -> None:
-        kept = [*keep, snapshot.version] if keep else []
-        await self._fetch_rows(_PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept, made_at)
+        kept_versions = [*keep, snapshot.version] if keep else []
+        await self._fetch_rows(_PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept_versions, made_at)
 
     async def list_heads(self) -> list[Head]:
         return [Head(*row) for row in await self._fetch_rows(_HEADS)]

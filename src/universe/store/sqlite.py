@@ -189,9 +189,9 @@ class SqliteStore:
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
             if keep:
-                kept = json.dumps([*keep, snapshot.version])
+                kept_versions = json.dumps([*keep, snapshot.version])
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
-                connection.execute(sql, (universe_id, kept))
+                connection.execute(sql, (universe_id, kept_versions))
 
         if _is_valid_text(universe_id):
             await self._write(write_snapshot)

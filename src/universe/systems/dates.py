@@ -96,8 +96,8 @@ def describe_inexact_conversion(at: date | datetime) -> str | None:
 
 def _compute_tdb_offset(instant: datetime) -> float:
     """Return TDB - UTC in seconds."""
-    place = bisect_right(_DAYS, instant)
-    return _OFFSETS[place - 1] if place else 0.0
+    index = bisect_right(_DAYS, instant)
+    return _OFFSETS[index - 1] if index else 0.0
 
 
 def _normalise_utc(at: date | datetime) -> datetime:

@@ -116,11 +116,11 @@ def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | No
     epoch = cast("Mapping[str, Any]", physical).get("epochJulianDate") if isinstance(physical, Mapping) else None
     if name is None or isinstance(epoch, bool) or not isinstance(epoch, (int, float)):
         return None
-    made = _load_bodies(name, float(epoch)).get(key)
-    value = None if made is None else _read_field(made, field)
-    if made is None or value is None:
+    shipped_body = _load_bodies(name, float(epoch)).get(key)
+    value = None if shipped_body is None else _read_field(shipped_body, field)
+    if shipped_body is None or value is None:
         return None
-    sources = tuple(one for one in made["sources"] if field in one["fields"])
+    sources = tuple(one for one in shipped_body["sources"] if field in one["fields"])
     facts = next(one for one in _read(name)["bodies"] if one["id"] == key)
     note = facts.get("note", "") if f"{field}Is" in facts else ""
     tolerance = _NEAR if _MAY_BE_NEAR_ZERO.match(field) else 0.0

@@ -38,11 +38,11 @@ _SIGNS: Final = {
 }
 
 
-def print_new_universe(made: dict[str, Any]) -> None:
+def print_new_universe(created: dict[str, Any]) -> None:
     """Print the name, size and id of a new universe."""
     console = make_console()
-    name, bodies = escape_text(made["name"]), _format_body_count(made["bodies"])
-    console.print(f"Created [bold]{name}[/bold] with {bodies}: {escape_text(made['id'])}")
+    name, bodies = escape_text(created["name"]), _format_body_count(created["bodies"])
+    console.print(f"Created [bold]{name}[/bold] with {bodies}: {escape_text(created['id'])}")
 
 
 def print_universe_list(found: list[dict[str, Any]]) -> None:

@@ -46,7 +46,7 @@ def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None
     found = [zone.distances[name] for name in ("recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars")]
     assert found == pytest.approx([0.750, 0.950, 1.676, 1.768], abs=0.0005)
     assert zone.note is None
-    assert [zone.place(light) for light in (1.9, 1.5, 1.0, 0.34, 0.2)] == [
+    assert [zone.classify_insolation(light) for light in (1.9, 1.5, 1.0, 0.34, 0.2)] == [
         "too hot",
         "optimistic edge",
         "inside",

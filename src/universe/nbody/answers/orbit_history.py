@@ -124,10 +124,10 @@ def list_pairs(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
 def _compute_elements(
     start: Start, positions: Floats, velocities: Floats, frames: Floats | None = None
 ) -> OsculatingElements:
-    places, speeds = start.relative @ positions, start.relative @ velocities
+    offsets, speeds = start.relative @ positions, start.relative @ velocities
     if frames is not None:
-        places, speeds = (np.einsum("nij,...nj->...ni", frames, one) for one in (places, speeds))
-    return compute_osculating_elements(places, speeds, G * start.orbited_mass)
+        offsets, speeds = (np.einsum("nij,...nj->...ni", frames, one) for one in (offsets, speeds))
+    return compute_osculating_elements(offsets, speeds, G * start.orbited_mass)
 
 
 def _compute_invariable_frames(start: Start) -> Floats:
@@ -135,8 +135,8 @@ def _compute_invariable_frames(start: Start) -> Floats:
 
     Angles among siblings then do not depend on the reference plane, nor on which of its sides is called up.
     """
-    places, speeds = start.relative @ start.positions, start.relative @ start.velocities
-    momenta = np.cross(places, speeds) * np.maximum(start.masses, 1e-30)[:, None]
+    offsets, speeds = start.relative @ start.positions, start.relative @ start.velocities
+    momenta = np.cross(offsets, speeds) * np.maximum(start.masses, 1e-30)[:, None]
     frames = np.broadcast_to(np.eye(3), (len(start.ids), 3, 3)).copy()
     for parent in set(start.parents) - {-1}:
         family = [index for index, one in enumerate(start.parents) if one == parent]

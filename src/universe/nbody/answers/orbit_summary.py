@@ -72,11 +72,11 @@ def find_ejections(start: Start, motion: OrbitHistory, samples: Samples) -> list
     found: list[dict[str, Any]] = []
     is_bound = (motion.axes > 0) & np.isfinite(motion.axes)
     is_unbound = motion.axes[-1] < 0
-    places = start.relative @ samples.positions[[0, -1]]
+    offsets = start.relative @ samples.positions[[0, -1]]
     speeds = start.relative @ samples.velocities[-1]
     for body, parent in enumerate(start.parents):
-        at_end, distance = places[1, body], float(np.linalg.norm(places[1, body]))
-        is_leaving = float(at_end @ speeds[body]) > 0 and distance > float(np.linalg.norm(places[0, body]))
+        at_end, distance = offsets[1, body], float(np.linalg.norm(offsets[1, body]))
+        is_leaving = float(at_end @ speeds[body]) > 0 and distance > float(np.linalg.norm(offsets[0, body]))
         if parent < 0 or not is_bound[0, body] or not is_unbound[body] or not is_leaving:
             continue
         last_bound = int(np.flatnonzero(is_bound[:, body])[-1])
