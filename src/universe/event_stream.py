@@ -83,7 +83,7 @@ class EventStream(Response):
 
     @property
     def stalled_s(self) -> float:
-        """The seconds for which the listener has not received anything."""
+        """The number of seconds since the listener last received data."""
         return 0.0 if self._sending_since is None else monotonic() - self._sending_since
 
     def drop(self) -> None:

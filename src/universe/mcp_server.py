@@ -156,7 +156,7 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
         ] = None,
         idempotencyKey: Annotated[  # noqa: N803
             str | None,
-            Field(min_length=1, max_length=KEY_CHARS, description="A command sent again with its key is done once."),
+            Field(min_length=1, max_length=KEY_CHARS, description="A command sent again with its key is applied once."),
         ] = None,
     ) -> str:
         """Change a universe by one command; return the new state or the changes, the events, the version and warnings.

@@ -51,7 +51,7 @@ def read_document(path: Path) -> Document:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Put the content there, whole or not at all. Raises Unwritable."""
+    """Write the whole content, or nothing. Raise Unwritable."""
     try:
         write_atomic(path, content, access="kept")
     except OSError as exc:

@@ -1,4 +1,4 @@
-"""How tables and passages name a body: `TRAPPIST-1 e`, `TRAPPIST-1e`, `planet e`, or `e` alone as a label."""
+"""Names of a body in tables and passages: `TRAPPIST-1 e`, `TRAPPIST-1e`, `planet e`, or `e` alone as a label."""
 
 import re
 from collections.abc import Mapping
@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any, Final, Self
 
 _PLANET: Final = re.compile(r"(?P<stem>.*\w)[\s_-]+(?P<letter>[a-z])")
-"""The name or id of a planet: that of its star, and a letter."""
+"""The name or id of a planet: the name of its star and a letter."""
 _FOOTNOTE: Final = re.compile(r"\^\{?[\w*†‡,]{1,3}\}?$|[†‡]+$")
 _SOLAR: Final = "sun mercury venus earth moon mars jupiter saturn uranus neptune pluto ceres"
 _IS_UNIT: Final = re.compile(r"['’]?s?[- ]*(?:mass|radi|like|size)", re.IGNORECASE)
-"""What follows a name in a unit or a comparison: Earth masses, Earth-like."""
+"""Words after a name in a unit or a comparison: Earth masses, Earth-like."""
 _MORE_LETTERS: Final = r"(?:(?:\s*,\s*|\s*,?\s+and\s+|\s*[-–]\s*)[a-z]\b)*"
 _IN_SYSTEM: Final = re.compile(rf"\b(?:{_SOLAR.replace(' ', '|')})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class BodyNames:
-    """The names of one body: those that stand alone, the letter of a planet, and the star before the letter."""
+    """The names of one body: full names, the letter of a planet, and the name of its star."""
 
     names: tuple[str, ...]
     letter: str = ""
@@ -25,7 +25,7 @@ class BodyNames:
 
     @classmethod
     def of(cls, body: Mapping[str, Any] | None) -> Self | None:
-        """Return the names of a body, or None if nothing names it."""
+        """Return the names of a body, or None if it has no name."""
         given = [body.get(key) for key in ("name", "id")] if body is not None else []
         names = tuple(name for name in given if isinstance(name, str) and _remove_separators(name))
         if not names:
@@ -34,7 +34,7 @@ class BodyNames:
         return cls(names, planet["letter"], planet["stem"]) if planet else cls(names)
 
     def is_label(self, label: str, context: str) -> bool:
-        """Return whether a cell is a label of this body and of no other.
+        """Return True if a cell is a label of this body and of no other.
 
         A letter alone names a planet of the star that the context is about: the caption, the section or the title.
         """
@@ -59,18 +59,18 @@ class BodyNames:
                     found[match.start("more") + more.start()] = more[0] == self.letter
         else:
             for name in self.names:
-                # A planet of a star, `TRAPPIST-1 e`, is another body than the star.
+                # A planet of a star, `TRAPPIST-1 e`, is not the star.
                 for match in re.finditer(rf"{_make_name_pattern(name)}(?P<planet>[\s-]*[a-z]\b)?(?!\w)", text):
                     if not _IS_UNIT.match(text, match.end()):
                         found.setdefault(match.start(), not match["planet"])
         return sorted(found.items())
 
     def names_own_star(self, text: str) -> bool:
-        """Return whether a text names the star of this planet; True for a body that is no planet by its name."""
+        """Return True if a text names the star of this planet, or if the body does not have the name of a planet."""
         return not self.stem or bool(re.search(rf"{_make_name_pattern(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
 
     def names_only_this_body(self, text: str) -> bool:
-        """Return whether a caption or heading mentions this body and no other."""
+        """Return True if a caption or heading mentions this body and no other."""
         mentions = self.find_mentions(text)
         return bool(mentions) and all(is_this for _, is_this in mentions)
 

@@ -1,4 +1,4 @@
-"""The command that sets a value of a body from the table row that states it, as a node of workflows."""
+"""The workflow node that makes a command from a table row: it sets a value of a body and cites the row."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Found = tuple[dict[str, Any], Statement]
 
 
 class NotStated(InvalidInput):
-    """No row states the value, or another value than the one that is claimed."""
+    """No row states the value, or the rows state another value."""
 
     code = "not_stated"
 
@@ -27,7 +27,7 @@ class NotStated(InvalidInput):
 def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
     """Return the command that sets a field of a body to the value that one of the rows states, with its source.
 
-    Raises NotStated if no row states a value for this body, if rows state different values, or if `value` is not the
+    Raise NotStated if no row states a value for this body, if rows state different values, or if `value` is not the
     number of a row.
     """
     body, field = params["body"], params.get("field") or "mass"
@@ -79,7 +79,7 @@ def _choose_statement(
         raise NotStated(
             f"No table row of {_format_short_citation(paper)} on the shelf states {value:.12g} as the {field} "
             f"of {body}: the row states {_format_statements(found)}.",
-            hint=f"Leave the value out to take the stated number, {found[0][1].stated:g}.",
+            hint=f"Leave out the value to use the stated number, {found[0][1].stated:g}.",
             body=body,
         )
     first = found[0]
@@ -87,7 +87,7 @@ def _choose_statement(
         raise NotStated(
             f"Rows of {_format_short_citation(paper)} state different values as the {field} of {body}: "
             f"{_format_statements(found)}.",
-            hint="Give the value that is meant, or only the row that is meant.",
+            hint="Give one of these values, or only the row that applies.",
             body=body,
         )
     return first
@@ -110,7 +110,7 @@ def _make_source(
 
 
 def _format_short_citation(paper: Mapping[str, Any]) -> str:
-    """Return how a person names a paper, such as Agol et al. (2021)."""
+    """Return a short citation such as Agol et al. (2021)."""
     given = cast("list[Any]", paper.get("authors") or [])
     authors = [name for name in given if isinstance(name, str) and name.strip()]
     if not authors:
@@ -128,7 +128,7 @@ def _make_hint(reasons: list[str]) -> str:
 
 
 def _format_row(location: Mapping[str, Any]) -> str:
-    """Return the row under its header as a markdown table; a passage has none."""
+    """Return the row and its header as a Markdown table; an empty string for a passage."""
     return "\n".join(_format_lines(location))
 
 

@@ -14,7 +14,7 @@ _ANYTHING: Final = re.compile(
     r"^(?:values?|this (?:work|paper|study)|adopted|median|mean|best[- ]fit|result|estimate|posterior|)[:.]?$",
     re.IGNORECASE,
 )
-"""Headers of a column that say nothing of the body or the quantity."""
+"""Column headers that name neither a body nor a quantity."""
 
 
 _SENTENCE_END: Final = re.compile(r"[.;?!]\s+(?=[A-Z])")
@@ -24,12 +24,12 @@ _DOUBT: Final = re.compile(
     r"|uncertaint(?:y|ies)|error|precision|prior|core|mantle|iron|water|ice|atmospher\w+|envelope|difference)\b",
     re.IGNORECASE,
 )
-"""Words that may make a sentence state another quantity, or that the number does not hold."""
+"""Words after which a number may be another quantity or not a measured value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a paper: `{section?, page?, table?, header?: [cells], row?: [cells], passage?, …}`, validated."""
+    """A location in a paper: `{section?, page?, table?, header?: [cells], row?: [cells], passage?, …}`, validated."""
 
     section: str = ""
     page: str = ""
@@ -46,7 +46,7 @@ class Location:
         return normalise_number_text(f"{self.table}. {self.section}. {self.title}")
 
     def describe(self) -> str:
-        """Return where the location is, such as `table "Planets", section "Results"`."""
+        """Return a description of the location, such as `table "Planets", section "Results"`."""
         parts = [("table", self.table), ("section", self.section), ("page", self.page)]
         return ", ".join(f'{name} "{value}"' if name != "page" else f"page {value}" for name, value in parts if value)
 
@@ -60,7 +60,7 @@ class StatedNumber:
 
 
 def parse_location(given: object, title: object = "") -> Location | None:
-    """Return a location in the paper of this title as validated texts, or None for what is not one. Does not raise."""
+    """Return a validated location in the paper with this title, or None if it is invalid. Never raise."""
     if not isinstance(given, Mapping):
         return None
     entry = cast("Mapping[Any, Any]", given)
@@ -70,7 +70,7 @@ def parse_location(given: object, title: object = "") -> Location | None:
 
 
 def find_stated_numbers(location: Location, quantity: Quantity, body: BodyNames | None) -> list[StatedNumber] | str:
-    """Return the numbers that the location states for the quantity of the body, or why there is none."""
+    """Return the numbers that the location states for the quantity of the body, or the reason why there are none."""
     if location.row:
         return _find_numbers_in_row(location, quantity, body)
     return _find_numbers_in_passage(normalise_number_text(location.passage), quantity, body, location.context)
@@ -86,7 +86,7 @@ def _find_numbers_in_row(location: Location, quantity: Quantity, body: BodyNames
     if not labelled and header:
         return f"Neither the row nor a column of the table is labelled as {quantity.name}."
     if not labelled:
-        # Without a header, only a unit such as M⊕ in the cell itself tells what the number is.
+        # Without a header, only a unit such as M⊕ in the cell identifies the quantity.
         labelled = [(cell, "", False) for cell, _ in columns if _is_named_by_unit(cell, quantity)]
         if not labelled:
             return f"The row has no header, and no number in it has a unit of {quantity.name}."
@@ -189,9 +189,9 @@ def _find_unit(passage: str, measured: WrittenNumber, quantity: Quantity) -> Uni
 def _belongs_to_body(
     measured: WrittenNumber, numbers: Sequence[WrittenNumber], mentions: Sequence[tuple[int, bool]]
 ) -> bool:
-    """Return whether a number of a passage belongs to the body: the last body before it, with no other number between.
+    """Return True if the body is the last one before the number in a passage, without another number between.
 
-    In "d and e have 0.39 and 0.69 Earth masses" no number belongs to one body for certain.
+    In "d and e have 0.39 and 0.69 Earth masses" no number certainly belongs to one body.
     """
     if all(is_this for _, is_this in mentions):
         return True
@@ -206,7 +206,7 @@ def _belongs_to_body(
 
 
 def select_values(stated: Sequence[StatedNumber]) -> list[StatedNumber]:
-    """Return the numbers that are values, and not limits, percentages or ends of ranges."""
+    """Return the numbers that are values, without limits, percentages and ends of ranges."""
     return [one for one in stated if one.measured.kind == "value"]
 
 

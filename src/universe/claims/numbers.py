@@ -1,4 +1,4 @@
-"""Read numbers as papers write them: with uncertainties, powers of ten, LaTeX markup and unicode signs."""
+"""Parsing of numbers in papers: with uncertainties, powers of ten, LaTeX markup and Unicode signs."""
 
 import math
 import re
@@ -73,7 +73,7 @@ _LIMIT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class WrittenNumber:
-    """A number of a text: its value, half a unit of its last digit, the characters and the position."""
+    """A number in a text: its value, half a unit of its last digit, its characters and its position."""
 
     value: float
     half_digit: float
@@ -95,7 +95,7 @@ def normalise_number_text(text: str) -> str:
 
 
 def read_numbers(text: str) -> list[WrittenNumber]:
-    """Return the numbers of a `plain_text`, in order. An uncertainty is part of its number and never one of its own."""
+    """Return the numbers in a normalised text, in order. An uncertainty is part of its number."""
     return [measured for match in _NUMBER.finditer(text) if (measured := _parse_number(match, text)) is not None]
 
 

@@ -14,24 +14,24 @@ SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"
 
 _MOST_DEVIATION: Final = 1e-3
-"""A value may differ from the stated number by its rounding, yet not by more than this part of it."""
+"""The largest relative difference between a value and the stated number that counts as rounding."""
 _CONVERSION: Final = 2e-5
-"""By how much constants such as the mass of the Earth differ between authors."""
+"""The relative difference between authors of constants such as the mass of the Earth."""
 _ARITHMETIC: Final = 1e-12
 _SHOWN: Final = 200
 
 TextOf = Callable[[Mapping[str, Any]], str | None]
-"""From a source to the text of its paper on the shelf; None if the shelf does not have it."""
+"""A function that returns the text of a source's paper on the shelf, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimStatus:
-    """Whether a location supports a value, and why."""
+    """The result of the check of a value against a location, with the reason."""
 
     status: str
     """`SUPPORTED` or `UNVERIFIED`."""
     reason: str
-    """One or two sentences for a person."""
+    """One or two sentences."""
     as_written: str = ""
     """The number as the paper writes it, such as `0.692 ± 0.022`; empty if none was found."""
     unit: str = ""
@@ -39,7 +39,7 @@ class ClaimStatus:
     stated: float | None = None
     """The number in that unit."""
     checked: bool = False
-    """Whether the location was found in the text of the paper on a shelf."""
+    """True if the location was found in the text of the paper on a shelf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ def check_claim(
     body: Mapping[str, Any] | None = None,
     text_of: TextOf | None = None,
 ) -> ClaimStatus:
-    """Return whether the location of `field` in `source` contains `value`, which is in the unit of the field.
+    """Check whether the location of `field` in `source` contains `value`, given in the unit of the field.
 
-    `body` is the body that carries the value: the row or passage must name it. Does not raise, whatever `source`
-    holds; what `text_of` raises is raised.
+    `body` is the body that carries the value: the row or passage must name it. Raise only the
+    errors of `text_of`.
     """
     located: object = source.get("locations")
     given = cast("Mapping[str, Any]", located).get(field) if isinstance(located, Mapping) else None
@@ -88,9 +88,9 @@ def check_claim(
 def read_statement(
     given: object, field: str, *, body: Mapping[str, Any] | None = None, title: object = ""
 ) -> Statement | str:
-    """Return what a location in the paper of this title states for a field of a body, or why it states nothing.
+    """Return the value that a location in the paper with this title states for a field, or why it states none.
 
-    A location that states two different values states nothing. Does not raise.
+    A location with two different values states none. Never raise.
     """
     location = parse_location(given, title)
     if location is None:
@@ -106,7 +106,7 @@ def read_statement(
         return several
     first = values[0]
     value = quantity.convert_from_unit(first.measured.value, first.unit)
-    assert value is not None  # `stated_in` gives only units of the quantity
+    assert value is not None  # only units of the quantity are found
     scale = find_display_scale(field, body)
     return Statement(value * scale, first.unit.format_number(first.measured.text), *_list_facts(first)[1:])
 
@@ -136,7 +136,7 @@ def _compare_value(location: Location, field: str, value: float, body: Mapping[s
 
 
 def _describe_conflict(values: Sequence[StatedNumber]) -> str:
-    """Return why values of one unit that differ state nothing; nothing for one value, or one in several units."""
+    """Return the conflict between different values in one unit; an empty string if there is none."""
     first = {one.unit: one.measured.value for one in reversed(values)}
     if all(one.measured.value == first[one.unit] for one in values):
         return ""
@@ -144,7 +144,7 @@ def _describe_conflict(values: Sequence[StatedNumber]) -> str:
 
 
 def _is_rounded_value(value: float, stated: StatedNumber, quantity: Quantity) -> bool:
-    """Return whether a value rounds to the stated number, give or take the constants of the conversion."""
+    """Return True if a value rounds to the stated number, within the tolerance of conversion constants."""
     inside = quantity.convert_to_unit(value, stated.unit)
     if inside is None or not math.isfinite(inside):
         return False

@@ -1,4 +1,4 @@
-"""Find a location in the text of its paper: the row under its header, or the passage."""
+"""Search of the text of a paper for a location: a row under its header, or a passage."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ _MOST_TEXT: Final = 20_000_000
 
 
 def is_location_in_text(location: Location, text: str) -> bool:
-    """Return whether the text contains the row, under the header if there is one, or the passage."""
+    """Return True if the text contains the row, below its header if it has one, or the passage."""
     text = text[:_MOST_TEXT]
     if not location.row:
         return _normalise_for_comparison(location.passage) in _normalise_for_comparison(text)
@@ -23,7 +23,7 @@ def is_location_in_text(location: Location, text: str) -> bool:
 
 
 def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
-    """Look for the row in the lines of a table; lines that cannot have it, or the header, are not read closely."""
+    """Return True if a table contains the row below the header. Lines that cannot match are skipped early."""
     columns: dict[int, set[tuple[int, ...]]] = {}
     for line in table:
         may_be_row, may_be_header = row.can_be_in(line), bool(header.cells) and header.can_be_in(line)
@@ -40,7 +40,7 @@ def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
 
 
 class _Cells:
-    """The cells of a row or header, and a quick test for lines that cannot have them."""
+    """The cells of a row or header, with a fast test for lines that cannot contain them."""
 
     def __init__(self, written: Sequence[str]) -> None:
         self.cells = [_normalise_for_comparison(cell) for cell in written]
@@ -54,7 +54,7 @@ class _Cells:
 
 
 def _find_columns(cells: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """Return the columns of `cells` that hold the wanted cells in their order; empty if one is missing."""
+    """Return the columns of `cells` with the wanted cells, in order; an empty list if one is missing."""
     if list(cells) == list(wanted):
         return list(range(len(wanted)))
     found: list[int] = []
@@ -91,7 +91,7 @@ def _split_cells(line: str) -> list[str]:
 
 
 def _has_line(text: str, row: _Cells, header: _Cells) -> bool:
-    """Look for the row in text without marks between cells, as a PDF gives it: one line, the header in one before."""
+    """Return True if a line of plain text, as from a PDF, contains the row and an earlier line the header."""
     wanted, above = "".join(row.cells), "".join(header.cells)
     has_header = not above
     if len(row.cells) < 2 or not wanted:
@@ -108,6 +108,6 @@ def _has_line(text: str, row: _Cells, header: _Cells) -> bool:
 
 
 def _normalise_for_comparison(text: str) -> str:
-    """Return the plain text without spaces, braces, marks of indices and quotation marks, in one case."""
+    """Return the text in lower case, without spaces, braces, index marks and quotation marks."""
     pieces = (normalise_number_text(text[at : at + MOST_CHARS]) for at in range(0, len(text), MOST_CHARS))
     return re.sub(r"[\s{}_\"'“”‘’]+", "", "".join(pieces)).casefold()

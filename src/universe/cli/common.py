@@ -70,7 +70,7 @@ def _check_database_exists(db: str | None) -> None:
 
 
 def get_account_name() -> str:
-    """Return the name of the user account, as the system or the environment gives it."""
+    """Return the name of the user account, from the system or the environment."""
     import getpass
 
     try:
@@ -161,7 +161,7 @@ def print_json(value: Any) -> None:
 
 
 class Progress:
-    """The progress of long work on stderr, from its second second on. Call it with the part done, from 0 to 1."""
+    """The progress of long work on stderr, shown after one second. Call it with the fraction done, from 0 to 1."""
 
     def __init__(self, label: str, *, is_quiet: bool = False, stream: TextIO | None = None) -> None:
         self._label = label
@@ -190,7 +190,7 @@ class Progress:
             self._write(_ERASE)
 
     def _write(self, text: str) -> None:
-        """Write text; after an error of the stream, be quiet instead of ending the work."""
+        """Write text; after an error of the stream, write nothing more."""
         try:
             self._stream.write(text)
             self._stream.flush()

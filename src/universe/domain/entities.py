@@ -36,7 +36,7 @@ class Position(TypedDict):
 
 
 class PlanetaryRing(TypedDict):
-    """A ring around a body; the radii are multiples of the body's."""
+    """A ring around a body; its radii are multiples of the radius of the body."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 

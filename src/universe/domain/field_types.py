@@ -99,7 +99,7 @@ class Kepler(TypedDict):
     derived: NotRequired[
         Annotated[
             Literal["semiMajorAxis", "period"],
-            Field(description="Which of the two N-body runs derive from the other by Kepler's third law."),
+            Field(description="The element that N-body runs derive from the other by Kepler's third law."),
         ]
         | None
     ]
@@ -135,7 +135,7 @@ def check_orbit(orbit: Kepler) -> Kepler:
 
 
 class StateVector(TypedDict):
-    """Where a body was and how it moved at an instant, from an ephemeris: N-body runs start from there."""
+    """The position and velocity of a body at an instant, from an ephemeris. N-body runs start from it."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -143,12 +143,12 @@ class StateVector(TypedDict):
     position: Annotated[list[float], Field(min_length=3, max_length=3, description="In AU, in the reference frame.")]
     velocity: Annotated[list[float], Field(min_length=3, max_length=3, description="In AU a day.")]
     mass: NotRequired[
-        Annotated[float, Field(ge=0, description="In solar masses, with which it moved since; the body's if left out.")]
+        Annotated[float, Field(ge=0, description="In solar masses, as used since; the mass of the body if left out.")]
         | None
     ]
     frame: NotRequired[str | None]
     elements: NotRequired[
-        Annotated[str, Field(description="A digest of the kepler block; the vector counts while it matches.")] | None
+        Annotated[str, Field(description="A digest of the kepler block; the vector is used while it matches.")] | None
     ]
 
 
@@ -163,7 +163,7 @@ class Stated(TypedDict):
 
 
 class Location(TypedDict):
-    """A place in a publication that states a value: a table row or a passage."""
+    """A location in a publication that states a value: a table row or a passage."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -198,13 +198,12 @@ class Source(TypedDict):
         | None
     ]
     locations: NotRequired[
-        Annotated[dict[str, Location], Field(description="For each field the place in the publication that states it.")]
-        | None
+        Annotated[dict[str, Location], Field(description="For each field the location that states it.")] | None
     ]
 
 
 class SetBy(TypedDict):
-    """The command that gave a value, or left it without its source. Written by the program."""
+    """The command that set a value or withdrew its source. Written by the program."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 
@@ -216,7 +215,7 @@ class SetBy(TypedDict):
     ]
     basis: NotRequired[Annotated[str, Field(description="The value was recomputed from this field.")] | None]
     withdrawn: NotRequired[
-        Annotated[str, Field(description="The value is as before; a change of this field took its source.")] | None
+        Annotated[str, Field(description="The value is unchanged; a change of this field withdrew its source.")] | None
     ]
     universe: NotRequired[Annotated[str, Field(description="The universe of the version, if it is another.")] | None]
     imported: NotRequired[

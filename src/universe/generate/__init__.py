@@ -1,4 +1,4 @@
-"""Universes from a seed: a random number generator, a grammar of systems, and what fills them."""
+"""Generation of universes from a seed: random numbers, a grammar of systems, and their contents."""
 
 from universe.generate.config import MOST_BODIES, STYLES, GenerationConfig, load_config, make_preset_config
 from universe.generate.generator import generate, generate_from_config

@@ -9,7 +9,7 @@ from universe.generate.system import Entity, System
 _ROCKS: Final = {"low": 300, "medium": 600, "high": 900, "ultra": 1200}
 _ICES: Final = {"low": 500, "medium": 1000, "high": 1500, "ultra": 2000}
 _KUIPER: Final = {"tight": (1.5, 2.5), "classical": (2.0, 3.5), "wide": (2.5, 4.5)}
-"""In outermost planets' distances."""
+"""In units of the distance of the outermost planet."""
 _OUTER: Final = (1.5, 2.25)
 _THICKNESS: Final = {"mainBelt": 0.5, "heavyDebris": 1.0}
 

@@ -1,4 +1,4 @@
-"""Black holes: how likely a star is one, how heavy, how fast it spins and what glows around it."""
+"""Black holes: their probability, mass, spin, accretion disk and jets."""
 
 import math
 from typing import Any, Final
@@ -34,7 +34,7 @@ def draw_black_hole_properties(rng: Prng, config: GenerationConfig, mass: float)
     spin = 0.998 * rng.draw_biased(config.black_hole_spin_level)
     glow = _GLOW[config.black_hole_accretion_style] * (0.5 + 0.5 * config.black_hole_accretion_intensity)
     has_disk = rng.chance(0.4 + 0.6 * config.black_hole_accretion_intensity)
-    # What falls in circles closer to a hole that turns faster.
+    # Matter orbits closer to a black hole that spins faster.
     inner = shadow * (3.6 - 1.6 * spin)
     return {
         "hasAccretionDisk": has_disk,

@@ -1,4 +1,4 @@
-"""Protoplanetary disks: dust around young stars, banded and bright as far as it is asked for."""
+"""Protoplanetary disks around stars, and rings around planets."""
 
 from typing import Any
 

@@ -32,7 +32,7 @@ def generate(preset: str, seed: str | int, **overrides: Any) -> dict[str, Any]:
     """Return the plain state of a universe.
 
     `preset` is one of TOPOLOGIES or STYLES; `overrides` are settings of GenerationConfig by their JSON names.
-    Raises InvalidInput for an unknown preset or setting, and for more than MOST_BODIES bodies.
+    Raise InvalidInput for an unknown preset or setting, and for more than MOST_BODIES bodies.
     """
     return generate_from_config(make_preset_config(preset, seed, **overrides))
 
@@ -108,14 +108,14 @@ class _Budget:
         if self._left < 0:
             raise InvalidInput(
                 f"This universe could have more than {MOST_BODIES:,} bodies.",
-                hint="Ask for fewer systems (maxSystems), or for fewer Lagrange points and Trojans.",
+                hint="Set fewer systems (maxSystems), or for fewer Lagrange points and Trojans.",
                 argument="maxSystems",
                 allowed=f"at most {MOST_BODIES:,} bodies",
             )
 
 
 def _count_possible_extras(config: GenerationConfig, topology: Node) -> int:
-    """Return how many comets, Lagrange points and Trojans can join the bodies of a topology."""
+    """Return the largest number of comets, Lagrange points and Trojans that a topology can get."""
     planets = topology.find_children("planet")
     points, scope = choose_lagrange_points(config), config.lagrange_pair_scope
     pairs = len(planets) if scope != "planetMoon" else 0

@@ -1,4 +1,4 @@
-"""Which bodies a system has: a stochastic grammar, and the six sets of rules that come with it."""
+"""A stochastic grammar for the bodies of a system, with six sets of rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ TOPOLOGIES: Final[tuple[Topology, ...]] = get_args(Topology)
 Symbol = Literal["system", "stars", "star", "planets", "planet", "moons", "moon", "submoons", "submoon"]
 _BODIES: Final = ("star", "planet", "moon", "submoon")
 MOST: Final = 32
-"""No repetition makes more, however long the tail of its distribution."""
+"""The largest count that a distribution may return."""
 
 Count = Callable[[Prng], int]
 
@@ -62,7 +62,7 @@ class Node:
 def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], None]) -> Node:
     """Return a system, expanded symbol by symbol, with at most `levels` levels of bodies below the stars.
 
-    `spend` is told of the bodies before they are made, and may refuse them.
+    `spend` is called with the number of bodies before they are made, and may raise.
     """
     root = Node("system")
     waiting = [(root, 0)]
@@ -72,7 +72,7 @@ def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[
         if alternatives is None or level > grammar.depth:
             continue
         children_made: list[Node] = []
-        # What is not kept is drawn all the same: fewer levels leave the rest of the system as it was.
+        # Levels beyond the limit are drawn too, so that the limit does not change the rest of the system.
         is_in_depth = level < 2 * levels
         for symbol, count in _draw_alternative(alternatives, rng).parts:
             times = count(rng)

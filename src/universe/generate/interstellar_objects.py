@@ -31,7 +31,7 @@ _CURVED: Final = {"linearOnly": 0.0, "mixed": 0.5, "curved": 1.0}
 def make_nebulae(
     config: GenerationConfig, rng: Prng, tag: str, groups: Sequence[Entity], centres: Sequence[Position]
 ) -> list[Entity]:
-    """Return nebulae, each at some distance from one of `places`, the positions of systems."""
+    """Return nebulae, each at some distance from one of `centres`, the positions of systems."""
     if not config.enable_nebulae or config.nebula_density == 0:
         return []
     density = config.nebula_density**0.8
@@ -75,7 +75,7 @@ def _choose_nebula_colors(config: GenerationConfig, rng: Prng) -> tuple[str, str
 
 
 def get_rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
-    """Return the least and greatest number of rogue planets in a universe."""
+    """Return the minimum and maximum number of rogue planets in a universe."""
     frequency = config.rogue_planet_frequency
     if not config.enable_rogue_planets or frequency == 0:
         return 0, 0

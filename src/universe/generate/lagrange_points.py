@@ -1,4 +1,4 @@
-"""Lagrange points, which keep their place beside the smaller body as it goes round, and the Trojans at two of them."""
+"""Lagrange points, which move with the smaller body, and the Trojans at L4 and L5."""
 
 import math
 from typing import Final
@@ -15,14 +15,14 @@ _SAME: Final = ("orbitalSpeed", "orbitRotX", "orbitRotY", "orbitRotZ")
 
 
 def choose_lagrange_points(config: GenerationConfig) -> tuple[int, ...]:
-    """Return the numbers of the points that are marked for each pair."""
+    """Return the numbers of the Lagrange points to mark for each pair."""
     if not config.enable_lagrange_points or config.lagrange_marker_mode == "none":
         return ()
     return _ALL if config.lagrange_marker_mode == "all" else _STABLE
 
 
 def get_trojan_count_range(config: GenerationConfig) -> tuple[int, int]:
-    """Return the least and greatest number of Trojans at each stable point."""
+    """Return the minimum and maximum number of Trojans at each stable point."""
     frequency = config.trojan_frequency
     return (math.floor(2 * frequency), math.floor(2 + 4 * frequency)) if frequency > 0.05 else (0, 0)
 
@@ -72,14 +72,14 @@ def _make_marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
 
 
 def _compute_point_offset(primary: float, secondary: float, point: int) -> tuple[float, float]:
-    """Return the distance in units of the secondary's, and the degrees ahead of it."""
+    """Return the distance of a point in units of the secondary's distance, and its lead in degrees."""
     share = secondary / (primary + secondary)
     hill = math.cbrt(share / 3)
     return {1: (1 - hill, 0), 2: (1 + hill, 0), 3: (1 + 5 * share / 12, 180), 4: (1, 60), 5: (1, -60)}[point]
 
 
 def _make_shared_orbit(secondary: Body, times: float, ahead: float) -> Body:
-    """Return the secondary's orbit, scaled, with the same period, so that both stay in line."""
+    """Return the orbit of the secondary scaled by `times`, with the same period and a lead of `ahead` degrees."""
     return {
         **{name: secondary[name] * times for name in _LENGTHS if name in secondary},
         "orbitalPhase": (secondary["orbitalPhase"] + ahead) % 360,

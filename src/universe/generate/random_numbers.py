@@ -1,4 +1,4 @@
-"""Random numbers that are the same everywhere: xoshiro128** on four 32-bit words, with named forks."""
+"""A portable random number generator: xoshiro128** on four 32-bit words, with named forks."""
 
 import math
 from collections.abc import Sequence
@@ -13,11 +13,11 @@ _WORD: Final = 0xFFFFFFFF
 _WORDS: Final = 1 << 32
 _MOST: Final = 2.0**53
 _SMALLEST: Final = 1 / _MOST
-"""Stands for the zero that a logarithm cannot take."""
+"""Replaces 0 as the argument of a logarithm."""
 
 
 class Prng:
-    """A stream of numbers that depends on nothing but its seed."""
+    """A stream of random numbers that depends only on its seed."""
 
     __slots__ = ("_s0", "_s1", "_s2", "_s3")
 
@@ -27,7 +27,7 @@ class Prng:
         )
 
     def _set_words(self, s0: int, s1: int, s2: int, s3: int) -> None:
-        # The all-zero state gives nothing but zeros for ever.
+        # The all-zero state would return only zeros.
         self._s0, self._s1, self._s2, self._s3 = (s0, s1, s2, s3) if s0 | s1 | s2 | s3 else (1, 0, 0, 0)
 
     def next_word(self) -> int:
@@ -56,10 +56,10 @@ class Prng:
         first, last = sorted((math.floor(_replace_not_finite(low)), math.floor(_replace_not_finite(high))))
         values = last - first + 1
         if values > _WORDS:
-            # No word reaches such a range fairly: the rejection below would never end.
+            # 32 bits cannot cover a larger range: the rejection below would not end.
             raise InvalidInput(
                 "A random integer is one of at most 2^32 values.",
-                hint="Bring the bounds closer together.",
+                hint="Choose bounds that are closer together.",
                 allowed="at most 2^32 values",
             )
         fair = _WORDS // values * values

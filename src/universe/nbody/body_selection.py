@@ -1,4 +1,4 @@
-"""The bodies that an N-body run is of: chosen, checked, and with the bodies between them and their roots."""
+"""Selection of the bodies of an N-body run, with the bodies that connect them."""
 
 import math
 from collections import Counter
@@ -15,8 +15,8 @@ from uraniborg.kernel.errors import InvalidInput, NotFound
 def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     """Return the bodies to move: `ids`, or all with a true orbit or without a parent.
 
-    Raise NotFound for an id that does not exist, and InvalidInput for no orbits, no id, an id given twice, or a mass
-    that is not one.
+    Raise NotFound for an id that does not exist, and InvalidInput for no orbits, no id, an id given twice, or an
+    invalid mass.
     """
     chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _can_move(body)]
     if ids is None and not any(body.get("kepler") for body in stars.values()) and len(chosen) != 1:
@@ -64,7 +64,7 @@ def group_chosen_bodies(stars: Bodies, chosen: Sequence[str]) -> Grouping:
         raise make_field_error(
             alone[-1],
             "kepler",
-            f"it orbits nothing, so it would stand where '{chains[0][-1][:100]}' does",
+            f"it has no orbit, so it would be at the position of '{chains[0][-1][:100]}'",
             f"the elements of its orbit and parentId to '{chains[0][-1][:100]}'",
         )
     connecting = [body_id for chain in chains for body_id in chain[: chain.index(centre) + 1]]
@@ -87,7 +87,7 @@ def attach_to_chosen_parents(stars: Bodies, chosen: Sequence[str]) -> Bodies:
 
 
 def read_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
-    """Return the orbit of a body, for a mass orbited if its period is not given.
+    """Return the orbit of a body; `mass` is the orbited mass, for an orbit without a period.
 
     Raise InvalidInput unless it has one in astronomical units.
     """
@@ -111,7 +111,7 @@ def read_mass(stars: Bodies, body_id: str) -> float:
         mass = None
     if mass is None or mass < 0:
         raise make_field_error(
-            body_id, "mass", "it is absent or not a mass", "its mass in solar masses (0 for a test particle)"
+            body_id, "mass", "it is absent or invalid", "its mass in solar masses (0 for a test particle)"
         )
     return mass
 

@@ -23,12 +23,12 @@ _MOST_BODIES: Final = 24
 _MOST_ANGLES: Final = 12
 _MOST_PAIRS: Final = 12
 _COARSE: Final = 3.0
-"""Samples in the shorter period below which passages are not seen."""
+"""The fewest samples in the shorter period that show passages."""
 _HILL_STABLE: Final = 2 * 3**0.5
 """Mutual Hill radii beyond which two planets on circles never meet."""
 _NEAR_CUT: Final = 5.0
 _NOISE: Final = 1e-9
-"""Percent: smaller changes of an axis are rounding, which a curve of its own scale would show as motion."""
+"""In percent: smaller changes of an axis are rounding errors and are not drawn."""
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 
 
@@ -44,7 +44,7 @@ def draw_run(
     """Return one drawing with the panels of these kinds."""
     is_long = motion.span >= 3 * YEAR_IN_DAYS
     unit, name = (YEAR_IN_DAYS, "years") if is_long else (1.0, "days")
-    times = motion.times / unit  # which may be fewer than those of the samples
+    times = motion.times / unit  # may be fewer than the samples
     short = dict(zip(start.ids, shorten_names(start.names), strict=True))
     panels: list[Panel] = []
     if "elements" in kinds:
@@ -98,7 +98,7 @@ def _draw_angles(
     for kind, title in (("laplace", "Laplace angles of three bodies"), ("mean-motion", "resonant angles of pairs")):
         every = [one for one in reply["resonances"] if one["kind"] == kind]
         held = [one for one in every if one["behaviour"] == "librates"]
-        # Angles of pairs that circulate fill the panel with points and say nothing: those that librate are enough.
+        # Angles of pairs that circulate fill the panel with points, so only librating angles are drawn.
         chosen = (every if kind == "laplace" or not held else held)[:_MOST_ANGLES]
         if not chosen:
             continue
@@ -211,7 +211,7 @@ def draw_velocity_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:
 
 
 def _find_time_origin(reply: Mapping[str, Any]) -> float:
-    """Return the time that the axis counts from."""
+    """Return time 0 of the axis."""
     return float(reply["time"]) + (reply["epochJulianDate"] or 0.0)
 
 

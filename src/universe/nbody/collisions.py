@@ -1,4 +1,4 @@
-"""Collisions: when surfaces touch, and what two bodies become when they merge.
+"""Collisions: the times at which surfaces touch, and mergers of two bodies.
 
 The radius of a body without a known one counts as 0, so a comet can fall into a star; two such bodies never touch.
 """
@@ -26,16 +26,16 @@ class Collision:
     bodies: tuple[str, str]
     day: float
     distance_au: float
-    """Of the centres: the sum of the radii, or less for bodies that touch from the start."""
+    """The distance of the centres: the sum of the radii, or less for bodies that touch at the start."""
     speed: float
-    """Relative, in AU a day."""
+    """Relative speed, in AU per day."""
     survivor: str | None
-    """The heavier body, which keeps the mass and momentum of both; None without a merger."""
+    """The heavier body, which gets the mass and momentum of both; None without a merger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A pair whose surfaces touch, and when."""
+    """A pair whose surfaces touch, with the time."""
 
     pair: int
     day: float
@@ -49,7 +49,7 @@ def compute_contact_distances(radii: Floats, pairs: Pairs) -> Floats:
 
 
 class Contacts:
-    """Pairs whose surfaces begin to touch, followed segment by segment."""
+    """The detector of contacts, called for each segment."""
 
     def __init__(self, radii: Floats, pairs: Pairs) -> None:
         self.reach = compute_contact_distances(radii, pairs)
@@ -107,7 +107,7 @@ class Merger:
     relative: Floats
 
     def join_states(self, old_masses: Floats, values: Floats) -> Floats:
-        """Return positions or velocities (3, n) with the survivor where the two have their barycentre."""
+        """Return positions or velocities (3, n) with the survivor at the barycentre of the two bodies."""
         pair = [self.survivor, self.gone]
         weights = old_masses[pair]
         weights = weights / weights.sum() if weights.any() else np.full(2, 0.5)
@@ -118,7 +118,7 @@ class Merger:
 
 
 def merge_bodies(one: int, other: int, masses: Floats, radii: Floats, relative: Floats) -> Merger:
-    """Return the merger of two bodies: mass and volume add up, orbits about either are orbits about the survivor."""
+    """Return the merger of two bodies: masses and volumes are added; satellites of both orbit the survivor."""
     survivor, gone = (one, other) if masses[one] >= masses[other] else (other, one)
     masses, radii, relative = masses.copy(), radii.copy(), relative.copy()
     masses[survivor] += masses[gone]

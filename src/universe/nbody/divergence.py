@@ -1,4 +1,4 @@
-"""How fast two trajectories that begin almost alike move apart: the measure of chaos."""
+"""The growth of the distance between two trajectories that start close together, a measure of chaos."""
 
 import math
 from typing import Final
@@ -16,7 +16,7 @@ _FAR: Final = 1e-5
 """A distance that stays above this one is shortened when it is least: at the periapsis of a long ellipse it is large
 for a moment, and the two trajectories are no longer shifted copies of each other there."""
 _FARTHEST: Final = 0.1
-"""Beyond this distance it no longer tells how small differences grow, and the rest of the run is not measured."""
+"""Above this distance differences are no longer small, and the rest of the run is not measured."""
 _NOISE: Final = 4e-16
 """Rounding of a difference of positions, relative to the positions."""
 _STEPS_PER_TURN: Final = 10
@@ -36,8 +36,7 @@ class Divergence:
         """The logarithm of the factors by which the distance was shortened."""
         self._estimate_rounding_noise, self._steps = 0.0, 0
         self._is_lost = False
-        """Whether the distance is not known any more: as small as rounding (a moon far from the origin may have few
-        digits), or so large that the two trajectories are not neighbours."""
+        """True if the distance is unusable: as small as rounding, or too large for neighbouring trajectories."""
         self._orbits, self._scales = np.ones((1, 1)), (np.ones(1), np.ones(1))
 
     def begin(self, positions: Floats, velocities: Floats, relative: Floats) -> tuple[Floats, Floats]:
@@ -52,18 +51,18 @@ class Divergence:
             self._apart = min(max(_LEAST, _ABOVE_ROUNDING * self._estimate_rounding_noise), _MOST)
         chance = np.random.default_rng(0)
         roots = ~relative.any(axis=1)
-        # Moving the only root would move all bodies alike.
+        # A shift of the only root would shift all bodies equally.
         moves = np.where(roots & (roots.sum() == 1), 0.0, 1.0)
         shifts = [scale * moves * chance.standard_normal((3, roots.size)) for scale in self._scales]
         apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T.astype(np.float64) for shift in shifts)
         distance = self._compute_norm(apart, faster)
         factor = self._apart / distance if distance > 0 else 0.0
-        if self._logarithms:  # after a merger the distance goes on from the last one
+        if self._logarithms:  # after a merger the measurement continues with the last distance
             self._gained = self._logarithms[-1] - math.log(self._apart)
         return np.stack([x, x + factor * apart]), np.stack([v, v + factor * faster])
 
     def measure(self, stepper: Stepper, day: float) -> None:
-        """Note the distance of the two configurations, and shorten it when it has become large."""
+        """Record the distance of the two configurations, and rescale it when it is large."""
         apart, faster = stepper.positions[1] - stepper.positions[0], stepper.velocities[1] - stepper.velocities[0]
         distance = self._compute_norm(apart, faster)
         self._steps += 1
@@ -83,7 +82,7 @@ class Divergence:
 
     @property
     def growth(self) -> tuple[Floats, Floats]:
-        """Return days, and the natural logarithm of the distance over the one at the beginning, while it is known."""
+        """Return days, and the natural logarithm of the growth of the distance since the start."""
         return np.array(self._days), np.array(self._logarithms) - math.log(self._apart)
 
     def _compute_norm(self, apart: Floats, faster: Floats) -> float:
@@ -92,7 +91,7 @@ class Divergence:
 
 
 def _compute_speeds(velocities: Floats) -> Floats:
-    """Return how fast each body moves, at least a part of the fastest."""
+    """Return the speed of each body, with a lower limit relative to the fastest."""
     speed = np.sqrt((velocities * velocities).sum(axis=0))
     largest = float(speed.max())
     return np.maximum(speed, 1e-3 * largest) if largest > 0 else np.ones_like(speed)

@@ -17,7 +17,7 @@ from universe.orbits.anomaly import Floats
 
 MOST_LISTED: Final = 1000
 _CLOSER: Final = (1 - 1e-3) ** 2
-"""A minimum is worked out if its square is below this part of the least square so far."""
+"""A minimum is refined if its square is below this part of the smallest square so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Encounter:
     distance_au: float
     hill_radii: float
     radii: float
-    """The distance in sums of the physical radii; not-a-number if both are unknown."""
+    """The distance in units of the sum of the radii; not-a-number if both are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Closest:
 
 
 class Encounters:
-    """The minima of the distances of all pairs, followed segment by segment."""
+    """The detector of minima of the distances of all pairs, called for each segment."""
 
     def __init__(self, ids: Sequence[str], parents: Sequence[int], pairs: Pairs) -> None:
         self.listed: list[Encounter] = []
-        """The first 1000."""
+        """The first 1000 encounters."""
         self.count = 0
         self._ids, self._pairs = ids, pairs
         self._common = _find_common_centres(parents, pairs)
@@ -55,7 +55,7 @@ class Encounters:
         self._hill_radii = np.full(pairs.count, np.nan)
 
     def record_segment(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
-        """Note the minima within a segment, and the distances at the beginning of the first one."""
+        """Record the minima within a segment, and the distances at the beginning of the first segment."""
         if is_first:
             self.record_run_edge(motion, masses, reach, 0)
         found = motion.minima
@@ -71,7 +71,7 @@ class Encounters:
             self._record_encounter(pair, day, distance, radius, float(reach[pair]))
 
     def record_run_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
-        """Note distances at the beginning (edge 0) or the end (edge -1) of the run that are less than within it."""
+        """Record distances at the beginning (edge 0) or end (edge -1) of the run that are smaller than within it."""
         squares, receding = motion.squares[edge], motion.receding[edge]
         away = receding >= 0 if edge == 0 else receding < 0
         every = np.arange(self._pairs.count)

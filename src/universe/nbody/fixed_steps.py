@@ -1,7 +1,7 @@
-"""Symplectic methods with a fixed step: leapfrog and Yoshida's compositions, to learn from and to compare with.
+"""Symplectic methods with a fixed step: leapfrog and Yoshida's compositions.
 
-All are compositions of kick, drift, kick: they run backwards exactly, keep the angular momentum to rounding, and let
-the energy swing about its value instead of wandering off. None of that bounds the error of a position.
+All are compositions of kick, drift, kick: they run backwards exactly, conserve angular momentum except for
+rounding, and their energy error oscillates without drift. This does not limit the error of positions.
 """
 
 import math
@@ -86,6 +86,6 @@ class FixedSteps:
 
 
 def count_steps(days: float, step: float) -> int:
-    """Return how many steps of at most this length fill so many days."""
-    # A quotient that rounding left just above a whole number is that number.
+    """Return the number of steps of at most this length in this many days."""
+    # A quotient just above a whole number because of rounding counts as that number.
     return math.ceil(abs(days) / step * (1 - 1e-12))

@@ -33,7 +33,7 @@ _NOISE: Final = 4e-16
 
 
 class _Tables:
-    """What depends on the number of nodes alone: matrices from values at the nodes to integrals at any fraction.
+    """Matrices for a number of nodes, from values at the nodes to integrals at any fraction.
 
     Legendre polynomials of fractions of a step are written in powers. Their terms cancel each other at high degrees,
     where the coefficients are so small that this does not count; the matrices that every step uses have more digits.
@@ -76,7 +76,7 @@ _tables = cache(_Tables)
 
 @dataclass(frozen=True)
 class GaussSegment(Segment):
-    """A step of this method: its dense output is as exact as its end."""
+    """A step of this method; its dense output is as accurate as its end."""
 
     coefficients: Floats
     """Of the accelerations' Legendre polynomials, shape (nodes, 3, n)."""
@@ -112,7 +112,7 @@ class Gauss:
         self._tables = _tables(nodes)
         self._tolerance = tolerance
         self._lost_positions, self._lost_velocities = np.zeros_like(positions), np.zeros_like(velocities)
-        """What rounding has taken from the sums so far."""
+        """The rounding errors of the sums so far."""
 
     def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done.
@@ -147,7 +147,7 @@ class Gauss:
             step *= min(2.0, 0.9 * self._choose_step_factor(excess))
 
     def _solve_accelerations(self, step: float, accelerations: Floats, noise: Floats) -> tuple[Floats, bool]:
-        """Return the accelerations at the nodes, improved until they stay, and whether they do."""
+        """Iterate the accelerations at the nodes. Return them, and True if they converged."""
         tables, gravity = self._tables, self._gravity
         m, _, n = self.positions.shape
         flat, split = (tables.nodes * m, 3, n), (tables.nodes, m, 3, n)
@@ -194,21 +194,21 @@ class Gauss:
         return max(excess, 1e-30) ** (-1 / (self._tables.nodes - 1))
 
     def _estimate_rounding_noise(self) -> Floats:
-        """Return how well the attraction of each body's nearest neighbour is known, of shape (m, n).
+        """Return the relative rounding error of the attraction of each body's nearest neighbour, of shape (m, n).
 
         Far from the origin and close to each other (a moon of an outer planet), the difference of two positions has few
-        digits. A tolerance below that would shorten the step for ever.
+        digits. A smaller tolerance would shorten the step without end.
         """
         x = self.positions
         return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_distances(x).min(axis=2)
 
     def _hold_accelerations(self) -> Floats:
-        """Return the accelerations of now, at all nodes."""
+        """Return the current accelerations, repeated for all nodes."""
         accelerations = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
         return np.repeat(accelerations, self._tables.nodes, axis=0)
 
     def _choose_first_step(self, duration: float) -> float:
-        """Return a hundredth of the shortest time in which a body falls to its nearest neighbour."""
+        """Return a hundredth of the shortest free-fall time between nearest neighbours."""
         accelerations = self._gravity.compute_accelerations(self.positions, self.velocities)
         strength = np.sqrt((accelerations * accelerations).sum(axis=1))
         with np.errstate(divide="ignore"):
@@ -222,7 +222,7 @@ def _check_step(step: float, time: float) -> None:
 
 
 def _add_compensated(total: Floats, more: Floats, lost: Floats) -> tuple[Floats, Floats]:
-    """Return the sum and what rounding took from it (compensated summation)."""
+    """Return the sum and its rounding error (compensated summation)."""
     corrected = more - lost
     found = total + corrected
     return found, (found - total) - corrected

@@ -10,7 +10,7 @@ from universe.orbits.units import G
 LIGHT_SPEED: Final = 173.144_632_674_24
 """In AU a day."""
 _BLOCK: Final = 400_000
-"""Pairs worked on at once: few enough that the intermediate arrays stay in the processor's cache or near it."""
+"""The pairs computed at once, so that intermediate arrays fit into the processor cache."""
 
 
 def compute_distances(positions: Floats) -> Floats:
@@ -82,7 +82,7 @@ class Gravity:
 
 
 def _compute_separations(positions: Floats) -> tuple[Floats, Floats]:
-    """Return where each body is as seen from each other, and the squares of the distances."""
+    """Return the vectors between all bodies, and the squares of the distances."""
     apart = positions[:, :, None, :] - positions[:, :, :, None]
     square = np.einsum("bcij,bcij->bij", apart, apart)
     count = positions.shape[2]

@@ -1,4 +1,4 @@
-"""Planets and the stars they belong to, among the bodies of a run."""
+"""The host stars of planets among the bodies of a run."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
@@ -26,7 +26,7 @@ def list_unknown_elements(body: Mapping[str, Any]) -> list[str]:
 
 
 def describe_unknown_elements(stars: Bodies, ids: Iterable[str]) -> list[str]:
-    """Return sentences about elements that are unknown and so limit what a measurement means."""
+    """Return sentences about unknown elements that limit a measurement."""
     listed = {body_id: list_unknown_elements(stars[body_id]) for body_id in ids}
     names = {body_id: str(stars[body_id].get("name") or body_id) for body_id in listed}
     tilted = [names[body_id] for body_id, unknown in listed.items() if TILT in unknown]
@@ -37,7 +37,7 @@ def describe_unknown_elements(stars: Bodies, ids: Iterable[str]) -> list[str]:
     if shapeless:
         found.append(
             f"The shape or the periapsis of {_format_ids(shapeless)} is unknown: variations of transit times and the "
-            "form of the velocity curve are those of the orbits assumed."
+            "form of the velocity curve are those of the assumed orbits."
         )
     return found
 

@@ -1,4 +1,4 @@
-"""States of bodies from the states of their orbits, and back: the Jacobi rule as linear algebra."""
+"""Jacobi coordinates: matrices between the states of orbits and the states of bodies."""
 
 from collections.abc import Sequence
 
@@ -21,10 +21,10 @@ def make_relative_matrix(grouping: Grouping) -> Floats:
 def place_bodies(grouping: Grouping, relative: Floats) -> Floats:
     """Return positions (or velocities) of all bodies from those of their orbits, both of shape (n, 3).
 
-    The barycentre of each root and the bodies below it is where the row of the root says.
+    The barycentre of each root and the bodies below it is at the row of the root.
     """
     groups = relative.copy()
-    """First where the barycentre of a body's subsystem is, then where the body is."""
+    """First the barycentre of a body's subsystem, then the body."""
     for parent in grouping.order:
         mass = grouping.subsystem_masses[parent]
         for child in reversed(grouping.children[parent]):

@@ -1,4 +1,4 @@
-"""The motion that measurements are made on: by gravity, once and again as its twin, or along fixed Kepler orbits."""
+"""The motion for measurements: by gravity with a twin for the error, or along fixed Kepler orbits."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ from universe.orbits.units import compute_semi_major_axis
 from uraniborg.kernel.errors import InvalidInput
 
 Notify = Callable[[float], None]
-"""Takes the fraction of the work that is done."""
+"""A function that is called with the fraction of the work done."""
 
 _PIECES_PER_PERIOD: Final = 4
 _MOST_PIECES: Final = 1_000_000
@@ -55,12 +55,12 @@ def check_days(days: float) -> float:
 
 
 def integrate_main_motion(start: Start, days: float) -> Iterator[MotionPiece]:
-    """Return the motion by gravity, step by step. Raise InvalidInput for more work than a measurement is worth."""
+    """Return the motion by gravity, step by step. Raise InvalidInput for too much work."""
     return _integrate_motion(start, days, (start.positions.T, start.velocities.T), is_twin=False)
 
 
 def integrate_twin_motion(start: Start, days: float) -> Iterator[MotionPiece]:
-    """Return the motion from a start moved by rounding, by a method of another order and tolerance."""
+    """Return the motion from a start shifted by rounding errors, with another order and tolerance."""
     return _integrate_motion(start, days, shift_start(start), is_twin=True)
 
 
@@ -85,7 +85,7 @@ def _integrate_motion(
 def follow_kepler_orbits(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[MotionPiece]:
     """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
 
-    Raise InvalidInput for more orbits than a measurement is worth.
+    Raise InvalidInput for too many orbits.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     family = group_chosen_bodies(stars, start.ids)
@@ -123,7 +123,7 @@ def _read_orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
 def report_progress(
     motions: Iterable[MotionPiece], days: float, notify: Notify | None, part: tuple[float, float]
 ) -> Iterator[MotionPiece]:
-    """Yield the same motions, and report which part of all the work is done."""
+    """Yield the motions unchanged, and report the fraction of the whole work."""
     first, share = part
     for motion in motions:
         yield motion
@@ -140,7 +140,7 @@ class _KeplerPiece:
     """From the states of orbits to the states of bodies, shape (bodies, orbits)."""
     motion: Elements
     is_elliptic: bool
-    """Whether no orbit is open or nearly so."""
+    """True if no orbit is open or nearly parabolic."""
 
     def compute_states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         at = self.time + np.atleast_1d(np.asarray(times, dtype=np.float64))
@@ -157,7 +157,7 @@ def _compute_orbit_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]
 
 
 def _compute_ellipse_states(motion: Elements, at: Floats) -> tuple[Floats, Floats]:
-    """Return what `Elements` does, for many times at once."""
+    """Return the states of ellipses at many times at once."""
     turns = motion.turns_per_time * (at[:, None] - motion.epoch) + motion.turns_at_epoch
     anomaly = solve_kepler(2 * math.pi * (turns - np.rint(turns)), motion.eccentricity)
     sin, cos = np.sin(anomaly)[:, :, None], np.cos(anomaly)[:, :, None]

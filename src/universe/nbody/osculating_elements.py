@@ -11,7 +11,7 @@ from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
 
 _PARABOLIC: Final = 1e-12
-"""Part of the potential energy: of a smaller total energy only rounding is left, and the axis is infinite."""
+"""The total energy, relative to the potential energy, below which the orbit counts as a parabola."""
 _FLAT: Final = 1e-13
 """Below this sine of the inclination the node has no direction and is set to 0."""
 
@@ -21,7 +21,7 @@ class OsculatingElements:
     """Elements in arrays of one shape: AU and degrees, in the reference frame.
 
     A hyperbola has a negative semi-major axis, and a mean anomaly that is not within one turn. The node of an orbit in
-    the reference plane is 0. Where there is no centre, everything is not-a-number.
+    the reference plane is 0. All elements of a body without a centre are not-a-number.
     """
 
     semi_major_axis: Floats

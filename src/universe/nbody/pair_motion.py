@@ -16,7 +16,7 @@ Indices = NDArray[np.intp]
 _ROUNDS: Final = 5
 _PARTS: Final = np.linspace(0.0, 1.0, 17)
 _SLACK: Final = 0.02
-"""How wrong the estimate of a least square of distance may be, in squares of the way between two points of the grid."""
+"""The error of an estimated minimum square, in squares of the distance between two grid points."""
 
 
 class Minima(NamedTuple):
@@ -102,7 +102,7 @@ class PairMotion:
         return Minima(intervals, pairs, least, _SLACK * (speed * speed).sum(axis=1) * days**2)
 
     def can_reach(self, distance: Floats) -> bool:
-        """Return whether any pair may come within its distance."""
+        """Return True if any pair can come within its distance."""
         moved = np.diff(self._apart[0], axis=0)
         travelled = np.sqrt(np.einsum("kcp,kcp->kp", moved, moved).max(axis=0))
         return bool((self.squares.min(axis=0) < (distance + travelled) ** 2).any())
@@ -114,7 +114,7 @@ class PairMotion:
         return time, self.compute_distance(pair, time)
 
     def find_entry_time(self, pair: int, first: float, last: float, distance: float) -> float:
-        """Return when a distance falls below a value that it is above at `first` and below at `last`."""
+        """Return the time between `first` and `last` at which the distance falls below a value."""
         return _find_crossing(lambda times: distance - self._compute_distances(pair, times)[0], first, last)
 
     def compute_distance(self, pair: int, time: float) -> float:
@@ -135,7 +135,7 @@ class PairMotion:
 
 
 def _find_crossing(values: Callable[[Floats], Floats], first: float, last: float) -> float:
-    """Return where values that are below 0 at `first` and not at `last` cross 0."""
+    """Return the argument between `first` and `last` at which the values cross 0."""
     below = above = 0.0
     for _ in range(_ROUNDS):
         times = first + (last - first) * _PARTS

@@ -23,9 +23,9 @@ FRAME: Final = {
     "axes": "right-handed; x and y in the reference plane of the system, z towards its pole",
     "units": {"mass": "solar masses", "position": "AU", "velocity": "AU/day", "time": "days"},
 }
-_UNCERTAIN: Final = "The data state no uncertainty of the start; it is as good as the numbers of the bodies."
+_UNCERTAIN: Final = "The data state no uncertainty of the start; it is as accurate as the values of the bodies."
 _NOTICEABLE = 1e-4
-"""Degrees by which relativity turns an orbit during a run, below which it is not worth a sentence of its own."""
+"""The smallest rotation of an orbit by relativity during a run that is mentioned, in degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def report_run(
 ) -> Report:
     """Move the bodies `ids` of a plain state, or all with a true orbit, and return the run with its answers.
 
-    Raise NotFound for a body that does not exist, and InvalidInput for what cannot be integrated.
+    Raise NotFound for a body that does not exist, and InvalidInput for a start that cannot be integrated.
     """
     done = run_nbody(
         make_start(plain, ids),
@@ -176,7 +176,7 @@ def _format_drift(drift: Any) -> dict[str, float] | None:
 
 
 def describe_missing_physics(motion: OrbitHistory, *, relativity: bool) -> list[str]:
-    """Return sentences about forces that a run does not have."""
+    """Return sentences about the forces that a run leaves out."""
     sentences = ["Bodies are points with constant masses that attract each other by Newton's law."]
     turned = estimate_periapsis_shift(motion)
     if relativity:

@@ -21,7 +21,7 @@ from universe.nbody.trajectories import Trajectory, TwinTrajectory
 from universe.orbits.anomaly import Floats
 
 _INTERVAL: Final = 0.1
-"""Seconds between two messages; without a clock, a hundredth of the run."""
+"""Seconds between two reports; without a clock, a hundredth of the run."""
 _DIVERGENCES: Final = 2_000
 
 
@@ -49,7 +49,7 @@ class RunRecord:
         self._positions[: self._taken], self._velocities[: self._taken] = start.positions, start.velocities
 
     def add(self, segment: Segment, gravity: Gravity) -> None:
-        """Measure one more segment."""
+        """Record a segment."""
         length = abs(segment.length)
         self.shortest_step = min(self.shortest_step, length) if self.steps else length
         self.steps += 1
@@ -69,7 +69,7 @@ class RunRecord:
 
 
 class ProgressReporter:
-    """Calls of `progress` with the part of a run that is done, and the end of a run that takes too long."""
+    """Reports of the progress of a run; a run that exceeds its time limit is ended."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class ProgressReporter:
         self._next = 0.0
 
     def report_day(self, day: float) -> None:
-        """Report a day that the run has reached. Raise InvalidInput if the time is up."""
+        """Report the day that the run has reached. Raise InvalidInput at the time limit."""
         done = day / self._days
         passed = self._clock() - self._began if self._clock else _INTERVAL * 100 * done
         if self._clock and passed > self._seconds and day != self._days:
@@ -95,7 +95,7 @@ class ProgressReporter:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How two trajectories that begin 1e-8 apart, relative to their orbits, move away from each other."""
+    """The growth of the distance of two trajectories that start 1e-8 of their orbits apart."""
 
     times: Floats
     """Shape (k,): days since the start."""
@@ -105,7 +105,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Where an integration ended, how it got there, and how far the end can be trusted.
+    """The result of an integration: its end, its events and its errors.
 
     Arrays have the order of the start's ids. A body that has merged into another has the mass 0 and not-a-number as
     its position.
@@ -113,7 +113,7 @@ class Run:
 
     start: Start
     days: float
-    """Days covered: fewer than asked for if a collision stopped the run."""
+    """The days covered; fewer than requested if a collision stopped the run."""
     masses: Floats
     positions: Floats
     """Shape (n, 3), at the end."""
@@ -144,7 +144,7 @@ class Run:
     collisions: tuple[Collision, ...]
     divergence: Growth
     stopped_by: str | None
-    """"collision", or None if the run covers the days asked for."""
+    """"collision", or None if the run covers the requested days."""
 
 
 def run_nbody(
@@ -161,7 +161,7 @@ def run_nbody(
     clock: Callable[[], float] | None = None,
     seconds: float = limits.MAX_SECONDS,
 ) -> Run:
-    """Move the bodies of a start for so many days (below 0: backwards) by their gravity.
+    """Integrate the motion of a start for `days` (below 0: backwards).
 
     `step` is for the methods with a fixed step. `relativity` adds the first post-Newtonian correction in the field of
     the heaviest body. `observe` is called with each segment of the motion, `progress` with the part done, about ten

@@ -1,4 +1,4 @@
-"""The motion within one step of an integration, at any time of it."""
+"""The motion within one step of an integration."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ class HermiteSegment(Segment):
 
 @dataclass(frozen=True)
 class PartialSegment(Segment):
-    """A step that ends early, or of which only some bodies are left; bodies that are gone have not-a-number."""
+    """A step that ends early or has fewer bodies; merged bodies are not-a-number."""
 
     whole: Segment
     bodies: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Where an N-body run begins: masses, positions and velocities of chosen bodies at the universe's time."""
+"""The start of an N-body run: masses, positions and velocities of bodies at the time of the universe."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ REFERENCE_AXES: Final = [0, 2, 1]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Bodies where a run begins, about their barycentre, in AU, AU a day and solar masses, in the reference frame."""
+    """The bodies at the start of a run: relative to the barycentre, in AU, AU per day and solar masses."""
 
     ids: tuple[str, ...]
     names: tuple[str, ...]
@@ -63,17 +63,17 @@ class Start:
     parents: tuple[int, ...]
     """The index of each body's parent among `ids`, -1 if none."""
     notes: tuple[str, ...]
-    """How good the start is, in sentences."""
+    """Sentences about the accuracy of the start."""
 
 
 def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Start:
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
-    counts for where these are, and does not attract. A planet with a state vector stands for its moons if none of them
+    sets their positions but does not attract. A planet with a state vector stands for its moons if none of them
     is chosen: at their common barycentre, with the mass of all.
 
-    Raise NotFound for an id that does not exist, and InvalidInput naming the body that lacks something.
+    Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     check_time(time)
@@ -154,7 +154,7 @@ def _read_consistent_orbit(stars: Bodies, family: Grouping, index: int, time: fl
     if orbit.eccentricity >= 1:
         scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
         return replace(orbit, period=compute_period(scale, mass))
-    # The drawn period leads to the time, be it the epoch's or a mean over years; the orbit there has its own.
+    # The stated period gives the position at the time; the orbit there has its own period.
     mean = (orbit.mean_anomaly + 360 * math.fmod((time - orbit.epoch) / orbit.period, 1.0)) % 360
     if orbit.osculating_period is None and orbit.derived != AXIS:
         axis = orbit.semi_major_axis

@@ -1,4 +1,4 @@
-"""State vectors of bodies, read and checked, and brought to the time of a run by integration."""
+"""State vectors of bodies, and their integration to the time of a run."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from uraniborg.kernel.errors import InvalidInput
 
 @dataclass(frozen=True, slots=True)
 class VectorSet:
-    """Bodies whose states are known at one instant, with the masses that moved them since."""
+    """Bodies whose states are known at one instant, with the masses used since then."""
 
     epoch: float
     ids: tuple[str, ...]
@@ -89,7 +89,7 @@ def merge_states(
 
 
 def _find_parent(stars: Bodies, body_id: str) -> str:
-    """Return the parent of a body, or nothing."""
+    """Return the parent of a body, or an empty string."""
     parent = stars[body_id].get("parentId")
     return parent if isinstance(parent, str) and parent in stars else ""
 
@@ -97,9 +97,9 @@ def _find_parent(stars: Bodies, body_id: str) -> str:
 def apply_states(
     stars: Bodies, family: Grouping, relative: Floats, states: Mapping[str, tuple[Floats, Floats]]
 ) -> tuple[Grouping, list[str]]:
-    """Put the orbits of bodies with states into `relative`, shape (2, n, 3).
+    """Write the orbits of bodies with states into `relative`, shape (2, n, 3).
 
-    Return the hierarchy by which to place all bodies, and the bodies that have states. The state of a planet is that
+    Return the hierarchy for the positions of all bodies, and the bodies that have states. The state of a planet is that
     of the barycentre of the planet and its moons without states. Other bodies beside those with states are placed
     without moving them.
     """
@@ -134,7 +134,7 @@ def apply_states(
 
 
 def _read_vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[float]] | None:
-    """Return epoch, mass, position and velocity of a body, or None if it has no vector that fits its elements."""
+    """Return epoch, mass, position and velocity of a body, or None if it has no vector that matches its elements."""
     block = body.get("stateVector")
     if not isinstance(block, Mapping):
         return None
@@ -149,7 +149,7 @@ def _read_vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], li
             _read_triple(fields, "position"),
             _read_triple(fields, "velocity"),
         )
-    except (InvalidInput, TypeError, ValueError, OverflowError):  # an element that is not a number has no digest
+    except (InvalidInput, TypeError, ValueError, OverflowError):  # an invalid element has no digest
         return None
 
 
@@ -158,7 +158,9 @@ def _read_triple(fields: Mapping[str, Any], name: str) -> list[float]:
     values = dict(zip("xyz", cast("list[Any]", found) if isinstance(found, list) else (), strict=False))
     listed = [read_number(values, axis) for axis in "xyz"]
     if None in listed:
-        raise InvalidInput(f"'{name}' lacks a number.", hint="Give three numbers.", argument=name, allowed="3 numbers")
+        raise InvalidInput(
+            f"'{name}' must have three numbers.", hint="Give x, y and z.", argument=name, allowed="3 numbers"
+        )
     return cast("list[float]", listed)
 
 
@@ -168,13 +170,13 @@ _MOST_STEPS: Final = 200_000
 
 
 class TooLong(Exception):
-    """The way to the time is too long to be integrated."""
+    """The time is too far from the epoch for an integration."""
 
 
 def integrate_days(
     masses: Floats, positions: Floats, velocities: Floats, days: float, *, shortest: float, central: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Return positions and velocities after `days`, whose quickest orbit takes `shortest` days. Raise TooLong."""
+    """Return positions and velocities after `days`; `shortest` is the shortest period in days. Raise TooLong."""
     if days == 0:
         return positions, velocities
     if abs(days) / shortest * max(masses.size, 8) ** 2 > MOST_WORK:

@@ -18,10 +18,10 @@ from uraniborg.kernel.logging import printable
 
 _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
-"""Of semi-major axes and of the other elements: the first that fit the width."""
+"""Digits of semi-major axes and of other elements; the first pair that fits the width is used."""
 _LONGEST_NAME: Final = 12
 _WHOLE_TURN: Final = 180
-"""Degrees to either side: an angle that swings further has no centre worth naming."""
+"""The largest half range, in degrees, for which the centre of an angle is printed."""
 _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
 
@@ -52,7 +52,7 @@ def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
 
 
 def format_heading(reply: Reply) -> str:
-    """Return the line that says which run this is."""
+    """Return the heading with the universe, the bodies, the duration and the method."""
     count = len(reply["bodies"])
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
     return cut_text(
@@ -75,7 +75,7 @@ def _summarise_bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
 
 
 def _list_orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
-    """Return the table of orbits with so many digits."""
+    """Return the rows of the table of orbits with these numbers of digits."""
     rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
         period = orbit["meanPeriod"]

@@ -9,11 +9,11 @@ from uraniborg.kernel.logging import printable
 
 WIDTH: Final = 80
 _ROUNDING: Final = 1e-12
-"""Elements below it, such as the eccentricity of a circle, are 0."""
+"""Smaller values, such as the eccentricity of a circle, are printed as 0."""
 
 
 def format_short_duration(days: float) -> str:
-    """Return a duration as days or years, with three digits."""
+    """Return a duration in days or years with three digits."""
     if not math.isfinite(days):
         return "an unknown time"
     if abs(days) < 1000:
@@ -23,7 +23,7 @@ def format_short_duration(days: float) -> str:
 
 
 def format_plain_number(value: float) -> str:
-    """Return a number with two digits, or all digits before the point."""
+    """Return a number with two significant digits, or without decimals from 10 on."""
     return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
 
 
@@ -33,7 +33,7 @@ def join_words(parts: Sequence[str]) -> str:
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names in a list, with a common first part once: "TRAPPIST-1 c, d and e"."""
+    """Join names, with a common first part only once: "TRAPPIST-1 c, d and e"."""
     first, space, _ = names[0].rpartition(" ")
     prefix = first + space
     if prefix and all(name.startswith(prefix) and " " not in name[len(prefix) :] for name in names[1:]):
@@ -42,14 +42,14 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def format_full_duration(days: float) -> str:
-    """Return a span of time in days, and in years if it is long."""
+    """Return a duration in days and, from 730 days on, also in years."""
     unit = "day" if abs(days) == 1 else "days"
     long = f" ({_format_without_exponent(days / 365.25, 4)} years)" if abs(days) >= 730 else ""
     return f"{_format_without_exponent(days, 6)} {unit}{long}"
 
 
 def _format_without_exponent(value: float, digits: int) -> str:
-    """Return a number with so many digits and without an exponent."""
+    """Return a number with this many digits and without an exponent."""
     return f"{value:,.0f}" if abs(value) >= 10**digits / 10 else f"{value:,.{digits}g}"
 
 
@@ -59,12 +59,12 @@ def wrap_text(text: str, indent: str = "") -> list[str]:
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return a text that is not longer than `width`."""
+    """Return the text, cut to `width` characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def format_range(values: Mapping[str, float] | None, digits: int = 3) -> str:
-    """Return the least and the largest of values, or one of them if they agree to so many digits."""
+    """Return the minimum and maximum, or one number if they agree to this many digits."""
     if values is None:
         return "-"
     low, high = (
@@ -75,7 +75,7 @@ def format_range(values: Mapping[str, float] | None, digits: int = 3) -> str:
 
 
 def format_number(value: float | None, digits: int = 2) -> str:
-    """Return a number with so many digits, or a dash for none."""
+    """Return a number with this many digits, or a dash for None."""
     return "-" if value is None else f"{value:.{digits}g}"
 
 

@@ -23,7 +23,7 @@ shift, 1e-15, made the twin of a regular run up to 24 times more wrong than the 
 
 
 class Trajectory:
-    """A start that moves. Masses, radii, orbits and collisions are those of the time reached.
+    """The motion of a start. Masses, radii, orbits and collisions are those at the current time.
 
     `positions` and `velocities` have the shape (3, n); those of a body that has merged into another are not-a-number.
     """
@@ -50,18 +50,18 @@ class Trajectory:
         self.encounters = Encounters(start.ids, start.parents, self._pairs)
         self._watches = watches
         self.gravity = Gravity(self.masses, central=central)
-        """Of all bodies; those that are gone have no mass."""
+        """The masses of all bodies; 0 for merged bodies."""
         self._day = 0.0
 
     @property
     def is_alive(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return which bodies have not merged into another."""
+        """Return a mask of the bodies that have not merged into another."""
         return np.isfinite(self.positions[0])
 
     def integrate(self, days: float) -> Iterator[Segment]:
-        """Move for so many days and yield each step; the state of this pass is the one at the end of the step.
+        """Move for `days` and yield each step; the state is that at the end of the step.
 
-        Raise InvalidInput that names two bodies and the time where numbers cannot follow the motion.
+        Raise InvalidInput, with the bodies and the time, if two bodies come too close.
         """
         is_first = True
         motion = None
@@ -155,7 +155,7 @@ def shift_start(start: Start) -> tuple[Floats, Floats]:
 
 
 class TwinTrajectory:
-    """A second run beside the first, which goes as far as the first has come."""
+    """A second run that follows the first, to estimate its error."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class TwinTrajectory:
         self._segment: Segment | None = None
 
     def compute_positions_at(self, day: float) -> Floats:
-        """Return the positions (3, n) at a day, which is not before the last one asked for."""
+        """Return the positions (3, n) at a day; days must not decrease between calls."""
         while self._segment is None or abs(self._segment.end) < abs(day):
             self._segment = next(self._segments)
         if self._segment.end == day:
@@ -185,7 +185,7 @@ class TwinTrajectory:
         return self._segment.compute_transposed_states(np.array([day]))[0][0]
 
     def has_same_collisions(self, collisions: Sequence[Collision], day: float) -> bool:
-        """Return whether this run met these collisions, and no others, before a day."""
+        """Return True if this run had exactly these collisions before a day."""
         ours = [one.bodies for one in collisions if abs(one.day) < abs(day)]
         twins = [one.bodies for one in self._pass.collisions if abs(one.day) < abs(day)]
         return ours == twins

@@ -1,4 +1,4 @@
-"""Transit times of a universe: a table for each planet, the best line through it, and how far the times are from it."""
+"""Transit times of a universe: for each planet a linear ephemeris and the deviations from it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,10 +29,10 @@ from universe.orbits.units import DAY_IN_SECONDS
 
 _MINUTES: Final = 1440.0
 _FLOOR: Final = 1e-14
-"""Error of a time in periods, times the number of revolutions to the power of 1.5, below which twins say nothing."""
+"""Error of a time in periods, times the number of revolutions to the power of 1.5, below which a twin shows nothing."""
 _TWIN_FACTOR: Final = 2.0
 _FEWEST: Final = 3
-"""Transits from which on the distance from the best line means something."""
+"""The fewest transits for which deviations are reported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Transit:
 
 @dataclass(frozen=True, slots=True)
 class LinearEphemeris:
-    """The best line through transit times: `first` + `period` x number, in days since the start."""
+    """The linear ephemeris of transit times: `first` + `period` x number, in days since the start."""
 
     first: float
     period: float
@@ -110,7 +110,7 @@ def measure_transit_times(
 
 
 def fit_linear_ephemeris(numbers: Sequence[int], times: Sequence[float]) -> LinearEphemeris:
-    """Return the line of least squares through two or more times."""
+    """Return the least-squares fit of two or more times."""
     period, first = np.polyfit(np.asarray(numbers, dtype=np.float64), np.asarray(times), 1)
     return LinearEphemeris(float(first), float(period))
 
@@ -118,7 +118,7 @@ def fit_linear_ephemeris(numbers: Sequence[int], times: Sequence[float]) -> Line
 def _list_conjunctions(
     found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: Start, pair: tuple[int, int]
 ) -> list[Transit]:
-    """Return the conjunctions with their looks and errors."""
+    """Return the conjunctions with their geometry and errors."""
     radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
     errors = [None] * len(found) if twins is None else _estimate_errors(found, twins)
     return [
@@ -128,7 +128,7 @@ def _list_conjunctions(
 
 
 def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
-    """Return the error of each time in seconds: twice the distance to its twin, and what rounding adds."""
+    """Return the error of each time in seconds: twice the difference from its twin, plus rounding."""
     period = (found[-1].day - found[0].day) / (len(found) - 1) if len(found) > 1 else 0.0
     return [
         None
@@ -187,7 +187,7 @@ def _summarise_status(events: Sequence[Transit]) -> str:
 
 _PARTS: Final = np.linspace(0.0, 1.0, 17)
 _FAR: Final = 1e9
-"""AU away, where a body that is gone pulls at nothing."""
+"""The distance in AU at which merged bodies are put, so that they attract nothing."""
 
 
 def find_passages(
@@ -209,7 +209,7 @@ def find_passages(
     days: list[Floats] = []
     sizes: list[Floats] = []
     for begin, end in ((lows - 1, lows), (lows, lows + 1)):
-        # All passages are the bodies of one step: they have its length in common.
+        # All passages are treated as bodies of one step, because they share its length.
         motion = HermiteSegment(
             0.0, step, apart[begin].T, speeds[begin].T, apart[end].T, speeds[end].T, pulls[begin].T, pulls[end].T
         ).compute_transposed_states(step * _PARTS)[0]

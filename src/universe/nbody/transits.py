@@ -1,4 +1,4 @@
-"""Transits: when a planet is closest to its star on the sky and in front of it, and whether it covers some of it.
+"""Transits: conjunctions of planets in front of their stars, and the geometry of the transit.
 
 Sky axes are those of J. N. Winn, "Exoplanet Transits and Occultations" (2010): the separation is least where the sky
 position is perpendicular to the sky velocity. Light travel within the system is left out; to first order it is the
@@ -17,10 +17,10 @@ from universe.nbody.measured_motion import MotionPiece
 from universe.orbits.anomaly import Floats
 
 _PLACES: Final = np.linspace(0, 1, 9)
-"""Where within a step the sky motion is sampled to find its turning points."""
+"""The fractions of a step at which the sky motion is sampled."""
 _MOST_ITERATIONS: Final = 60
 _PRECISION: Final = 1e-9
-"""Days: a ten-thousandth of a second."""
+"""In days: a ten-thousandth of a second."""
 
 Pair = tuple[int, int]
 """A planet and its star, by index."""
@@ -40,7 +40,7 @@ class Conjunction:
 
 @dataclass(frozen=True, slots=True)
 class TransitGeometry:
-    """How a conjunction looks, for known radii."""
+    """The geometry of a transit, for known radii."""
 
     impact: float
     """The least separation in radii of the star; not-a-number if its radius is unknown."""
@@ -71,7 +71,7 @@ def find_conjunctions(motions: Iterable[MotionPiece], sight: Sight, pairs: Seque
 
 
 def compute_transit_geometry(conjunction: Conjunction, star_radius: float, planet_radius: float) -> TransitGeometry:
-    """Return how much of the star a planet covers, along a straight path. Radii are in AU, not-a-number if unknown."""
+    """Return the geometry of a transit along a straight path. Radii are in AU, not-a-number if unknown."""
     if math.isnan(star_radius):
         return TransitGeometry(math.nan, math.nan, "unknown")
     apart = conjunction.separation

@@ -40,7 +40,7 @@ def read_number_table(
     """Return the named numbers of each body as a row, NaN for absent ones, and the problems of rows by index."""
     rows = [[body.get(name) for name in names] for body in bodies]
     values = list(chain.from_iterable(rows))
-    # All plain is the rule, and a hundred times cheaper to find out at once than one by one.
+    # Most tables have only plain numbers; this check is a hundred times faster than one by one.
     if _PLAIN.issuperset(map(type, values)):
         try:
             found = np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
@@ -92,7 +92,7 @@ def read_ellipses(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[i
     found, problems = read_number_table(bodies, _FIELDS)
     eccentricity, axes, distances = found[:, 0], found[:, 9], found[:, 10]
     axes = np.where(np.isnan(axes), distances, axes)
-    # An orbital distance of exactly 0 is no orbit at all: axis, tilt and offset do not count.
+    # An orbital distance of exactly 0 means no orbit: axis, tilt and offset are ignored.
     no_orbit = distances == 0
     found[no_orbit] = axes[no_orbit] = 0.0
     too_large = np.flatnonzero(np.abs(eccentricity) > 1).tolist()
@@ -102,7 +102,7 @@ def read_ellipses(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[i
 
 
 def describe_open_ellipse(eccentricity: float) -> str:
-    return f"Its eccentricity is {eccentricity}, and no ellipse has one above 1."
+    return f"Its eccentricity is {eccentricity}; an ellipse needs one of at most 1."
 
 
 def _compute_plane_vectors(turns: Floats) -> tuple[Floats, Floats]:
@@ -114,7 +114,7 @@ def _compute_plane_vectors(turns: Floats) -> tuple[Floats, Floats]:
 
 
 class Lines:
-    """n bodies that never turn: where they are at time 0, how they move, and for how long a path shows them."""
+    """n straight paths: positions at time 0, velocities, and the seconds that a path shows."""
 
     def __init__(self, starts: Floats, velocities: Floats, windows: Floats) -> None:
         self._starts = starts
@@ -133,14 +133,14 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Rogues:
-    """Rogue planets by kind of path, with the places they have in the list they were read from."""
+    """Rogue planets by kind of path, with their indices in the input."""
 
     straight: Lines
     straight_indices: list[int]
     curved: Ellipses
     curved_indices: list[int]
     problems: dict[int, str]
-    """By place, why a planet has no path."""
+    """The reason why a planet has no path, by index."""
 
 
 def read_rogues(metas: Sequence[Mapping[str, Any]]) -> Rogues:
@@ -171,7 +171,7 @@ def _read_ellipse_row(meta: Mapping[str, Any]) -> list[float]:
     axis, period = read_rogue_ellipse(meta)
     shape = [read_number(meta, name, 0.0) for name in SHAPE]
     if abs(shape[0]) > 1:
-        raise InvalidInput(describe_open_ellipse(shape[0]), hint="Give one from 0 to 1.", argument="eccentricity")
+        raise InvalidInput(describe_open_ellipse(shape[0]), hint="Set it from 0 to 1.", argument="eccentricity")
     if period == 0:
-        raise InvalidInput("Its path takes no time at all.", hint="Set pathPeriod above 0.", argument="pathPeriod")
+        raise InvalidInput("Its pathPeriod is 0.", hint="Set pathPeriod above 0.", argument="pathPeriod")
     return [axis, *shape, *read_rogue_centre(meta), 360 / period]

@@ -1,4 +1,4 @@
-"""The compatible rule: ellipses centred on the parent, run through at a uniform rate. One body at a time.
+"""The compatible rule: ellipses centred on the parent, traversed at a uniform rate. For one body at a time.
 
 The orbit lies in the XZ plane (Y is up), is turned about Z, then Y, then X, and is then shifted by its offset.
 """
@@ -51,8 +51,8 @@ def compute_rogue_trajectory(
 ) -> tuple[list[Point], list[Point]]:
     """Return past points of a rogue planet (`sample_count` + 1 up to now) and future points (`sample_count`).
 
-    Windows are in seconds; what is not given is taken from the planet, and else from its period. Before time 0 the
-    planet stands where it was at 0.
+    Windows are in seconds; the defaults are those of the planet, or follow from its period. Before time 0 the
+    planet has its position at time 0.
     """
     check_segments(sample_count, "sample_count")
     back, ahead = read_rogue_windows(meta)
@@ -87,7 +87,7 @@ def read_rogue_ellipse(meta: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def read_rogue_windows(meta: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the seconds of past and future that a preview of the path shows."""
+    """Return the past and future seconds that a preview of the path shows."""
     period = read_number(meta, "pathPeriod") if is_curved(meta) else None
     window = _TRAJECTORY_WINDOW if period is None else period / 4
     return read_number(meta, "trajectoryPastWindow", window), read_number(meta, "trajectoryFutureWindow", window)
@@ -97,7 +97,7 @@ def check_segments(segments: int, argument: str = "segments") -> None:
     if segments < 1:
         raise InvalidInput(
             f"{argument} is {segments}, but a path needs at least 1.",
-            hint="Ask for one piece or more.",
+            hint="Use 1 or more.",
             argument=argument,
             allowed=">= 1",
         )
@@ -149,6 +149,6 @@ def _read_vector(fields: Mapping[str, Any], name: str) -> Point:
     x, y, z = (read_number(cast("Mapping[str, Any]", vector), axis) for axis in "xyz")
     if x is None or y is None or z is None:
         raise InvalidInput(
-            f"'{name}' lacks one of x, y and z.", hint="Give all three numbers.", argument=name, allowed="x, y and z"
+            f"'{name}' must have x, y and z.", hint="Give all three numbers.", argument=name, allowed="x, y and z"
         )
     return (x, y, z)

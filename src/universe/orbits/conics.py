@@ -2,7 +2,7 @@
 
 The universal form of Kepler's equation (R. H. Battin, "An Introduction to the Mathematics and Methods of
 Astrodynamics", 1999, chapter 4) counted from the periapsis is q s + e s^3 c3(z) = sqrt(mu) t with z = s^2 (1 - e)/q.
-It holds for every e without a seam at 1, and its left side grows and is convex for s > 0 up to the apoapsis, so that
+It holds for every e, also at 1, and its left side grows and is convex for s > 0 up to the apoapsis, so that
 Newton's method from above cannot fail.
 """
 
@@ -16,7 +16,7 @@ from universe.orbits.anomaly import Floats
 _MOST_STEPS: Final = 100
 _SERIES_BELOW: Final = 1.0
 _TERMS: Final = 11
-"""With |z| below 1 the terms after these are below one rounding."""
+"""With |z| below 1 further terms are smaller than the rounding error."""
 
 
 class Conics:

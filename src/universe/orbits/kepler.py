@@ -18,20 +18,20 @@ __all__ = ["Elements", "solve_kepler"]
 
 _TURN: Final = 2 * math.pi
 _SLENDER: Final = 0.99
-"""Ellipses of a larger eccentricity are followed from their periapsis, as open orbits are: their centre is too far."""
+"""Ellipses of a larger eccentricity are computed from their periapsis, like open orbits."""
 _REACH: Final = 50.0
 """The path of an open orbit ends at this many periapsis distances."""
 
 
 class Elements:
-    """Orbital elements of n bodies, in the form from which positions follow quickly.
+    """Orbital elements of n bodies, prepared for the fast computation of positions.
 
     Arguments broadcast to one length n. Lengths are in any unit, `period` and `epoch` in the unit of `t`, angles in
     degrees; `mean_anomaly` holds at `epoch`. A hyperbola has a negative semi-major axis; a parabola has none and needs
     its `periapsis_distance`. The `period` of an open orbit is that of an ellipse
     with a semi-major axis as long (a parabola: as long as the periapsis distance).
 
-    Raise InvalidInput for an element that is not finite, not positive where it must be, or not of an orbit.
+    Raise InvalidInput for an element that is not finite, not positive where required, or inconsistent.
     """
 
     def __init__(
@@ -60,13 +60,13 @@ class Elements:
             _check_finite("epoch", epoch),
         )
         indices = np.flatnonzero(np.ravel(e) > _SLENDER)
-        # What follows is of ellipses: the orbits at `places` are followed as open ones, whatever stands for them here.
+        # The following arrays are for ellipses; the values at `indices` are not used.
         closed = np.ravel(e) < 1
         axis = np.where(closed, np.ravel(axis), 1.0)
         self.eccentricity: Floats = np.where(closed, np.ravel(e), 0.0)
         self.turns_per_time: Floats = 1 / np.ravel(days)
         self.turns_at_epoch: Floats = np.ravel(mean) / 360 % 1.0
-        # One epoch for all is the common case and spares reading an array of them at every step.
+        # One epoch for all bodies is the common case and is faster than an array.
         same = since.size > 0 and bool((since == since.flat[0]).all())
         self.epoch: float | Floats = float(since.flat[0]) if same else np.ravel(since).copy()
         to_periapsis, to_side = _compute_plane_vectors(np.ravel(tilt), np.ravel(node), np.ravel(periapsis))
@@ -92,7 +92,7 @@ class Elements:
     def compute_positions(self, t: float, out: Floats | None = None) -> Floats:
         """Return the positions at time `t` as an (n, 3) array, written into `out` if it is given.
 
-        What is beyond all numbers, such as the turns of a tiny period in an age, is not-a-number.
+        Results beyond the range of numbers are not-a-number.
         """
         check_time(t)
         found = self._make_output(out)
@@ -154,7 +154,7 @@ class Elements:
         if out.shape != (len(self), 3) or out.dtype != np.float64:
             raise InvalidInput(
                 f"The array to write into is {out.dtype} of shape {out.shape}.",
-                hint="Leave `out` away to get a new array.",
+                hint="Leave out `out` to get a new array.",
                 argument="out",
                 allowed=f"float64 of shape ({len(self)}, 3)",
             )
@@ -162,7 +162,7 @@ class Elements:
 
 
 class _NearParabolicOrbits:
-    """The orbits among n whose eccentricity is near 1 or above, with the periapsis times and periods they need."""
+    """The orbits among n whose eccentricity is near 1 or above, with their periapsis times and periods."""
 
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(

@@ -19,7 +19,7 @@ PERIOD: Final = "period"
 
 @dataclass(frozen=True, slots=True)
 class KeplerOrbit:
-    """One body's elements, every default filled in. Angles are degrees; lengths and times are of `units`."""
+    """The elements of one body, with all defaults. Angles are degrees; lengths and times are of `units`."""
 
     units: str
     semi_major_axis: float
@@ -34,7 +34,7 @@ class KeplerOrbit:
     """Of an open orbit: the period of an ellipse whose semi-major axis is as long (for a parabola, as long as q)."""
     periapsis_distance: float
     derived: str | None = None
-    """Which of semi-major axis and period follows from the other one by Kepler's third law."""
+    """The one of semi-major axis and period that follows from the other by Kepler's third law."""
     osculating_period: float | None = None
     """The period at the epoch, where `period` is a mean over years."""
 
@@ -64,9 +64,9 @@ def make_elements(orbits: Iterable[KeplerOrbit]) -> Elements:
 
 
 def read_kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], float] | None = None) -> KeplerOrbit:
-    """Return the orbit that the `kepler` block of one body describes. Raise InvalidInput as `elements_of` does.
+    """Return the orbit that the `kepler` block of one body describes. Raise InvalidInput as `read_elements` does.
 
-    A period that is not given follows from the mass orbited, which `mass_of` looks up; worked out if left out.
+    A period that is not given follows from the mass orbited, which `mass_of` returns; computed if left out.
     """
     block = stars[body_id].get("kepler")
     if not isinstance(block, Mapping):

@@ -1,4 +1,4 @@
-"""Where all bodies of a state are at a time: each one's own rule, summed along its chain of parents."""
+"""Positions of all bodies of a state: the local position of each, summed along its parents."""
 
 import math
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from universe.orbits.numbers import check_time
 from universe.orbits.parent_chains import Indices, ParentChains, find_parent_indices
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
-# Finite numbers can still make an endless angle or distance: such a body is nowhere, and nobody needs a warning.
+# Finite numbers can overflow; such a body has no position, and numpy must not warn.
 _BEYOND_NUMBERS: Final = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
@@ -34,7 +34,7 @@ class _Moving:
 
 
 class Orrery:
-    """The bodies of a state, prepared once; positions at any time are then had by a few array operations.
+    """The bodies of a state, prepared once; positions at any time then need a few array operations.
 
     A body follows its `kepler` block where it has one, the rule of rogue planets where it is one, and else the
     compatible rule, by which an `orbitalDistance` of exactly 0 puts it where its parent is. A parent that does not
@@ -45,7 +45,7 @@ class Orrery:
     def __init__(self, stars: Bodies) -> None:
         self.ids: list[str] = list(stars)
         self.unplaceable: dict[str, str] = {}
-        """Bodies that have no position, and why."""
+        """The reason why a body has no position, by id."""
         self._index_of = {body_id: body_index for body_index, body_id in enumerate(self.ids)}
         self._moving: list[_Moving] = []
         plain, kepler, rogue = _sort_ids_by_rule(stars)
@@ -73,12 +73,12 @@ class Orrery:
     def compute_path(self, body_id: str, segments: int = 128) -> Floats:
         """Return one body's orbit relative to its parent, as (segments + 1, 3) points; NaN for a body without an orbit.
 
-        Raises NotFound for a body that is not there.
+        Raise NotFound for an unknown body.
         """
         check_segments(segments)
         body_index = self._index_of.get(body_id)
         if body_index is None:
-            raise NotFound(f"There is no body '{body_id}'.", hint="Ask for one of the ids of the state.", id=body_id)
+            raise NotFound(f"There is no body '{body_id}'.", hint="Use an id of the state.", id=body_id)
         if self._has_problem[body_index]:
             return np.full((segments + 1, 3), math.nan)
         for moving in self._moving:
@@ -123,7 +123,7 @@ class Orrery:
 
 
 class _MassesOrbited:
-    """The masses that all orbits are about, worked out once and only if a block leaves its period out."""
+    """The orbited masses, computed once and only if a block has no period."""
 
     def __init__(self, stars: Bodies) -> None:
         self._stars = stars

@@ -1,4 +1,4 @@
-"""Sums along parent chains for all bodies at once, however deep the chains are and even where they close in a ring."""
+"""Sums along chains of parents for all bodies at once, for any depth and for cycles."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -31,7 +31,7 @@ class ParentChains:
         while below.size:
             ancestors = above[below]
             self._passes.append((below, ancestors))
-            # All of these look up before any of them is changed.
+            # All values are read before any of them is changed.
             above[below] = above[ancestors]
             below = below[above[below] != NO_PARENT]
 

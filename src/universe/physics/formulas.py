@@ -80,12 +80,12 @@ PAPERS: Final[dict[str, dict[str, Any]]] = {
 
 
 def compute_luminosity(radius_solar: float, temperature: float) -> float:
-    """Return the luminosity in solar ones: L = R^2 T^4 in solar units, the definition of the effective temperature."""
+    """Return the luminosity in solar luminosities: L = R^2 T^4 in solar units."""
     return radius_solar**2 * (temperature / SOLAR_TEMPERATURE) ** 4
 
 
 def compute_effective_temperature(radius_solar: float, luminosity_solar: float) -> float:
-    """Return the effective temperature in kelvins, by the same definition."""
+    """Return the effective temperature in kelvins, from L = R^2 T^4 in solar units."""
     return SOLAR_TEMPERATURE * math.sqrt(math.sqrt(luminosity_solar) / radius_solar)
 
 
@@ -127,12 +127,12 @@ class HabitableZone:
     starlight: dict[str, float]
     distances: dict[str, float]
     temperature: float
-    """That the limits are of, in kelvins: the star's, or the lowest the paper covers."""
+    """The temperature of the limits in kelvins: that of the star, or the lowest in the paper."""
     note: str | None
-    """How the limits differ from what the paper supports."""
+    """A note if the star is outside the range of the paper."""
 
     def classify_insolation(self, insolation: float) -> str:
-        """Return where a planet with this starlight is: too hot, inside, at the optimistic edges, or too cold."""
+        """Return the class of this starlight: too hot, inside, at the optimistic edges, or too cold."""
         if insolation > self.starlight["recentVenus"]:
             return "too hot"
         if insolation < self.starlight["earlyMars"]:

@@ -39,7 +39,7 @@ class Area:
         return self.bottom - (y - self.y_low) / (self.y_high - self.y_low) * (self.bottom - self.top)
 
     def contains(self, x: Floats, y: Floats) -> np.ndarray:
-        """Return where points are finite and within the values at the edges."""
+        """Return a mask of the points that are finite and inside the area."""
         with np.errstate(invalid="ignore"):
             return (self.x_low <= x) & (x <= self.x_high) & (self.y_low <= y) & (y <= self.y_high)
 

@@ -1,4 +1,4 @@
-"""What is written around the picture: title, time, scale and how much is not shown."""
+"""Captions of a picture: title, time, scale and the number of hidden bodies."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping

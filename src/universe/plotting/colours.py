@@ -1,4 +1,4 @@
-"""Colours that can be relied on: whatever a body calls its colour, what comes out is `#rrggbb` and visible on dark."""
+"""Colours of bodies and charts: always `#rrggbb` and visible on a dark page."""
 
 import re
 from typing import Any, Final
@@ -10,7 +10,7 @@ DIM: Final = "#6f7c92"
 RULER: Final = "#2c3852"
 
 _RAMP: Final = ("#ff8f66", "#f5c26b", "#b9d977", "#5fd0a8", "#57b8f0", "#8f9cff", "#d58cf2")
-"""Warm to cold, all bright on dark."""
+"""From warm to cold, all bright."""
 
 _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _DARKEST: Final = 70

@@ -1,4 +1,4 @@
-"""From distances in a universe to distances on a page: in proportion, or by their logarithm."""
+"""Scales from distances in a universe to distances on a page: linear or logarithmic."""
 
 import math
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ ScaleName = Literal["auto", "linear", "log"]
 
 SCALES: Final = ("auto", "linear", "log")
 _WIDE: Final = 30.0
-"""From this ratio of the outermost to the innermost distance on, a picture in proportion shows a dot in the middle."""
+"""The ratio of the outermost to the innermost distance from which on the scale is logarithmic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,9 @@ class RadialScale:
 
     is_log: bool
     inner: float
-    """The distance that a logarithmic page gives about its first seventh to."""
+    """The distance at about a seventh of a logarithmic page."""
     outer: float
-    """The distance that reaches the edge."""
+    """The distance at the edge."""
     page_radius: float
 
     def compute_page_distance(self, distance: Floats) -> Floats:
@@ -58,17 +58,17 @@ class RadialScale:
 def choose_scale(distances: Floats, farthest: float, page_radius: float, kind: Any = "auto") -> RadialScale:
     """Return the scale for bodies at these distances from the centre, up to `farthest`.
 
-    Raises InvalidInput for a wish that is none of `SCALES`.
+    Raise InvalidInput if `kind` is not one of `SCALES`.
     """
     if kind not in SCALES:
         raise InvalidInput(
             f"There is no scale '{str(kind)[:40]}'.",
-            hint="Leave it to the distances with auto, or choose linear or log.",
+            hint="Use auto, linear or log.",
             argument="scale",
             allowed=", ".join(SCALES),
         )
     outer = farthest if farthest > 1e-280 else 1.0
-    # Distances that are next to nothing beside the farthest are roundings, or moons of what stands in the middle.
+    # Much smaller distances are rounding errors, or moons of the central body.
     apart = distances[distances > outer * 1e-9]
     nearest = float(apart.min()) if apart.size else outer
     is_log = kind == "log" or (kind == "auto" and outer / nearest > _WIDE)

@@ -1,4 +1,4 @@
-"""A drawing as SVG: one self-contained text, with nothing in it that runs or loads."""
+"""Drawings as SVG: self-contained, without scripts or external content."""
 
 from html import escape
 from typing import Final
@@ -35,14 +35,14 @@ def _render_element(mark: Mark, background: str) -> str:
             )
         case Polyline():
             points = " ".join(f"{_format(x)},{_format(y)}" for x, y in mark.points)
-            # A line that covers another replaces it, as in the other writer, so the colours are mixed beforehand.
+            # As in PNG files, a line replaces the marks below it, so its colour is mixed in advance.
             stroke = mix_colours(background, mark.stroke, mark.opacity)
             return (
                 f'<polyline points="{points}" fill="none" stroke="{stroke}" '
                 f'stroke-width="{_format(mark.width)}" stroke-linejoin="round"/>'
             )
         case Dots():
-            # Lines without a length and with round ends: a tenth of the bytes of as many circles.
+            # Lines of length 0 with round ends need a tenth of the bytes of circles.
             path = "".join(f"M{_format(x)} {_format(y)}h0" for x, y in mark.points)
             return (
                 f'<path d="{path}" fill="none" stroke="{mark.fill}" stroke-width="{_format(2 * mark.radius)}" '

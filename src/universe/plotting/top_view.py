@@ -27,14 +27,14 @@ _TRAIL_OPACITY: Final = 0.8
 _TRAIL_PART: Final = 0.42
 _TRAIL_STEPS: Final = 14
 SIZES: Final = (200, 8000)
-"""The shortest and the longest a side of the page may be, in pixels."""
+"""The minimum and maximum size of the page, in pixels."""
 _MOST_TRAILS: Final = 120
 _MOST_LABELS: Final = 60
 _GLOW: Final = tuple((1 + 4.2 * (1 - step / 16) ** 1.7, 0.012 + 0.0035 * step) for step in range(16))
-"""Circles around what shines: how many times larger than it, and how bright."""
+"""The circles around luminous bodies: relative radius and opacity."""
 _MOST_ORBITS: Final = 240
 _SEGMENTS: Final = (480, 120)
-"""Of an orbit, where there are few and where there are many."""
+"""The segments of an orbit, for few and for many bodies."""
 _FEW: Final = 40
 
 
@@ -60,7 +60,7 @@ def _trace_back_from_body(path: Floats, body: Floats) -> Floats:
     offset = ring - body
     nearest = int(np.argmin(np.hypot(offset[:, 0], offset[:, 1])))
     back = np.roll(ring[::-1], nearest + 1, axis=0)
-    # The nearest point may lie ahead, and a trail that begins ahead of its body looks like a hook.
+    # The nearest point may be ahead of the body; a trail must start behind it.
     if len(back) > 1 and (back[0] - body) @ (back[1] - body) < 0:
         back = back[1:]
     return np.vstack([body, back])
@@ -83,8 +83,8 @@ def draw_top_view(
 ) -> Drawing:
     """Return the drawing of bodies at their positions with the orbits in `paths`, all in coordinates of the universe.
 
-    Bodies without a finite position are left out; so are moons that the page cannot tell from their planets, and
-    names for which there is no room. Raises InvalidInput for a page or a scale that cannot be had.
+    Bodies without a finite position are left out; so are moons too close to their planets, and names without
+    free space. Raise InvalidInput for an invalid page size or scale.
     """
     frame = _make_frame(width, height)
     visible = find_visible_bodies(stars, positions, paths, frame, scale)
@@ -116,7 +116,7 @@ def _make_frame(width: int, height: int) -> Frame:
     for argument, value in (("width", width), ("height", height)):
         if not shortest <= value <= longest:
             raise InvalidInput(
-                f"A page cannot be {value} pixels in {argument}.",
+                f"{argument} is {value} pixels.",
                 hint=f"Choose from {shortest} to {longest}.",
                 argument=argument,
                 allowed=f"{shortest} to {longest}",
@@ -159,7 +159,7 @@ def _draw_orbits(stars: Bodies, visible: VisibleBodies, frame: Frame) -> Iterato
 def _draw_dots(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Circle]:
     drawn = [index for index in range(len(visible.ids)) if not visible.hidden[index]]
     glows = len(drawn) <= _MOST_TRAILS
-    # The small ones come last, so that nothing large covers them.
+    # Small bodies come last, so that large ones do not cover them.
     for index in sorted(drawn, key=lambda one: -visible.dots[one]):
         body = stars[visible.ids[index]]
         (x, y), radius = visible.page[index].tolist(), float(visible.dots[index])
@@ -175,7 +175,7 @@ def _draw_dots(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) 
 
 
 def _draw_names(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Label]:
-    """Yield names where there is room, the largest bodies first."""
+    """Yield names with free space, the largest bodies first."""
     wanted = [index for index in range(len(visible.ids)) if not visible.hidden[index]]
     wanted.sort(key=lambda index: (not is_luminous(stars[visible.ids[index]]), -visible.dots[index]))
     for index in wanted[:_MOST_LABELS]:
@@ -197,8 +197,8 @@ def draw_universe(
 ) -> Drawing:
     """Return the top view of the bodies at simulation time `t`. For very many bodies only some orbits are drawn.
 
-    `scale` is `linear`, `log`, or `auto` for what suits the distances. Raises InvalidInput for a time that is not
-    finite, and for a page or a scale that cannot be had.
+    `scale` is `linear`, `log`, or `auto` to choose by the distances. Raise InvalidInput for a time that is not
+    finite, and for an invalid page size or scale.
     """
     orrery = Orrery(stars)
     found = orrery.compute_positions(t)
@@ -222,10 +222,10 @@ def _compute_paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Fl
         parent = body.get("parentId")
         if isinstance(parent, str) and parent in index_of:
             centres[body_id] = found[index_of[parent]]
-        elif not body.get("isRoguePlanet"):  # whose way need not lead around anything
+        elif not body.get("isRoguePlanet"):  # its path may not be closed
             centres[body_id] = np.zeros(3)
     orbiting = list(centres)
-    # Bodies may be at the ends of what numbers can say; the view leaves them out.
+    # Positions may overflow; the view leaves them out.
     with np.errstate(over="ignore", invalid="ignore"):
         if len(orbiting) > _MOST_ORBITS:
             offsets = found[[index_of[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
@@ -235,7 +235,7 @@ def _compute_paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Fl
 
 
 def _sample_sizes(sizes: Floats) -> list[int]:
-    """Return the indices of some orbits of every visible size."""
+    """Return the indices of a sample of orbits of all visible sizes."""
     order = np.argsort(-sizes, kind="stable")
     seen = order[sizes[order] >= 0.01 * sizes.max()]
     return seen[:: math.ceil(len(seen) / _MOST_ORBITS)].tolist()

@@ -1,4 +1,4 @@
-"""What is to be seen of a universe and where on the page: bodies as dots, moons kept apart from their planets."""
+"""The visible bodies of a universe and their positions on the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from universe.plotting.radial_scale import Floats, RadialScale, choose_scale
 Bodies = Mapping[str, Mapping[str, Any]]
 
 _FARTHEST: Final = 1e150
-"""A coordinate beyond this has no square, and no place on a page."""
+"""Larger coordinates overflow when squared."""
 _EDGE: Final = 1.03
 _SMALLEST_DOT, _LARGEST_DOT = 2.8, 13.0
 _GROWTH: Final = 0.22
@@ -22,7 +22,7 @@ SHINING: Final = ("star", "blackHole")
 
 @dataclass(frozen=True, slots=True)
 class VisibleBodies:
-    """The bodies that have a place, in the order of the universe, and what the page makes of them."""
+    """The bodies with positions, in the order of the universe, as dots and paths on the page."""
 
     ids: list[str]
     scale: RadialScale
@@ -52,7 +52,7 @@ def find_visible_bodies(
 ) -> VisibleBodies | None:
     """Return the visible bodies, x to the right and z upwards; None if no body has a position.
 
-    Raises InvalidInput for a scale that there is not.
+    Raise InvalidInput for an unknown scale.
     """
     ids = [body_id for body_id in stars if body_id in positions and _is_placed(positions[body_id])]
     if not ids:

@@ -80,7 +80,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         if_match: IfMatch = None,
         author: Author = None,
     ) -> Response:
-        """And, called again, the one before it. Restoring a later version takes it back."""
+        """Undo the last change; call it again to undo earlier changes. Restore a later version to redo."""
         version = read_expected_version(expected, if_match)
         result = await service.undo(universe_id, expected_version=version, author=read_author(author))
         return await make_result_response(result, content)

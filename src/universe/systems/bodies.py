@@ -33,10 +33,10 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.meanAnomaly": ("orbitalPhase",),
     "kepler.period": ("orbitalSpeed",),
 }
-"""Which fields are worked out from a field that a paper states."""
+"""The fields that are computed from each stated field."""
 _STATED: Final = ("massIs", "radiusIs", "teffKelvin", "luminositySolar", "note")
 _POLE_SIGNS: Final = {"towards-us": 1.0, "away-from-us": -1.0}
-"""Where the pole of the plane of the sky points: transit data here count towards us, orbits seen on the sky away."""
+"""The direction of the pole of the sky plane: towards us for transit data, away for visual orbits."""
 _VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
@@ -95,7 +95,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
 
 
 def _compute_observer_direction(system: Facts) -> dict[str, Any]:
-    """Return the unit vector from the system towards us in the reference frame, where the sky is known."""
+    """Return the unit vector from the system towards us in the reference frame, if it is known."""
     if "skyPlane" not in system:
         return {}
     plane = system["skyPlane"]
@@ -104,7 +104,7 @@ def _compute_observer_direction(system: Facts) -> dict[str, Any]:
 
 
 def _describe_elements(orbit: Orbit, facts: Facts) -> dict[str, Any]:
-    """Return what there is to know about the elements: what is unknown, the source's omega, how good they are."""
+    """Return facts about the elements: unknown ones, the omega of the source, and their accuracy."""
     unknown = {
         "kepler.eccentricity": orbit.eccentricity is None,
         "kepler.inclination": orbit.plane is None,
@@ -228,7 +228,7 @@ def _compute_turns(matrix: Rotation) -> tuple[float, float, float]:
     """Return the degrees about X, Y and Z that make up a rotation, applied about Z first and X last."""
     cosine = math.hypot(matrix[0, 0], matrix[0, 1])
     about_y = math.atan2(matrix[0, 2], cosine)
-    if cosine < 1e-12:  # X and Z turn about the same line, so one of them does it all
+    if cosine < 1e-12:  # X and Z rotate about the same axis, so one of them is enough
         return _convert_to_degrees(math.atan2(matrix[2, 1], matrix[1, 1])), _convert_to_degrees(about_y), 0.0
     about_x = math.atan2(-matrix[1, 2], matrix[2, 2])
     about_z = math.atan2(-matrix[0, 1], matrix[0, 0])

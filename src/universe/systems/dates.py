@@ -28,7 +28,7 @@ _LEAP_SECONDS: Final = (
 )  # fmt: skip
 """TAI - UTC in seconds from each day on."""
 _KNOWN_UNTIL: Final = date(2026, 6, 30)
-"""No later leap second is announced; the table can change from this day on."""
+"""Leap seconds are announced up to this day."""
 _DAYS: Final = [datetime.combine(date.fromisoformat(day), time(), UTC) for day, _ in _LEAP_SECONDS]
 _OFFSETS: Final = [seconds + _TT_LESS_TAI for _, seconds in _LEAP_SECONDS]
 
@@ -68,7 +68,7 @@ def convert_date_in_range(at: date | datetime | float, first: date, last: date) 
 
 
 def convert_utc_to_tdb(at: date | datetime) -> float:
-    """Return the Julian date in TDB of a UTC date. Before 1972, when there are no leap seconds, both count as one."""
+    """Return the Julian date in TDB of a UTC date. Before 1972, when there are no leap seconds, UTC counts as TDB."""
     return compute_julian_date(at) + _compute_tdb_offset(_normalise_utc(at)) / 86_400
 
 
@@ -76,7 +76,7 @@ def convert_tdb_to_utc(tdb: float) -> datetime:
     """Return the UTC date of a Julian date in TDB. Raise OverflowError beyond the years 1 to 9999."""
     even = convert_julian_date_to_datetime(tdb)
     seconds = _compute_tdb_offset(even)
-    # Near a leap second the even time is already past it when UTC is not.
+    # Near a leap second TDB has already passed it when UTC has not.
     earlier = even - timedelta(seconds=seconds) if even.year > 1 else even
     return even - timedelta(seconds=_compute_tdb_offset(earlier))
 

@@ -1,7 +1,7 @@
-"""How an orbit lies in space: between angles and directions, and from the frame of a paper to the scene's.
+"""Orientation of orbits: angles, directions, and rotations between frames.
 
 All frames are right-handed with z as the pole. The scene's frame has the reference plane of its system as the
-(x, y) plane; only at the very end, in `compatible`, do y and z change places because the scene's Y is up.
+(x, y) plane; y and z are exchanged only in `compute_compatible_fields`, because Y is up in the scene.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""The numbers of publications in the shipped data: which value each field has, and from which stated numbers."""
+"""The numbers of publications in the shipped data: the value of each field and the stated numbers behind it."""
 
 import math
 import re
@@ -78,7 +78,7 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
 _NEAR: Final = 1e-9
 """Other processors compute the same value with another last digit."""
 _MAY_BE_NEAR_ZERO: Final = re.compile(r"orbit(Rot|Offset|alPhase)|stateVector|.*(inclination|Node|Periapsis|Anomaly)$")
-"""Angles, and components of vectors: here the same difference counts in degrees, AU and AU a day."""
+"""Angles and vector components: the tolerance is in degrees, AU and AU per day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +99,17 @@ class ShippedValue:
     tolerance: float
 
     def is_value(self, value: Any) -> bool:
-        """Return True for the value that the data give, except for its last digits."""
+        """Return True if a value equals the shipped value, except for the last digits."""
         return _is_close(self.value, value, self.tolerance)
 
     def has_source(self, source: Mapping[str, Any]) -> bool:
-        """Return True for a source that is, in all that it says of a publication, one of this value."""
+        """Return True if a source equals one of the sources of this value."""
         given = _select_citation_facts(source)
         return any(_select_citation_facts(one) == given for one in self.sources)
 
 
 def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | None:
-    """Return what the shipped data give for a field of the body of this id at its epoch; None if nothing."""
+    """Return the shipped value of a field of a body at its epoch; None if there is none."""
     key: Any = body.get("id")
     name = _map_bodies_to_systems().get(key) if isinstance(key, str) else None
     physical: Any = body.get("physical")
@@ -188,7 +188,7 @@ def _map_bodies_to_systems() -> dict[str, str]:
 
 @lru_cache(maxsize=16)
 def _load_bodies(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
-    """Return the bodies of a system at an epoch; none at an epoch that it does not ship."""
+    """Return the bodies of a system at an epoch; an empty map for an epoch without data."""
     system = _read(name)
     if julian_date != system["epochJd"]:
         try:

@@ -35,8 +35,8 @@ def find_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian
 def compute_elements_digest(block: Any) -> str:
     """Return a digest of the elements of a `kepler` block that fix an orbit.
 
-    A state vector holds while it matches: who changes an element wants that orbit, and not the vector's. The one of
-    semi-major axis and period that follows from the masses does not count.
+    A state vector is valid while the digest matches: a changed element replaces the orbit of the vector. The digest
+    leaves out the one of semi-major axis and period that follows from the masses.
     """
     fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
     size = "period" if fields.get("derived") == "semiMajorAxis" else "semiMajorAxis"

@@ -1,4 +1,4 @@
-"""Orbits as papers state them, brought to one form: elements in AU, days and degrees at one instant.
+"""Conversion of orbits as papers state them to elements in AU, days and degrees at one instant.
 
 A paper states an orbit in one of six ways:
 - secular: elements at J2000 and how much they change in a century, on the ecliptic
@@ -23,7 +23,7 @@ Facts = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Orbit:
-    """An orbit in AU, days and degrees. None is what no paper states: round, flat, with its periapsis at the node."""
+    """An orbit in AU, days and degrees. None marks an element that no paper states; it is computed as 0."""
 
     semi_major_axis: float
     eccentricity: float | None
@@ -47,7 +47,7 @@ class ConversionTarget:
 
 
 def find_sorting_period(facts: Facts) -> float:
-    """Return the period of an orbit in days, however it is stated: a key that sorts orbits outwards."""
+    """Return the period of an orbit in days, in any form, as a key that sorts orbits outwards."""
     if "periodDays" in facts:
         return facts["periodDays"]
     rate, days = (
@@ -78,7 +78,7 @@ def _read_secular_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     return Orbit(
         _read_semi_major_axis(facts, centuries),
         eccentricity,
-        # The periapsis stands still from here on, so the period is the longitude's and not the anomaly's.
+        # The periapsis is fixed from here on, so the period is that of the longitude, not of the anomaly.
         360 * CENTURY / facts["meanLongitudeDeg"][1],
         (longitude - periapsis) % 360,
         (tilt, node % 360),

@@ -217,14 +217,14 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
 INTERRUPTED: Final = """
 import sys
 from universe.nbody.trajectories import Trajectory
-segments = Trajectory.segments
+integrate = Trajectory.integrate
 def marked(self, days):
-    for number, segment in enumerate(segments(self, days)):
+    for number, segment in enumerate(integrate(self, days)):
         if number == 3:
             sys.stderr.write("running\\n")
             sys.stderr.flush()
         yield segment
-Trajectory.segments = marked
+Trajectory.integrate = marked
 from universe.cli import run
 run(sys.argv[1:])
 """

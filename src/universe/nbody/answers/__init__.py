@@ -1,6 +1,6 @@
 """Answers of an N-body run: ranges, resonances, approaches, ejections, chaos, and a verdict in plain words.
 
-All functions are pure: they read the samples of a run and what the run has measured on its way.
+All functions are pure: they read the samples and measurements of a run.
 """
 
 from universe.nbody.answers.comparison import compare_answers

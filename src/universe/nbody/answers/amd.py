@@ -1,7 +1,7 @@
-"""The angular momentum deficit against its critical value: whether secular motion alone could let orbits cross.
+"""The angular momentum deficit and its critical value, below which secular motion cannot make orbits cross.
 
 J. Laskar and A. C. Petit, "AMD-stability and the classification of planetary systems", A&A 605, A72 (2017). The
-deficit is constant only without mean-motion resonances, so it answers nothing for a resonant chain.
+deficit is constant only without mean-motion resonances, so it does not apply to a resonant chain.
 """
 
 import math
@@ -16,7 +16,7 @@ _BISECTIONS: Final = 60
 
 
 def compute_amd(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any] | None:
-    """Return the deficit over its critical value at the start, for the largest family, or None if it has no meaning.
+    """Return the deficit over its critical value at the start, for the largest family, or None if it does not apply.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
     """
@@ -88,4 +88,4 @@ def _describe_amd(worst: float, *, has_resonances: bool) -> str:
         return f"{below}, {resonant}. It excludes no collision here."
     if worst < 1:
         return f"{below}: slow (secular) exchange alone cannot make orbits cross. Resonances could."
-    return f"{below}: slow (secular) exchange can make orbits cross. It need not."
+    return f"{below}: slow (secular) exchange can make orbits cross. It does not have to."

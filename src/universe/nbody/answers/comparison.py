@@ -9,7 +9,7 @@ from universe.nbody.text_formats import join_words
 
 Answers = Mapping[str, Any]
 _WIDER: Final = 1.0
-"""Degrees by which the half range of an angle has to differ to be mentioned."""
+"""The smallest difference of half ranges that is mentioned, in degrees."""
 _ABSENT: Final = "not near"
 _LISTED: Final = 4
 
@@ -17,10 +17,10 @@ _LISTED: Final = 4
 def compare_answers(
     first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
 ) -> dict[str, Any]:
-    """Return two answers (of `answers_of`) side by side, and a verdict about how the second differs.
+    """Return two answers of `collect_answers` side by side, and a verdict about the differences.
 
-    Each value is a list of two: the first run's and the second's, None where a run does not have it. `trustworthy`
-    of the answers counts if it is there: the verdict of runs that cannot be trusted claims nothing.
+    Each value is a list of two: the first run's and the second's, None where a run does not have it. The verdict
+    claims nothing if a run is not trustworthy.
     """
     found: dict[str, Any] = {
         "resonances": _compare_resonances(first, second),
@@ -118,7 +118,7 @@ def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _find_bodies_in_one_run(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
-    """Return those of these bodies that orbit in one of the runs alone: in this one, or in either."""
+    """Return the bodies that orbit in only one of the runs: in `run`, or in either."""
     shapes = {body: found["orbits"][body]["eccentricityMax"] for body in ids if body in found["orbits"]}
     lone = {body: one for body, one in shapes.items() if (one[0] is None) != (one[1] is None)}
     return [body for body, one in lone.items() if run is None or one[run] is not None]

@@ -12,12 +12,12 @@ from universe.orbits.anomaly import Floats
 from universe.orbits.numbers import finite_or_none
 
 _HEAVY: Final = 0.1
-"""Part of the mass of their parent beyond which the Hill radius of two bodies has no meaning."""
+"""The mass of two bodies, relative to their parent, above which their Hill radius has no meaning."""
 _MOST_PAIRS: Final = 300
 
 
 def summarise_orbits(motion: OrbitHistory) -> dict[str, dict[str, Any]]:
-    """Return the least, mean and largest a (AU), e and i (degrees) of each body with a centre, and its mean period."""
+    """Return the range of a (AU), e and i (degrees) of each body that orbits another, and its mean period."""
     return {
         motion.ids[body]: {
             "semiMajorAxis": _compute_range(motion.axes[:, body]),

@@ -21,15 +21,15 @@ _LARGEST_OF_PAIR: Final = 9
 _LARGEST_OF_TRIPLE: Final = 5
 """The largest number before a longitude: of larger ones, some angle is slow by chance."""
 _NEAR: Final = 0.03
-"""How far a ratio of periods may be from p+q:p, relative to it and for q = 1; less for higher orders."""
+"""The largest relative distance of a period ratio from p+q:p for q = 1; smaller for higher orders."""
 _SHARED: Final = 0.02
-"""How far the ratio of periods of two bodies that share an orbit may be from 1."""
+"""The largest distance from 1 of the period ratio of two bodies that share an orbit."""
 _SLOW: Final = 0.01
-"""How fast a triple's angle may run, in turns per orbit of the outermost body."""
+"""The largest rate of the angle of a triple, in turns per orbit of the outermost body."""
 _CIRCULAR: Final = 1e-6
 """Below this eccentricity the direction of a periapsis is noise."""
 _MOST_PAIRS: Final = 300
-"""Of a family."""
+"""The most pairs of a family that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def _classify_resonance(motion: OrbitHistory, angle: Angle, errors: Floats) -> R
 
 
 def _is_regular(motion: OrbitHistory, body: int) -> bool:
-    """Return whether a body stayed on a closed orbit that goes around in the sense of its siblings."""
+    """Return True if a body stayed on a closed orbit in the direction of its siblings."""
     is_closed = np.isfinite(motion.longitudes[:, body]).all() and motion.mean_motions[body] > 0
     return bool(is_closed and (motion.tilts[:, body] < 90).all())
 

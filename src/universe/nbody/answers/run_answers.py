@@ -20,9 +20,9 @@ _MOST_STATES: Final = 1_000_000
 
 
 def collect_answers(run: Run, motion: OrbitHistory | None = None) -> dict[str, Any]:
-    """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, in values that JSON can carry.
+    """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, as JSON values.
 
-    `motion` is the one of `motion_during`, for a caller that has it already.
+    `motion` is the result of `compute_run_motion`, if the caller has it.
     """
     motion = compute_run_motion(run) if motion is None else motion
     resonances = find_resonances(motion, run.worst_error_degrees)
@@ -78,7 +78,7 @@ def _choose_samples(run: Run) -> Samples:
 
 
 def _continue_merged_bodies(run: Run, samples: Samples) -> Samples:
-    """Return the samples with every body that has merged at the place of the body it merged into.
+    """Return the samples with each merged body at the position of the body it merged into.
 
     The orbits further out then are about the same mass as before.
     """

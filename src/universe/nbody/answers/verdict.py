@@ -28,7 +28,7 @@ class Findings:
 
     motion: OrbitHistory
     errors: Floats
-    """Degrees to which each body's place in its orbit is known, at the worst time."""
+    """The largest error of each body along its orbit, in degrees."""
     trustworthy: bool
     resonances: Sequence[Resonance]
     pairs: Sequence[Mapping[str, Any]]
@@ -41,7 +41,7 @@ class Findings:
 
 
 def compose_verdict(found: Findings) -> str:
-    """Return one paragraph: first whether the run can be trusted, last what it does not tell."""
+    """Return one paragraph: first whether the run is trustworthy, last its limits."""
     if not found.trustworthy:
         return _describe_distrust(found)
     sentences = [
