@@ -132,7 +132,7 @@ def test_list_reports_how_to_make_one_where_there_is_none(ask: Ask) -> None:
     assert ask("list", "--json").json == {"universes": []}
 
 
-def test_send_reports_the_version_and_what_happened(made: Ask) -> None:
+def test_send_prints_the_version_and_the_events(made: Ask) -> None:
     said = made("send", "u", json.dumps(add_star("b")), "--json").json
     assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
@@ -180,7 +180,7 @@ def test_history_reports_every_entry_and_continues_after_a_version(made: Ask) ->
     assert made("history", "u", "--after", "9").out == "There are no changes after version 9.\n"
 
 
-def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
+def test_show_prints_the_tree_to_the_given_depth(made: Ask) -> None:
     lines = made("show", "u").out.splitlines()
     assert lines[0] == "Hven  version 3, time 1 simulation second"
     assert "Stjerneborg  sun" in lines[1]
@@ -192,7 +192,7 @@ def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
     assert made("show", "u", "--version", "1").out.splitlines()[-1] == "1 body"
 
 
-def test_show_reports_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
+def test_show_lists_bodies_without_an_existing_parent(ask: Ask, tmp_path: Path) -> None:
     stars = {"sun": a_body("sun"), "stray": a_body("stray", "gone")}
     source = tmp_path / "state.json"
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
@@ -210,7 +210,7 @@ def test_plot_writes_the_picture_its_name_asks_for(made: Ask, tmp_path: Path) ->
     assert (told.code, told.out) == (0, "The orbits of Hven are in small.svg.\n")
 
 
-def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(ask: Ask, tmp_path: Path) -> None:
+def test_an_exported_and_imported_universe_is_exported_as_the_same_bytes(ask: Ask, tmp_path: Path) -> None:
     ask("new", "--from", "trappist-1", "--id", "t")
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     assert ask("export", "t", "-o", first, "--json").json == {"path": str(first), "version": 1}
@@ -399,7 +399,7 @@ def test_a_date_for_an_empty_universe_is_refused(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("name", [*SEEN, "send", "delete", "restore", "plot"])
-def test_looking_at_a_database_that_is_not_there_does_not_make_it(ask: Ask, tmp_path: Path, name: str) -> None:
+def test_reading_a_missing_database_does_not_create_it(ask: Ask, tmp_path: Path, name: str) -> None:
     more = {"send": [TICK], "delete": ["--yes"], "restore": ["--version", "0"], "plot": ["-o", "x.svg"]}.get(name, [])
     which = [] if name == "list" else ["u"]
     done = ask(name, *which, *more, "--db", f"sqlite:///{tmp_path}/none.db", "--json")
@@ -451,7 +451,7 @@ def test_hostile_names_forge_no_line(hostile: Ask, arguments: list[str]) -> None
     assert not [line for line in (done.out + done.err).splitlines() if line.lstrip(" │├└─").startswith("★ forged")]
 
 
-def test_markup_in_names_is_shown_as_it_is(hostile: Ask) -> None:
+def test_markup_in_names_is_printed_unchanged(hostile: Ask) -> None:
     listed = hostile("list").out
     assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == ["id", "u"]
     assert "[bold]mark[/bold]" in listed

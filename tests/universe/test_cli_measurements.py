@@ -80,7 +80,7 @@ def test_physics_are_shown_with_units_and_papers(ask: Ask) -> None:
     assert reply["bodies"]["trappist-1-e"]["quantities"]["insolation"]["paper"] == "mendez2017"
 
 
-def test_the_bibliography_adds_the_papers_of_formulas_when_asked(ask: Ask) -> None:
+def test_the_bibliography_includes_the_papers_of_formulas_with_physics(ask: Ask) -> None:
     assert "kopparapu2014" not in ask("cite", "trappist-1")[1]
     assert "kopparapu2014" in ask("cite", "trappist-1", "--physics")[1]
 

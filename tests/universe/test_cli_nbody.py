@@ -150,7 +150,7 @@ def test_the_start_and_pictures_are_written_to_files(system: Ask, tmp_path: Path
     ],
     ids=str,
 )
-def test_what_cannot_be_run_is_refused_before_or_while_it_runs(
+def test_invalid_options_are_refused_before_or_during_the_run(
     system: Ask, tmp_path: Path, arguments: list[str], code: int, argument: str | None
 ) -> None:
     done = system("nbody", "u", *arguments, "--json")

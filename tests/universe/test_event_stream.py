@@ -120,7 +120,7 @@ async def test_text_with_line_ends_stays_in_one_event(client: httpx.AsyncClient)
 
 class TestReplay:
     @pytest.mark.parametrize("how", ["since", "last"])
-    async def test_who_was_away_receives_all_that_came_since_and_then_what_comes(
+    async def test_a_reconnecting_listener_receives_missed_and_then_new_events(
         self, client: httpx.AsyncClient, how: str
     ) -> None:
         await send(client, [add_star(f"s{n}") for n in range(1, 11)])
@@ -213,7 +213,7 @@ class TestReplay:
             await send(client, TICK)
             assert ids(await stream.take(5)) == [4, 5, 6, 7, 8]
 
-    async def test_a_damaged_entry_is_reported_as_such_and_the_rest_as_it_was(self, tmp_path: Path) -> None:
+    async def test_a_damaged_entry_is_sent_as_damaged_and_the_others_unchanged(self, tmp_path: Path) -> None:
         async with server(tmp_path, snapshot_every=5) as client:
             for number in range(1, 8):
                 await send(client, add_star(f"s{number}"))
@@ -240,7 +240,7 @@ class TestReplay:
         ("/universes/u/events", {"Last-Event-ID": "9" * 17}, 400),
     ],
 )
-async def test_what_cannot_be_listened_to_is_refused_and_ends(
+async def test_an_invalid_stream_request_is_refused_and_ends(
     client: httpx.AsyncClient, path: str, headers: dict[str, str], status: int
 ) -> None:
     answer = await client.get(path, headers=headers)
@@ -279,7 +279,7 @@ async def test_a_listener_receives_only_its_own_universe(client: httpx.AsyncClie
         assert event.data["command"]["id"] == "mine"
 
 
-async def test_what_another_process_does_is_sent_too(tmp_path: Path) -> None:
+async def test_changes_of_another_process_are_sent_too(tmp_path: Path) -> None:
     async with server(tmp_path) as here, server(tmp_path) as there, listening(here, since=0) as stream:
         for number in range(10):
             await send((here, there)[number % 2], add_star(f"s{number}"))

@@ -83,7 +83,7 @@ def test_the_docs_show_every_address_with_its_parameters(site: httpx.Client) -> 
                 assert parameter["name"] in docs.text
 
 
-def test_names_and_ids_are_shown_as_text_whatever_they_hold(site: httpx.Client) -> None:
+def test_names_and_ids_with_any_content_are_printed_as_text(site: httpx.Client) -> None:
     universe = made(site, name=HOSTILE)
     front = page(site, "/")
     assert HOSTILE in front.text

@@ -112,7 +112,7 @@ async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_orde
         assert sorted(served[0]["state"]["rootIds"]) == sorted(name for _, name in acknowledged)
 
 
-async def test_what_one_deletes_ends_the_stream_of_the_other(urls: tuple[str, str]) -> None:
+async def test_a_deletion_by_one_server_ends_the_streams_of_the_other(urls: tuple[str, str]) -> None:
     async with both(urls) as (one, other), listening(other) as stream:
         assert await send(one, {"type": "tick"}) == 1
         assert [event.name for event in await stream.take(1)] == ["command"]  # what is deleted can be told no more

@@ -159,7 +159,7 @@ def test_the_earth_of_a_unit_is_not_the_body_earth() -> None:
     assert status(passage, 0.107 * EARTH_MASS, body=mars, title="Planets").status == SUPPORTED
 
 
-def test_an_eccentricity_has_no_unit_and_a_field_of_ones_own_may_have_any() -> None:
+def test_an_eccentricity_has_no_unit_and_a_custom_field_may_have_any() -> None:
     location = {"table": "1", "header": ["planet", "eccentricity"], "row": ["TRAPPIST-1 e", "0.0051 AU"]}
     assert status(location, 0.0051, field="kepler.eccentricity").status == UNVERIFIED
     own = {"table": "1", "header": ["planet", "surface temperature [K]"], "row": ["TRAPPIST-1 e", "251"]}
@@ -266,7 +266,7 @@ def test_rows_of_latex_tables_and_of_pages_without_bars_are_found_too() -> None:
     st.sampled_from([("M⊕", "earth_mass"), ("$M_\\odot$", "solar_mass"), ("M_{Jup}", "jupiter_mass"), ("kg", "kg")]),
     st.booleans(),
 )
-def test_what_a_location_states_is_supported_by_it_and_the_double_of_it_is_not(
+def test_a_location_supports_its_stated_value_and_not_its_double(
     number: Decimal, form: str, unit: tuple[str, str], by_body: bool
 ) -> None:
     cell, label = form.format(number), f"mass [{unit[0]}]"

@@ -49,7 +49,7 @@ def test_a_body_with_a_parent_is_listed_by_it_and_is_not_a_root() -> None:
 
 
 @pytest.mark.parametrize("parent", ["", "ghost"])
-def test_a_body_whose_parent_is_not_there_is_neither_root_nor_child(parent: str) -> None:
+def test_a_body_whose_parent_does_not_exist_is_neither_root_nor_child(parent: str) -> None:
     state = after(add_star("sun"), add_star("lost", parent))
     assert state.stars["lost"]["parentId"] == parent
     assert state.rootIds == ("sun",)
@@ -119,7 +119,7 @@ def test_a_body_is_removed_with_everything_below_it() -> None:
     assert accepted(SYSTEM, command("removeStar", id="sun")).state == EMPTY
 
 
-def test_what_refers_to_a_removed_body_elsewhere_stays() -> None:
+def test_other_references_to_a_removed_body_stay() -> None:
     crowded = after(
         add_group("g", None, below("earth", "system")),
         command("setSmallBodyFields", fields={"f": a_field(hostStarId="earth")}),
@@ -159,7 +159,7 @@ def test_attaching_a_root_takes_it_off_the_roots_and_leaves_its_orbit() -> None:
     assert orphan.rootIds == ("sun",)
 
 
-def test_attaching_what_was_no_root_leaves_the_roots_even_where_it_is_among_them() -> None:
+def test_attaching_a_body_with_a_parent_does_not_change_the_roots() -> None:
     odd = parse_state({**SYSTEM.to_plain(), "rootIds": ["sun", "moon"]})
     assert after(attach("moon", "mars"), start=odd).rootIds == ("sun", "moon")
 
@@ -176,7 +176,7 @@ def test_attaching_needs_both(child: str, parent: str) -> None:
 
 
 @pytest.mark.parametrize("parent", ["sun", "earth", "moon", "mars"])
-def test_nothing_is_attached_to_itself_or_to_what_is_below_it(parent: str) -> None:
+def test_a_body_is_not_attached_to_itself_or_its_descendants(parent: str) -> None:
     assert refused(SYSTEM, attach("sun", parent))["reason"] == "cycle"
 
 
@@ -189,13 +189,13 @@ def test_a_detached_body_is_a_root_at_distance_zero() -> None:
     assert children(found.state, "sun") == ["mars"]
 
 
-def test_an_orphan_is_detached_from_a_parent_that_is_not_there() -> None:
+def test_an_orphan_is_detached_from_its_missing_parent() -> None:
     state = after(add_star("lost", "ghost"), command("detachStar", childId="lost"))
     assert state.stars["lost"]["parentId"] is None
     assert state.rootIds == ("lost",)
 
 
-def test_what_orbits_nothing_is_not_detached() -> None:
+def test_a_body_without_a_parent_is_not_detached() -> None:
     empty = after(add_star("x", ""), start=SYSTEM)
     for child in ("sun", "ghost", "x"):
         assert refused(empty, command("detachStar", childId=child))["reason"] == "notAttached"

@@ -61,7 +61,7 @@ def test_an_update_merges_one_level_deep_and_may_change_the_id_inside_but_not_th
 
 @each_collection
 @pytest.mark.parametrize("key", ["ghost", "constructor", "__proto__"])
-def test_what_is_not_there_cannot_be_updated(of: Collection, key: str) -> None:
+def test_a_missing_entity_cannot_be_updated(of: Collection, key: str) -> None:
     assert refused(EMPTY, of.update(key, seed=1)) == {"type": f"{of.event}NotFound", "id": key}
 
 

@@ -61,7 +61,7 @@ def test_every_refusal_that_can_happen_is_listed_with_its_command_and_no_other()
 
 @requirement("UN-7")
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_every_example_takes_effect_where_there_is_what_it_names(kind: str) -> None:
+def test_every_example_takes_effect_if_its_entities_exist(kind: str) -> None:
     before = universe_for(kind)
     after = outcome(before, COMMANDS[kind]["example"])
     assert after.events or kind == "tick"

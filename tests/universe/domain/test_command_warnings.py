@@ -14,7 +14,7 @@ STATES = (EMPTY, after(FLAT), after(TANGLED))
 
 @settings(max_examples=150, deadline=None)
 @given(any_of(*COMMANDS))
-def test_whatever_is_accepted_is_warned_of_in_short_sentences(command: Json) -> None:
+def test_warnings_about_accepted_commands_are_short_sentences(command: Json) -> None:
     for before in STATES:
         warnings = find_command_warnings(before, parse_command(command))
         assert len(warnings) <= 20

@@ -181,9 +181,7 @@ CASES: Final[list[Case]] = [
 
 
 @pytest.mark.parametrize(("state", "given", "event", "code"), CASES, ids=[case[2]["type"] for case in CASES])
-def test_a_refusal_reports_what_was_not_possible_and_what_to_do(
-    state: State, given: Json, event: Json, code: str
-) -> None:
+def test_a_refusal_reports_the_reason_and_a_remedy(state: State, given: Json, event: Json, code: str) -> None:
     assert refused(state, given) == event
     error = make_refusal_error(event, state, universeId="u-42")
     assert (error.code, error.status) == (code, 422)
@@ -258,7 +256,7 @@ def test_no_success_is_a_refusal() -> None:
 
 
 @pytest.mark.parametrize("key", ["{id}", "{", "}", "{0}", "{why}", "%s", "'", "a\nb", "🪐", "__class__"])
-def test_an_id_that_looks_like_a_placeholder_is_shown_as_it_is(key: str) -> None:
+def test_an_id_that_looks_like_a_placeholder_is_displayed_unchanged(key: str) -> None:
     error = make_refusal_error({"type": "attachFailed", "reason": "cycle", "childId": key, "parentId": key})
     assert error.message.startswith(f"'{key}' cannot orbit '{key}': ")
 

@@ -57,7 +57,7 @@ def test_a_group_without_parent_is_a_root_and_one_with_a_parent_is_listed_by_it(
 
 
 @pytest.mark.parametrize("above", ["", "ghost"])
-def test_a_group_whose_parent_is_not_there_is_neither_root_nor_child(above: str) -> None:
+def test_a_group_whose_parent_does_not_exist_is_neither_root_nor_child(above: str) -> None:
     state = after(add_group("lost", above), start=NESTED)
     assert state.rootGroupIds == NESTED.rootGroupIds
     assert parent(state, "lost") == above
@@ -106,7 +106,7 @@ def test_removing_a_group_moves_the_groups_in_it_up_and_ungroups_its_systems() -
     assert found.state.rootGroupIds == ("a", "d")
 
 
-def test_what_is_in_a_removed_root_becomes_a_root() -> None:
+def test_members_of_a_removed_root_become_roots() -> None:
     state = after(command("removeGroup", id="a"), start=NESTED)
     assert parent(state, "b") is None
     assert state.rootGroupIds == ("d", "b")
@@ -205,7 +205,7 @@ def test_a_system_of_the_name_of_a_group_above_is_not_a_circle() -> None:
     assert parent(state, "a") is None
 
 
-def test_a_group_that_is_not_there_can_be_listed_by_who_waits_for_it() -> None:
+def test_a_missing_group_can_be_listed_by_a_waiting_member() -> None:
     waiting = after(add_group("x", "ghost"))
     state = accepted(waiting, put("x", "ghost")).state
     assert members(state, "x") == [("ghost", "group")]
@@ -235,7 +235,7 @@ def test_taking_out_drops_all_entries_and_the_first_decides() -> None:
     assert state.rootGroupIds == ("a", "d", "c")
 
 
-def test_taking_out_a_group_that_is_not_there_only_drops_the_entry() -> None:
+def test_removing_a_missing_group_only_drops_the_entry() -> None:
     state = after(put("d", "ghost"), take("d", "ghost"), start=NESTED)
     assert state == NESTED
 
@@ -270,13 +270,13 @@ def test_moving_leaves_entries_of_the_other_type() -> None:
     assert parent(state, "c") == "b"
 
 
-def test_moving_what_is_not_there_leaves_a_loose_entry() -> None:
+def test_moving_a_missing_member_leaves_a_loose_entry() -> None:
     state = after(move("ghost", "d"), move("nobody", "d", "system"), start=NESTED)
     assert members(state, "d") == [("ghost", "group"), ("nobody", "system")]
     assert after(move("ghost", None), start=NESTED) == NESTED
 
 
-def test_a_refused_move_leaves_every_list_as_it_was() -> None:
+def test_a_refused_move_changes_no_list() -> None:
     assert refused(NESTED, move("b", "ghost")) == {"type": "groupNotFound", "id": "ghost"}
     assert refused(NESTED, move("b", ""))["id"] == ""
     assert refused(NESTED, move("a", "c"))["reason"] == "cycle"

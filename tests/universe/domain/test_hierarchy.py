@@ -76,7 +76,7 @@ def deepest(entities: Mapping[str, Mapping[str, Any]], link: str) -> int:
     return max(depths.values())
 
 
-def test_nothing_can_be_put_below_itself_or_below_what_is_below_it() -> None:
+def test_a_group_cannot_be_put_below_itself_or_its_descendants() -> None:
     stars = chain(4)
     assert find_hierarchy_problem("s0", "s0", stars, "parentId") == "cycle"
     assert find_hierarchy_problem("s0", "s3", stars, "parentId") == "cycle"
@@ -85,14 +85,14 @@ def test_nothing_can_be_put_below_itself_or_below_what_is_below_it() -> None:
     assert find_hierarchy_problem("s3", "s2", stars, "parentId") is None
 
 
-def test_the_way_up_ends_at_what_is_not_there_at_null_and_at_nothing() -> None:
+def test_the_walk_up_ends_at_a_missing_parent_at_null_and_at_an_absent_field() -> None:
     for top in (None, "", "ghost"):
         assert find_hierarchy_problem("x", "a", {"a": {"parentId": top}}, "parentId") is None
     assert find_hierarchy_problem("x", "ghost", {}, "parentId") is None
     assert find_hierarchy_problem("ghost", "ghost", {}, "parentId") == "cycle"
 
 
-def test_what_is_not_there_yet_closes_a_circle_when_it_comes_below_what_waits_for_it() -> None:
+def test_a_missing_parent_cannot_be_added_below_its_own_child() -> None:
     orphan = after(add_star("a", "ghost"), add_star("b", "a"))
     for parent in ("a", "b", "ghost"):
         event = refused(orphan, add_star("ghost", parent))
@@ -134,7 +134,7 @@ def test_every_command_that_nests_is_refused_below_the_deepest_place() -> None:
     ],
     ids=lambda each: each["type"],
 )
-def test_what_hangs_below_a_moved_body_comes_along_and_the_state_stays_a_state(last: Json) -> None:
+def test_descendants_move_with_a_body_and_the_state_stays_valid(last: Json) -> None:
     both = {**bodies_in_a_chain(MAX_DEPTH - 1, "a"), **bodies_in_a_chain(MAX_DEPTH - 1, "b")}
     state = accepted(state_of(both), last).state
     assert deepest(state.stars, "parentId") == 2 * (MAX_DEPTH - 1)
@@ -143,7 +143,7 @@ def test_what_hangs_below_a_moved_body_comes_along_and_the_state_stays_a_state(l
     assert refused(state, command("attachStar", childId="a0", parentId=f"b{MAX_DEPTH - 2}"))["reason"] == "cycle"
 
 
-def test_what_waits_for_an_added_body_hangs_below_it_however_deep_it_goes() -> None:
+def test_waiting_children_are_below_an_added_body_at_any_depth() -> None:
     waiting = bodies_in_a_chain(MAX_DEPTH)
     waiting["s0"]["parentId"] = "ghost"
     state = accepted(state_of(waiting), add_star("ghost")).state
@@ -216,7 +216,7 @@ def test_a_circle_of_a_hundred_thousand_is_neither_a_snapshot_nor_a_state() -> N
     assert caught.value.ids["path"] == "groups.s0.parentGroupId"
 
 
-def test_a_refusal_far_below_the_limit_costs_a_few_times_the_way_up() -> None:
+def test_a_refusal_at_depth_costs_a_few_walks_to_the_root() -> None:
     stars = Counted(chain(MANY))
     assert find_hierarchy_problem("x", f"s{MANY - 1}", stars, "parentId") == "tooDeep"
     assert stars.asked <= 4 * MANY
@@ -267,13 +267,13 @@ def test_a_circle_is_found_exactly_where_something_is_its_own_ancestor(parents: 
     assert found is None or is_its_own_ancestor(found)
 
 
-def test_a_way_up_that_never_ends_is_left_as_it_is_and_ends_the_walk() -> None:
+def test_a_cycle_of_parents_ends_the_walk() -> None:
     circle = {"a": {"parentId": "b"}, "b": {"parentId": "a"}, "c": {"parentId": None}}
     assert find_hierarchy_problem("c", "a", circle, "parentId") is None
     assert find_hierarchy_problem("a", "b", circle, "parentId") == "cycle"
 
 
-def test_descendants_come_parents_first_with_what_is_listed_but_not_there() -> None:
+def test_descendants_are_listed_parents_first_including_missing_ids() -> None:
     stars: dict[str, Json] = {
         "a": {"children": ["b", "ghost", "c"]},
         "b": {"children": ["d"]},
@@ -293,7 +293,7 @@ def test_lists_of_children_that_lead_in_a_circle_come_to_an_end() -> None:
         assert len(found) <= 6
 
 
-def test_what_is_listed_twice_on_every_level_does_not_double_on_every_level() -> None:
+def test_children_listed_twice_on_every_level_do_not_multiply() -> None:
     levels = 200
     stars = {f"s{number}": {"children": [f"s{number + 1}"] * 2} for number in range(levels)}
     found = list_descendants("s0", stars)

@@ -68,7 +68,7 @@ def test_a_command_that_is_parsed_is_not_changed_by_being_applied(kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
-def test_what_is_given_can_be_changed_afterwards_without_harm(kind: str) -> None:
+def test_later_changes_of_the_input_do_not_change_the_state(kind: str) -> None:
     given = example(kind)
     state, events = apply(after(replace()), given)
     written = deepcopy((state.to_plain(), events))
@@ -79,7 +79,7 @@ def test_what_is_given_can_be_changed_afterwards_without_harm(kind: str) -> None
     assert (state.to_plain(), events) == written
 
 
-def test_what_is_not_a_command_is_raised_and_not_an_event() -> None:
+def test_an_invalid_command_raises_and_is_not_an_event() -> None:
     with pytest.raises(UnknownCommand):
         apply(EMPTY, {"type": "explode"})
     with pytest.raises(MalformedCommand):
@@ -145,7 +145,7 @@ def test_a_snapshot_replaces_everything_but_the_time() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FULL.keys() - {"stars", "rootIds"}))
-def test_what_a_snapshot_lacks_or_has_as_null_becomes_empty(name: str) -> None:
+def test_absent_and_null_parts_of_a_snapshot_become_empty(name: str) -> None:
     before = after(replace())
     lacking = {key: value for key, value in FULL.items() if key != name}
     expected = {**FULL, name: EMPTY_STATE[name], "time": 0}
@@ -205,7 +205,7 @@ for given in ({"stars": stars, "groups": groups}, {"groups": groups}, {"nebulae"
 """
 
 
-def test_what_is_refused_is_refused_with_the_same_words_in_every_process() -> None:
+def test_a_refusal_has_the_same_text_in_every_process() -> None:
     said = {
         subprocess.run(
             [sys.executable, "-c", REFUSED_IN_MANY_WAYS],

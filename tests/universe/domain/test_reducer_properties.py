@@ -156,7 +156,7 @@ def _is_below_itself(key: str, entities: Json, link: str) -> bool:
 
 
 @pytest.mark.timeout(300)  # a failure is made as short as it can be before it is shown
-def test_no_run_of_commands_breaks_what_must_hold() -> None:
+def test_no_sequence_of_commands_breaks_an_invariant() -> None:
     run_state_machine_as_test(Universe, settings=settings(max_examples=120, stateful_step_count=30))
     # Whoever sends only what is refused proves little.
     assert len(Universe.reached - REFUSALS) > 15
@@ -168,7 +168,7 @@ def test_every_kind_of_command_is_sent_and_has_its_plain_rule() -> None:
     assert COMMANDS.keys() == RULES.keys() == COMMAND_CLASSES.keys() == set(COMMAND_TYPES)
 
 
-def test_the_plain_rules_give_what_was_recorded(shared_data: Path) -> None:
+def test_the_naive_reducer_gives_the_recorded_results(shared_data: Path) -> None:
     path = shared_data / "universe" / "golden.json.gz"
     if not path.is_file():
         pytest.skip("the recorded steps of the reducer are not beside this checkout")

@@ -46,7 +46,7 @@ def test_both_descriptions_of_an_orbit_lie_in_one_plane() -> None:
             assert abs(off) < 1e-9 * body["orbitalDistance"]
 
 
-def test_short_periods_are_common_where_asked_for() -> None:
+def test_short_periods_are_common_if_enabled() -> None:
     long, short = (
         [comet["comet"]["isPeriodic"] for comet in of_kind(made(cometOrbitStyle=style), "comet")]
         for style in ("rareLong", "manyShort")

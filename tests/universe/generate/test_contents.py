@@ -130,7 +130,7 @@ def test_kuiper_settings_have_the_named_effect() -> None:
     assert one(kuiperBeltDensity=0.0)["particleCount"] < one(kuiperBeltDensity=1.0)["particleCount"]
 
 
-def test_rings_are_more_frequent_where_asked_for_and_end_below_the_moons() -> None:
+def test_the_frequency_of_rings_follows_the_setting_and_rings_end_below_the_moons() -> None:
     few, many = (made("moonRich", enablePlanetaryRings=True, ringFrequency=f) for f in (0.05, 1.0))
     assert 0 < len(planets_with_rings(few)) < len(planets_with_rings(many))
     for planet in planets_with_rings(many):
@@ -189,7 +189,7 @@ def test_rogues_go_straight_or_in_curves_at_the_speed_of_their_style() -> None:
     assert 0.005 <= min(speeds[0]) < max(speeds[0]) <= 0.02 < 0.05 <= min(speeds[1]) < max(speeds[1]) <= 0.15
 
 
-def test_nebulae_are_made_once_for_the_universe_and_more_where_asked_for() -> None:
+def test_nebulae_are_made_once_and_their_number_follows_the_setting() -> None:
     def counts(density: float) -> set[int]:
         settings = {"enableNebulae": True, "nebulaDensity": density, "maxSystems": 20}
         return {len(generate("sparseOutpost", seed, **settings)["nebulae"]) for seed in range(40)}
@@ -203,7 +203,7 @@ def holes(**overrides: Any) -> list[dict[str, Any]]:
     return of_kind(made("multiStarHeavy", **settings), "blackHole")
 
 
-def test_black_holes_are_as_rare_as_asked_for() -> None:
+def test_black_holes_have_the_requested_frequency() -> None:
     assert 0 < len(holes(blackHoleRarityStyle="rare")) < 25 < len(holes()) < 90
     assert len(holes(blackHoleRarityStyle="byFrequency", blackHoleFrequency=1.0)) > 75
     assert all(hole["parentId"] is None for hole in holes())
@@ -223,7 +223,7 @@ def test_black_holes_are_as_heavy_as_their_profile() -> None:
     assert sum(mass >= 1e6 for mass in masses("supermassiveCentres")) > len(masses("supermassiveCentres")) / 2
 
 
-def test_what_orbits_a_black_hole_stays_out_of_its_disk() -> None:
+def test_satellites_of_a_black_hole_stay_outside_its_disk() -> None:
     state = made("compact", enableBlackHoles=True, blackHoleRarityStyle="common")
     assert of_kind(state, "blackHole")
     for hole in of_kind(state, "blackHole"):
@@ -245,7 +245,7 @@ def test_groups_are_as_many_as_their_structure_requires(mode: str, fewest: int, 
     assert (nested == 0) == (mode == "flat")
 
 
-def test_there_are_never_more_groups_than_systems_and_none_unless_asked_for() -> None:
+def test_there_are_at_most_as_many_groups_as_systems_and_none_by_default() -> None:
     state = generate("classic", 1, enableGroups=True, targetGalaxyCount=50, maxSystems=3)
     assert len(state["groups"]) == 3
     assert generate("classic", 1, maxSystems=3)["groups"] == {}

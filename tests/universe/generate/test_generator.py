@@ -53,13 +53,13 @@ def test_with_everything_switched_on_it_is_sound_still(preset: str, seed: int | 
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets_as_they_are_make_sound_universes(preset: str) -> None:
+def test_unchanged_presets_make_valid_universes(preset: str) -> None:
     state = generate(preset, "as it is")
     assert list(state) == KEYS
     assert problems(state) == []
 
 
-def test_the_checks_find_out_what_is_broken() -> None:
+def test_the_checks_detect_each_fault() -> None:
     state = generate("moonRich", 3, **EVERYTHING)
     (moon, *_), root = of_kind(state, "moon"), state["rootIds"][0]
     moon["orbitalDistance"] *= 1_000
@@ -96,7 +96,7 @@ def test_the_bytes_are_the_same_in_every_process() -> None:
     assert {digest("1"), digest("4242")} == {first}
 
 
-def test_what_was_generated_before_does_not_matter() -> None:
+def test_earlier_generations_do_not_change_the_result() -> None:
     before = orjson.dumps(generate("crowded", "again"))
     generate("superDenseExperimental", "something else", maxSystems=3)
     assert orjson.dumps(generate("crowded", "again")) == before
@@ -132,7 +132,7 @@ def test_moons_of_moons_are_preserved() -> None:
     assert moons_of(generate("deepHierarchy", 1, maxDepth=2), "moon") == []
 
 
-def test_there_are_exactly_as_many_systems_as_asked_for_and_they_do_not_overlap() -> None:
+def test_there_are_exactly_the_requested_systems_and_they_do_not_overlap() -> None:
     state = generate("multiStarHeavy", 5, maxSystems=30)
     roots = [state["stars"][key] for key in state["rootIds"]]
     assert len(roots) == 30

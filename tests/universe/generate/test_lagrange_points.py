@@ -89,7 +89,7 @@ def test_richness_gives_more_trojans_at_the_same_frequency() -> None:
     assert rich > 1.2 * poor
 
 
-def test_markers_are_only_where_asked_for() -> None:
+def test_markers_are_made_only_if_enabled() -> None:
     assert of_kind(made(lagrangeMarkerMode="none"), "lagrangePoint") == []
     assert of_kind(made(enableLagrangePoints=False), "asteroid") == []
     stable = made(lagrangeMarkerMode="stableOnly")

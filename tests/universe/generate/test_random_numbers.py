@@ -28,7 +28,7 @@ def test_every_recorded_float_comes_again(vectors: list[dict[str, Any]]) -> None
         assert [rng.real() for _ in vector["floats"]] == vector["floats"], vector["seed"]
 
 
-def test_every_recorded_integer_comes_again_also_with_bounds_the_wrong_way_round(vectors: list[dict[str, Any]]) -> None:
+def test_every_recorded_integer_is_repeated_also_with_reversed_bounds(vectors: list[dict[str, Any]]) -> None:
     for vector in vectors:
         rng = Prng(vector["seed"])
         drawn = [[low, high, rng.integer(low, high)] for low, high, _ in vector["ints"]]

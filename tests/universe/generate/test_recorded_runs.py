@@ -71,7 +71,7 @@ def keys_by_kind(states: list[State]) -> dict[str, list[set[str]]]:
     return found
 
 
-def test_what_is_made_has_the_keys_that_were_recorded(runs: list[Run]) -> None:
+def test_generated_entities_have_the_recorded_keys(runs: list[Run]) -> None:
     theirs = keys_by_kind([recorded for _, recorded, _ in runs])
     ours = keys_by_kind([made for _, _, made in runs])
     straight = {"pathCurvature", "semiMajorAxis", "eccentricity", "orbitRotX", "orbitRotY", "orbitRotZ", "pathPeriod"}
@@ -98,7 +98,7 @@ def test_totals_are_of_the_same_order(runs: list[Run]) -> None:
     assert ours["lagrangePoint"] == theirs["lagrangePoint"]
 
 
-def test_groups_clouds_and_rogues_are_made_once_and_only_where_asked_for(runs: list[Run]) -> None:
+def test_groups_nebulae_and_rogues_are_made_once_and_only_if_enabled(runs: list[Run]) -> None:
     for config, _, made in runs:
         assert bool(made["groups"]) == config["enableGroups"]
         assert len(made["groups"]) <= config["maxSystems"]

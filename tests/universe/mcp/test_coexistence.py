@@ -282,7 +282,7 @@ async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_
 
 
 @requirement("UN-25")
-async def test_what_one_stream_missed_is_replayed_to_it_and_not_to_the_other(hven: Served, wire: Wire, u: str) -> None:
+async def test_missed_messages_are_replayed_only_to_their_stream(hven: Served, wire: Wire, u: str) -> None:
     session = await subscribed(wire, u)
     async with session.listening() as mcp:
         await hven.send(u, TICK)

@@ -100,7 +100,7 @@ async def test_a_universe_that_was_deleted_is_not_found(hven: Served, u: str) ->
 
 
 @requirement("UN-14")
-async def test_the_way_to_universes_that_the_error_shows_leads_to_them(hven: Served, u: str) -> None:
+async def test_the_interfaces_that_the_error_names_list_the_universes(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         await failure(client, "get_universe_state", universeId="u-missing")
         assert u in {listed.name for listed in (await client.list_resources()).resources}
@@ -133,7 +133,7 @@ async def test_the_way_to_universes_that_the_error_shows_leads_to_them(hven: Ser
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-async def test_a_malformed_command_is_refused_with_the_path_and_what_is_allowed(
+async def test_a_malformed_command_is_refused_with_the_path_and_the_allowed_values(
     hven: Served, u: str, wrong: Json, code: str, path: str, allowed: str | None
 ) -> None:
     async with agent(hven.mcp) as client:

@@ -91,7 +91,7 @@ async def test_json_that_is_nested_deep_is_refused(wire: Wire, u: str, depth: in
 
 @requirement("UN-12", "UN-15")
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" * 400])
-async def test_a_number_that_is_none_never_becomes_the_time(wire: Wire, u: str, number: str) -> None:
+async def test_an_invalid_number_never_becomes_the_time(wire: Wire, u: str, number: str) -> None:
     session = await wire.begin()
     answer = message_in(await sent(session, u, f'{{"type":"tick","dt":{number}}}'))
     assert answer["result"]["isError"] is True
@@ -123,7 +123,7 @@ async def test_half_a_character_is_refused(wire: Wire, u: str) -> None:
 
 @requirement("UN-15")
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b'{"jsonrpc"', b"null\x00", b"[" * 100_000])
-async def test_what_is_not_json_is_refused(wire: Wire, u: str, body: bytes) -> None:
+async def test_invalid_json_is_refused(wire: Wire, u: str, body: bytes) -> None:
     session = await wire.begin()
     refused = await session.post(body)
     assert refused.status_code == 400

@@ -51,7 +51,7 @@ async def test_arguments_that_are_not_an_object_are_refused(wire: Wire, u: str, 
     ],
     ids=json.dumps,
 )
-async def test_what_is_not_a_message_is_refused_and_the_session_continues(wire: Wire, u: str, message: Any) -> None:
+async def test_an_invalid_message_is_refused_and_the_session_continues(wire: Wire, u: str, message: Any) -> None:
     session = await wire.begin()
     response = await session.post(message)
     assert response.status_code == 400

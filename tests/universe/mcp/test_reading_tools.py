@@ -66,7 +66,7 @@ async def test_the_state_of_a_universe_with_three_bodies_has_the_three(hven: Ser
 
 
 @requirement("UN-6")
-async def test_what_another_client_wrote_into_the_store_is_read(tmp_path: Path) -> None:
+async def test_entries_written_by_another_client_are_read(tmp_path: Path) -> None:
     file = tmp_path / "universes.db"
     async with served(SqliteStore(file)) as server, agent(server.mcp) as client:
         await server.make("u")
@@ -93,7 +93,7 @@ async def test_ten_thousand_bodies_come_whole_where_no_limit_is_set(hven: Served
 
 
 @requirement("UN-6")
-async def test_only_the_entities_asked_for_are_returned(hven: Served, u: str) -> None:
+async def test_only_the_requested_entities_are_returned(hven: Served, u: str) -> None:
     await hven.send(u, [samples.add_group("g"), samples.example("setNebulae")])
     async with agent(hven.mcp) as client:
         told = await state_of(client, u, ids=["earth", "n", "g"])
@@ -107,7 +107,7 @@ async def test_only_the_entities_asked_for_are_returned(hven: Served, u: str) ->
 
 
 @requirement("UN-6")
-async def test_ids_that_are_not_there_are_listed(hven: Served, u: str) -> None:
+async def test_ids_that_do_not_exist_are_listed(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         told = await state_of(client, u, ids=["sun", "vulcan", "__proto__", "toString"])
     assert told["stars"].keys() == {"sun"}
@@ -172,14 +172,14 @@ async def test_a_real_system_is_read_with_its_date_and_each_citation_once(hven: 
 
 
 @requirement("UN-6")
-async def test_no_ids_are_no_entities(hven: Served, u: str) -> None:
+async def test_an_empty_list_of_ids_selects_no_entities(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         told = await state_of(client, u, ids=[])
     assert (told["stars"], told["notFound"]) == ({}, [])
 
 
 @requirement("UN-6")
-async def test_only_the_fields_asked_for_are_returned(hven: Served, u: str) -> None:
+async def test_only_the_requested_fields_are_returned(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         told = await state_of(client, u, fields=["name", "children", "ring"])
         both = await state_of(client, u, ids=["sun"], fields=["mass"])
@@ -192,7 +192,7 @@ async def test_only_the_fields_asked_for_are_returned(hven: Served, u: str) -> N
 
 
 @requirement("UN-6")
-async def test_an_earlier_version_is_returned_as_it_was(hven: Served, u: str) -> None:
+async def test_an_earlier_version_is_returned_unchanged(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         for version, bodies in enumerate([[], ["sun"], ["sun", "earth"], ["sun", "earth", "moon"]]):
             told = await state_of(client, u, version=version)
@@ -204,7 +204,7 @@ async def test_an_earlier_version_is_returned_as_it_was(hven: Served, u: str) ->
 
 
 @requirement("UN-6", "UN-16")
-async def test_a_version_that_is_not_there_is_an_error_that_names_which_are(hven: Served, u: str) -> None:
+async def test_an_unknown_version_is_an_error_with_the_known_versions(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         error = await failure(client, "get_universe_state", universeId=u, version=4)
     assert error["code"] == "version_not_found"
@@ -269,7 +269,7 @@ async def test_a_larger_state_becomes_a_summary_that_fits_and_names_the_next_ste
 
 
 @requirement("UN-6")
-async def test_a_summary_counts_the_roots_for_which_there_is_no_room(hven: Served, u: str) -> None:
+async def test_a_summary_counts_the_roots_that_do_not_fit(hven: Served, u: str) -> None:
     many = f"{u}-many"
     stars = {f"root {number}": samples.a_body(f"root {number}", name="R" * 50) for number in range(500)}
     await hven.make(many, state=samples.a_snapshot(stars=stars, rootIds=list(stars)))

@@ -120,7 +120,7 @@ async def test_a_universe_is_summarized(hven: Served, u: str) -> None:
     assert "get_universe_state" in summary["hint"]
 
 
-async def test_a_universe_is_listed_as_soon_as_it_is_made_and_no_longer_once_deleted(hven: Served, u: str) -> None:
+async def test_a_universe_is_listed_from_its_creation_to_its_deletion(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         assert uri_of(f"{u}-new") not in await listed_by(client)
         await hven.make(f"{u}-new")
@@ -163,14 +163,14 @@ async def test_a_hundred_universes_and_more_are_listed_and_every_one_can_be_read
 @pytest.mark.parametrize(
     "uri", ["universe://reference/nothing", "universe://universes", "universe://universes/a/b", "file:///etc/passwd"]
 )
-async def test_a_resource_that_is_not_there_is_an_error_that_names_those_that_are(hven: Served, uri: str) -> None:
+async def test_an_unknown_resource_is_an_error_with_the_known_resources(hven: Served, uri: str) -> None:
     async with agent(hven.mcp) as client:
         error = await error_of(client.read_resource(AnyUrl(uri)))
     assert error.code == -32002
     assert set(error.data["error"]["allowed"]) > REFERENCES
 
 
-async def test_a_universe_that_is_not_there_is_an_error_that_names_it(hven: Served) -> None:
+async def test_a_universe_that_does_not_exist_is_an_error_that_names_it(hven: Served) -> None:
     async with agent(hven.mcp) as client:
         error = await error_of(read(client, uri_of("u-missing")))
     assert error.code == -32002
@@ -262,7 +262,7 @@ async def test_no_subscriber_is_notified_of_a_command_that_was_refused(hven: Ser
         assert await told.next() == uri_of(f"{u}-last")
 
 
-async def test_each_session_is_notified_of_what_it_subscribed_to(hven: Served, u: str) -> None:
+async def test_each_session_is_notified_only_of_its_subscriptions(hven: Served, u: str) -> None:
     first, second = Updates(), Updates()
     await hven.make(f"{u}-other")
     async with agent(hven.mcp, on_updated=first) as one, agent(hven.mcp, on_updated=second) as other:
@@ -274,7 +274,7 @@ async def test_each_session_is_notified_of_what_it_subscribed_to(hven: Served, u
         assert await second.next() == uri_of(f"{u}-other")
 
 
-async def test_what_happens_before_the_stream_is_open_is_sent_once_it_is(hven: Served, wire: Wire, u: str) -> None:
+async def test_changes_before_the_stream_opens_are_sent_once_it_is_open(hven: Served, wire: Wire, u: str) -> None:
     session = await wire.begin()
     assert (await session.ask("resources/subscribe", {"uri": uri_of(u)}))["result"] == {}
     await hven.send(u, TICK)

@@ -100,7 +100,7 @@ async def test_a_bare_tick_is_stored_sent_to_listeners_and_answered(u: str) -> N
 
 
 @requirement("UN-8", "UN-9", "UN-12")
-async def test_twin_universes_become_and_answer_the_same_by_either_way(hven: Served, u: str) -> None:
+async def test_the_same_commands_over_mcp_and_rest_give_equal_universes_and_replies(hven: Served, u: str) -> None:
     assert {one["type"] for one in SCRIPT if "type" in one} == samples.EXAMPLES.keys() | {"explode"}
     await hven.make(f"{u}-rest")
     await hven.make(f"{u}-mcp")
@@ -143,7 +143,7 @@ async def test_listeners_receive_commands_of_both_ways_in_one_order(hven: Served
 
 
 @requirement("UN-8")
-async def test_a_key_that_rest_has_seen_is_known_here_and_the_other_way_round(hven: Served, u: str) -> None:
+async def test_an_idempotency_key_used_over_rest_is_known_over_mcp_and_vice_versa(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         await hven.send(u, TICK, idempotency_key="first")
         again = await send(client, u, TICK, idempotencyKey="first")
@@ -155,7 +155,7 @@ async def test_a_key_that_rest_has_seen_is_known_here_and_the_other_way_round(hv
 
 
 @requirement("UN-8")
-async def test_what_was_sent_can_be_undone_over_rest_and_is_in_the_history(hven: Served, u: str) -> None:
+async def test_a_command_sent_over_mcp_can_be_undone_over_rest_and_is_in_the_history(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         await send(client, u, command("removeStar", id="earth"))
         history = (await hven.http.get(f"/universes/{u}/history", params={"after": 3})).json()["entries"]
@@ -181,7 +181,7 @@ async def test_a_command_is_answered_with_the_new_state_its_events_and_the_versi
 
 
 @requirement("UN-9")
-async def test_a_large_universe_answers_with_what_changed_and_how_to_see_the_rest(hven: Served, u: str) -> None:
+async def test_a_reply_for_a_large_universe_has_the_changes_and_a_hint_for_the_rest(hven: Served, u: str) -> None:
     large = f"{u}-large"
     await hven.make(large, state=padded(LARGE + 10_000))
     async with agent(hven.mcp) as client:
@@ -222,7 +222,7 @@ async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(hven: Serve
 
 @requirement("UN-9")
 @pytest.mark.parametrize("size", [2_000, LARGE + 10_000])
-async def test_who_sends_can_choose_the_answer_whatever_the_size(hven: Served, u: str, size: int) -> None:
+async def test_the_sender_can_choose_the_reply_for_any_size(hven: Served, u: str, size: int) -> None:
     await hven.make(f"{u}-chosen", state=padded(size))
     async with agent(hven.mcp) as client:
         whole = await send(client, f"{u}-chosen", TICK, **{"return": "state"})
@@ -292,7 +292,7 @@ async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(hven: Serv
 
 
 @requirement("UN-9")
-async def test_a_repeated_key_reports_once_more_what_changed(hven: Served, u: str) -> None:
+async def test_a_repeated_key_reports_the_same_changes_again(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         mars = add_star("mars", "sun")
         first = await send(client, u, mars, idempotencyKey="once", **{"return": "changes"})
@@ -431,7 +431,7 @@ async def test_a_block_with_fewer_fields_is_reported_with_the_removed_ones(hven:
 
 
 @requirement("UN-16")
-async def test_what_other_surfaces_do_is_pointed_to(hven: Served, u: str) -> None:
+async def test_errors_name_the_interfaces_for_other_tasks(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         for word in ("undo", "branchUniverse", "createUniverse", "restore", "nbody"):
             assert "universe new, undo, restore, branch, nbody" in (await refused(client, u, {"type": word}))["hint"]

@@ -86,7 +86,7 @@ async def test_initialize_with_the_id_of_a_live_session_starts_another_and_leave
 
 
 @requirement("UN-21")
-async def test_initialize_without_what_it_needs_starts_nothing(wire: Wire) -> None:
+async def test_initialize_without_required_fields_starts_no_session(wire: Wire) -> None:
     refused = await wire.post(request("initialize", {"protocolVersion": 7}))
     assert "result" not in refused.text
     assert SESSION not in refused.headers

@@ -213,7 +213,7 @@ async def test_instructions_and_tools_cost_an_agent_at_most_3500_tokens(wire: Wi
     assert len(dumps(tools, ensure_ascii=False)) + len(greeting["instructions"]) < 4 * 3_500
 
 
-async def test_the_instructions_state_what_mcp_does_not_do_and_who_does(wire: Wire) -> None:
+async def test_the_instructions_list_tasks_outside_mcp_and_their_interfaces(wire: Wire) -> None:
     instructions = message_in(await wire.post(initialize()))["result"]["instructions"]
     lacking = instructions.split("Not over MCP:")[1]
     for word in ("create", "undo", "branch", "N-body", "REST", "command line", "POST /universes", "universe new"):
@@ -251,7 +251,7 @@ async def test_the_schema_takes_a_command_of_each_kind(hven: Served) -> None:
 
 
 @requirement("UN-2", "UN-5")
-async def test_what_the_schema_refuses_the_server_refuses_too(hven: Served, u: str) -> None:
+async def test_the_server_refuses_commands_that_the_schema_refuses(hven: Served, u: str) -> None:
     schema = await command_schema(hven)
     inside = [command for command in MALFORMED if schema_errors(schema, command) == []]
     assert len(inside) == 6, "what is wrong inside a payload the tool's schema does not see, and the resource's does"

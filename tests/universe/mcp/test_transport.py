@@ -90,9 +90,7 @@ async def test_every_address_but_one_is_documented_or_a_page_and_does_not_serve_
 
 
 @requirement("UN-17")
-async def test_one_address_takes_requests_answers_them_and_streams_what_happens(
-    wire: Wire, hven: Served, u: str
-) -> None:
+async def test_one_address_accepts_requests_and_streams_events(wire: Wire, hven: Served, u: str) -> None:
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
     async with session.listening() as stream:
@@ -314,7 +312,7 @@ async def test_a_client_that_accepts_no_kind_of_answer_is_answered_with_the_avai
 
 
 @requirement("UN-17", "UN-18", "UN-24")
-async def test_the_command_serves_agents_and_rest_and_keeps_what_they_did(tmp_path: Path) -> None:
+async def test_the_command_serves_mcp_and_rest_and_stores_their_changes(tmp_path: Path) -> None:
     with serve(tmp_path) as announced:
         assert announced["mcp"] == f"{announced['url']}/mcp"
         async with httpx.AsyncClient(base_url=announced["url"], timeout=20) as http, agent(announced["mcp"]) as client:

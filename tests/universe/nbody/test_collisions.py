@@ -97,7 +97,7 @@ def test_a_merger_keeps_mass_momentum_and_volume(
     assert np.isnan(seen[-1].compute_states(400.0)[0][0, gone]).all()
 
 
-def test_what_orbited_the_swallowed_body_orbits_the_survivor() -> None:
+def test_satellites_of_a_merged_body_orbit_the_survivor() -> None:
     # Columns are bodies: a star, a planet of it, and a moon of the planet.
     relative = np.array([[0, 0, 0], [-1, 0.9, 0.1], [0, -1, 1]], dtype=np.float64)
     swallowed = merge_bodies(0, 1, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
@@ -176,7 +176,7 @@ def _minimum(done: Run) -> float:
     return float(np.linalg.norm(x[:, 1] - x[:, 2], axis=1).min())
 
 
-def test_a_wide_passage_is_no_encounter_but_the_closest_approach() -> None:
+def test_a_wide_passage_is_a_closest_approach_and_not_an_encounter() -> None:
     done = run_nbody(flyby(1.0), 200)
     assert (done.encounters, done.encounter_count) == ((), 0)
     assert done.closest.distance_au[1, 2] == pytest.approx(_minimum(done), rel=1e-3)

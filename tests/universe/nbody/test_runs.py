@@ -119,7 +119,7 @@ def test_no_time_leaves_everything_where_it_is() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_few_samples_are_as_many_as_asked_for(count: int) -> None:
+def test_a_small_number_of_samples_is_used_unchanged(count: int) -> None:
     done = run_nbody(pair(), 10, samples=count)
     assert done.samples.times.tolist() == [[], [10], [0, 10]][count]
 

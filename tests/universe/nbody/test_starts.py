@@ -39,7 +39,7 @@ def of(start: Start, body_id: str) -> tuple[Any, Any]:
     return start.positions[index], start.velocities[index]
 
 
-def test_the_common_barycentre_rests_at_the_origin_and_the_order_is_that_asked_for() -> None:
+def test_the_barycentre_is_at_the_origin_and_bodies_are_in_the_requested_order() -> None:
     start = make_start(system(), ["moon", "sun", "earth", "rock"])
     assert start.ids == ("moon", "sun", "earth", "rock")
     assert start.masses.tolist() == [3.7e-8, 1.0, 3.0e-6, 0]
@@ -241,7 +241,7 @@ def test_the_accuracy_of_the_ephemeris_is_claimed_for_all_its_bodies_unchanged()
 
 
 @pytest.mark.parametrize("bad", [{}, {"position": [1, 2]}, {"position": [1, 2, "3"], "velocity": [0, 0, 0]}, [], "x"])
-def test_a_vector_that_is_none_leaves_the_elements(bad: Any) -> None:
+def test_an_invalid_vector_is_ignored_and_the_elements_are_used(bad: Any) -> None:
     plain = systems.load_system("solar-system")
     plain["stars"]["mars"]["stateVector"] = bad
     start = make_start(plain, ["sun", "mars"])
@@ -258,7 +258,7 @@ def test_a_body_that_is_not_chosen_may_have_an_element_that_is_not_a_number(bad:
     assert make_start(plain, chosen).positions == pytest.approx(usual.positions, abs=1e-4)
 
 
-def test_notes_name_what_is_unknown_or_not_measured() -> None:
+def test_notes_list_unknown_and_unmeasured_values() -> None:
     notes = " ".join(make_start(systems.load_system("kepler-90")).notes)
     assert "The argument of periapsis of Kepler-90 g and Kepler-90 h is unknown" in notes
     assert "The eccentricity of Kepler-90 b" in notes
@@ -332,9 +332,7 @@ def test_a_planet_and_its_moon_can_be_moved_without_the_star() -> None:
         ("sun", {"parentId": "moon"}, "parentId"),
     ],
 )
-def test_a_body_that_lacks_something_is_refused_with_what_to_do(
-    body_id: str, change: dict[str, Any], field: str
-) -> None:
+def test_a_body_with_a_missing_field_is_refused_with_a_remedy(body_id: str, change: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         make_start(system(0.0, **{body_id: change}), ["sun", "moon"])
     assert refused.value.ids["argument"] == field

@@ -106,7 +106,7 @@ def test_an_angle_beyond_all_numbers_gives_not_a_number_instead_of_an_error() ->
 
 
 @pytest.mark.parametrize("value", ["5", True, math.nan, math.inf, 10**400, [1]])
-def test_what_is_not_a_finite_number_is_refused_by_the_name_of_its_field(value: object) -> None:
+def test_a_number_that_is_not_finite_is_refused_with_its_field(value: object) -> None:
     with pytest.raises(InvalidInput, match="orbitalSpeed"):
         compute_local_position({"orbitalDistance": 5, "orbitalSpeed": value}, 1.0)
 

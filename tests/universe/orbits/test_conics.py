@@ -125,7 +125,7 @@ def test_the_path_of_an_open_orbit_goes_through_its_periapsis_from_far_to_far() 
         (1.0, math.inf, math.nan, "eccentricity"),
     ],
 )
-def test_what_is_not_an_orbit_is_refused(axis: float, e: float, q: float, argument: str) -> None:
+def test_an_invalid_orbit_is_refused(axis: float, e: float, q: float, argument: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         Elements(axis, e, period=1.0, periapsis_distance=q)
     assert refused.value.ids["argument"] == argument

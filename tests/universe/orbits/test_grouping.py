@@ -97,7 +97,7 @@ def test_the_masses_of_all_orbits_at_once_are_those_of_each() -> None:
 
 
 @pytest.mark.parametrize("mass", [None, "heavy", -1.0, float("nan")])
-def test_what_is_not_a_mass_counts_as_none(mass: Any) -> None:
+def test_an_invalid_mass_counts_as_absent(mass: Any) -> None:
     stars = {"s": body(1.0), "p": body(mass, "s", semiMajorAxis=1)}
     assert compute_orbited_mass(stars, "p") == 1.0
 

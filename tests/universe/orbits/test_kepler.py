@@ -90,7 +90,7 @@ def test_periapsis_nodes_and_quarter_turns_are_where_the_scene_has_them() -> Non
     assert turned[0] == pytest.approx([0, 0, 1], abs=1e-15)
 
 
-def test_many_orbits_give_what_each_gives_alone_across_blocks_and_epochs() -> None:
+def test_many_orbits_give_the_same_positions_as_each_alone() -> None:
     chance = np.random.default_rng(5)
     count = 2 * BLOCK + 3
     columns = {

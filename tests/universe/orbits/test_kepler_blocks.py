@@ -95,7 +95,7 @@ def test_every_element_reaches_the_arrays() -> None:
         ({"semiMajorAxis": 1, "period": 1, "units": []}, "units"),
     ],
 )
-def test_what_is_not_an_orbit_is_refused_naming_the_body_and_the_field(block: dict[str, Any], field: str) -> None:
+def test_an_invalid_orbit_is_refused_with_the_body_and_the_field(block: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput, match="'x'") as refused:
         read_elements(world(block), ["x"])
     assert refused.value.ids["id"] == "x"

@@ -114,7 +114,7 @@ def test_bodies_with_a_kepler_block_are_on_true_orbits() -> None:
     assert orrery.compute_path("x", 2)[0] == pytest.approx(true.compute_positions(9 - 50 * 77 / 360)[0], abs=1e-12)
 
 
-def test_a_body_that_can_have_no_position_is_named_with_what_goes_around_it_and_no_other_is_touched() -> None:
+def test_a_body_without_a_position_is_reported_with_its_satellites_and_other_bodies_are_unaffected() -> None:
     stars = {
         "good": body(),
         "wide": body("good", eccentricity=1.5),

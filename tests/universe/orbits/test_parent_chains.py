@@ -21,7 +21,7 @@ def walked(parents: list[int], local: list[int], start: int) -> int:
         lambda n: st.lists(st.tuples(st.integers(NO_PARENT, n - 1), st.integers(-99, 99)), min_size=n, max_size=n)
     )
 )
-def test_a_sum_is_that_of_a_walk_whatever_the_parents(bodies: list[tuple[int, int]]) -> None:
+def test_a_sum_equals_that_of_a_walk_for_any_parents(bodies: list[tuple[int, int]]) -> None:
     parents, local = [parent for parent, _ in bodies], [value for _, value in bodies]
     rows = np.array(local, dtype=np.float64)[:, None]
     summed = ParentChains(np.array(parents, dtype=np.intp)).sum_along_parents(rows)

@@ -35,7 +35,7 @@ def test_a_circle_is_where_it_was_put_in_its_colour() -> None:
     assert image.getpixel((130, 50)) == (0, 0, 0)
 
 
-def test_what_is_half_transparent_lets_through_what_is_beneath() -> None:
+def test_a_half_transparent_mark_shows_the_mark_below_it() -> None:
     image = picture(Circle(100, 100, 50, fill="#0000ff"), Circle(100, 100, 50, fill="#ff0000", opacity=0.5))
     red, _, blue = image.getpixel((100, 100))
     assert 100 < red < 155

@@ -48,7 +48,7 @@ def test_hostile_names_and_titles_stay_text(text: str) -> None:
         assert not [name for name in element.attrib if name.lower().startswith("on") or "href" in name]
 
 
-def test_a_name_is_read_back_as_it_was() -> None:
+def test_a_name_is_read_back_unchanged() -> None:
     root = fromstring(drawn("Rock & <Roll> \"5\" 'o'"))
     assert "Rock & <Roll> \"5\" 'o'" in [element.text for element in root.iter(f"{SVG}text")]
 

@@ -122,7 +122,7 @@ def test_the_first_of_two_sources_with_one_id_counts_and_the_other_is_noted() ->
         ([{"id": 3}], "e.sources.0 has no id and was left out."),
     ],
 )
-def test_what_is_not_a_source_is_left_out_and_noted(sources: Any, noted: str) -> None:
+def test_an_invalid_source_is_left_out_and_noted(sources: Any, noted: str) -> None:
     notes: list[str] = []
     stars = {"e": {"id": "e", "name": "E", "sources": sources}, "f": body("F", AGOL)}
     assert [source.id for source in collect_sources(stars, notes=notes)] == ["agol2021"]

@@ -198,7 +198,7 @@ class TestAddresses:
         for name in ("Content-Type", "ETag", "Content-Length"):
             assert head.headers.get(name) == get.headers.get(name)
 
-    def test_head_of_what_is_not_there_is_404(self, rest: httpx.Client) -> None:
+    def test_head_of_an_unknown_address_is_404(self, rest: httpx.Client) -> None:
         assert rest.head("/universes/u-missing").status_code == 404
 
     def test_head_of_a_stream_ends_and_leaves_the_connection_for_the_next(

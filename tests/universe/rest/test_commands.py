@@ -36,7 +36,7 @@ def test_a_bare_tick_is_one_second(rest: httpx.Client, universe: str) -> None:
     assert (said["nextState"]["time"], said["events"]) == (1, [])
 
 
-def test_every_command_is_taken_and_is_in_the_history_as_it_was_sent(rest: httpx.Client, universe: str) -> None:
+def test_every_command_is_accepted_and_stored_unchanged_in_the_history(rest: httpx.Client, universe: str) -> None:
     sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), add_group("g"), example("setNebulae")])
     before = version_of(rest, universe)
     for kind in EXAMPLES:
@@ -129,7 +129,7 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("command", "code"), REFUSALS)
-def test_each_way_to_be_refused_has_its_code(
+def test_each_kind_of_refusal_has_its_code(
     rest: httpx.Client, universe: str, command: dict[str, Any], code: str
 ) -> None:
     group = add_group("g", None, below("sun", "system"))
@@ -164,7 +164,7 @@ def test_each_way_to_be_refused_has_its_code(
         ({"type": "addProtoplanetaryDisk", "disk": {}}, "disk.id"),
     ],
 )
-def test_a_malformed_command_is_400_with_the_path_of_what_is_wrong(
+def test_a_malformed_command_is_400_with_the_path_of_the_wrong_field(
     rest: httpx.Client, universe: str, body: Any, path: str
 ) -> None:
     told = error(post(rest, universe, body), 400)
@@ -176,7 +176,7 @@ def test_a_malformed_command_is_400_with_the_path_of_what_is_wrong(
 
 
 @pytest.mark.parametrize("body", [5, "tick", [], [[]], [None], [TICK, "tick"], True, [[TICK]]])
-def test_what_is_neither_a_command_nor_a_list_of_them_is_400(rest: httpx.Client, universe: str, body: Any) -> None:
+def test_a_body_that_is_neither_a_command_nor_a_list_is_400(rest: httpx.Client, universe: str, body: Any) -> None:
     error(post(rest, universe, body), 400, "malformed_command")
     assert version_of(rest, universe) == 0
 

@@ -64,7 +64,7 @@ class Crowd:
         return self._client.delete(f"/universes/{old}")
 
 
-async def test_whatever_happens_at_once_no_answer_is_a_fault_and_every_log_is_whole(tmp_path: Path) -> None:
+async def test_concurrent_requests_cause_no_internal_error_and_every_log_is_intact(tmp_path: Path) -> None:
     with served(tmp_path, snapshot_every=3) as client, ThreadPoolExecutor(8) as threads:
         crowd = Crowd(client)
         for working in [threads.submit(crowd.work, seed) for seed in range(8)]:

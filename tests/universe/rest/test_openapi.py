@@ -116,7 +116,7 @@ def test_the_schema_of_commands_takes_each_and_refuses_it_without_its_fields(
             assert not checker.is_valid(cut)  # pyright: ignore[reportUnknownMemberType]
 
 
-def test_the_document_shows_records_results_states_and_errors_as_they_are_sent(
+def test_the_openapi_document_describes_records_results_states_and_errors_as_sent(
     rest: httpx.Client, document: dict[str, Any]
 ) -> None:
     universe = made(rest)
@@ -150,9 +150,7 @@ _TRUE_OF_ALL: list[Any] = [
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
 @pytest.mark.parametrize(("path", "method"), sorted(ROUTES - ENDLESS - {("/health", "get")}))
-def test_whatever_is_sent_the_answer_is_one_of_those_documented(
-    api: Any, path: str, method: str, mode: GenerationMode
-) -> None:
+def test_every_response_is_one_of_those_documented(api: Any, path: str, method: str, mode: GenerationMode) -> None:
     @settings(
         max_examples=12,
         phases=[Phase.generate],

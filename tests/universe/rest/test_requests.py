@@ -40,7 +40,7 @@ def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> htt
     ],
     ids=lambda content: repr(content[:20]),
 )
-def test_what_is_not_json_is_400_and_reports_where(rest: httpx.Client, universe: str, content: bytes) -> None:
+def test_invalid_json_is_400_with_its_position(rest: httpx.Client, universe: str, content: bytes) -> None:
     told = error(post(rest, universe, content), 400, "malformed_request")
     assert (told["line"], told["column"]) >= (1, 1)
     error(rest.post("/universes", content=content, headers=JSON), 400, "malformed_request")
@@ -72,7 +72,7 @@ def test_a_number_that_json_cannot_express_is_a_bad_number(
     assert version_of(rest, universe) == 0
 
 
-def test_a_bad_number_in_what_is_not_json_either_is_not_json(rest: httpx.Client, universe: str) -> None:
+def test_a_bad_number_in_invalid_json_is_reported_as_invalid_json(rest: httpx.Client, universe: str) -> None:
     error(post(rest, universe, b'{"type":"tick","dt":NaN'), 400, "malformed_request")
     error(post(rest, universe, b"[" * 100_000 + b"NaN" + b"]" * 100_000), 400, "malformed_request")
 
@@ -82,7 +82,7 @@ def test_the_name_of_a_bad_number_in_a_text_is_a_text(rest: httpx.Client, univer
 
 
 @pytest.mark.parametrize("depth", [100, 300, 1_000])
-def test_what_is_nested_too_deep_is_400_and_a_little_less_is_preserved(
+def test_too_deeply_nested_json_is_400_and_a_little_less_is_stored(
     rest: httpx.Client, universe: str, depth: int
 ) -> None:
     def written(given: Any, levels: int) -> str:
@@ -186,7 +186,7 @@ def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: 
 
 
 @pytest.mark.parametrize("dt", [1e308, 2**63])
-def test_time_never_leaves_what_json_can_express(rest: httpx.Client, universe: str, dt: float) -> None:
+def test_time_stays_within_the_numbers_of_json(rest: httpx.Client, universe: str, dt: float) -> None:
     for _ in range(3):
         answer = rest.post(f"/universes/{universe}/commands", json={"type": "tick", "dt": dt})
         assert answer.status_code in (200, 400, 422), answer.text

@@ -78,7 +78,7 @@ class TestMaking:
             ({"name": "x", "from": "seed:classic"}, "from"),
         ],
     )
-    def test_what_cannot_be_made_is_refused_with_the_field_that_is_wrong(
+    def test_an_invalid_creation_is_refused_with_the_wrong_field(
         self, rest: httpx.Client, body: dict[str, Any], argument: str
     ) -> None:
         told = error(rest.post("/universes", json=body), 400, "malformed_request")
@@ -86,7 +86,7 @@ class TestMaking:
         assert "x" * 300 not in told["message"]
 
     @pytest.mark.parametrize("state", [[], "x", 5, {"planets": {}}, {"time": "now"}, {"stars": {"a": {"id": "a"}}}])
-    def test_what_is_not_a_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
+    def test_an_invalid_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
         error(rest.post("/universes", json={"name": "x", "state": state}), 400, "malformed_state")
         error(rest.put(f"/universes/{universe}", json={"state": state}), 400, "malformed_state")
         assert version_of(rest, universe) == 0
@@ -169,7 +169,7 @@ class TestOddIds:
 
 
 class TestReading:
-    def test_a_record_is_read_as_it_is_or_as_it_was(self, rest: httpx.Client, universe: str) -> None:
+    def test_a_record_is_read_now_or_at_a_version(self, rest: httpx.Client, universe: str) -> None:
         states = [state_of(rest, universe)]
         tags: set[str] = set()
         for number in range(3):
@@ -195,7 +195,7 @@ class TestReading:
             answer = rest.get(f"/universes/{universe}{path}", params={"version": version})
             assert error(answer, 400)["argument"] == "version"
 
-    def test_what_has_not_changed_is_not_sent_again(self, rest: httpx.Client, universe: str) -> None:
+    def test_an_unchanged_universe_is_not_sent_again(self, rest: httpx.Client, universe: str) -> None:
         sent(rest, universe, TICK)
         tag = rest.get(f"/universes/{universe}").headers["ETag"]
         for header in (tag, f"W/{tag}", f'"x", {tag}'):
@@ -206,7 +206,7 @@ class TestReading:
         assert (fresh.status_code, fresh.json()["version"]) == (200, 2)
 
     @pytest.mark.parametrize("header", ['"11"', "1", '"01"', "", '"x"'])
-    def test_another_tag_is_no_reason_to_send_nothing(self, rest: httpx.Client, universe: str, header: str) -> None:
+    def test_a_different_etag_gets_the_whole_response(self, rest: httpx.Client, universe: str, header: str) -> None:
         sent(rest, universe, TICK)
         assert rest.get(f"/universes/{universe}", headers={"If-None-Match": header}).status_code == 200
 
@@ -243,7 +243,7 @@ class TestReplacing:
         after = rest.put(f"/universes/{universe}", json={}).json()
         assert {**after, "updatedAt": ""} == {**before, "updatedAt": ""}
 
-    def test_a_put_that_is_refused_leaves_everything_as_it_was(self, rest: httpx.Client, universe: str) -> None:
+    def test_a_refused_put_changes_nothing(self, rest: httpx.Client, universe: str) -> None:
         sent(rest, universe, add_star("sun"))
         before = rest.get(f"/universes/{universe}").json()
         assert error(rest.put(f"/universes/{universe}", json={"state": {}, "name": ""}), 400)["argument"] == "name"
@@ -330,7 +330,7 @@ class TestListing:
         assert error(rest.get("/universes", params={"limit": limit}), 400)["argument"] == "limit"
 
     @pytest.mark.parametrize("cursor", ["x", "", "x" * 501])
-    def test_what_is_not_a_cursor_is_refused(self, rest: httpx.Client, cursor: str) -> None:
+    def test_an_invalid_cursor_is_refused(self, rest: httpx.Client, cursor: str) -> None:
         assert error(rest.get("/universes", params={"cursor": cursor}), 400)["argument"] == "cursor"
 
     @pytest.mark.parametrize("cursor", ["~", "a~b", "~~~", "\x00~\x00", "zz~'; DROP TABLE universes"])

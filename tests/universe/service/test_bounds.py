@@ -62,7 +62,7 @@ def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at
     assert frames.count(b"\nevent: command\n") == 64
 
 
-def test_a_feed_has_no_more_than_eight_megabytes_at_hand_and_gives_little_more_than_256_kilobytes_at_once() -> None:
+def test_a_feed_stores_at_most_eight_megabytes_and_returns_about_256_kilobytes_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 1024 * 1024) for version in range(1, 11)])
     at_hand = [version for version in range(10) if feed.get_frames_after(version) is not None]

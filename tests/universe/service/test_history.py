@@ -86,7 +86,7 @@ async def test_time_is_undone_too(service: UniverseService) -> None:
     assert (await service.undo("u")).state.time == 5
 
 
-async def test_what_was_undone_comes_back_by_restoring_its_version(service: UniverseService) -> None:
+async def test_an_undone_change_is_redone_by_restoring_its_version(service: UniverseService) -> None:
     states = await recorded(service)
     for _ in range(4):
         await service.undo("u")
@@ -116,7 +116,7 @@ async def test_undoing_takes_back_the_command_sent_after_an_undo(service: Univer
     assert await state_of(service) == states[6]
 
 
-async def test_what_took_effect_together_is_undone_together(service: UniverseService) -> None:
+async def test_commands_of_one_list_are_undone_together(service: UniverseService) -> None:
     await service.send("u", add_star("a"))
     await service.send("u", [add_star("b"), add_star("c"), {"type": "tick"}])
     await service.send("u", [add_star("d"), {"type": "tick"}])
@@ -128,7 +128,7 @@ async def test_what_took_effect_together_is_undone_together(service: UniverseSer
     await assert_whole(service)
 
 
-async def test_undoing_never_brings_back_what_was_undone_before(service: UniverseService) -> None:
+async def test_undoing_never_restores_an_undone_change(service: UniverseService) -> None:
     await service.send("u", add_star("a"))
     await service.undo("u")
     await service.send("u", add_star("b"))
@@ -185,7 +185,9 @@ async def test_a_state_put_in_place_is_logged_with_its_time_and_can_be_undone(la
     await assert_whole(lasting)
 
 
-async def test_a_branch_begins_as_the_universe_was_and_goes_its_own_way(lasting: UniverseService) -> None:
+async def test_a_branch_starts_with_the_state_of_the_universe_and_changes_independently(
+    lasting: UniverseService,
+) -> None:
     states = await recorded(lasting)
     for version, state in enumerate(states):
         branch = await lasting.branch("u", version=version)
@@ -201,7 +203,7 @@ async def test_a_branch_begins_as_the_universe_was_and_goes_its_own_way(lasting:
     assert await state_of(lasting, present.id) == states[7]
 
 
-async def test_what_a_branch_began_with_cannot_be_undone(service: UniverseService) -> None:
+async def test_the_first_state_of_a_branch_cannot_be_undone(service: UniverseService) -> None:
     await service.send("u", add_star("sun"))
     branch = await service.branch("u")
     await service.send(branch.id, add_star("earth", "sun"))
@@ -293,7 +295,7 @@ async def test_an_odd_id_is_an_id_like_any_other(lasting: UniverseService, unive
         await lasting.read_record(universe_id)
 
 
-async def test_deleting_removes_the_log_and_what_was_stored_beside_it(service: UniverseService) -> None:
+async def test_deleting_removes_the_log_snapshots_and_keys(service: UniverseService) -> None:
     await service.send("u", {"type": "tick"}, key="k")
     await soon(service.delete("u"))
     assert await service.store.read_entries("u", after=0, limit=10) == []

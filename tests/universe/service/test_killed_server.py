@@ -125,7 +125,7 @@ def check_unanswered(request: Request, log: list[Entry]) -> None:
     assert places == [] or places == list(range(places[0], places[0] + len(names)))
 
 
-async def test_what_was_acknowledged_survives_and_what_was_not_is_whole_or_absent(tmp_path: Path) -> None:
+async def test_acknowledged_changes_survive_and_others_are_complete_or_absent(tmp_path: Path) -> None:
     file = tmp_path / "universes.db"
     chance = random.Random(1601)
     clients = [Client(number, random.Random(chance.random())) for number in range(CLIENTS)]

@@ -24,7 +24,7 @@ TICK: dict[str, object] = {"type": "tick"}
 LOST = {"type": "removeStar", "id": "lost"}
 
 
-async def test_each_command_sees_what_the_ones_before_it_did_and_has_an_entry_of_its_own(
+async def test_each_command_sees_the_effects_of_earlier_ones_and_has_its_own_entry(
     lasting: UniverseService,
 ) -> None:
     commands = [add_star("sun"), add_star("earth", "sun"), {"type": "detachStar", "childId": "earth"}, TICK]
@@ -69,7 +69,7 @@ async def test_one_malformed_command_refuses_the_whole_list_and_is_named_by_its_
     assert await log_of(service) == []
 
 
-async def test_a_command_of_its_own_has_no_place_in_a_list(service: UniverseService) -> None:
+async def test_a_single_refused_command_has_no_index(service: UniverseService) -> None:
     with pytest.raises(CommandRefused) as caught:
         await service.send("u", LOST)
     assert "index" not in caught.value.ids

@@ -77,7 +77,7 @@ async def test_commands_sent_while_the_file_is_taken_are_each_answered_truly(
     await assert_whole(impatient)
 
 
-async def test_what_is_acknowledged_after_the_file_was_removed_is_not_lost(
+async def test_acknowledged_changes_after_the_removal_of_the_file_are_not_lost(
     lasting: UniverseService, file: Path
 ) -> None:
     """Either the loss is noticed, or what is answered is in the file that is there afterwards."""
@@ -101,7 +101,7 @@ def flip(file: Path, universe_id: str, version: int) -> None:
     connection.close()
 
 
-async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_branched(file: Path) -> None:
+async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read_and_branched(file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as service:
         await service.create("Hven", universe_id="u")
         await service.create("Other", universe_id="v")

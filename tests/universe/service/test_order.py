@@ -66,7 +66,7 @@ async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_
     assert said == {"version": 1, "command": add_star("sun"), "events": result.events}
 
 
-async def test_what_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
+async def test_a_change_that_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_in_memory("u") as live:
@@ -159,7 +159,7 @@ async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_writt
     "command",
     [None, [], {}, "tick", 5, {"type": 1}, {"type": "tick", "dt": "5"}, {"type": "addStar", "id": "x"}, [{}], [None]],
 )
-async def test_what_is_not_a_command_never_reaches_the_store(
+async def test_an_invalid_command_never_reaches_the_store(
     service: UniverseService, store: TroubledStore, command: object
 ) -> None:
     with pytest.raises(MalformedCommand) as caught:
@@ -177,7 +177,7 @@ async def test_an_unknown_command_is_named_and_never_reaches_the_store(
 
 
 @requirement("UN-14", "UN-16")
-async def test_every_way_to_ask_for_an_unknown_universe_names_it(service: UniverseService) -> None:
+async def test_every_request_for_an_unknown_universe_names_it(service: UniverseService) -> None:
     asked = [
         service.send("u-missing", {"type": "tick"}),
         service.put("u-missing", {}),
@@ -214,7 +214,7 @@ async def test_a_state_cannot_be_changed_by_the_caller_that_gave_it(service: Uni
 
 
 @pytest.mark.parametrize("state", [[], "x", {"planets": {}}, {"time": "now"}, {"stars": {"a": {}}}, {"time": None}])
-async def test_what_is_not_a_state_is_refused_before_anything_is_written(
+async def test_an_invalid_state_is_refused_before_anything_is_written(
     service: UniverseService, store: TroubledStore, state: object
 ) -> None:
     with pytest.raises(MalformedState):
@@ -226,7 +226,7 @@ async def test_what_is_not_a_state_is_refused_before_anything_is_written(
         await service.read_record("v")
 
 
-async def test_a_refusal_does_not_hide_what_was_right_beside_it(service: UniverseService) -> None:
+async def test_a_refused_command_does_not_affect_others_sent_at_the_same_time(service: UniverseService) -> None:
     """Commands sent at once are written together; each is answered for itself."""
     asked = [
         service.send("u", add_star("a")),
@@ -255,7 +255,7 @@ async def test_time_that_leaves_the_finite_numbers_is_refused(service: UniverseS
     assert (await state_of(service))["time"] == 1e308
 
 
-async def test_time_that_leaves_what_json_can_hold_is_refused_or_continues_as_a_float(service: UniverseService) -> None:
+async def test_time_beyond_exact_integers_becomes_a_float_or_is_refused(service: UniverseService) -> None:
     await service.send("u", {"type": "tick", "dt": 2**63})
     try:
         await service.send("u", {"type": "tick", "dt": 2**63})

@@ -68,7 +68,7 @@ async def heard_from(here: UniverseService, there: UniverseService) -> None:
         await one.delete("probe")
 
 
-async def test_what_is_done_in_one_process_is_seen_at_once_in_the_other(
+async def test_changes_of_one_process_are_seen_at_once_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
     for number in range(1, 6):

@@ -67,7 +67,7 @@ async def test_every_listener_is_notified_also_when_more_universes_have_listener
         assert {universe_id: versions_in(feed) for universe_id, feed in feeds.items()} == {name: [1] for name in feeds}
 
 
-async def test_a_universe_asked_for_by_many_at_once_is_read_once(store: TroubledStore) -> None:
+async def test_a_universe_requested_by_many_at_once_is_loaded_once(store: TroubledStore) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [TICK] * 500)

@@ -60,7 +60,7 @@ class TestUniverses:
     async def test_a_store_that_is_open_answers_a_ping(self, store: Store) -> None:
         await store.ping()
 
-    async def test_a_universe_that_was_made_is_found_as_it_was_made(self, store: Store) -> None:
+    async def test_a_created_universe_is_read_back_unchanged(self, store: Store) -> None:
         given = Record("u", "Eine Welt 🪐", 0, AT, LATER)
         await store.create(given)
         assert await store.read_record("u") == given
@@ -72,7 +72,7 @@ class TestUniverses:
         assert await log_of(store) == entries(1, 3)
         await store.append("u", 3, [entry(4)])
 
-    async def test_an_unknown_universe_is_not_there_and_nothing_of_it(self, store: Store) -> None:
+    async def test_an_unknown_universe_and_its_parts_are_not_found(self, store: Store) -> None:
         await made(store, "other", 3)
         await store.put_snapshot("other", snapshot(3, "other"))
         assert await store.read_record("u") is None
@@ -83,7 +83,7 @@ class TestUniverses:
         assert not await store.delete("u")
         assert not await store.rename("u", "name", AT)
 
-    async def test_an_id_is_given_once_and_the_first_stays_as_it_is(self, store: Store) -> None:
+    async def test_a_second_universe_with_an_id_is_refused_and_the_first_is_unchanged(self, store: Store) -> None:
         await made(store, count=2)
         with pytest.raises(Conflict, match="'u'") as caught:
             await store.create(record(version=1, name="another"), [entry(1, body=b"another")])
@@ -139,7 +139,7 @@ class TestUniverses:
         assert len(await store.list_records(limit=100)) == len(ODD_IDS)
 
     @pytest.mark.parametrize("universe_id", ["\0", "u\0", "", "🪐" * 5_000, pytest.param("\ud800", id="half a pair")])
-    async def test_an_id_that_no_universe_has_is_not_found_whatever_it_is(self, store: Store, universe_id: str) -> None:
+    async def test_an_unknown_id_of_any_form_is_not_found(self, store: Store, universe_id: str) -> None:
         await made(store, "u", 1)
         assert await store.read_record(universe_id) is None
         assert not await store.delete(universe_id)
@@ -195,7 +195,7 @@ class TestLists:
 
 
 class TestLog:
-    async def test_what_was_appended_is_read_back_to_the_byte(self, store: Store) -> None:
+    async def test_appended_entries_are_read_back_to_the_byte(self, store: Store) -> None:
         await made(store)
         odd = Entry(1, "restore", bytes(range(256)), b"\xff\0", LATER, b"\0digest\xff")
         await store.append("u", 0, [odd, entry(2)])
@@ -272,7 +272,7 @@ class TestLog:
             page = await store.read_entries("u", after=after, limit=limit, upto=upto)
             assert [one.version for one in page] == list(expected), (after, limit, upto)
 
-    async def test_versions_beyond_all_numbers_of_a_database_are_not_there(self, store: Store) -> None:
+    async def test_versions_beyond_all_numbers_of_a_database_do_not_exist(self, store: Store) -> None:
         await made(store, count=2)
         assert await store.read_entries("u", after=10**30, limit=5) == []
         assert await store.read_entries("u", after=0, limit=5, upto=10**30) == entries(1, 2)
@@ -383,7 +383,7 @@ class TestChanges:
             await asyncio.gather(*(store.append(i, 0, entries(1, 2, i)) for i in ids))
             await heard.until_so(lambda: {change.universe_id for change in heard.changes if change.version == 2} == ids)
 
-    async def test_what_was_refused_is_not_announced(self, store: Store) -> None:
+    async def test_a_refused_command_is_not_announced(self, store: Store) -> None:
         await made(store, count=1)
         async with listening(store) as heard:
             await attempt(store.append("u", 7, [entry(8)]))
@@ -403,7 +403,7 @@ class TestChanges:
 
 
 class TestTwoStoresAtOnePlace:
-    async def test_what_one_has_written_the_other_reads(self, pair: tuple[Store, Store]) -> None:
+    async def test_entries_written_by_one_store_are_read_by_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
         await made(one)
         await one.append("u", 0, entries(1, 3), [KeyUse("k", b"r", 1, 3)])
@@ -448,7 +448,7 @@ class TestTwoStoresAtOnePlace:
             await other.delete("u")
             await heard.until(Change("u", None))
 
-    async def test_a_store_made_later_finds_what_was_there(self, address: str) -> None:
+    async def test_a_store_opened_later_finds_the_stored_universes(self, address: str) -> None:
         first = make_store(address)
         await first.open()
         await made(first, "u", 3)

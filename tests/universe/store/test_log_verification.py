@@ -54,7 +54,7 @@ async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -
     assert told == [(6, 6)]
 
 
-async def test_a_universe_that_is_not_there_cannot_be_verified(store: MemoryStore) -> None:
+async def test_a_universe_that_does_not_exist_cannot_be_verified(store: MemoryStore) -> None:
     with pytest.raises(UniverseNotFound):
         await verify_log(store, "nobody")
 
@@ -109,7 +109,9 @@ async def test_a_log_that_continues_after_the_universe_ends_is_found(store: Memo
     assert await found(store) == [(6, "the log has more entries, but the universe is at version 5")]
 
 
-async def test_a_change_while_the_log_is_read_is_no_damage(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_change_while_the_log_is_read_is_not_reported_as_damage(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     kept, record = store._universes["u"], store.read_record
     first = [kept.record._replace(version=5)]
 

@@ -320,7 +320,7 @@ async def test_text_in_the_place_of_bytes_is_damage(tmp_path: Path, column: str)
 # The file
 
 
-def test_the_highest_version_counts_whatever_the_order(tmp_path: Path) -> None:
+def test_the_highest_version_counts_in_any_order(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
     for version in (5, 7, 6):
         marks.schedule_marks([head(version)])
@@ -328,7 +328,7 @@ def test_the_highest_version_counts_whatever_the_order(tmp_path: Path) -> None:
     assert marks.read_marks().marks == {("u", "then"): Mark(7, "07")}
 
 
-def test_marks_are_written_soon_without_being_asked_for(tmp_path: Path) -> None:
+def test_marks_are_written_soon_without_a_request(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
     marks.schedule_marks([head(5)])
     reader = MarkFile(tmp_path / "m")

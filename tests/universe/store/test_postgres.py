@@ -106,7 +106,7 @@ class TestServerThatGoes:
             await works_again(lambda: store.append("u", 3, [entry(4)]))
             await heard.until(Change("u", 4))
 
-    async def test_what_was_acknowledged_survives_a_crash_of_the_server(
+    async def test_acknowledged_changes_survive_a_crash_of_the_server(
         self, store: PostgresStore, postgres_server: PostgresServer, postgres_dsn: str
     ) -> None:
         await made(store)
@@ -142,7 +142,7 @@ class TestServerThatGoes:
         await store.close()
 
     @pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid"])
-    async def test_a_server_that_is_not_there_is_unavailable(self, address: str) -> None:
+    async def test_a_missing_server_is_unavailable(self, address: str) -> None:
         with pytest.raises(StoreUnavailable, match="cannot be reached"):
             await PostgresStore(f"postgresql://u@{address}/x").open()
 
@@ -218,7 +218,7 @@ class TestServerThatGoes:
 
 
 class TestListening:
-    async def test_what_moved_while_no_listener_could_connect_is_reported_afterwards(
+    async def test_changes_while_no_listener_could_connect_are_reported_afterwards(
         self, store: PostgresStore, far: PostgresStore, wire: Wire
     ) -> None:
         for universe_id in ("still", "moved", "deleted", "made anew"):
@@ -328,9 +328,7 @@ class TestWhatItKeeps:
         await far.append("u", 4, entries(5, 14))
         assert wire.asked - before == 2
 
-    async def test_what_the_promises_rest_on_does_not_depend_on_how_the_database_is_set_up(
-        self, postgres_dsn: str
-    ) -> None:
+    async def test_durability_does_not_depend_on_the_settings_of_the_database(self, postgres_dsn: str) -> None:
         careless = "&synchronous_commit=off&default_transaction_isolation=serializable&statement_timeout=0"
         asking = "SELECT current_setting(name) FROM unnest($1::text[]) AS name"
         names = ["synchronous_commit", "transaction_isolation", "statement_timeout"]
@@ -349,7 +347,7 @@ class TestWhatItKeeps:
         assert caught.value.ids["sequence"] == 4
         assert (await rebuild_replica(store, "u", 3)).version == 3
 
-    async def test_what_it_cannot_keep_is_refused_as_malformed(self, store: PostgresStore) -> None:
+    async def test_texts_that_postgresql_cannot_store_are_refused_as_malformed(self, store: PostgresStore) -> None:
         await made(store)
         for universe_id in ("a\0b", "\ud800", "x" * 2_001, "🪐" * 501):
             with pytest.raises(MalformedRequest):
@@ -369,7 +367,7 @@ class TestWhatItKeeps:
             await heard.until(Change(longest, 1))
         assert await store.read_record(longest) == record(longest, 1)
 
-    async def test_ids_sort_alike_whatever_the_language_of_the_database(self, postgres_server: PostgresServer) -> None:
+    async def test_ids_sort_alike_for_any_collation_of_the_database(self, postgres_server: PostgresServer) -> None:
         if int(postgres_server.sql("SHOW server_version_num")) < 150_000:
             pytest.skip("this PostgreSQL cannot make a database that sorts by ICU's rules")
         postgres_server.sql("CREATE DATABASE german TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'de'")
@@ -440,7 +438,7 @@ class TestSecrets:
             "postgresql://bob:s3cr3t@host/x?9f3a7c",
         ],
     )
-    async def test_an_address_that_is_none_is_malformed_and_nothing_of_it_shows(
+    async def test_an_invalid_address_is_malformed_and_not_printed(
         self, dsn: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         with pytest.raises(MalformedRequest, match="address of the PostgreSQL database is malformed") as caught:
@@ -448,7 +446,7 @@ class TestSecrets:
         shown = "".join([*traceback.format_exception(caught.value), str(caught.value.body()), caplog.text])
         assert not re.search("9f3a7c|s3cr3t", shown)
 
-    def test_without_its_driver_it_reports_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_its_driver_the_error_names_the_extra_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in MODULES:
             monkeypatch.delitem(sys.modules, f"universe.store.{name}")
         monkeypatch.setitem(sys.modules, "asyncpg", None)

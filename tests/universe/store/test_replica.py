@@ -86,7 +86,7 @@ def snapshot_of(version: int) -> Snapshot:
 
 @pytest.mark.parametrize("page", [1, 4, 1_000])
 @pytest.mark.parametrize("snapshots", [(), (4,), (1, 8, 11), tuple(range(1, LAST + 1))])
-async def test_the_state_at_every_version_is_what_it_was(
+async def test_the_state_at_every_version_is_unchanged(
     monkeypatch: pytest.MonkeyPatch, page: int, snapshots: tuple[int, ...]
 ) -> None:
     monkeypatch.setattr(replica_module, "PAGE_ENTRIES", page)
@@ -101,7 +101,7 @@ async def test_the_state_at_every_version_is_what_it_was(
     assert (latest.version, latest.state) == (LAST, STATES[LAST])
 
 
-async def test_a_snapshot_saves_reading_what_came_before_it() -> None:
+async def test_entries_before_a_snapshot_are_not_read() -> None:
     store = await kept([*(one._replace(body=b"lost") for one in LOG[:8]), *LOG[8:]])
     await store.put_snapshot("u", snapshot_of(8))
     assert (await rebuild_replica(store, "u")).state == STATES[LAST]
@@ -140,7 +140,9 @@ async def test_a_damaged_snapshot_is_not_believed(damaged: Snapshot) -> None:
     ],
     ids=lambda damage: next(iter(damage)),
 )
-async def test_a_damaged_entry_is_named_and_what_came_before_can_be_read(sequence: int, damage: dict[str, Any]) -> None:
+async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read(
+    sequence: int, damage: dict[str, Any]
+) -> None:
     store = await kept([*LOG[: sequence - 1], LOG[sequence - 1]._replace(**damage), *LOG[sequence:]])
     with pytest.raises(LogDamaged, match=f"Entry {sequence} ") as caught:
         await rebuild_replica(store, "u")
@@ -183,7 +185,7 @@ async def test_a_universe_without_entries_is_empty() -> None:
     assert (rebuilt.version, rebuilt.state) == (0, EMPTY)
 
 
-async def test_a_version_that_is_not_there_is_not_made_up() -> None:
+async def test_an_unknown_version_is_not_found() -> None:
     with pytest.raises(LogDamaged, match=f"Entry {LAST + 1} .* is missing"):
         await rebuild_replica(await kept(), "u", LAST + 5)
 

@@ -100,7 +100,7 @@ class TestGroups:
         await asyncio.gather(gate.open_for(len(pieces)), *pieces)
         assert said.count("COMMIT") == 1 + 2  # that of the gate is one
 
-    async def test_what_is_refused_fails_alone(self, store: SqliteStore) -> None:
+    async def test_a_refused_job_fails_alone(self, store: SqliteStore) -> None:
         await made(store)
         await made(store, "half")
         outcomes = await asyncio.gather(
@@ -120,7 +120,7 @@ class TestGroups:
         assert await log_of(store) == entries(1, 4)
         assert await store.read_record("other")
 
-    async def test_what_breaks_a_rule_of_the_database_fails_alone(self, store: SqliteStore) -> None:
+    async def test_a_job_that_violates_a_constraint_fails_alone(self, store: SqliteStore) -> None:
         await made(store)
         await made(store, "other")
         _, broken, whole = await asyncio.gather(
@@ -178,7 +178,7 @@ class TestOtherProcesses:
             written = [(body["append"], body["part"]) for body in bodies if body["writer"] == writer]
             assert written == [(n, part) for n in range(40) for part in range(2)]
 
-    async def test_what_another_process_writes_is_reported(self, store: SqliteStore, path: Path) -> None:
+    async def test_changes_of_another_process_are_reported(self, store: SqliteStore, path: Path) -> None:
         await made(store)
         async with listening(store) as heard, appending(f"sqlite:///{path}") as process:
             await heard.until_so(lambda: heard.changes, "the first change")
@@ -189,9 +189,7 @@ class TestOtherProcesses:
             assert found is not None
             await heard.until(Change("u", found.version))
 
-    async def test_what_others_write_just_after_listening_began_is_reported(
-        self, store: SqliteStore, path: Path
-    ) -> None:
+    async def test_changes_just_after_the_listener_started_are_reported(self, store: SqliteStore, path: Path) -> None:
         await made(store)
         async with listening(store) as heard:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
@@ -319,7 +317,7 @@ class TestTheFile:
             with _without_privileges(), pytest.raises(StoreUnavailable):
                 await _opened_and_closed(path)
 
-    async def test_a_file_of_another_kind_is_unavailable_and_stays_as_it_is(self, path: Path) -> None:
+    async def test_a_file_of_another_format_is_unavailable_and_unchanged(self, path: Path) -> None:
         path.write_text("a diary, and long enough to be mistaken for a database" * 100)
         with pytest.raises(StoreUnavailable):
             await _opened_and_closed(path)

@@ -85,7 +85,7 @@ def test_physical_values_are_in_the_units_their_names_state(
     assert shown == pytest.approx(body["physical"]["radiusKm"])
 
 
-def test_what_is_not_measured_is_reported_as_such() -> None:
+def test_unmeasured_values_are_reported_as_such() -> None:
     kepler = systems.load_system("kepler-90")["stars"]
     assert kepler["kepler-90-b"]["physical"]["massIs"] == "estimate"
     assert "eccentricity" not in kepler["kepler-90-b"]["kepler"]

@@ -58,7 +58,7 @@ def test_angles_among_siblings_do_not_depend_on_the_reference_plane() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3])
-def test_few_samples_are_no_error(count: int) -> None:
+def test_few_samples_are_accepted(count: int) -> None:
     start = make_start(planets([10.0, 20.0]))
     samples = Samples(
         np.linspace(0, 1, count), np.stack([start.positions] * count), np.stack([start.velocities] * count)

@@ -76,7 +76,7 @@ def test_pairs_of_trappist_1_are_near_the_known_ratios() -> None:
     assert neighbours == ["8:5", "5:3", "3:2", "3:2", "4:3", "3:2"]  # Luger et al. 2017
 
 
-def test_an_angle_of_a_reply_is_drawn_as_it_was_classified() -> None:
+def test_an_angle_of_a_reply_is_drawn_with_its_classification() -> None:
     of = ten_years_of_trappist_1()
     one = laplace(find_resonances(of), of)["cde"]
     drawn = compute_angle_series(of, one.to_plain(of))
