@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.universe.rest.rest_server import error, made, sent, served
+from tests.universe.rest.rest_server import create_universe, get_error, run_server, send_command
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
 ODD_ID = "a?b#c%d🪐"
@@ -41,7 +41,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
-    with served(tmp_path_factory.mktemp("pages")) as client:
+    with run_server(tmp_path_factory.mktemp("pages")) as client:
         yield client
 
 
@@ -58,15 +58,15 @@ def page(site: httpx.Client, path: str) -> Page:
 
 
 def test_a_server_without_universes_reports_how_to_make_one(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with served(tmp_path_factory.mktemp("empty")) as site:
+    with run_server(tmp_path_factory.mktemp("empty")) as site:
         front = page(site, "/")
         assert "universe new" in front.text
         assert "/mcp" in front.text
 
 
 def test_the_front_page_shows_every_universe_and_leads_to_it(site: httpx.Client) -> None:
-    universe = made(site, name="Stjerneborg")
-    sent(site, universe, [{"type": "tick"}] * 3)
+    universe = create_universe(site, name="Stjerneborg")
+    send_command(site, universe, [{"type": "tick"}] * 3)
     front = page(site, "/")
     assert universe in front.text
     assert site.get(front.links["Stjerneborg"]).json()["version"] == 3
@@ -84,7 +84,7 @@ def test_the_docs_show_every_address_with_its_parameters(site: httpx.Client) -> 
 
 
 def test_names_and_ids_with_any_content_are_printed_as_text(site: httpx.Client) -> None:
-    universe = made(site, name=HOSTILE)
+    universe = create_universe(site, name=HOSTILE)
     front = page(site, "/")
     assert HOSTILE in front.text
     assert site.get(front.links[HOSTILE]).json()["id"] == universe
@@ -98,4 +98,4 @@ def test_a_universe_with_an_odd_id_is_linked_to_rightly(site: httpx.Client) -> N
 
 
 def test_a_page_there_is_not_is_an_error_like_any_other(site: httpx.Client) -> None:
-    error(site.get("/page", headers={"Accept": "text/html"}), 404, "no_such_address")
+    get_error(site.get("/page", headers={"Accept": "text/html"}), 404, "no_such_address")

@@ -13,8 +13,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from tests.universe.rest.processes import Served, serving_process
-from tests.universe.rest.stream_listener import client_of, listening, send
+from tests.universe.rest.processes import Served, run_server_process
+from tests.universe.rest.stream_listener import open_client, open_listener, post_command
 from universe.cli import run
 
 Told = Callable[..., tuple[object, dict[str, Any]]]
@@ -43,7 +43,7 @@ def interrupted(served: Served) -> int:
 
 
 def test_it_reports_where_it_is_in_one_line_and_answers_there(tmp_path: Path) -> None:
-    with serving_process(tmp_path / "u.db", from_the_start=True) as served:
+    with run_server_process(tmp_path / "u.db", from_the_start=True) as served:
         answer = httpx.get(f"{served.url}/health", timeout=PROMPTLY)
         assert answer.status_code == 200
         assert answer.json()["listeners"] == 0
@@ -54,11 +54,11 @@ def test_it_reports_where_it_is_in_one_line_and_answers_there(tmp_path: Path) ->
 
 
 async def test_an_interrupt_ends_it_promptly_although_a_client_listens(tmp_path: Path) -> None:
-    with serving_process(tmp_path / "u.db") as served:
-        async with client_of(served.url) as client:
+    with run_server_process(tmp_path / "u.db") as served:
+        async with open_client(served.url) as client:
             assert (await client.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
-            async with listening(client) as stream:
-                assert await send(client, {"type": "tick"}) == 1
+            async with open_listener(client) as stream:
+                assert await post_command(client, {"type": "tick"}) == 1
                 assert interrupted(served) in ENDED
                 assert [event.id for event in await stream.rest()] == [1]
         assert "Traceback" not in served.stderr

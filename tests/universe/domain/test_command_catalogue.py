@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from tests.requirements import requirement
-from tests.universe.domain.samples import RING, a_body, a_group, below, outcome
+from tests.universe.domain.samples import RING, a_body, a_group, make_member, outcome
 from tests.universe.domain.test_events import CASES
 from universe.domain import command_catalogue
 from universe.domain.command_parser import parse_command
@@ -26,7 +26,7 @@ FULL: Final = parse_state(
             "saturn": a_body("saturn", "sun", ring=RING),
         },
         "rootIds": ["sun"],
-        "groups": {"milky-way": a_group("milky-way", None, below("sun", "system"))},
+        "groups": {"milky-way": a_group("milky-way", None, make_member("sun", "system"))},
         "rootGroupIds": ["milky-way"],
         "smallBodyFields": {"belt": command_catalogue.EXAMPLES["setSmallBodyFields"]["fields"]["belt"]},
         "protoplanetaryDisks": {"disk": command_catalogue.EXAMPLES["addProtoplanetaryDisk"]["disk"]},

@@ -16,7 +16,7 @@ from tests.universe.domain.samples import (
     a_field,
     a_group,
     a_nebula,
-    below,
+    make_member,
 )
 from universe.domain.state import EMPTY, ENTITY_KINDS, Draft, check_plain_state, load_plain_state, parse_state
 from universe.errors import MalformedState
@@ -24,7 +24,7 @@ from universe.errors import MalformedState
 WHOLE: Final[Json] = {
     "stars": {"sun": a_body("sun", None, ["earth"], note=[None]), "earth": a_body("earth", "sun")},
     "rootIds": ["sun", "sun", "ghost"],
-    "groups": {"g": a_group("g", None, below("sun", "system"), below("h")), "h": a_group("h", "g")},
+    "groups": {"g": a_group("g", None, make_member("sun", "system"), make_member("h")), "h": a_group("h", "g")},
     "rootGroupIds": ["g"],
     "belts": {"b": a_belt()},
     "smallBodyFields": {"f": a_field()},
@@ -121,7 +121,7 @@ NO_SEED: Final = ("is neither a string nor a number", "a string or a number")
         ({"rootIds": ["a", 7, 8]}, "rootIds.1", "is not a string", "a string"),
         ({"belts": {"b": a_belt(asteroidIds=["a", 5, 6])}}, "belts.b.asteroidIds.1", "is not a string", "a string"),
         (
-            {"groups": {"g": a_group("g", None, below("a"), {"type": "group"})}},
+            {"groups": {"g": a_group("g", None, make_member("a"), {"type": "group"})}},
             "groups.g.children.1.id",
             "is missing",
             "string",

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.universe.generate.checks import EVERYTHING, KEYS, moons_of, of_kind, problems
+from tests.universe.generate.checks import EVERYTHING, KEYS, find_problems, list_bodies, list_satellites
 from universe.domain.state import parse_state
 from universe.generate import STYLES, TOPOLOGIES, generate, generate_from_config, load_config
 from uraniborg.kernel.errors import InvalidInput
@@ -40,7 +40,7 @@ SHAPES = st.fixed_dictionaries(
 @given(st.sampled_from(PRESETS), SEEDS)
 def test_every_preset_makes_a_sound_universe_of_any_seed(preset: str, seed: int | str) -> None:
     state = generate(preset, seed, maxSystems=4)
-    assert problems(state) == []
+    assert find_problems(state) == []
     assert parse_state(state).to_plain() == state
 
 
@@ -48,7 +48,7 @@ def test_every_preset_makes_a_sound_universe_of_any_seed(preset: str, seed: int 
 @given(st.sampled_from(TOPOLOGIES), SEEDS, SHAPES)
 def test_with_everything_switched_on_it_is_sound_still(preset: str, seed: int | str, shape: dict[str, Any]) -> None:
     state = generate(preset, seed, **{**EVERYTHING, **shape})
-    assert problems(state) == []
+    assert find_problems(state) == []
     assert parse_state(state).to_plain() == state
 
 
@@ -56,17 +56,17 @@ def test_with_everything_switched_on_it_is_sound_still(preset: str, seed: int | 
 def test_unchanged_presets_make_valid_universes(preset: str) -> None:
     state = generate(preset, "as it is")
     assert list(state) == KEYS
-    assert problems(state) == []
+    assert find_problems(state) == []
 
 
 def test_the_checks_detect_each_fault() -> None:
     state = generate("moonRich", 3, **EVERYTHING)
-    (moon, *_), root = of_kind(state, "moon"), state["rootIds"][0]
+    (moon, *_), root = list_bodies(state, "moon"), state["rootIds"][0]
     moon["orbitalDistance"] *= 1_000
     state["stars"][root]["children"].append(moon["id"])
     state["rootIds"].append("nobody")
     state["groups"].popitem()
-    found = " ".join(problems(state))
+    found = " ".join(find_problems(state))
     for said in ("reaches", "not its child", "exactly once", "in no group"):
         assert said in found
 
@@ -105,7 +105,7 @@ def test_earlier_generations_do_not_change_the_result() -> None:
 @pytest.mark.parametrize("seed", [0, "", "0", -1, 2**31, 10**400, -(10**30), "ünï", "🪐" * 50, "a\x00b", " ", "None"])
 def test_any_seed_is_a_seed_like_any_other(seed: int | str) -> None:
     state = generate("solarLike", seed)
-    assert problems(state) == []
+    assert find_problems(state) == []
     assert state == generate("solarLike", seed)
     assert orjson.loads(orjson.dumps(state)) == state
 
@@ -126,10 +126,10 @@ def test_the_function_and_the_config_make_the_same_universe() -> None:
 
 def test_moons_of_moons_are_preserved() -> None:
     state = generate("deepHierarchy", 1)
-    below = moons_of(state, "moon")
+    below = list_satellites(state, "moon")
     assert len(below) > 20
     assert all(body["mass"] < state["stars"][body["parentId"]]["mass"] for body in below)
-    assert moons_of(generate("deepHierarchy", 1, maxDepth=2), "moon") == []
+    assert list_satellites(generate("deepHierarchy", 1, maxDepth=2), "moon") == []
 
 
 def test_there_are_exactly_the_requested_systems_and_they_do_not_overlap() -> None:
@@ -157,7 +157,7 @@ def test_names_are_not_given_twice() -> None:
 def test_ten_thousand_bodies_and_more_are_sound() -> None:
     state = generate("moonRich", "many", maxSystems=160)
     assert len(state["stars"]) > 10_000
-    assert problems(state) == []
+    assert find_problems(state) == []
 
 
 def test_a_universe_of_too_many_bodies_is_refused_before_it_is_made() -> None:

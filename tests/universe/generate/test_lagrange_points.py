@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.universe.generate.checks import Body, State, of_kind, position
+from tests.universe.generate.checks import Body, State, compute_position, list_bodies
 from universe.generate import generate
 
 TIMES = (0.0, 7.0, 123.4, 10_000.0)
@@ -26,7 +26,7 @@ def made(**overrides: Any) -> State:
 
 def pairs(state: State, *points: int) -> list[tuple[Body, Body]]:
     """Each marker with its secondary."""
-    markers = [body for body in of_kind(state, "lagrangePoint") if body["lagrangePoint"]["pointIndex"] in points]
+    markers = [body for body in list_bodies(state, "lagrangePoint") if body["lagrangePoint"]["pointIndex"] in points]
     return [(marker, state["stars"][marker["lagrangePoint"]["secondaryId"]]) for marker in markers]
 
 
@@ -38,8 +38,8 @@ def test_the_points_on_either_side_stay_in_line_for_ever(point: int) -> None:
         times = marker["orbitalDistance"] / secondary["orbitalDistance"]
         assert (times < 1) == (point == 1)
         for time in TIMES:
-            expected = [times * value for value in position(secondary, time)]
-            assert position(marker, time) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+            expected = [times * value for value in compute_position(secondary, time)]
+            assert compute_position(marker, time) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 def test_the_third_point_stays_opposite_and_the_last_two_sixty_degrees_ahead_and_behind() -> None:
@@ -47,7 +47,7 @@ def test_the_third_point_stays_opposite_and_the_last_two_sixty_degrees_ahead_and
     for marker, secondary in pairs(state, 3, 4, 5):
         point = marker["lagrangePoint"]["pointIndex"]
         for time in TIMES:
-            here, there = position(marker, time), position(secondary, time)
+            here, there = compute_position(marker, time), compute_position(secondary, time)
             cosine = sum(a * b for a, b in zip(here, there, strict=True)) / (math.hypot(*here) * math.hypot(*there))
             assert cosine == pytest.approx(-1 if point == 3 else 0.5, abs=1e-6)
     ahead = {(m["orbitalPhase"] - s["orbitalPhase"]) % 360 for m, s in pairs(state, 4)}
@@ -79,21 +79,21 @@ def test_trojans_go_round_with_their_point() -> None:
 @pytest.mark.parametrize(("frequency", "counts"), [(0.05, {0}), (0.3, {0, 1, 2, 3}), (1.0, {2, 3, 4, 5, 6})])
 def test_trojans_are_as_many_as_the_frequency_requires(frequency: float, counts: set[int]) -> None:
     state = made(trojanFrequency=frequency)
-    hosts = [body["id"] for body in of_kind(state, "lagrangePoint") if body["lagrangePoint"]["stable"]]
+    hosts = [body["id"] for body in list_bodies(state, "lagrangePoint") if body["lagrangePoint"]["stable"]]
     found = [body["lagrangeHostId"] for body in state["stars"].values() if "lagrangeHostId" in body]
     assert {found.count(host) for host in hosts} == counts
 
 
 def test_richness_gives_more_trojans_at_the_same_frequency() -> None:
-    poor, rich = (len(of_kind(made(trojanRichness=level), "asteroid")) for level in (0.0, 1.0))
+    poor, rich = (len(list_bodies(made(trojanRichness=level), "asteroid")) for level in (0.0, 1.0))
     assert rich > 1.2 * poor
 
 
 def test_markers_are_made_only_if_enabled() -> None:
-    assert of_kind(made(lagrangeMarkerMode="none"), "lagrangePoint") == []
-    assert of_kind(made(enableLagrangePoints=False), "asteroid") == []
+    assert list_bodies(made(lagrangeMarkerMode="none"), "lagrangePoint") == []
+    assert list_bodies(made(enableLagrangePoints=False), "asteroid") == []
     stable = made(lagrangeMarkerMode="stableOnly")
-    assert {body["lagrangePoint"]["pointIndex"] for body in of_kind(stable, "lagrangePoint")} == {4, 5}
+    assert {body["lagrangePoint"]["pointIndex"] for body in list_bodies(stable, "lagrangePoint")} == {4, 5}
     for scope in ("starPlanet", "planetMoon"):
         state = made(lagrangePairScope=scope)
-        assert {body["lagrangePoint"]["pairType"] for body in of_kind(state, "lagrangePoint")} == {scope}
+        assert {body["lagrangePoint"]["pairType"] for body in list_bodies(state, "lagrangePoint")} == {scope}

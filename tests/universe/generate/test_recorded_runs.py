@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.universe.generate.checks import KEYS, State, of_kind, problems, rogues
+from tests.universe.generate.checks import KEYS, State, find_problems, list_bodies, list_rogues
 from universe.generate import generate_from_config, load_config
 
 ADDED = {
@@ -55,7 +55,7 @@ def test_every_recorded_config_makes_the_systems_that_were_recorded(runs: list[R
 
 def test_every_recorded_config_makes_a_sound_universe_with_the_nine_keys(runs: list[Run]) -> None:
     for _, recorded, ours in runs:
-        assert problems(ours) == []
+        assert find_problems(ours) == []
         assert set(KEYS) - set(recorded) == {"time"}
         assert list(ours) == KEYS
 
@@ -64,8 +64,8 @@ def keys_by_kind(states: list[State]) -> dict[str, list[set[str]]]:
     found: dict[str, list[set[str]]] = defaultdict(list)
     for state in states:
         for kind in ADDED:
-            found[kind] += [set(body) for body in of_kind(state, kind)]
-        found["rogue"] += [set(body) | set(body["roguePlanet"]) for body in rogues(state)]
+            found[kind] += [set(body) for body in list_bodies(state, kind)]
+        found["rogue"] += [set(body) | set(body["roguePlanet"]) for body in list_rogues(state)]
         for name in ("groups", "smallBodyFields", "protoplanetaryDisks", "nebulae"):
             found[name] += [set(entity) for entity in state[name].values()]
     return found
@@ -103,4 +103,4 @@ def test_groups_nebulae_and_rogues_are_made_once_and_only_if_enabled(runs: list[
         assert bool(made["groups"]) == config["enableGroups"]
         assert len(made["groups"]) <= config["maxSystems"]
         assert len(made["nebulae"]) <= 5
-        assert len(rogues(made)) <= 3
+        assert len(list_rogues(made)) <= 3

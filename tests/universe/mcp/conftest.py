@@ -10,8 +10,8 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served_universes import SOON_S, Served, served
+from tests.universe.mcp.processes import start_server
+from tests.universe.mcp.served_universes import SOON_S, Served, run_server
 from tests.universe.mcp.wire import Wire
 
 _NUMBERS = count(1)
@@ -23,16 +23,16 @@ def house() -> Iterator[Served]:
     started = threading.Event()
     running: list[tuple[Served, Callable[[], object]]] = []
 
-    async def serve() -> None:
+    async def start_server() -> None:
         leaving, loop = asyncio.Event(), asyncio.get_running_loop()
-        async with served() as server:
+        async with run_server() as server:
             running.append((server, partial(loop.call_soon_threadsafe, leaving.set)))
             started.set()
             await leaving.wait()
 
     def run() -> None:
         try:
-            asyncio.run(serve())
+            asyncio.run(start_server())
         finally:
             started.set()
 
@@ -51,7 +51,7 @@ def house() -> Iterator[Served]:
 @pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Where the real server is, in a process of its own, as it announced it."""
-    with serve(tmp_path_factory.mktemp("real")) as announced:
+    with start_server(tmp_path_factory.mktemp("real")) as announced:
         yield announced
 
 

@@ -22,12 +22,12 @@ Json = dict[str, Any]
 Value = TypeVar("Value")
 
 
-async def soon(awaited: Awaitable[Value]) -> Value:
+async def wait_briefly(awaited: Awaitable[Value]) -> Value:
     async with asyncio.timeout(SOON_S):
         return await awaited
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait for what nobody tells of."""
     async with asyncio.timeout(SOON_S):
         while not condition():  # noqa: ASYNC110 - there is nobody to set an event
@@ -81,7 +81,7 @@ class Served:
 
 
 @asynccontextmanager
-async def served(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
+async def run_server(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
     """A server of its own for the block, over `store` or an empty one in memory."""
     kept = store or MemoryStore()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)

@@ -10,9 +10,9 @@ from starlette.routing import Mount
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, send
-from tests.universe.mcp.served_universes import SOON_S, Served, served
-from tests.universe.mcp.stream_listener import Event, Listener, commands_of
+from tests.universe.mcp.agents import agent, send_command
+from tests.universe.mcp.served_universes import SOON_S, Served, run_server
+from tests.universe.mcp.stream_listener import Event, Listener, open_command_stream
 from tests.universe.mcp.wire import Session, Wire, request
 from universe.event_stream import EventStreams
 from universe.rest import make_rest_app
@@ -90,7 +90,7 @@ async def rest_tour(http: httpx.AsyncClient, universe_id: str) -> list[tuple[str
         said = await http.request(method, path, json=body)
         headers = {name: said.headers.get(name) for name in ("content-type", "etag", "location", "allow")}
         seen.append((f"{method} {path}", said.status_code, headers, _timeless(said.json())))
-    async with commands_of(http, universe_id, last_event_id="2") as stream:
+    async with open_command_stream(http, universe_id, last_event_id="2") as stream:
         streamed = await stream.take(5)
         assert (await http.delete(here)).status_code == 204
         streamed += await stream.rest()
@@ -131,11 +131,11 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
 async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_after_it(u: str) -> None:
     async with rest_alone() as http:
         alone = await rest_tour(http, "tour")
-    async with served() as server:
+    async with run_server() as server:
         wire = Wire(server.http)
         before = await rest_tour(server.http, "tour")
         session = await wire.begin()
-        async with session.listening(), agent(server.mcp):
+        async with session.open_listener(), agent(server.mcp):
             beside = await rest_tour(server.http, "tour")
         await session.end()
         after = await rest_tour(server.http, "tour")
@@ -156,7 +156,7 @@ async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_aft
 
 @requirement("UN-24")
 async def test_health_universes_and_commands_answer_as_ever(hven: Served, wire: Wire, u: str) -> None:
-    async with (await wire.begin()).listening():
+    async with (await wire.begin()).open_listener():
         health = (await hven.http.get("/health")).json()
         listed = (await hven.http.get("/universes")).json()
         done = await hven.send(u, TICK)
@@ -174,7 +174,7 @@ async def test_rest_answers_with_the_whole_state_by_default_where_mcp_answers_wi
     await hven.send(u, [add_star(f"star-{number}") for number in range(50)])
     here = f"/universes/{u}"
     async with agent(hven.mcp) as client:
-        assert "nextState" not in await send(client, u, TICK)
+        assert "nextState" not in await send_command(client, u, TICK)
     for path, body in (("commands", TICK), ("commands", [TICK, TICK]), ("undo", None), ("restore", {"version": 2})):
         reply = (await hven.http.post(f"{here}/{path}", json=body)).json()
         record = await hven.read_record(u)
@@ -207,9 +207,9 @@ async def test_the_addresses_of_rest_know_nothing_of_sessions(hven: Served, wire
 async def test_both_streams_carry_their_own_messages_and_none_of_the_other(hven: Served, wire: Wire, u: str) -> None:
     await hven.make(f"{u}-other")
     session = await subscribed(wire, u, f"{u}-other")
-    async with session.listening() as mcp, commands_of(hven.http, u) as rest, agent(hven.mcp) as client:
+    async with session.open_listener() as mcp, open_command_stream(hven.http, u) as rest, agent(hven.mcp) as client:
         await hven.send(u, TICK)
-        await send(client, u, add_star("mars", "sun"))
+        await send_command(client, u, add_star("mars", "sun"))
         await session.call("send_universe_command", universeId=u, command=command("removeStar", id="mars"))
         await session.ask("tools/list")
         await hven.send(f"{u}-other", TICK)
@@ -226,8 +226,8 @@ async def test_the_command_stream_continues_when_the_mcp_stream_is_closed_or_its
     hven: Served, wire: Wire, u: str
 ) -> None:
     session = await subscribed(wire, u)
-    async with commands_of(hven.http, u) as rest:
-        async with session.listening() as mcp:
+    async with open_command_stream(hven.http, u) as rest:
+        async with session.open_listener() as mcp:
             await hven.send(u, TICK)
             await updates(mcp, u)
         await hven.send(u, TICK)
@@ -242,8 +242,8 @@ async def test_the_command_stream_continues_when_the_mcp_stream_is_closed_or_its
 @requirement("UN-25")
 async def test_the_mcp_stream_continues_when_the_command_stream_is_closed(hven: Served, wire: Wire, u: str) -> None:
     session = await subscribed(wire, u)
-    async with session.listening() as mcp:
-        async with commands_of(hven.http, u) as rest:
+    async with session.open_listener() as mcp:
+        async with open_command_stream(hven.http, u) as rest:
             await hven.send(u, TICK)
             assert_commands(await rest.take(1), range(4, 5))
             await updates(mcp, u)
@@ -258,7 +258,7 @@ async def test_a_universe_deleted_under_both_streams_ends_the_one_that_was_about
 ) -> None:
     await hven.make(f"{u}-other")
     session = await subscribed(wire, u, f"{u}-other")
-    async with session.listening() as mcp, commands_of(hven.http, u) as rest:
+    async with session.open_listener() as mcp, open_command_stream(hven.http, u) as rest:
         await hven.send(u, TICK)
         await hven.delete(u)
         events = await rest.rest()
@@ -272,7 +272,7 @@ async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_
     hven: Served, wire: Wire, u: str
 ) -> None:
     session = await wire.begin()
-    async with session.listening() as mcp, commands_of(hven.http, u, mcp_session_id=session.id) as rest:
+    async with session.open_listener() as mcp, open_command_stream(hven.http, u, mcp_session_id=session.id) as rest:
         assert (await wire.send("GET", session=session.id)).status_code == 409
         await hven.send(u, TICK)
         assert_commands(await rest.take(1), range(4, 5))
@@ -284,10 +284,10 @@ async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_
 @requirement("UN-25")
 async def test_missed_messages_are_replayed_only_to_their_stream(hven: Served, wire: Wire, u: str) -> None:
     session = await subscribed(wire, u)
-    async with session.listening() as mcp:
+    async with session.open_listener() as mcp:
         await hven.send(u, TICK)
         await updates(mcp, u)
-        async with commands_of(hven.http, u, last_event_id="1") as rest:
+        async with open_command_stream(hven.http, u, last_event_id="1") as rest:
             assert_commands(await rest.take(3), range(2, 5))
         await session.end()
         assert await mcp.rest() == []
@@ -299,7 +299,7 @@ async def test_both_streams_of_the_real_server_are_independent(real: dict[str, s
         for universe_id in ("streamed", "other"):
             assert (await http.post("/universes", json={"name": "Hven", "id": universe_id})).status_code == 201
         session = await subscribed(Wire(http), "streamed", "other")
-        async with session.listening() as mcp, commands_of(http, "streamed") as rest:
+        async with session.open_listener() as mcp, open_command_stream(http, "streamed") as rest:
             for _ in range(3):
                 assert (await http.post("/universes/streamed/commands", json=TICK)).status_code == 200
             await session.call("send_universe_command", universeId="streamed", command=TICK)

@@ -9,9 +9,16 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, answer, failure, refused, send, state_of
-from tests.universe.mcp.hostile_values import alive, error_of, sent
-from tests.universe.mcp.served_universes import Served, soon
+from tests.universe.mcp.agents import (
+    agent,
+    call_failing_tool,
+    call_tool,
+    read_state,
+    send_command,
+    send_refused_command,
+)
+from tests.universe.mcp.hostile_values import get_error_of_response, is_alive, send_raw_command
+from tests.universe.mcp.served_universes import Served, wait_briefly
 from tests.universe.mcp.wire import Wire, call, message_in, refusal_in
 from uraniborg.kernel.mcp.testing import text_of
 
@@ -40,7 +47,7 @@ async def test_a_command_of_more_than_ten_megabytes_is_refused_and_the_session_c
     large = call("send_universe_command", universeId=u, command=add_star("x", name="x" * 10 * MEGABYTE))
     refused = await session.post(large)
     assert (refused.status_code, refusal_in(refused)["code"]) == (413, "body_too_large")
-    assert await alive(session, u)
+    assert await is_alive(session, u)
 
 
 @requirement("UN-15")
@@ -51,10 +58,10 @@ async def test_a_command_of_nine_megabytes_is_answered_while_others_continue(hve
     sending = asyncio.create_task(
         large.call("send_universe_command", universeId=f"{u}-large", command=star, **{"return": "events"})
     )
-    assert await soon(alive(other, u))
-    said = await soon(sending)
+    assert await wait_briefly(is_alive(other, u))
+    said = await wait_briefly(sending)
     assert json.loads(said["content"][0]["text"])["version" if not said.get("isError") else "error"]
-    assert await alive(large, u)
+    assert await is_alive(large, u)
 
 
 @requirement("UN-15")
@@ -64,14 +71,17 @@ async def test_a_hundred_thousand_nested_groups_are_answered_in_good_time(hven: 
     groups = {str(key): samples.a_group(str(key), str(key - 1) if key else None, name="") for key in range(100_000)}
     snapshot = {"stars": {}, "rootIds": [], "groups": groups, "rootGroupIds": ["0"]}
     written = json.dumps(command("replaceSnapshot", snapshot=snapshot), separators=(",", ":"))
-    response = await soon(sent(session, f"{u}-nested", written))
+    response = await wait_briefly(send_raw_command(session, f"{u}-nested", written))
     if message_in(response)["result"].get("isError"):
-        assert error_of(response)["code"] == "hierarchy_refused"
+        assert get_error_of_response(response)["code"] == "hierarchy_refused"
     else:
         inwards = command("moveToGroup", childId="0", childType="group", targetGroupId="99999")
         circle = json.dumps(inwards)
-        assert error_of(await soon(sent(session, f"{u}-nested", circle)))["code"] == "hierarchy_refused"
-    assert await alive(session, u)
+        assert (
+            get_error_of_response(await wait_briefly(send_raw_command(session, f"{u}-nested", circle)))["code"]
+            == "hierarchy_refused"
+        )
+    assert await is_alive(session, u)
 
 
 @requirement("UN-15")
@@ -81,9 +91,11 @@ async def test_json_that_is_nested_deep_is_refused(wire: Wire, u: str, depth: in
     session = await wire.begin()
     inner = f"{opened * depth}1{closed * depth}"
     payload = json.dumps(samples.a_payload())[:-1]
-    response = await soon(sent(session, u, f'{{"type":"addStar","id":"x","payload":{payload},"deep":{inner}}}}}'))
-    assert error_of(response)["code"]
-    assert await alive(session, u)
+    response = await wait_briefly(
+        send_raw_command(session, u, f'{{"type":"addStar","id":"x","payload":{payload},"deep":{inner}}}}}')
+    )
+    assert get_error_of_response(response)["code"]
+    assert await is_alive(session, u)
 
 
 # Numbers and texts that JSON does not have
@@ -93,7 +105,7 @@ async def test_json_that_is_nested_deep_is_refused(wire: Wire, u: str, depth: in
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" + "0" * 400])
 async def test_an_invalid_number_never_becomes_the_time(wire: Wire, u: str, number: str) -> None:
     session = await wire.begin()
-    answer = message_in(await sent(session, u, f'{{"type":"tick","dt":{number}}}'))
+    answer = message_in(await send_raw_command(session, u, f'{{"type":"tick","dt":{number}}}'))
     assert answer["result"]["isError"] is True
     error = json.loads(answer["result"]["content"][0]["text"])["error"]
     assert error["universeId"] == u
@@ -106,19 +118,21 @@ async def test_an_invalid_number_never_becomes_the_time(wire: Wire, u: str, numb
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 async def test_the_official_client_cannot_make_time_undefined_either(hven: Served, u: str, number: float) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, command("tick", dt=number))
+        error = await send_refused_command(client, u, command("tick", dt=number))
         assert (error["code"], error["path"]) == ("malformed_command", "dt")
-        assert (await state_of(client, u))["time"] == 0
+        assert (await read_state(client, u))["time"] == 0
 
 
 @requirement("UN-15")
 async def test_half_a_character_is_refused(wire: Wire, u: str) -> None:
     session = await wire.begin()
     payload = json.dumps(samples.a_payload(name="HALF")).replace("HALF", r"\ud83d")
-    assert error_of(await sent(session, u, f'{{"type":"addStar","id":"x","payload":{payload}}}'))["code"]
+    assert get_error_of_response(
+        await send_raw_command(session, u, f'{{"type":"addStar","id":"x","payload":{payload}}}')
+    )["code"]
     halved = json.dumps(call("get_universe_state", universeId="HALF")).replace("HALF", r"\ud83d")
-    assert error_of(await session.post(halved.encode()))["code"]
-    assert await alive(session, u)
+    assert get_error_of_response(await session.post(halved.encode()))["code"]
+    assert await is_alive(session, u)
 
 
 @requirement("UN-15")
@@ -128,7 +142,7 @@ async def test_invalid_json_is_refused(wire: Wire, u: str, body: bytes) -> None:
     refused = await session.post(body)
     assert refused.status_code == 400
     assert refusal_in(refused)["code"] in {"invalid_json", "invalid_request"}
-    assert await alive(session, u)
+    assert await is_alive(session, u)
 
 
 # Ids
@@ -159,20 +173,20 @@ async def test_the_listing_survives_any_id(hven: Served) -> None:
 @pytest.mark.parametrize("key", ["__proto__", "constructor", "toString", "🌌", "a/b", " ", "x" * 100, "a\nb"])
 async def test_a_body_may_have_an_odd_id(hven: Served, u: str, key: str) -> None:
     async with agent(hven.mcp) as client:
-        missing = await refused(client, u, command("updateStar", id=key, payload={"mass": 1}))
+        missing = await send_refused_command(client, u, command("updateStar", id=key, payload={"mass": 1}))
         assert missing["event"] == {"type": "starNotFound", "id": key}
-        said = await send(client, u, add_star(key, "sun"))
+        said = await send_command(client, u, add_star(key, "sun"))
         assert said["nextState"]["stars"][key]["id"] == key
-        part = await answer(client, "get_universe_state", universeId=u, ids=[key], fields=["id"])
+        part = await call_tool(client, "get_universe_state", universeId=u, ids=[key], fields=["id"])
         assert part["stars"] == {key: {"id": key}}
-        await send(client, u, command("removeStar", id=key))
-        assert (await state_of(client, u))["stars"].keys() == {"sun", "earth", "moon"}
+        await send_command(client, u, command("removeStar", id=key))
+        assert (await read_state(client, u))["stars"].keys() == {"sun", "earth", "moon"}
 
 
 @requirement("UN-15")
 async def test_the_longest_id_is_whole_in_the_event_of_a_refusal(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, command("removeStar", id="x" * 256))
+        error = await send_refused_command(client, u, command("removeStar", id="x" * 256))
     assert error["event"] == {"type": "starNotFound", "id": "x" * 256}
 
 
@@ -180,7 +194,7 @@ async def test_the_longest_id_is_whole_in_the_event_of_a_refusal(hven: Served, u
 @pytest.mark.parametrize("key", ["", "x" * 10_240, None, 7, ["x"]])
 async def test_a_body_may_not_have_an_impossible_id(hven: Served, u: str, key: Any) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, command("addStar", id=key, payload=samples.a_payload()))
+        error = await send_refused_command(client, u, command("addStar", id=key, payload=samples.a_payload()))
     assert (error["code"], error["path"]) == ("malformed_command", "id")
     assert await hven.version(u) == 3
 
@@ -192,7 +206,7 @@ async def test_a_body_may_not_have_an_impossible_id(hven: Served, u: str, key: A
 @pytest.mark.parametrize("given", [None, 1, True, "tick", "", "[]", '"tick"', [], "{", '{"type": NaN}'], ids=repr)
 async def test_a_command_that_is_not_an_object_is_refused(hven: Served, u: str, given: Any) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "send_universe_command", universeId=u, command=given)
+        error = await call_failing_tool(client, "send_universe_command", universeId=u, command=given)
     assert error.get("argument") == "command" or error["code"] == "malformed_command"
     assert await hven.version(u) == 3
 
@@ -200,5 +214,5 @@ async def test_a_command_that_is_not_an_object_is_refused(hven: Served, u: str, 
 @requirement("UN-5")
 async def test_a_list_of_commands_is_not_a_command(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        await failure(client, "send_universe_command", universeId=u, command=[TICK, TICK])
+        await call_failing_tool(client, "send_universe_command", universeId=u, command=[TICK, TICK])
     assert await hven.version(u) == 3

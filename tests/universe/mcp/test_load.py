@@ -10,9 +10,9 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, send
-from tests.universe.mcp.served_universes import SOON_S, Json, Served, served
-from tests.universe.mcp.stream_listener import Event, commands_of
+from tests.universe.mcp.agents import agent, send_command
+from tests.universe.mcp.served_universes import SOON_S, Json, Served, run_server
+from tests.universe.mcp.stream_listener import Event, open_command_stream
 from tests.universe.mcp.wire import Wire, answer_in
 
 CLIENTS: Final = 64
@@ -34,7 +34,7 @@ async def sender(server: Served, *, official: bool) -> AsyncGenerator[Send]:
     options: dict[str, Any] = {"return": "events"}
     if official:
         async with agent(server.mcp) as client:
-            yield lambda sent: send(client, "u", sent, **options)
+            yield lambda sent: send_command(client, "u", sent, **options)
         return
     # One for all would spend its time looking for a free connection.
     async with httpx.AsyncClient(base_url=server.url, timeout=SOON_S) as http:
@@ -50,7 +50,7 @@ async def sender(server: Served, *, official: bool) -> AsyncGenerator[Send]:
 @requirement("UN-8", "UN-19")
 @pytest.mark.timeout(120)
 async def test_64_clients_lose_nothing_double_nothing_and_all_listeners_see_one_order() -> None:
-    async with served() as server:
+    async with run_server() as server:
         await server.make("u", add_star("sun"))
         answers: list[dict[int, int]] = [{} for _ in range(CLIENTS)]
         ready, go = asyncio.Semaphore(0), asyncio.Event()
@@ -63,7 +63,9 @@ async def test_64_clients_lose_nothing_double_nothing_and_all_listeners_see_one_
                     answers[client][number] = (await tell(add_star(body(client, number), "sun")))["version"]
 
         async with AsyncExitStack() as stack:
-            listeners = [await stack.enter_async_context(commands_of(server.http, "u")) for _ in range(LISTENERS)]
+            listeners = [
+                await stack.enter_async_context(open_command_stream(server.http, "u")) for _ in range(LISTENERS)
+            ]
             async with asyncio.TaskGroup() as tasks:
                 for client in range(CLIENTS):
                     tasks.create_task(work(client))
@@ -101,7 +103,7 @@ async def test_calls_of_one_session_at_once_and_rest_beside_them_are_all_done(hv
     async def by_rest(number: int) -> None:
         await hven.send(u, add_star(f"rest {number}", "sun"), wanted="events")
 
-    async with commands_of(hven.http, u) as listener:
+    async with open_command_stream(hven.http, u) as listener:
         await asyncio.gather(*(way(number) for number in range(50) for way in (by_mcp, by_rest)))
         heard = await listener.take(100)
     assert [event.data["version"] for event in heard] == list(range(4, 104))

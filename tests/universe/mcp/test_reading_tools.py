@@ -9,8 +9,16 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star
-from tests.universe.mcp.agents import TOOLS, agent, answer, failure, send, state_of, strictly
-from tests.universe.mcp.served_universes import Served, served
+from tests.universe.mcp.agents import (
+    TOOLS,
+    agent,
+    call_failing_tool,
+    call_tool,
+    parse_strict_json,
+    read_state,
+    send_command,
+)
+from tests.universe.mcp.served_universes import Served, run_server
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import text_of
@@ -51,7 +59,7 @@ def crowd(count: int, name: str = "Tyge") -> dict[str, Any]:
 @requirement("UN-6", "UN-12")
 async def test_the_state_is_the_one_that_rest_has(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        told = await state_of(client, u)
+        told = await read_state(client, u)
     assert told == {**await hven.state(u), "version": 3}
     assert told.keys() == KEYS | {"version"}
 
@@ -59,7 +67,7 @@ async def test_the_state_is_the_one_that_rest_has(hven: Served, u: str) -> None:
 @requirement("UN-6")
 async def test_the_state_of_a_universe_with_three_bodies_has_the_three(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        stars = (await state_of(client, u))["stars"]
+        stars = (await read_state(client, u))["stars"]
     assert stars.keys() == {"sun", "earth", "moon"}
     assert stars["moon"] == samples.a_body("moon", "earth")
     assert stars["earth"]["children"] == ["moon"]
@@ -68,26 +76,26 @@ async def test_the_state_of_a_universe_with_three_bodies_has_the_three(hven: Ser
 @requirement("UN-6")
 async def test_entries_written_by_another_client_are_read(tmp_path: Path) -> None:
     file = tmp_path / "universes.db"
-    async with served(SqliteStore(file)) as server, agent(server.mcp) as client:
+    async with run_server(SqliteStore(file)) as server, agent(server.mcp) as client:
         await server.make("u")
-        assert (await state_of(client, "u"))["time"] == 0
+        assert (await read_state(client, "u"))["time"] == 0
         async with UniverseService(SqliteStore(file)).running() as other:
             await other.send("u", samples.command("tick", dt=41))
-        assert (await state_of(client, "u"))["time"] == 41
+        assert (await read_state(client, "u"))["time"] == 41
 
 
 @requirement("UN-6", "UN-12")
 async def test_an_empty_universe_has_the_empty_state(hven: Served, u: str) -> None:
     await hven.make(f"{u}-empty")
     async with agent(hven.mcp) as client:
-        assert await state_of(client, f"{u}-empty") == {**samples.EMPTY_STATE, "version": 0}
+        assert await read_state(client, f"{u}-empty") == {**samples.EMPTY_STATE, "version": 0}
 
 
 @requirement("UN-6", "UN-12")
 async def test_ten_thousand_bodies_come_whole_where_no_limit_is_set(hven: Served, u: str) -> None:
     await hven.make(f"{u}-large", state=crowd(10_000))
     async with agent(hven.mcp) as client:
-        told = await state_of(client, f"{u}-large")
+        told = await read_state(client, f"{u}-large")
     assert len(told["stars"]) == 10_001
     assert told == {**await hven.state(f"{u}-large"), "version": 1}
 
@@ -96,7 +104,7 @@ async def test_ten_thousand_bodies_come_whole_where_no_limit_is_set(hven: Served
 async def test_only_the_requested_entities_are_returned(hven: Served, u: str) -> None:
     await hven.send(u, [samples.add_group("g"), samples.example("setNebulae")])
     async with agent(hven.mcp) as client:
-        told = await state_of(client, u, ids=["earth", "n", "g"])
+        told = await read_state(client, u, ids=["earth", "n", "g"])
     assert {kind: list(told[kind]) for kind in ENTITIES if told[kind]} == {
         "stars": ["earth"],
         "groups": ["g"],
@@ -109,7 +117,7 @@ async def test_only_the_requested_entities_are_returned(hven: Served, u: str) ->
 @requirement("UN-6")
 async def test_ids_that_do_not_exist_are_listed(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        told = await state_of(client, u, ids=["sun", "vulcan", "__proto__", "toString"])
+        told = await read_state(client, u, ids=["sun", "vulcan", "__proto__", "toString"])
     assert told["stars"].keys() == {"sun"}
     assert told["notFound"] == ["vulcan", "__proto__", "toString"]
     assert "nearest" not in told
@@ -119,7 +127,7 @@ async def test_ids_that_do_not_exist_are_listed(hven: Served, u: str) -> None:
 async def test_ids_that_are_nearly_there_are_suggested_also_by_name(hven: Served, u: str) -> None:
     await hven.send(u, add_star("p3", "sun", name="Jupiter"))
     async with agent(hven.mcp) as client:
-        told = await state_of(client, u, ids=["Earth", "mon", "jupiter", "vulcan"])
+        told = await read_state(client, u, ids=["Earth", "mon", "jupiter", "vulcan"])
     assert told["notFound"] == ["Earth", "mon", "jupiter", "vulcan"]
     assert told["nearest"] == {"Earth": ["earth"], "mon": ["moon"], "jupiter": ["p3"]}
 
@@ -128,19 +136,19 @@ async def test_ids_that_are_nearly_there_are_suggested_also_by_name(hven: Served
 async def test_every_reply_with_a_state_has_its_version(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         for options in ({}, {"ids": ["sun"]}, {"fields": ["name"]}, {"version": 3}, {"maxBytes": 1_000}):
-            assert (await state_of(client, u, **options))["version"] == 3, options
-        assert (await state_of(client, u, version=1))["version"] == 1
+            assert (await read_state(client, u, **options))["version"] == 3, options
+        assert (await read_state(client, u, version=1))["version"] == 1
         for wanted in ("state", "changes", "events"):
-            said = await send(client, u, samples.command("tick"), **{"return": wanted})
+            said = await send_command(client, u, samples.command("tick"), **{"return": wanted})
             assert said["version"] == await hven.version(u)
 
 
 @requirement("UN-6")
 async def test_a_field_that_no_entity_has_is_an_error_with_the_nearest(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "get_universe_state", universeId=u, fields=["name", "mas", "massKg"])
+        error = await call_failing_tool(client, "get_universe_state", universeId=u, fields=["name", "mas", "massKg"])
         await hven.send(u, samples.command("updateStar", id="sun", payload={"massKg": 2e30}))
-        stored = await state_of(client, u, ids=["sun"], fields=["massKg"])
+        stored = await read_state(client, u, ids=["sun"], fields=["massKg"])
     assert (error["argument"], error["universeId"]) == ("fields", u)
     assert "'mas'" in error["message"]
     assert error["nearest"]["mas"][0] == "mass"
@@ -156,9 +164,9 @@ async def test_a_real_system_is_read_with_its_date_and_each_citation_once(hven: 
     whole = await hven.state(f"{u}-sol")
     async with agent(hven.mcp) as client:
         result = await client.call_tool("get_universe_state", {"universeId": f"{u}-sol"})
-        alone = await state_of(client, f"{u}-sol", ids=["trappist-1-b"])
-        bare = await state_of(client, f"{u}-sol", fields=["name"])
-    told = strictly(text_of(result))
+        alone = await read_state(client, f"{u}-sol", ids=["trappist-1-b"])
+        bare = await read_state(client, f"{u}-sol", fields=["name"])
+    told = parse_strict_json(text_of(result))
     titles = {source["title"] for body in whole["stars"].values() for source in body["sources"]}
     assert {text_of(result).count(dumps(title)[1:-1]) for title in titles} == {1}
     for key, body in told["stars"].items():
@@ -174,15 +182,15 @@ async def test_a_real_system_is_read_with_its_date_and_each_citation_once(hven: 
 @requirement("UN-6")
 async def test_an_empty_list_of_ids_selects_no_entities(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        told = await state_of(client, u, ids=[])
+        told = await read_state(client, u, ids=[])
     assert (told["stars"], told["notFound"]) == ({}, [])
 
 
 @requirement("UN-6")
 async def test_only_the_requested_fields_are_returned(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        told = await state_of(client, u, fields=["name", "children", "ring"])
-        both = await state_of(client, u, ids=["sun"], fields=["mass"])
+        told = await read_state(client, u, fields=["name", "children", "ring"])
+        both = await read_state(client, u, ids=["sun"], fields=["mass"])
     assert told["stars"] == {
         "sun": {"name": "Tyge", "children": ["earth"]},
         "earth": {"name": "Tyge", "children": ["moon"]},
@@ -195,10 +203,10 @@ async def test_only_the_requested_fields_are_returned(hven: Served, u: str) -> N
 async def test_an_earlier_version_is_returned_unchanged(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         for version, bodies in enumerate([[], ["sun"], ["sun", "earth"], ["sun", "earth", "moon"]]):
-            told = await state_of(client, u, version=version)
+            told = await read_state(client, u, version=version)
             assert list(told["stars"]) == bodies
             assert told == {**await hven.state(u, version=version), "version": version}
-        part = await state_of(client, u, version=2, ids=["earth", "moon"])
+        part = await read_state(client, u, version=2, ids=["earth", "moon"])
     assert part["stars"]["earth"]["children"] == []
     assert part["notFound"] == ["moon"]
 
@@ -206,7 +214,7 @@ async def test_an_earlier_version_is_returned_unchanged(hven: Served, u: str) ->
 @requirement("UN-6", "UN-16")
 async def test_an_unknown_version_is_an_error_with_the_known_versions(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "get_universe_state", universeId=u, version=4)
+        error = await call_failing_tool(client, "get_universe_state", universeId=u, version=4)
     assert error["code"] == "version_not_found"
     assert error["universeId"] == u
     assert "0 to 3" in error["allowed"] + error["hint"]
@@ -229,7 +237,7 @@ async def test_an_unknown_version_is_an_error_with_the_known_versions(hven: Serv
 )
 async def test_an_option_of_the_wrong_kind_is_refused_by_name(hven: Served, u: str, argument: str, given: Any) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "get_universe_state", universeId=u, **{argument: given})
+        error = await call_failing_tool(client, "get_universe_state", universeId=u, **{argument: given})
     assert error["argument"] == argument
     assert argument in error["message"]
 
@@ -242,8 +250,8 @@ async def test_a_state_within_the_limit_comes_whole_and_one_byte_more_does_not(h
     await hven.send(u, [add_star(f"planet {number}", "sun", name="Ærø") for number in range(20)])
     async with agent(hven.mcp) as client:
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": u})).encode())
-        assert await state_of(client, u, maxBytes=size) == {**await hven.state(u), "version": 23}
-        assert (await state_of(client, u, maxBytes=size - 1))["isSummary"] is True
+        assert await read_state(client, u, maxBytes=size) == {**await hven.state(u), "version": 23}
+        assert (await read_state(client, u, maxBytes=size - 1))["isSummary"] is True
 
 
 @requirement("UN-6", "UN-12")
@@ -257,8 +265,8 @@ async def test_a_larger_state_becomes_a_summary_that_fits_and_names_the_next_ste
     async with agent(hven.mcp) as client:
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": large})).encode())
         said = text_of(await client.call_tool("get_universe_state", {"universeId": large, "maxBytes": limit}))
-        summary = strictly(said)
-        part = await state_of(client, large, ids=[summary["roots"][0]["id"]], fields=["children"])
+        summary = parse_strict_json(said)
+        part = await read_state(client, large, ids=[summary["roots"][0]["id"]], fields=["children"])
     assert len(said.encode()) <= limit < size
     assert (summary["id"], summary["version"]) == (large, 1)
     assert summary["stateBytes"] == pytest.approx(size, rel=0.01)
@@ -275,7 +283,7 @@ async def test_a_summary_counts_the_roots_that_do_not_fit(hven: Served, u: str) 
     await hven.make(many, state=samples.a_snapshot(stars=stars, rootIds=list(stars)))
     async with agent(hven.mcp) as client:
         for limit in (1_000, 3_000, 10_000):
-            summary = await state_of(client, many, maxBytes=limit)
+            summary = await read_state(client, many, maxBytes=limit)
             assert len(summary["roots"]) + summary["rootsNotShown"] == 500, limit
 
 
@@ -284,8 +292,8 @@ async def test_the_limit_holds_for_a_part_of_the_state_too(hven: Served, u: str)
     large = f"{u}-large"
     await hven.make(large, state=crowd(600))
     async with agent(hven.mcp) as client:
-        named = await state_of(client, large, fields=["name"], maxBytes=5_000)
-        few = await state_of(client, large, ids=["sun", "b1"], fields=["name"], maxBytes=5_000)
+        named = await read_state(client, large, fields=["name"], maxBytes=5_000)
+        few = await read_state(client, large, ids=["sun", "b1"], fields=["name"], maxBytes=5_000)
     assert named["isSummary"] is True
     assert few["stars"] == {"sun": {"name": "Sun"}, "b1": {"name": "Tyge"}}
 
@@ -297,17 +305,17 @@ async def test_the_limit_holds_for_a_part_of_the_state_too(hven: Served, u: str)
 async def test_the_listing_has_the_ten_categories_in_the_words_of_the_specification(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         result = await client.call_tool("list_universe_commands", {"universeId": u})
-    listed = strictly(text_of(result))["categories"]
+    listed = parse_strict_json(text_of(result))["categories"]
     assert {one["name"]: [command["type"] for command in one["commands"]] for one in listed} == CATEGORIES
     assert [one["name"] for one in listed] == list(CATEGORIES)
     assert all(name in text_of(result) for name in CATEGORIES)
-    assert result.structuredContent == strictly(text_of(result))
+    assert result.structuredContent == parse_strict_json(text_of(result))
 
 
 @requirement("UN-7", "UN-13")
 async def test_every_command_is_listed_with_its_fields_an_example_and_its_refusals(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        listed = (await answer(client, "list_universe_commands", universeId=u))["categories"]
+        listed = (await call_tool(client, "list_universe_commands", universeId=u))["categories"]
     commands = {command["type"]: command for one in listed for command in one["commands"]}
     for kind, command in commands.items():
         assert command.keys() >= {"type", "fields", "example", "refusals"}
@@ -329,10 +337,10 @@ async def test_every_command_is_listed_with_its_fields_an_example_and_its_refusa
 @requirement("UN-7")
 async def test_every_listed_example_is_a_command_that_the_server_understands(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        listed = (await answer(client, "list_universe_commands", universeId=u))["categories"]
+        listed = (await call_tool(client, "list_universe_commands", universeId=u))["categories"]
         for example in (command["example"] for one in listed for command in one["commands"]):
             result = await client.call_tool("send_universe_command", {"universeId": u, "command": example})
-            said = strictly(text_of(result))
+            said = parse_strict_json(text_of(result))
             assert not result.isError or "event" in said["error"], said
 
 
@@ -343,7 +351,7 @@ async def test_the_listing_is_the_same_for_every_id_there_is_or_not(hven: Served
             text_of(await client.call_tool("list_universe_commands", {"universeId": each}))
             for each in (u, "u-missing", "", "__proto__", "🌌", "x" * 1_000)
         }
-        await send(client, u, samples.example("replaceSnapshot"))
+        await send_command(client, u, samples.example("replaceSnapshot"))
         texts.add(text_of(await client.call_tool("list_universe_commands", {"universeId": u})))
     assert len(texts) == 1
 
@@ -351,10 +359,10 @@ async def test_the_listing_is_the_same_for_every_id_there_is_or_not(hven: Served
 @requirement("UN-7")
 async def test_one_category_is_listed_by_its_name_or_its_slug(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        whole = (await answer(client, "list_universe_commands", universeId=u))["categories"]
+        whole = (await call_tool(client, "list_universe_commands", universeId=u))["categories"]
         for one in whole:
             for name in (one["name"], one["slug"]):
-                told = await answer(client, "list_universe_commands", universeId=u, category=name)
+                told = await call_tool(client, "list_universe_commands", universeId=u, category=name)
                 assert told == {"categories": [one]}
     assert [one["slug"] for one in whole] == [name.lower().replace(" ", "-") for name in CATEGORIES]
 
@@ -363,7 +371,7 @@ async def test_one_category_is_listed_by_its_name_or_its_slug(hven: Served, u: s
 @pytest.mark.parametrize("category", ["stars", "", "Stars"])
 async def test_an_unknown_category_is_an_error_with_those_there_are(hven: Served, u: str, category: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "list_universe_commands", universeId=u, category=category)
+        error = await call_failing_tool(client, "list_universe_commands", universeId=u, category=category)
     assert len(error["allowed"]) == 10
     assert {"star-crud", "simulation", "snapshot"} < set(error["allowed"])
 
@@ -379,7 +387,7 @@ async def test_a_success_is_text_that_is_json_and_not_marked_as_an_error(hven: S
         result = await client.call_tool(tool, {"universeId": u, **command})
     assert result.isError is False
     assert [block.type for block in result.content] == ["text"]
-    assert isinstance(strictly(text_of(result)), dict)
+    assert isinstance(parse_strict_json(text_of(result)), dict)
     assert "\n" not in text_of(result), "replies are not indented"
 
 
@@ -405,5 +413,5 @@ async def test_a_failure_is_text_and_marked_as_an_error(hven: Served, u: str) ->
 async def test_odd_texts_come_back_as_they_were(hven: Served, u: str) -> None:
     odd = 'Ö "\\\u2028\u2029\x85\t\n</script> 𝒜 🌟\x00'
     async with agent(hven.mcp) as client:
-        await send(client, u, add_star("odd", name=odd))
-        assert (await state_of(client, u))["stars"]["odd"]["name"] == odd
+        await send_command(client, u, add_star("odd", name=odd))
+        assert (await read_state(client, u))["stars"]["odd"]["name"] == odd

@@ -11,8 +11,8 @@ from pydantic import AnyUrl
 
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, refused, send
-from tests.universe.mcp.served_universes import Served, served, soon
+from tests.universe.mcp.agents import agent, send_command, send_refused_command
+from tests.universe.mcp.served_universes import Served, run_server, wait_briefly
 from tests.universe.mcp.wire import Wire
 from universe.store.memory import MemoryStore
 from universe.store.port import Record
@@ -62,7 +62,7 @@ class Updates:
         self._told.put_nowait(uri)
 
     async def next(self) -> str:
-        return await soon(self._told.get())
+        return await wait_briefly(self._told.get())
 
     async def until(self, uri: str) -> list[str]:
         """Everything up to the first update of this resource."""
@@ -134,14 +134,14 @@ async def test_a_universe_is_listed_from_its_creation_to_its_deletion(hven: Serv
 async def test_odd_ids_are_listed_and_read_and_subscribed_to() -> None:
     told = Updates()
     store = MemoryStore()
-    async with served(store) as server, agent(server.mcp, on_updated=told) as client:
+    async with run_server(store) as server, agent(server.mcp, on_updated=told) as client:
         for each in ODD_IDS:
             await store.create(Record(each, "Odd", 0, "2026-11-15T00:00:00.000Z", "2026-11-15T00:00:00.000Z"))
         listed = {one.name: str(one.uri) for one in (await client.list_resources()).resources}
         for each in ODD_IDS:
             assert json.loads((await read(client, listed[each])).text)["id"] == each
             await client.subscribe_resource(AnyUrl(listed[each]))
-            await send(client, each, TICK)
+            await send_command(client, each, TICK)
             assert await told.next() == listed[each]
 
 
@@ -152,7 +152,7 @@ async def test_an_id_that_no_address_can_have_is_not_given(hven: Served, dots: s
 
 
 async def test_a_hundred_universes_and_more_are_listed_and_every_one_can_be_read() -> None:
-    async with served() as server, agent(server.mcp) as client:
+    async with run_server() as server, agent(server.mcp) as client:
         for number in range(105):
             await server.make(f"u-{number}")
         listed = await listed_by(client)
@@ -184,11 +184,11 @@ async def test_a_subscriber_is_notified_of_commands_by_another_client_and_by_res
     told = Updates()
     async with agent(hven.mcp, on_updated=told) as subscriber, agent(hven.mcp) as other:
         await subscribe(subscriber, u)
-        await send(other, u, TICK)
+        await send_command(other, u, TICK)
         assert await told.next() == uri_of(u)
         await hven.send(u, TICK)
         assert await told.next() == uri_of(u)
-        await send(subscriber, u, TICK)
+        await send_command(subscriber, u, TICK)
         assert await told.next() == uri_of(u)
         assert (await summary_of(subscriber, u))["version"] == 6
 
@@ -257,8 +257,8 @@ async def test_no_subscriber_is_notified_of_a_command_that_was_refused(hven: Ser
     async with agent(hven.mcp, on_updated=told) as client:
         for each in (u, f"{u}-last"):
             await subscribe(client, each)
-        await refused(client, u, command("removeStar", id="nobody"))
-        await send(client, f"{u}-last", TICK)
+        await send_refused_command(client, u, command("removeStar", id="nobody"))
+        await send_command(client, f"{u}-last", TICK)
         assert await told.next() == uri_of(f"{u}-last")
 
 
@@ -278,7 +278,7 @@ async def test_changes_before_the_stream_opens_are_sent_once_it_is_open(hven: Se
     session = await wire.begin()
     assert (await session.ask("resources/subscribe", {"uri": uri_of(u)}))["result"] == {}
     await hven.send(u, TICK)
-    async with session.listening() as stream:
+    async with session.open_listener() as stream:
         event = await stream.next()
     assert event.data == {
         "jsonrpc": "2.0",

@@ -9,9 +9,9 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, answer, error_in, refused, send, state_of
-from tests.universe.mcp.served_universes import Json, Served, served
-from tests.universe.mcp.stream_listener import commands_of
+from tests.universe.mcp.agents import agent, call_tool, get_error, read_state, send_command, send_refused_command
+from tests.universe.mcp.served_universes import Json, Served, run_server
+from tests.universe.mcp.stream_listener import open_command_stream
 from universe.store.memory import MemoryStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.mcp.testing import json_of, text_of
@@ -52,9 +52,9 @@ SCRIPT: list[Json] = [
     samples.add_group("g"),
     samples.add_group("h"),
     command("updateGroup", id="g", payload={"name": "Scania"}),
-    command("addToGroup", groupId="g", child=samples.below("h")),
-    command("addToGroup", groupId="g", child=samples.below("h")),
-    command("addToGroup", groupId="h", child=samples.below("g")),
+    command("addToGroup", groupId="g", child=samples.make_member("h")),
+    command("addToGroup", groupId="g", child=samples.make_member("h")),
+    command("addToGroup", groupId="h", child=samples.make_member("g")),
     command("moveToGroup", childId="sun", childType="system", targetGroupId="h"),
     command("moveToGroup", childId="g", childType="group", targetGroupId="h"),
     command("removeFromGroup", groupId="g", childId="h"),
@@ -86,10 +86,10 @@ SCRIPT: list[Json] = [
 @requirement("UN-8", "UN-9")
 async def test_a_bare_tick_is_stored_sent_to_listeners_and_answered(u: str) -> None:
     store = MemoryStore()
-    async with served(store) as server, agent(server.mcp) as client:
+    async with run_server(store) as server, agent(server.mcp) as client:
         await server.make(u)
-        async with commands_of(server.http, u) as listener:
-            said = await send(client, u, TICK)
+        async with open_command_stream(server.http, u) as listener:
+            said = await send_command(client, u, TICK)
             event = await listener.next()
         kept = await rebuild_replica(store, u)
     timed = {"timePassed": 1, "time": 1, "timeUnit": "simulation seconds"}
@@ -111,13 +111,13 @@ async def test_the_same_commands_over_mcp_and_rest_give_equal_universes_and_repl
             asked = {"universeId": f"{u}-mcp", "command": each, "return": "state"}
             result = await client.call_tool("send_universe_command", asked)
             assert result.isError is (said.status_code != 200), each
-            told = error_in(result) if result.isError else json_of(result)
+            told = get_error(result) if result.isError else json_of(result)
             expected = said.json()["error"] if result.isError else said.json()
             refusals += result.isError
             assert told.pop("request_id", "") != expected.pop("request_id", None)
             more = TIMED if each.get("type") == "tick" else {"warnings"}
             assert {key: told[key] for key in told.keys() - more} == _of_the_twin(expected, u), each
-        state = await state_of(client, f"{u}-mcp")
+        state = await read_state(client, f"{u}-mcp")
         assert state.pop("version") == await hven.version(f"{u}-rest")
         assert state == await hven.state(f"{u}-rest")
     assert refusals == 13
@@ -131,10 +131,10 @@ def _of_the_twin(told: Json, u: str) -> Json:
 
 @requirement("UN-8")
 async def test_listeners_receive_commands_of_both_ways_in_one_order(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client, commands_of(hven.http, u) as listener:
+    async with agent(hven.mcp) as client, open_command_stream(hven.http, u) as listener:
         for number in range(10):
             if number % 2:
-                await send(client, u, command("tick", dt=number))
+                await send_command(client, u, command("tick", dt=number))
             else:
                 await hven.send(u, command("tick", dt=number))
         heard = await listener.take(10)
@@ -146,8 +146,8 @@ async def test_listeners_receive_commands_of_both_ways_in_one_order(hven: Served
 async def test_an_idempotency_key_used_over_rest_is_known_over_mcp_and_vice_versa(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         await hven.send(u, TICK, idempotency_key="first")
-        again = await send(client, u, TICK, idempotencyKey="first")
-        await send(client, u, TICK, idempotencyKey="second")
+        again = await send_command(client, u, TICK, idempotencyKey="first")
+        await send_command(client, u, TICK, idempotencyKey="second")
         twice = await hven.send(u, TICK, idempotency_key="second")
     assert (again["version"], again["nextState"]["time"]) == (4, 1)
     assert (twice["version"], twice["nextState"]["time"]) == (5, 2)
@@ -157,11 +157,11 @@ async def test_an_idempotency_key_used_over_rest_is_known_over_mcp_and_vice_vers
 @requirement("UN-8")
 async def test_a_command_sent_over_mcp_can_be_undone_over_rest_and_is_in_the_history(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        await send(client, u, command("removeStar", id="earth"))
+        await send_command(client, u, command("removeStar", id="earth"))
         history = (await hven.http.get(f"/universes/{u}/history", params={"after": 3})).json()["entries"]
         undone = await hven.http.post(f"/universes/{u}/undo")
         assert undone.status_code == 200
-        assert (await state_of(client, u))["stars"].keys() == {"sun", "earth", "moon"}
+        assert (await read_state(client, u))["stars"].keys() == {"sun", "earth", "moon"}
     assert [(entry["kind"], entry["command"]) for entry in history] == [("command", command("removeStar", id="earth"))]
     assert history[0]["events"] == [{"type": "starRemoved", "id": "earth", "removedIds": ["earth", "moon"]}]
 
@@ -172,7 +172,7 @@ async def test_a_command_sent_over_mcp_can_be_undone_over_rest_and_is_in_the_his
 @requirement("UN-9", "UN-12")
 async def test_a_command_is_answered_with_the_new_state_its_events_and_the_version(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        said = await send(client, u, add_star("mars", "sun"))
+        said = await send_command(client, u, add_star("mars", "sun"))
     assert said.keys() == {"nextState", "events", "version"}
     assert said["events"] == [{"type": "starAdded", "id": "mars"}]
     assert said["version"] == 4
@@ -185,10 +185,10 @@ async def test_a_reply_for_a_large_universe_has_the_changes_and_a_hint_for_the_r
     large = f"{u}-large"
     await hven.make(large, state=padded(LARGE + 10_000))
     async with agent(hven.mcp) as client:
-        said = await send(client, large, add_star("mars", "sun"))
+        said = await send_command(client, large, add_star("mars", "sun"))
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": large})))
-        state = await state_of(client, large)
-        gone = await send(client, large, command("removeStar", id="mars"))
+        state = await read_state(client, large)
+        gone = await send_command(client, large, command("removeStar", id="mars"))
     assert said.keys() >= {"events", "version", "changed", "removed", "stateBytes", "hint"}
     assert "nextState" not in said
     assert (said["events"], said["version"]) == ([{"type": "starAdded", "id": "mars"}], 2)
@@ -205,8 +205,8 @@ async def test_a_universe_that_grows_beyond_4_kib_is_answered_with_its_state_unt
     await hven.make(f"{u}-above", state=padded(LARGE + 1))
     async with agent(hven.mcp) as client:
         light = command("updateStar", id="sun", payload={"mass": 1})
-        assert "nextState" in await send(client, f"{u}-below", light)
-        assert "changed" in await send(client, f"{u}-above", light)
+        assert "nextState" in await send_command(client, f"{u}-below", light)
+        assert "changed" in await send_command(client, f"{u}-above", light)
 
 
 @requirement("UN-9")
@@ -217,7 +217,7 @@ async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(hven: Serve
     async with agent(hven.mcp) as client:
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": f"{u}-long"})))
         assert size > 1.25 * LARGE
-        assert "changed" in await send(client, f"{u}-long", TICK)
+        assert "changed" in await send_command(client, f"{u}-long", TICK)
 
 
 @requirement("UN-9")
@@ -225,10 +225,10 @@ async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(hven: Serve
 async def test_the_sender_can_choose_the_reply_for_any_size(hven: Served, u: str, size: int) -> None:
     await hven.make(f"{u}-chosen", state=padded(size))
     async with agent(hven.mcp) as client:
-        whole = await send(client, f"{u}-chosen", TICK, **{"return": "state"})
-        part = await send(client, f"{u}-chosen", TICK, **{"return": "changes"})
-        light = await send(client, f"{u}-chosen", TICK, **{"return": "events"})
-        state = await state_of(client, f"{u}-chosen")
+        whole = await send_command(client, f"{u}-chosen", TICK, **{"return": "state"})
+        part = await send_command(client, f"{u}-chosen", TICK, **{"return": "changes"})
+        light = await send_command(client, f"{u}-chosen", TICK, **{"return": "events"})
+        state = await read_state(client, f"{u}-chosen")
     assert state.pop("version") == 4
     assert whole.keys() == {"nextState", "events", "version"} | TIMED
     assert whole["nextState"] == {**state, "time": 1}
@@ -242,7 +242,7 @@ async def test_the_sender_can_choose_the_reply_for_any_size(hven: Served, u: str
 @requirement("UN-9")
 async def test_another_kind_of_answer_is_refused_with_those_there_are(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, TICK, **{"return": "everything"})
+        error = await send_refused_command(client, u, TICK, **{"return": "everything"})
     assert error["argument"] == "return"
     assert error["allowed"] == ["state", "changes", "events"]
     assert await hven.version(u) == 3
@@ -254,13 +254,13 @@ async def test_another_kind_of_answer_is_refused_with_those_there_are(hven: Serv
 @requirement("UN-8")
 async def test_a_command_with_the_version_that_is_there_is_done(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        assert (await send(client, u, TICK, expectedVersion=3))["version"] == 4
+        assert (await send_command(client, u, TICK, expectedVersion=3))["version"] == 4
 
 
 @requirement("UN-8", "UN-16")
 async def test_a_command_with_another_version_is_refused_with_the_one_that_is_there(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, TICK, expectedVersion=2)
+        error = await send_refused_command(client, u, TICK, expectedVersion=2)
     assert error["code"] == "version_conflict"
     assert (error["universeId"], error["expectedVersion"], error["version"]) == (u, 2, 3)
     assert await hven.version(u) == 3
@@ -277,16 +277,16 @@ async def test_of_many_who_expect_the_same_version_one_is_faster(hven: Served, u
     won = [result for result in results if not result.isError]
     assert len(won) == 1
     assert json_of(won[0])["version"] == 4
-    assert {error_in(result)["code"] for result in results if result.isError} == {"version_conflict"}
+    assert {get_error(result)["code"] for result in results if result.isError} == {"version_conflict"}
     assert await hven.version(u) == 4
 
 
 @requirement("UN-8", "UN-9")
 async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        first = await send(client, u, add_star("mars", "sun"), idempotencyKey="once")
-        await send(client, u, TICK)
-        again = await send(client, u, add_star("mars", "sun"), idempotencyKey="once")
+        first = await send_command(client, u, add_star("mars", "sun"), idempotencyKey="once")
+        await send_command(client, u, TICK)
+        again = await send_command(client, u, add_star("mars", "sun"), idempotencyKey="once")
     assert again == first
     assert await hven.version(u) == 5
 
@@ -295,16 +295,16 @@ async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(hven: Serv
 async def test_a_repeated_key_reports_the_same_changes_again(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         mars = add_star("mars", "sun")
-        first = await send(client, u, mars, idempotencyKey="once", **{"return": "changes"})
-        again = await send(client, u, mars, idempotencyKey="once", **{"return": "changes"})
+        first = await send_command(client, u, mars, idempotencyKey="once", **{"return": "changes"})
+        again = await send_command(client, u, mars, idempotencyKey="once", **{"return": "changes"})
     assert again == first
 
 
 @requirement("UN-16")
 async def test_a_key_that_belongs_to_another_command_is_refused(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        await send(client, u, TICK, idempotencyKey="once")
-        error = await refused(client, u, command("tick", dt=2), idempotencyKey="once")
+        await send_command(client, u, TICK, idempotencyKey="once")
+        error = await send_refused_command(client, u, command("tick", dt=2), idempotencyKey="once")
     assert error["code"] == "idempotency_key_reused"
     assert error["universeId"] == u
     assert await hven.version(u) == 4
@@ -326,7 +326,7 @@ async def test_an_option_of_the_wrong_kind_is_refused_and_nothing_is_done(
     hven: Served, u: str, argument: str, given: Any
 ) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, TICK, **{argument: given})
+        error = await send_refused_command(client, u, TICK, **{argument: given})
     assert error["argument"] == argument
     assert await hven.version(u) == 3
 
@@ -334,7 +334,7 @@ async def test_an_option_of_the_wrong_kind_is_refused_and_nothing_is_done(
 @requirement("UN-5")
 async def test_a_command_that_comes_as_a_string_of_json_is_understood(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        said = await answer(client, "send_universe_command", universeId=u, command='{"type": "tick", "dt": 7}')
+        said = await call_tool(client, "send_universe_command", universeId=u, command='{"type": "tick", "dt": 7}')
     assert (said["version"], said["nextState"]["time"]) == (4, 7)
 
 
@@ -347,9 +347,9 @@ async def test_a_tick_of_a_real_system_reports_how_much_time_passed_and_the_date
     asked = {"id": sol, "name": "Sol", "from": "solar-system"}
     assert (await hven.http.post("/universes", json=asked)).status_code == 201
     async with agent(hven.mcp) as client:
-        year = await send(client, sol, command("tick", dt=365.25))
-        slip = await send(client, sol, command("tick", dt=86400))
-        far = await send(client, sol, command("tick", dt=1e300))
+        year = await send_command(client, sol, command("tick", dt=365.25))
+        slip = await send_command(client, sol, command("tick", dt=86400))
+        far = await send_command(client, sol, command("tick", dt=1e300))
     assert (year["timePassed"], year["time"], year["timeUnit"]) == (365.25, 365.25, "days")
     assert year["date"] == "2000-12-31T17:59Z"
     assert "warnings" not in year
@@ -382,7 +382,7 @@ async def test_a_command_that_is_probably_not_meant_so_is_done_with_a_warning(
     hven: Served, u: str, given: Json, warning: str
 ) -> None:
     async with agent(hven.mcp) as client:
-        said = await send(client, u, given)
+        said = await send_command(client, u, given)
     assert said["version"] == 4, "it is done"
     assert any(warning in one for one in said["warnings"]), said["warnings"]
 
@@ -395,13 +395,13 @@ async def test_commands_that_are_meant_so_carry_no_warning(hven: Served, u: str)
         command("updateStar", id="mars", payload={"mass": 7, "note": "still mine"}),
         command("attachStar", childId="moon", parentId="mars"),
         samples.add_group("g"),
-        command("addToGroup", groupId="g", child=samples.below("sun", "system")),
+        command("addToGroup", groupId="g", child=samples.make_member("sun", "system")),
         command("removeStar", id="mars"),
         TICK,
     ]
     async with agent(hven.mcp) as client:
         for given in meant:
-            assert "warnings" not in await send(client, u, given), given
+            assert "warnings" not in await send_command(client, u, given), given
 
 
 @requirement("UN-9")
@@ -409,8 +409,8 @@ async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: S
     asked = {"id": f"{u}-sol", "name": "Sol", "from": "solar-system"}
     assert (await hven.http.post("/universes", json=asked)).status_code == 201
     async with agent(hven.mcp) as client:
-        moved = await send(client, f"{u}-sol", command("updateStar", id="earth", payload={"semiMajorAxis": 2}))
-        added = await send(client, f"{u}-sol", add_star("vulcan", "sun"))
+        moved = await send_command(client, f"{u}-sol", command("updateStar", id="earth", payload={"semiMajorAxis": 2}))
+        added = await send_command(client, f"{u}-sol", add_star("vulcan", "sun"))
     assert "moves by its kepler block, so semiMajorAxis did not move it" in moved["warnings"][0]
     assert "Other bodies here move by kepler blocks" in added["warnings"][0]
     assert any(
@@ -426,7 +426,7 @@ async def test_a_block_with_fewer_fields_is_reported_with_the_removed_ones(hven:
     await hven.send(u, command("updateStar", id="earth", payload={"kepler": orbit}))
     async with agent(hven.mcp) as client:
         less = {"semiMajorAxis": 2, "period": 9}
-        said = await send(client, u, command("updateStar", id="earth", payload={"kepler": less}))
+        said = await send_command(client, u, command("updateStar", id="earth", payload={"kepler": less}))
     assert said["warnings"] == ["payload.kepler replaced the whole block; it no longer has eccentricity."]
 
 
@@ -434,8 +434,11 @@ async def test_a_block_with_fewer_fields_is_reported_with_the_removed_ones(hven:
 async def test_errors_name_the_interfaces_for_other_tasks(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
         for word in ("undo", "branchUniverse", "createUniverse", "restore", "nbody"):
-            assert "universe new, undo, restore, branch, nbody" in (await refused(client, u, {"type": word}))["hint"]
-        assert "universe new, undo" not in (await refused(client, u, {"type": "addMoon"}))["hint"]
+            assert (
+                "universe new, undo, restore, branch, nbody"
+                in (await send_refused_command(client, u, {"type": word}))["hint"]
+            )
+        assert "universe new, undo" not in (await send_refused_command(client, u, {"type": "addMoon"}))["hint"]
 
 
 @requirement("UN-16")
@@ -444,7 +447,7 @@ async def test_text_that_is_not_json_is_not_a_command_and_reports_where_it_stops
     hven: Served, u: str, text: str
 ) -> None:
     async with agent(hven.mcp) as client:
-        error = await refused(client, u, text)
+        error = await send_refused_command(client, u, text)
     assert (error["code"], error["universeId"]) == ("malformed_command", u)
     assert "is text that is not JSON" in error["message"]
     assert error["example"] == {"type": "tick", "dt": 1}
@@ -452,10 +455,10 @@ async def test_text_that_is_not_json_is_not_a_command_and_reports_where_it_stops
 
 @requirement("UN-14")
 async def test_a_misspelled_universe_is_answered_with_the_nearest_ids_and_names() -> None:
-    async with served() as server, agent(server.mcp) as client:
+    async with run_server() as server, agent(server.mcp) as client:
         await server.make("uraniborg-1")
-        error = await refused(client, "uranibor-1", TICK)
-        named = await refused(client, "hven", TICK)
+        error = await send_refused_command(client, "uranibor-1", TICK)
+        named = await send_refused_command(client, "hven", TICK)
     assert error["nearest"] == named["nearest"] == ["uraniborg-1"]
     assert error["hint"].startswith("Did you mean 'uraniborg-1'? ")
 
@@ -468,7 +471,9 @@ async def test_a_command_has_its_client_as_author_and_its_reply_names_the_source
     assert (await hven.http.post("/universes", json=asked)).status_code == 201
     async with agent(hven.mcp) as client:
         payload = {"mass": 3e-6}
-        said = await send(client, f"{u}-t", command("updateStar", id="trappist-1-e", payload=payload, reason="to see"))
+        said = await send_command(
+            client, f"{u}-t", command("updateStar", id="trappist-1-e", payload=payload, reason="to see")
+        )
     assert said["warnings"][0] == "'trappist-1-e': mass no longer cites 'agol2021', which gave another value."
     entries = (await hven.http.get(f"/universes/{u}-t/history")).json()["entries"]
     author = entries[-1]["author"]

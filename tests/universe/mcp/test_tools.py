@@ -10,7 +10,7 @@ from pydantic import AnyUrl
 
 from tests.requirements import requirement
 from tests.universe.domain import samples
-from tests.universe.mcp.agents import TOOLS, agent, answer, error_in, failure
+from tests.universe.mcp.agents import TOOLS, agent, call_failing_tool, call_tool, get_error
 from tests.universe.mcp.served_universes import Served
 from tests.universe.mcp.wire import Wire, initialize, message_in
 from universe.domain.commands import COMMAND_CLASSES
@@ -76,7 +76,7 @@ async def test_the_three_tools_are_listed_to_a_plain_post(wire: Wire) -> None:
 @requirement("UN-1")
 async def test_a_tool_that_is_not_one_of_the_three_is_an_error_that_names_them(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "delete_universe", universeId=u)
+        error = await call_failing_tool(client, "delete_universe", universeId=u)
     assert error["code"] == "unknown_tool"
     assert set(error["allowed"]) == TOOLS
 
@@ -112,7 +112,7 @@ async def test_the_server_refuses_a_value_of_an_argument_if_and_only_if_the_sche
         for argument in refusals:
             for value in ANY_VALUES:
                 result = await client.call_tool(tool, {**whole, argument: value})
-                error = error_in(result) if result.isError else {}
+                error = get_error(result) if result.isError else {}
                 is_refused = error.get("code") == "invalid_argument" and error.get("argument") == argument
                 is_described = not schema_errors(
                     {**schema, "$defs": schema.get("$defs", {})}, {**whole, argument: value}
@@ -153,7 +153,7 @@ async def test_an_argument_that_a_tool_does_not_have_is_refused_with_those_it_ha
     if tool == "send_universe_command":
         given["command"] = samples.command("tick")
     async with agent(hven.mcp) as client:
-        error = await failure(client, tool, **given)
+        error = await call_failing_tool(client, tool, **given)
     assert error["argument"] == "universe_id"
     assert "universeId" in error["allowed"]
     assert await hven.version(u) == 3
@@ -236,7 +236,7 @@ async def test_the_whole_schema_of_commands_is_a_resource(hven: Served) -> None:
 async def test_the_schema_takes_every_example_that_the_listing_gives(hven: Served, u: str) -> None:
     schema = await command_schema(hven)
     async with agent(hven.mcp) as client:
-        listed = await answer(client, "list_universe_commands", universeId=u)
+        listed = await call_tool(client, "list_universe_commands", universeId=u)
     examples = [command["example"] for category in listed["categories"] for command in category["commands"]]
     assert {example["type"] for example in examples} == COMMANDS
     for example in examples:
@@ -257,7 +257,7 @@ async def test_the_server_refuses_commands_that_the_schema_refuses(hven: Served,
     assert len(inside) == 6, "what is wrong inside a payload the tool's schema does not see, and the resource's does"
     async with agent(hven.mcp) as client:
         for command in MALFORMED:
-            error = await failure(client, "send_universe_command", universeId=u, command=command)
+            error = await call_failing_tool(client, "send_universe_command", universeId=u, command=command)
             assert error["code"] in {"malformed_command", "unknown_command"}, command
     assert await hven.version(u) == 3
 
@@ -269,7 +269,7 @@ async def test_a_universe_is_named_by_text_alone(hven: Served, u: str, tool: str
     given: list[dict[str, Any]] = [{"universeId": one} for one in (None, 1, 1.5, True, [], [u], {}, {"id": u})]
     async with agent(hven.mcp) as client:
         for universe in ({}, *given):
-            error = await failure(client, tool, **universe, **command)
+            error = await call_failing_tool(client, tool, **universe, **command)
             assert error["argument"] == "universeId", universe
             assert "universeId" in error["message"]
             assert "universeId" in error["hint"]
@@ -278,7 +278,7 @@ async def test_a_universe_is_named_by_text_alone(hven: Served, u: str, tool: str
 @requirement("UN-5")
 async def test_a_call_without_a_command_is_refused(hven: Served, u: str) -> None:
     async with agent(hven.mcp) as client:
-        error = await failure(client, "send_universe_command", universeId=u)
+        error = await call_failing_tool(client, "send_universe_command", universeId=u)
     assert error["argument"] == "command"
 
 

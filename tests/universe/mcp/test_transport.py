@@ -12,9 +12,9 @@ from pydantic import AnyUrl
 from starlette.routing import Mount
 
 from tests.requirements import requirement
-from tests.universe.mcp.agents import TOOLS, agent, send, state_of
-from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served_universes import SOON_S, Served, served, soon
+from tests.universe.mcp.agents import TOOLS, agent, read_state, send_command
+from tests.universe.mcp.processes import start_server
+from tests.universe.mcp.served_universes import SOON_S, Served, run_server, wait_briefly
 from tests.universe.mcp.wire import (
     INITIALIZED,
     NEWEST,
@@ -93,7 +93,7 @@ async def test_every_address_but_one_is_documented_or_a_page_and_does_not_serve_
 async def test_one_address_accepts_requests_and_streams_events(wire: Wire, hven: Served, u: str) -> None:
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
-    async with session.listening() as stream:
+    async with session.open_listener() as stream:
         assert str(stream.response.url) == f"{hven.url}/mcp"
         asked = call("send_universe_command", universeId=u, command={"type": "tick"})
         response = await session.post(asked)
@@ -110,8 +110,8 @@ async def test_the_official_streamable_http_client_calls_and_is_notified(hven: S
     async with agent(hven.mcp, on_updated=updated.put_nowait) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         await client.subscribe_resource(AnyUrl(f"universe://universes/{u}"))
-        await send(client, u, {"type": "tick"})
-        assert await soon(updated.get()) == f"universe://universes/{u}"
+        await send_command(client, u, {"type": "tick"})
+        assert await wait_briefly(updated.get()) == f"universe://universes/{u}"
 
 
 @requirement("UN-17")
@@ -135,7 +135,7 @@ async def test_a_call_in_a_session_is_answered(wire: Wire, u: str) -> None:
 @requirement("UN-18")
 async def test_a_get_in_a_session_opens_a_stream(wire: Wire) -> None:
     session = await wire.begin()
-    async with session.listening() as stream:
+    async with session.open_listener() as stream:
         assert stream.response.status_code == 200
         assert stream.response.headers["content-type"].startswith("text/event-stream")
 
@@ -167,7 +167,7 @@ async def test_the_session_is_named_on_every_answer_that_belongs_to_it(wire: Wir
         await session.post(INITIALIZED),
     ]
     assert [answer.headers.get(SESSION) for answer in answers] == [session.id] * 5
-    async with session.listening() as stream:
+    async with session.open_listener() as stream:
         assert stream.response.headers[SESSION] == session.id
 
 
@@ -253,7 +253,7 @@ async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
         "allow_hosts": ["sky.example"],
         "token": "sesame",
     }
-    async with served(**settings) as server:
+    async with run_server(**settings) as server:
         wire = Wire(server.http)
         friend = {"origin": "https://app.example", "host": "sky.example"}
         assert refusal_in(await wire.post(initialize(), **friend))["code"] == "not_authorized"
@@ -268,7 +268,7 @@ async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
 
 @requirement("UN-17")
 async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_declared() -> None:
-    async with served(body_limit=1_000) as server:
+    async with run_server(body_limit=1_000) as server:
         wire = Wire(server.http)
         session = await wire.begin()
         told = await session.post(request("ping", {"padding": "x" * 1_000}))
@@ -313,13 +313,13 @@ async def test_a_client_that_accepts_no_kind_of_answer_is_answered_with_the_avai
 
 @requirement("UN-17", "UN-18", "UN-24")
 async def test_the_command_serves_mcp_and_rest_and_stores_their_changes(tmp_path: Path) -> None:
-    with serve(tmp_path) as announced:
+    with start_server(tmp_path) as announced:
         assert announced["mcp"] == f"{announced['url']}/mcp"
         async with httpx.AsyncClient(base_url=announced["url"], timeout=20) as http, agent(announced["mcp"]) as client:
             assert (await http.post("/universes", json={"name": "Hven", "id": "u-1"})).status_code == 201
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
-            assert (await send(client, "u-1", {"type": "tick"}))["version"] == 1
-    with serve(tmp_path) as announced:
+            assert (await send_command(client, "u-1", {"type": "tick"}))["version"] == 1
+    with start_server(tmp_path) as announced:
         async with agent(announced["mcp"]) as client:
-            assert (await state_of(client, "u-1"))["time"] == 1
-            assert (await send(client, "u-1", {"type": "tick"}))["version"] == 2
+            assert (await read_state(client, "u-1"))["time"] == 1
+            assert (await send_command(client, "u-1", {"type": "tick"}))["version"] == 2

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.universe.domain.samples import a_body, add_star
-from tests.universe.rest.rest_server import error, made, served
+from tests.universe.rest.rest_server import create_universe, get_error, run_server
 from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 
@@ -21,7 +21,7 @@ class Crowd:
     """Those who ask, and the few universes that they know of."""
 
     def __init__(self, client: httpx.Client) -> None:
-        self.known = [made(client) for _ in range(3)]
+        self.known = [create_universe(client) for _ in range(3)]
         self._client = client
         self._numbers = count()
 
@@ -30,7 +30,7 @@ class Crowd:
         for _ in range(80):
             answer = self._ask(chance)
             if not answer.is_success:
-                told = error(answer, answer.status_code)
+                told = get_error(answer, answer.status_code)
                 assert answer.status_code in EXPECTED, (answer.request, told)
 
     def _ask(self, chance: random.Random) -> httpx.Response:
@@ -65,7 +65,7 @@ class Crowd:
 
 
 async def test_concurrent_requests_cause_no_internal_error_and_every_log_is_intact(tmp_path: Path) -> None:
-    with served(tmp_path, snapshot_every=3) as client, ThreadPoolExecutor(8) as threads:
+    with run_server(tmp_path, snapshot_every=3) as client, ThreadPoolExecutor(8) as threads:
         crowd = Crowd(client)
         for working in [threads.submit(crowd.work, seed) for seed in range(8)]:
             working.result()

@@ -18,7 +18,7 @@ from schemathesis.specs.openapi import checks
 
 from tests.universe.domain.samples import EXAMPLES, add_star, example
 from tests.universe.domain.strategies import FLAT
-from tests.universe.rest.rest_server import SOON, made, sent, served
+from tests.universe.rest.rest_server import SOON, create_universe, run_server, send_command
 
 ROUTES = {
     ("/health", "get"),
@@ -119,8 +119,8 @@ def test_the_schema_of_commands_takes_each_and_refuses_it_without_its_fields(
 def test_the_openapi_document_describes_records_results_states_and_errors_as_sent(
     rest: httpx.Client, document: dict[str, Any]
 ) -> None:
-    universe = made(rest)
-    result = sent(rest, universe, FLAT)
+    universe = create_universe(rest)
+    result = send_command(rest, universe, FLAT)
     record = rest.get(f"/universes/{universe}").json()
     refusal = rest.post(f"/universes/{universe}/commands", json={"type": "removeStar", "id": "x"}).json()
     listed = rest.get("/universes").json()
@@ -132,9 +132,9 @@ def test_the_openapi_document_describes_records_results_states_and_errors_as_sen
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     """The document of a server with one universe in which something is, ."""
-    with served(tmp_path_factory.mktemp("api")) as client:
-        made(client, id="known")
-        sent(client, "known", [FLAT, add_star("sun"), *([{"type": "tick"}] * 5)])
+    with run_server(tmp_path_factory.mktemp("api")) as client:
+        create_universe(client, id="known")
+        send_command(client, "known", [FLAT, add_star("sun"), *([{"type": "tick"}] * 5)])
         schema = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json")
         yield schema
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.rest_server import error, made, sent
+from tests.universe.rest.rest_server import create_universe, get_error, send_command
 
 FLOATS = "application/octet-stream"
 
 
 @pytest.fixture(scope="module")
 def system(rest: httpx.Client) -> str:
-    return made(rest, **{"from": "trappist-1"})
+    return create_universe(rest, **{"from": "trappist-1"})
 
 
 def positions(rest: httpx.Client, universe: str, **params: Any) -> dict[str, Any]:
@@ -46,7 +46,7 @@ def test_json_and_numbers_agree_and_follow_the_order_of_the_state(rest: httpx.Cl
 
 def test_a_body_goes_round_its_parent_and_json_is_exact(rest: httpx.Client, universe: str) -> None:
     sun = add_star("sun", orbitalDistance=0)
-    sent(rest, universe, [sun, add_star("earth", "sun", orbitalDistance=10, orbitalSpeed=90, orbitalPhase=0)])
+    send_command(rest, universe, [sun, add_star("earth", "sun", orbitalDistance=10, orbitalSpeed=90, orbitalPhase=0)])
     for time, place in ((0, [10, 0, 0]), (1, [0, 0, 10]), (2, [-10, 0, 0])):
         said = positions(rest, universe, t=time)
         assert said["ids"] == ["sun", "earth"]
@@ -57,7 +57,9 @@ def test_a_body_goes_round_its_parent_and_json_is_exact(rest: httpx.Client, univ
 def test_without_a_time_it_is_the_present_one_and_with_a_version_that_of_then(
     rest: httpx.Client, universe: str
 ) -> None:
-    sent(rest, universe, [add_star("sun"), {"type": "tick", "dt": 2}, {"type": "tick", "dt": 3}, add_star("moon")])
+    send_command(
+        rest, universe, [add_star("sun"), {"type": "tick", "dt": 2}, {"type": "tick", "dt": 3}, add_star("moon")]
+    )
     said = positions(rest, universe)
     assert (said["time"], said["version"], said["ids"]) == (5, 4, ["sun", "moon"])
     past = positions(rest, universe, version=2)
@@ -71,7 +73,7 @@ def test_an_empty_universe_has_no_positions(rest: httpx.Client, universe: str) -
 
 
 def test_a_body_that_is_nowhere_has_a_place_in_the_list_all_the_same(rest: httpx.Client, universe: str) -> None:
-    sent(rest, universe, [add_star("a", eccentricity=2), add_star("b")])
+    send_command(rest, universe, [add_star("a", eccentricity=2), add_star("b")])
     said = positions(rest, universe)
     assert (said["ids"], len(said["positions"])) == (["a", "b"], 2)
     content = rest.get(f"/universes/{universe}/positions", params={"format": "float32"}).content
@@ -81,16 +83,16 @@ def test_a_body_that_is_nowhere_has_a_place_in_the_list_all_the_same(rest: httpx
 
 
 def test_a_position_beyond_32_bits_is_infinite(rest: httpx.Client, universe: str) -> None:
-    sent(rest, universe, add_star("far", orbitalDistance=1e39, orbitalPhase=0))
+    send_command(rest, universe, add_star("far", orbitalDistance=1e39, orbitalPhase=0))
     answer = rest.get(f"/universes/{universe}/positions", params={"format": "float32", "t": 0})
     assert answer.status_code == 200
     assert struct.unpack("<3f", answer.content)[0] == float("inf")
 
 
 def test_positions_follow_every_change_at_once(rest: httpx.Client, universe: str) -> None:
-    sent(rest, universe, add_star("sun", orbitalDistance=1, orbitalPhase=0))
+    send_command(rest, universe, add_star("sun", orbitalDistance=1, orbitalPhase=0))
     for distance in (5, 6, 7):
-        sent(rest, universe, {"type": "updateStar", "id": "sun", "payload": {"orbitalDistance": distance}})
+        send_command(rest, universe, {"type": "updateStar", "id": "sun", "payload": {"orbitalDistance": distance}})
         assert positions(rest, universe, t=0)["positions"] == [[distance, 0, 0]]
 
 
@@ -99,7 +101,7 @@ def test_positions_follow_every_change_at_once(rest: httpx.Client, universe: str
 )
 def test_a_time_or_form_that_is_invalid_is_refused(rest: httpx.Client, universe: str, name: str, value: str) -> None:
     answer = rest.get(f"/universes/{universe}/positions", params={name: value})
-    assert error(answer, 400, "malformed_request")["argument"] == name
+    assert get_error(answer, 400, "malformed_request")["argument"] == name
 
 
 def test_at_a_time_beyond_all_measure_there_is_an_answer(rest: httpx.Client, system: str) -> None:
@@ -107,8 +109,8 @@ def test_at_a_time_beyond_all_measure_there_is_an_answer(rest: httpx.Client, sys
 
 
 def test_the_order_is_the_same_after_the_same_version_is_read_from_the_log(rest: httpx.Client, universe: str) -> None:
-    sent(rest, universe, [add_star("a"), add_star("b")])
-    sent(rest, universe, [{"type": "removeStar", "id": "a"}, add_star("a")])
+    send_command(rest, universe, [add_star("a"), add_star("b")])
+    send_command(rest, universe, [{"type": "removeStar", "id": "a"}, add_star("a")])
     before = positions(rest, universe)
-    sent(rest, universe, {"type": "tick"})
+    send_command(rest, universe, {"type": "tick"})
     assert positions(rest, universe, version=4) == before

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.universe.service.service_checks import soon
+from tests.universe.service.service_checks import wait_briefly
 from tests.universe.service.stores import TroubledStore
 from tests.universe.store.sample_logs import entry
 from universe.errors import TooBusy
@@ -35,14 +35,14 @@ async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundr
 ) -> None:
     async with store.holding("u") as held:
         first = asyncio.create_task(service.send("u", TICK))
-        await soon(held.reached.wait())
+        await wait_briefly(held.reached.wait())
         waiting = [asyncio.create_task(service.send("u", TICK)) for _ in range(10_000)]
         while len(service._cache.cached["u"]._jobs) < 10_000:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0)
         with pytest.raises(TooBusy, match="10,000 changes of this universe are waiting"):
-            await soon(service.send("u", TICK))
+            await wait_briefly(service.send("u", TICK))
         before = store.appends
-    results = await soon(asyncio.gather(first, *waiting))
+    results = await wait_briefly(asyncio.gather(first, *waiting))
     assert sorted(result.version for result in results) == list(range(1, 10_002))
     assert store.appends - before == 40, "10,000 in groups of 256"
 
@@ -122,8 +122,8 @@ async def test_a_change_is_tried_fifty_times_while_others_are_faster(
 
     monkeypatch.setattr(store, "append", late)
     if is_written:
-        assert (await soon(service.send("u", TICK))).version == 2
+        assert (await wait_briefly(service.send("u", TICK))).version == 2
     else:
         with pytest.raises(TooBusy, match="Other processes change this universe all the time"):
-            await soon(service.send("u", TICK))
+            await wait_briefly(service.send("u", TICK))
     assert tries == 50

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.service_checks import assert_whole, log_of, soon, state_of, together, version_of
+from tests.universe.service.service_checks import (
+    assert_log_intact,
+    gather_results,
+    read_log,
+    read_state,
+    read_version,
+    wait_briefly,
+)
 from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
 from universe.service.changes import ChangeResult
 from universe.service.replies import ReplyContent, encode_result
@@ -24,26 +31,26 @@ async def test_a_repeated_request_is_done_once_and_answered_alike(lasting: Unive
     first = await lasting.send("u", add_star("sun"), key="k")
     again = await lasting.send("u", add_star("sun"), key="k")
     assert told(again) == told(first)
-    assert len(await log_of(lasting)) == 1
+    assert len(await read_log(lasting)) == 1
 
 
 async def test_the_same_request_many_times_at_once_is_done_once(lasting: UniverseService) -> None:
-    results, errors = await together([lasting.send("u", add_star("sun"), key="k") for _ in range(30)])
+    results, errors = await gather_results([lasting.send("u", add_star("sun"), key="k") for _ in range(30)])
     assert errors == []
     assert {one.version for one in results} == {1}
     assert all(told(one) == told(results[0]) for one in results)
-    assert len(await log_of(lasting)) == 1
+    assert len(await read_log(lasting)) == 1
 
 
 async def test_the_same_request_in_two_processes_at_once_is_done_once(lasting: UniverseService, file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as other:
         for number in range(10):
             asked = [one.send("u", add_star(f"s{number}"), key=f"k{number}") for one in (lasting, other) * 3]
-            results, errors = await together(asked)
+            results, errors = await gather_results(asked)
             assert errors == []
             assert {one.version for one in results} == {number + 1}
-        await assert_whole(other)
-    assert await version_of(lasting) == 10
+        await assert_log_intact(other)
+    assert await read_version(lasting) == 10
 
 
 async def test_a_request_is_remembered_past_a_restart_and_later_changes(file: Path) -> None:
@@ -56,8 +63,8 @@ async def test_a_request_is_remembered_past_a_restart_and_later_changes(file: Pa
         assert told(await service.send("u", [add_star("sun"), RING], key="k")) == first
         await service.undo("u")
         assert told(await service.send("u", [add_star("sun"), RING], key="k")) == first
-        assert await version_of(service) == 6
-        await assert_whole(service)
+        assert await read_version(service) == 6
+        await assert_log_intact(service)
 
 
 @pytest.mark.parametrize("wanted", ["state", "events", "changes"])
@@ -75,14 +82,14 @@ async def test_a_key_used_for_another_request_is_refused_and_changes_nothing(las
             await lasting.send("u", other, key="k")
         assert (caught.value.code, caught.value.status) == ("idempotency_key_reused", 422)
         assert (caught.value.ids["key"], caught.value.ids["universeId"]) == ("k", "u")
-    assert await version_of(lasting) == 1
+    assert await read_version(lasting) == 1
 
 
 async def test_of_different_requests_with_one_key_at_once_one_is_done(lasting: UniverseService) -> None:
-    results, errors = await together([lasting.send("u", add_star(f"s{n}"), key="k") for n in range(10)])
+    results, errors = await gather_results([lasting.send("u", add_star(f"s{n}"), key="k") for n in range(10)])
     assert [one.version for one in results] == [1]
     assert {type(one) for one in errors} == {KeyReused}
-    assert len((await state_of(lasting))["stars"]) == 1
+    assert len((await read_state(lasting))["stars"]) == 1
 
 
 async def test_a_refused_request_leaves_its_key_free(service: UniverseService) -> None:
@@ -112,10 +119,10 @@ async def test_a_key_of_no_length_or_too_long_is_refused(service: UniverseServic
     with pytest.raises(MalformedRequest) as caught:
         await service.send("u", {"type": "tick"}, key=key)
     assert caught.value.ids["argument"] == "Idempotency-Key"
-    assert await version_of(service) == 0
+    assert await read_version(service) == 0
 
 
 @pytest.mark.parametrize("key", ["x" * 200, "🪐", "' OR 1=1", " "])
 async def test_any_other_key_will_do(lasting: UniverseService, key: str) -> None:
     for _ in range(2):
-        assert (await soon(lasting.send("u", {"type": "tick"}, key=key))).version == 1
+        assert (await wait_briefly(lasting.send("u", {"type": "tick"}, key=key))).version == 1

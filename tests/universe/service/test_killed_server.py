@@ -11,7 +11,7 @@ import httpx
 import orjson
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.processes import SOON, Served, serving_process
+from tests.universe.rest.processes import SOON, Served, run_server_process
 from universe.store.log_verification import verify_log
 from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
@@ -130,7 +130,7 @@ async def test_acknowledged_changes_survive_and_others_are_complete_or_absent(tm
     chance = random.Random(1601)
     clients = [Client(number, random.Random(chance.random())) for number in range(CLIENTS)]
     for round_number in range(3):
-        with serving_process(file, snapshot_every=25) as served:
+        with run_server_process(file, snapshot_every=25) as served:
             if round_number == 0:
                 make_universes(served.url)
             kill_after(served, clients, chance.randrange(40, 200))

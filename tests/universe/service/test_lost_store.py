@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.service_checks import assert_whole, commands_of, soon, state_of, together, versions_in
+from tests.universe.service.service_checks import (
+    assert_log_intact,
+    gather_results,
+    list_commands,
+    list_versions,
+    read_state,
+    wait_briefly,
+)
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
@@ -56,25 +63,25 @@ async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(impatient
                 impatient.ping(),
             ):
                 with pytest.raises(StoreUnavailable):
-                    await soon(asked)
-            assert (await state_of(impatient))["rootIds"] == ["before"]
-        await soon(impatient.ping())
-        result = await soon(impatient.send("u", add_star("after")))
-        assert versions_in(feed) == [1, 2]
+                    await wait_briefly(asked)
+            assert (await read_state(impatient))["rootIds"] == ["before"]
+        await wait_briefly(impatient.ping())
+        result = await wait_briefly(impatient.send("u", add_star("after")))
+        assert list_versions(feed) == [1, 2]
     assert (result.version, list(result.state.rootIds)) == (2, ["before", "after"])
-    assert [one["id"] for one in await commands_of(impatient)] == ["before", "after"]
-    await assert_whole(impatient)
+    assert [one["id"] for one in await list_commands(impatient)] == ["before", "after"]
+    await assert_log_intact(impatient)
 
 
 async def test_commands_sent_while_the_file_is_taken_are_each_answered_truly(
     impatient: UniverseService, file: Path
 ) -> None:
     with taken(file):
-        results, errors = await together([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
+        results, errors = await gather_results([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
     assert (results, {type(one) for one in errors}) == ([], {StoreUnavailable})
-    again, errors = await together([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
+    again, errors = await gather_results([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
     assert (sorted(one.version for one in again), errors) == (list(range(1, 21)), [])
-    await assert_whole(impatient)
+    await assert_log_intact(impatient)
 
 
 async def test_acknowledged_changes_after_the_removal_of_the_file_are_not_lost(
@@ -85,9 +92,9 @@ async def test_acknowledged_changes_after_the_removal_of_the_file_are_not_lost(
     for suffix in ("", "-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
     with pytest.raises(StoreUnavailable):
-        await soon(lasting.send("u", add_star("after")))
+        await wait_briefly(lasting.send("u", add_star("after")))
     with pytest.raises(StoreUnavailable):
-        await soon(lasting.ping())
+        await wait_briefly(lasting.ping())
 
 
 def flip(file: Path, universe_id: str, version: int) -> None:
@@ -113,7 +120,7 @@ async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read_and_
             with pytest.raises(LogDamaged, match="4") as caught:
                 await asked
             assert (caught.value.ids["sequence"], caught.value.ids["universeId"]) == (4, "u")
-        assert (await state_of(service, version=3))["rootIds"] == ["s1", "s2", "s3"]
+        assert (await read_state(service, version=3))["rootIds"] == ["s1", "s2", "s3"]
         branch = await service.branch("u", version=3)
         assert (await service.send(branch.id, TICK)).version == 2
         assert (await service.send("v", TICK)).version == 2
@@ -129,7 +136,7 @@ async def test_a_damaged_entry_before_a_snapshot_stops_no_other_caller(file: Pat
     flip(file, "u", 2)
     async with UniverseService(SqliteStore(file), snapshot_every=5).running() as service:
         assert (await service.send("u", TICK)).version == 8
-        assert len((await state_of(service))["rootIds"]) == 7
+        assert len((await read_state(service))["rootIds"]) == 7
         with pytest.raises(LogDamaged):
             await service.view("u", 3)
         verdict = await verify_log(service.store, "u")

@@ -9,13 +9,13 @@ import pytest
 from tests.universe.domain.samples import add_star
 from tests.universe.service.service_checks import (
     SOON_S,
-    assert_whole,
-    frames_in,
-    soon,
-    state_of,
-    until_told,
-    version_of,
-    versions_in,
+    assert_log_intact,
+    list_versions,
+    read_frames,
+    read_state,
+    read_version,
+    wait_briefly,
+    wait_for_version,
 )
 from universe.errors import StarNotFound, UniverseNotFound
 from universe.service.universes import UniverseService
@@ -73,10 +73,10 @@ async def test_changes_of_one_process_are_seen_at_once_in_the_other(
 ) -> None:
     for number in range(1, 6):
         await here.send("u", add_star(f"s{number}"))
-        assert await version_of(there) == number
-        assert await state_of(there) == await state_of(here)
+        assert await read_version(there) == number
+        assert await read_state(there) == await read_state(here)
     await there.undo("u")
-    assert await state_of(here) == await state_of(there)
+    assert await read_state(here) == await read_state(there)
 
 
 async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
@@ -88,9 +88,9 @@ async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
             await (here, there)[number % 2].send("u", add_star(f"s{number}"))
         await here.undo("u")
         for feed in feeds:
-            await until_told(feed, 21)
-            assert versions_in(feed) == list(range(1, 22))
-        assert frames_in(feeds[0]) == frames_in(feeds[1])
+            await wait_for_version(feed, 21)
+            assert list_versions(feed) == list(range(1, 22))
+        assert read_frames(feeds[0]) == read_frames(feeds[1])
 
 
 async def test_a_listener_receives_the_changes_of_a_process_that_alone_writes(
@@ -99,8 +99,8 @@ async def test_a_listener_receives_the_changes_of_a_process_that_alone_writes(
     async with there.keep_in_memory("u") as live:
         feed = live.open_feed()
         await here.send("u", [TICK] * 5)
-        await until_told(feed, 5)
-        assert versions_in(feed) == [1, 2, 3, 4, 5]
+        await wait_for_version(feed, 5)
+        assert list_versions(feed) == [1, 2, 3, 4, 5]
 
 
 async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_listeners_are_notified(
@@ -140,10 +140,10 @@ async def test_a_universe_deleted_and_made_again_in_one_process_is_the_new_one_i
     await here.create("Again", universe_id="u")
     for number in range(versions):
         await here.send("u", add_star(f"new{number}"))
-    assert await state_of(there) == await state_of(here)
-    assert (await soon(there.send("u", add_star("newest")))).version == versions + 1
-    assert list((await state_of(here))["stars"]) == [*(f"new{number}" for number in range(versions)), "newest"]
-    await assert_whole(there)
+    assert await read_state(there) == await read_state(here)
+    assert (await wait_briefly(there.send("u", add_star("newest")))).version == versions + 1
+    assert list((await read_state(here))["stars"]) == [*(f"new{number}" for number in range(versions)), "newest"]
+    await assert_log_intact(there)
 
 
 @pytest.mark.parametrize("versions", [0, 2, 3, 5])
@@ -157,10 +157,10 @@ async def test_a_command_sent_to_a_universe_made_again_elsewhere_is_done_in_the_
     for number in range(versions):
         await here.send("u", add_star(f"new{number}"))
     with pytest.raises(StarNotFound):
-        await soon(there.send("u", {"type": "updateStar", "id": "old", "payload": {"mass": 1}}))
-    assert (await soon(there.send("u", add_star("newest")))).version == versions + 1
-    await assert_whole(here)
-    assert await state_of(there) == await state_of(here)
+        await wait_briefly(there.send("u", {"type": "updateStar", "id": "old", "payload": {"mass": 1}}))
+    assert (await wait_briefly(there.send("u", add_star("newest")))).version == versions + 1
+    await assert_log_intact(here)
+    assert await read_state(there) == await read_state(here)
 
 
 async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(

@@ -29,12 +29,12 @@ def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}')
     return Snapshot(version, state, Snapshot.compute_digest(universe_id, version, state))
 
 
-async def made(store: Store, universe_id: str = "u", count: int = 0) -> None:
+async def create_universe(store: Store, universe_id: str = "u", count: int = 0) -> None:
     """A universe with that many entries."""
     await store.create(record(universe_id, count), entries(1, count, universe_id))
 
 
-async def log_of(store: Store, universe_id: str = "u") -> list[Entry]:
+async def read_log(store: Store, universe_id: str = "u") -> list[Entry]:
     return await store.read_entries(universe_id, after=0, limit=100_000)
 
 
@@ -56,7 +56,7 @@ EVERY_USE: dict[str, Use] = {
 """One call of every method that asks something of the database."""
 
 
-class Heard:
+class ChangeCollector:
     """The changes a store has told of since it is listened to."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Heard:
         """Others are not heard from the very first moment on: make changes until one is told."""
         async with asyncio.timeout(SOON_S):
             for number in range(1_000):
-                await made(other, f"probe {number}")
+                await create_universe(other, f"probe {number}")
                 try:
                     async with asyncio.timeout(0.5), self._more:
                         await self._more.wait_for(lambda: self.changes)
@@ -95,8 +95,8 @@ class Heard:
 
 
 @asynccontextmanager
-async def listening(store: Store) -> AsyncGenerator[Heard]:
-    heard = Heard()
+async def collect_changes(store: Store) -> AsyncGenerator[ChangeCollector]:
+    heard = ChangeCollector()
     task = asyncio.create_task(heard.listen(store))
     await asyncio.sleep(0)  # the task begins
     try:

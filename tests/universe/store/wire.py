@@ -59,7 +59,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire_to(socket: Path) -> AsyncGenerator[Wire]:
+async def open_wire(socket: Path) -> AsyncGenerator[Wire]:
     wire = Wire(socket)
     running: set[asyncio.Task[None]] = set()
 

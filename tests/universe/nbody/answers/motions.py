@@ -66,7 +66,7 @@ def planets(
     return {"stars": stars, "time": 0.0}
 
 
-def sample(start: Start, days: float, count: int) -> Samples:
+def sample_run(start: Start, days: float, count: int) -> Samples:
     """Return states at evenly spread times of an integration."""
     times = np.linspace(0.0, days, count)
     places, speeds, done = [start.positions[None]], [start.velocities[None]], 1
@@ -80,11 +80,11 @@ def sample(start: Start, days: float, count: int) -> Samples:
     return Samples(times, np.concatenate(places), np.concatenate(speeds))
 
 
-def motion(start: Start, days: float, count: int) -> OrbitHistory:
-    return compute_motion(start, sample(start, days, count))
+def compute_history(start: Start, days: float, count: int) -> OrbitHistory:
+    return compute_motion(start, sample_run(start, days, count))
 
 
-def kepler_motion(plain: dict[str, Any], days: float, count: int) -> OrbitHistory:
+def compute_kepler_history(plain: dict[str, Any], days: float, count: int) -> OrbitHistory:
     """Return the motion of planets without mass, which is Kepler's."""
     start = make_start(plain)
     orbits = read_elements(plain["stars"], start.ids[1:])
