@@ -57,9 +57,9 @@ def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
             run([str(argument) for argument in arguments])
-        said = capsys.readouterr()
+        printed = capsys.readouterr()
         code = ended.value.code
-        return Done(code if isinstance(code, int) else 0, said.out, said.err)
+        return Done(code if isinstance(code, int) else 0, printed.out, printed.err)
 
     return answer
 
@@ -133,8 +133,8 @@ def test_list_reports_how_to_make_one_where_there_is_none(ask: Ask) -> None:
 
 
 def test_send_prints_the_version_and_the_events(made: Ask) -> None:
-    said = made("send", "u", json.dumps(add_star("b")), "--json").json
-    assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
+    printed = made("send", "u", json.dumps(add_star("b")), "--json").json
+    assert printed == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
     assert made("send", "u", TICK).out == "Version 6: 1 simulation second passed.\n"
 
@@ -171,12 +171,12 @@ def test_undo_restore_and_branch_go_back_and_are_history(made: Ask) -> None:
 
 def test_history_reports_every_entry_and_continues_after_a_version(made: Ask) -> None:
     made("undo", "u")
-    said = made("history", "u", "--json").json["entries"]
-    assert [one["version"] for one in said] == [1, 2, 3, 4]
-    assert [one["kind"] for one in said] == ["command", "command", "command", "restore"]
-    told = made("history", "u", "--after", "2", "--limit", "1").out
-    assert told.split()[0] == "3"
-    assert "tick 1" in told
+    printed = made("history", "u", "--json").json["entries"]
+    assert [one["version"] for one in printed] == [1, 2, 3, 4]
+    assert [one["kind"] for one in printed] == ["command", "command", "command", "restore"]
+    reply = made("history", "u", "--after", "2", "--limit", "1").out
+    assert reply.split()[0] == "3"
+    assert "tick 1" in reply
     assert made("history", "u", "--after", "9").out == "There are no changes after version 9.\n"
 
 
@@ -197,17 +197,17 @@ def test_show_lists_bodies_without_an_existing_parent(ask: Ask, tmp_path: Path) 
     source = tmp_path / "state.json"
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
     assert ask("import", source, "--id", "u").out == "Created state with 2 bodies: u\n"
-    told = ask("show", "u").out
-    assert "1 body whose parent does not exist, not in the tree: stray" in told
+    reply = ask("show", "u").out
+    assert "1 body whose parent does not exist, not in the tree: stray" in reply
 
 
 def test_plot_writes_the_picture_its_name_asks_for(made: Ask, tmp_path: Path) -> None:
     for name, begins in (("orbits.png", b"\x89PNG"), ("orbits.SVG", b"<")):
-        said = made("plot", "u", "-o", tmp_path / name, "--json").json
-        assert said == {"path": str(tmp_path / name), "version": 3, "bodies": 2}
+        printed = made("plot", "u", "-o", tmp_path / name, "--json").json
+        assert printed == {"path": str(tmp_path / name), "version": 3, "bodies": 2}
         assert (tmp_path / name).read_bytes().startswith(begins)
-    told = made("plot", "u", "-o", "small.svg", "--scale", "log", "--t", "5", "--version", "1")
-    assert (told.code, told.out) == (0, "The orbits of Hven are in small.svg.\n")
+    reply = made("plot", "u", "-o", "small.svg", "--scale", "log", "--t", "5", "--version", "1")
+    assert (reply.code, reply.out) == (0, "The orbits of Hven are in small.svg.\n")
 
 
 def test_an_exported_and_imported_universe_is_exported_as_the_same_bytes(ask: Ask, tmp_path: Path) -> None:
@@ -222,10 +222,10 @@ def test_an_exported_and_imported_universe_is_exported_as_the_same_bytes(ask: As
 
 def test_cite_prints_the_sources_or_reports_that_there_are_none(made: Ask) -> None:
     made("new", "--from", "trappist-1", "--id", "t")
-    told, said = made("cite", "t"), made("cite", "t", "--json").json
-    assert told.out.startswith("@article{agol2021,")
-    assert said["bibtex"].rstrip() == told.out.rstrip()
-    assert "agol2021" in [one["id"] for one in said["sources"]]
+    reply, printed = made("cite", "t"), made("cite", "t", "--json").json
+    assert reply.out.startswith("@article{agol2021,")
+    assert printed["bibtex"].rstrip() == reply.out.rstrip()
+    assert "agol2021" in [one["id"] for one in printed["sources"]]
     none = made("cite", "u")
     hint = "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"
     assert (none.code, none.out, none.err) == (0, "", hint)
@@ -241,10 +241,10 @@ def test_cite_reports_where_a_value_comes_from(ask: Ask) -> None:
     done = ask("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
     author = f"{get_account_name()} (command line)"
-    told = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
-    assert f"set by {author} in version 2" in told
-    assert ": to see" in told
-    assert "agol2021" not in told
+    reply = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
+    assert f"set by {author} in version 2" in reply
+    assert ": to see" in reply
+    assert "agol2021" not in reply
     chain = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass", "--json").json
     assert (chain["status"], chain["command"]["author"], chain["unit"]) == ("set", author, "solar masses")
     shown = ask("show", "t").out
@@ -275,10 +275,10 @@ def test_time_passes_in_the_unit_of_the_universe(ask: Ask) -> None:
 
 def test_verify_finds_whole_logs_whole(made: Ask) -> None:
     made("new", "--id", "empty")
-    told, said = made("verify"), made("verify", "u", "--json")
-    assert (told.code, said.code) == (0, 0)
-    assert "u: 3 entries, 0 snapshots" in told.out
-    (one,) = said.json["universes"]
+    reply, printed = made("verify"), made("verify", "u", "--json")
+    assert (reply.code, printed.code) == (0, 0)
+    assert "u: 3 entries, 0 snapshots" in reply.out
+    (one,) = printed.json["universes"]
     assert one["head"] == one["mark"]
     assert one.pop("head").keys() == one.pop("mark").keys() == {"version", "digest"}
     assert one == {"universeId": "u", "ok": True, "entries": 3, "snapshots": 0, "problems": []}
@@ -290,10 +290,10 @@ def test_verify_reports_an_older_copy_until_it_is_accepted(made: Ask, tmp_path: 
     made("send", "u", '{"type": "tick"}')
     file.write_bytes(older)
     for _ in range(2):
-        told, said = made("verify"), made("verify", "--json")
-        assert (told.code, said.code) == (4, 4)
-        assert "the log lost versions that were written: version 4" in told.out
-        assert said.json["universes"][0]["head"]["version"] == 3
+        reply, printed = made("verify"), made("verify", "--json")
+        assert (reply.code, printed.code) == (4, 4)
+        assert "the log lost versions that were written: version 4" in reply.out
+        assert printed.json["universes"][0]["head"]["version"] == 3
     assert made("verify", "--accept").code == 0
     assert made("verify").code == 0
 
@@ -304,11 +304,11 @@ def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: Ask, 
     assert content.count(b"Stjerneborg") == 1
     content[content.index(b"Stjerneborg")] ^= 1
     file.write_bytes(content)
-    told, said = made("verify"), made("verify", "--json")
-    assert (told.code, said.code) == (4, 4)
-    first = said.json["universes"][0]["problems"][0]
+    reply, printed = made("verify"), made("verify", "--json")
+    assert (reply.code, printed.code) == (4, 4)
+    first = printed.json["universes"][0]["problems"][0]
     assert first == {"sequence": 1, "problem": "the entry differs from what was written"}
-    assert told.out.splitlines()[0] == "damaged  u"
+    assert reply.out.splitlines()[0] == "damaged  u"
     shown = made("show", "u", "--json")
     assert (shown.code, shown.error["code"]) == (4, "log_damaged")
     assert "damaged" in made("history", "u").out.splitlines()[0]
@@ -329,10 +329,10 @@ def test_verify_finds_entries_beyond_the_version(made: Ask, tmp_path: Path) -> N
 def test_commands_lists_all_25_and_those_of_one_category(ask: Ask) -> None:
     everything = ask("commands", "--json").json["categories"]
     assert (len(everything), sum(len(one["commands"]) for one in everything)) == (10, 25)
-    told = ask("commands", "star-crud")
-    assert told.code == 0
-    assert "addStar {id, payload, reason?}" in told.out
-    assert "tick" not in told.out
+    reply = ask("commands", "star-crud")
+    assert reply.code == 0
+    assert "addStar {id, payload, reason?}" in reply.out
+    assert "tick" not in reply.out
 
 
 def test_delete_wants_a_yes_and_then_leaves_nothing(made: Ask) -> None:
@@ -388,10 +388,10 @@ def test_every_failure_is_reported_in_one_shape(
     made: Ask, tmp_path: Path, arguments: list[str], code: int, name: str
 ) -> None:
     (tmp_path / "file").write_text("no JSON")
-    told, said = made(*arguments), made(*arguments, "--json")
-    assert (said.code, said.error["code"]) == (code, name)
-    assert (told.code, told.out) == (code, "")
-    assert told.err == f"error: {said.error['message']}\nhint: {said.error['hint']}\n"
+    reply, printed = made(*arguments), made(*arguments, "--json")
+    assert (printed.code, printed.error["code"]) == (code, name)
+    assert (reply.code, reply.out) == (code, "")
+    assert reply.err == f"error: {printed.error['message']}\nhint: {printed.error['hint']}\n"
 
 
 def test_a_date_for_an_empty_universe_is_refused(ask: Ask) -> None:

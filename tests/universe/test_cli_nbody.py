@@ -45,23 +45,29 @@ def system(ask: Ask) -> Ask:
 
 def test_the_reply_is_flat_and_anyone_can_check_it(system: Ask) -> None:
     done = system("nbody", "u", "--days", "50", "--json")
-    said = done.json
+    printed = done.json
     assert (done.code, done.err) == (0, "")
-    assert said.keys() == REPLY
-    assert (said["id"], said["version"], said["days"], said["method"]) == ("u", 3, 50, "gauss")
-    assert said["bodies"] == list(said["start"]) == list(said["end"]) == list(said["error"]) == ["sun", "ven", "jut"]
-    for state in (*said["start"].values(), *said["end"].values()):
+    assert printed.keys() == REPLY
+    assert (printed["id"], printed["version"], printed["days"], printed["method"]) == ("u", 3, 50, "gauss")
+    assert (
+        printed["bodies"]
+        == list(printed["start"])
+        == list(printed["end"])
+        == list(printed["error"])
+        == ["sun", "ven", "jut"]
+    )
+    for state in (*printed["start"].values(), *printed["end"].values()):
         assert (state.keys(), len(state["position"]), len(state["velocity"])) == (
             {"mass", "position", "velocity"},
             3,
             3,
         )
-    assert said["start"]["ven"]["mass"] == 1e-6
-    assert all(0 < one["degrees"] < 1e-6 and 0 < one["au"] < 1e-8 for one in said["error"].values())
-    assert said["errors"].keys() == {"arithmetic", "start", "physics"}
-    assert said["trustworthy"] is True
-    assert said["orbits"].keys() == {"ven", "jut"}
-    assert said["step"] == pytest.approx(50 / said["steps"])
+    assert printed["start"]["ven"]["mass"] == 1e-6
+    assert all(0 < one["degrees"] < 1e-6 and 0 < one["au"] < 1e-8 for one in printed["error"].values())
+    assert printed["errors"].keys() == {"arithmetic", "start", "physics"}
+    assert printed["trustworthy"] is True
+    assert printed["orbits"].keys() == {"ven", "jut"}
+    assert printed["step"] == pytest.approx(50 / printed["steps"])
     assert system("history", "u", "--json").json["entries"][-1]["version"] == 3
 
 
@@ -78,8 +84,8 @@ def test_the_summary_begins_with_the_verdict_and_fits_a_terminal(system: Ask) ->
 
 
 def test_bodies_are_chosen_by_id_or_name(system: Ask) -> None:
-    said = system("nbody", "u", "--days", "1", "--body", "SUN", "--body", "Jut", "--json").json
-    assert said["bodies"] == ["sun", "jut"]
+    printed = system("nbody", "u", "--days", "1", "--body", "SUN", "--body", "Jut", "--json").json
+    assert printed["bodies"] == ["sun", "jut"]
     refused = system("nbody", "u", "--body", "sunn", "--json")
     assert (refused.code, refused.error["code"]) == (3, "not_found")
     assert "sun" in refused.error["hint"]
@@ -92,11 +98,11 @@ def test_two_universes_versions_or_branches_are_compared(system: Ask) -> None:
     assert system("send", "u", json.dumps(change)).code == 0
     run = ("nbody", "u", "--version", "3", "--days", "20")
     by_version, by_branch, by_both = (system(*run, "--compare", other, "--json").json for other in ("4", branch, "u@4"))
-    for said in (by_version, by_branch, by_both):
-        assert said.keys() == REPLY | {"comparison"}
-        assert (said["version"], said["start"]["jut"]["mass"]) == (3, 1e-4)
-        assert said["comparison"]["with"]["start"]["jut"]["mass"] == 1e-3
-        assert said["comparison"]["differences"]["verdict"]
+    for printed in (by_version, by_branch, by_both):
+        assert printed.keys() == REPLY | {"comparison"}
+        assert (printed["version"], printed["start"]["jut"]["mass"]) == (3, 1e-4)
+        assert printed["comparison"]["with"]["start"]["jut"]["mass"] == 1e-3
+        assert printed["comparison"]["differences"]["verdict"]
     assert by_version["comparison"]["with"]["end"] == by_both["comparison"]["with"]["end"]
     shown = system(*run, "--compare", "4")
     assert shown.code == 0
@@ -112,11 +118,11 @@ def test_the_start_and_pictures_are_written_to_files(system: Ask, tmp_path: Path
     done = system("nbody", "u", "--days", "100", *files)
     assert done.code == 0
     assert done.out.splitlines()[-4:] == [f"Written: {name}" for name in ("run.py", "start.csv", "run.png", "run.SVG")]
-    said = system("nbody", "u", "--days", "100", "--json").json
+    printed = system("nbody", "u", "--days", "100", "--json").json
     ast.parse((tmp_path / "run.py").read_text())
     rows = [line for line in (tmp_path / "start.csv").read_text().splitlines() if not line.startswith("#")]
     for row in csv.DictReader(rows):
-        assert [float(row[key]) for key in "xyz"] == said["start"][row["id"]]["position"]
+        assert [float(row[key]) for key in "xyz"] == printed["start"][row["id"]]["position"]
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     assert "eccentricity" in (tmp_path / "run.SVG").read_text()
     assert system("nbody", "u", "--years", "3", "--plot", "d.svg", "--plot-what", "distances").code == 0
@@ -165,10 +171,10 @@ def test_a_run_that_cannot_be_trusted_exits_with_4(ask: Ask) -> None:
     comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.97, meanAnomaly=180))
     assert ask("send", "u", json.dumps([add_star("sun", mass=1), comet])).code == 0
     run = ("nbody", "u", "--days", "365", "--step", "18", "--method", "leapfrog")
-    shown, said = ask(*run), ask(*run, "--json")
-    assert (shown.code, said.code, said.json["trustworthy"]) == (4, 4, False)
+    shown, printed = ask(*run), ask(*run, "--json")
+    assert (shown.code, printed.code, printed.json["trustworthy"]) == (4, 4, False)
     assert "NOT TRUSTWORTHY" in shown.out
-    assert "not trustworthy" in said.json["verdict"]
+    assert "not trustworthy" in printed.json["verdict"]
 
 
 def test_bodies_that_touch_stop_the_run_or_merge(ask: Ask) -> None:

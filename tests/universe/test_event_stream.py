@@ -162,7 +162,7 @@ class TestReplay:
     ) -> None:
         chance = random.Random(1572)
         total = 200
-        heard: list[Event] = []
+        received: list[Event] = []
 
         async def write(client: httpx.AsyncClient, start: int) -> None:
             for number in range(start, total, 4):
@@ -170,14 +170,14 @@ class TestReplay:
 
         writing = [asyncio.create_task(write(client, start)) for start in range(4)]
         visits = 0
-        while len(heard) < total:
+        while len(received) < total:
             visits += 1
-            async with resuming(client, how, len(heard)) as stream:
-                heard += await stream.take(min(chance.randrange(0, 25), total - len(heard)))
+            async with resuming(client, how, len(received)) as stream:
+                received += await stream.take(min(chance.randrange(0, 25), total - len(received)))
         await asyncio.gather(*writing)
         assert visits > 10
-        assert ids(heard) == list(range(1, total + 1))
-        assert {one.data["command"]["id"] for one in heard} == {f"s{n}" for n in range(total)}
+        assert ids(received) == list(range(1, total + 1))
+        assert {one.data["command"]["id"] for one in received} == {f"s{n}" for n in range(total)}
 
     async def test_who_is_thousands_behind_receives_everything_while_more_comes(
         self, client: httpx.AsyncClient
@@ -245,9 +245,9 @@ async def test_an_invalid_stream_request_is_refused_and_ends(
 ) -> None:
     answer = await client.get(path, headers=headers)
     assert answer.status_code == status
-    told = answer.json()["error"]
-    assert {"code", "message", "hint"} <= told.keys()
-    assert status == 400 or told["universeId"] == "u-missing"
+    reply = answer.json()["error"]
+    assert {"code", "message", "hint"} <= reply.keys()
+    assert status == 400 or reply["universeId"] == "u-missing"
     assert await count_listeners(client) == 0
 
 
@@ -262,10 +262,10 @@ async def test_all_listeners_receive_the_same_in_the_same_order(client: httpx.As
     async with AsyncExitStack() as leave:
         streams = [await leave.enter_async_context(open_listener(client)) for _ in range(10)]
         writing = asyncio.gather(*(post_command(client, add_star(f"s{n}")) for n in range(100)))
-        heard = await asyncio.gather(*(stream.take(100) for stream in streams))
+        received = await asyncio.gather(*(stream.take(100) for stream in streams))
         await writing
-        assert ids(heard[0]) == list(range(1, 101))
-        assert all(events == heard[0] for events in heard)
+        assert ids(received[0]) == list(range(1, 101))
+        assert all(events == received[0] for events in received)
         assert await count_listeners(client) == 10
 
 
@@ -385,15 +385,15 @@ class TestStalling:
             Stalled(client) as stalled,
         ):
             await wait_for_listeners(client, 2)
-            heard: list[Event] = []
+            received: list[Event] = []
             for number in range(15):
                 await post_command(client, large(number))
-                heard += await stream.take(20)
+                received += await stream.take(20)
             await wait_for_listeners(client, 1)
             logger.removeHandler(caplog.handler)
             [dropped] = {line for line in caplog.messages if line.startswith("listener dropped")}
             assert "request_id='" in dropped
-            assert ids(heard) == list(range(1, 301))
+            assert ids(received) == list(range(1, 301))
             await post_command(client, TICK)
             assert ids(await stream.take(1)) == [301]
             taken = await asyncio.to_thread(stalled.drained)

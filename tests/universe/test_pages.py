@@ -25,12 +25,12 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
+        printed = {name: value or "" for name, value in attrs}
         if tag in {"script", "iframe", "object", "embed", "svg", "img", "link", "form"}:
             self.acting.append(tag)
-        self.acting += [f"{tag} {name}" for name in said if name.startswith("on")]
-        self.acting += [value for value in said.values() if ":" in value.split("/")[0]]
-        self._link = said.get("href", "") if tag == "a" else ""
+        self.acting += [f"{tag} {name}" for name in printed if name.startswith("on")]
+        self.acting += [value for value in printed.values() if ":" in value.split("/")[0]]
+        self._link = printed.get("href", "") if tag == "a" else ""
 
     def handle_data(self, data: str) -> None:
         self.text += data

@@ -98,7 +98,7 @@ def test_a_database_that_cannot_be_opened_is_reported_in_one_line_of_json(tmp_pa
 
 
 @pytest.fixture
-def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
+def reply(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
     """The exit code and the error of a `universe serve` that must not come to serving."""
 
     def started(*_args: object, **_options: object) -> None:
@@ -115,18 +115,18 @@ def told(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tm
     return answer
 
 
-def test_a_port_that_is_taken_is_reported(told: Told, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(reply: Told, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        code, error = told("--port", str(port))
+        code, error = reply("--port", str(port))
     assert (code, error["code"], error["port"]) == (5, "port_taken", port)
     assert "--port" in error["hint"]
     assert not list(tmp_path.rglob("*.db"))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
-def test_an_address_that_others_can_reach_needs_a_token(told: Told, tmp_path: Path, host: str) -> None:
-    code, error = told("--host", host, "--port", "0")
+def test_an_address_that_others_can_reach_needs_a_token(reply: Told, tmp_path: Path, host: str) -> None:
+    code, error = reply("--host", host, "--port", "0")
     assert (code, error["code"]) == (4, "insecure_bind")
     assert "--token" in error["hint"]
     assert "--insecure" in error["hint"]

@@ -86,19 +86,19 @@ async def one_client(url: str, number: int) -> list[int]:
         return [await post_command(client, add_star(f"s{number}-{turn}")) for turn in range(EACH)]
 
 
-def told(events: list[Event]) -> list[tuple[int | None, str]]:
+def reply(events: list[Event]) -> list[tuple[int | None, str]]:
     return [(event.id, event.data["command"]["id"]) for event in events]
 
 
 async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_order(urls: tuple[str, str]) -> None:
     async with both(urls) as (one, other), AsyncExitStack() as streams:
-        heard: list[Listener] = [await streams.enter_async_context(open_listener(client)) for client in (one, other)]
+        received: list[Listener] = [await streams.enter_async_context(open_listener(client)) for client in (one, other)]
         async with asyncio.timeout(SOON):
             versions = await asyncio.gather(*(one_client(urls[number % 2], number) for number in range(CLIENTS)))
         assert all(mine == sorted(mine) for mine in versions)
         assert sorted(version for mine in versions for version in mine) == list(range(1, ALL + 1))
 
-        by_one, by_other = [told(await stream.take(ALL)) for stream in heard]
+        by_one, by_other = [reply(await stream.take(ALL)) for stream in received]
         assert by_one == by_other
         assert [version for version, _ in by_one] == list(range(1, ALL + 1))
         acknowledged = {

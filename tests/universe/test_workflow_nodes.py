@@ -86,11 +86,11 @@ async def made(context: Context, **params: Any) -> str:
 
 @pytest.mark.parametrize("kind", ["universe-command", "universe-state", "universe-claim"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
-    told = parse_interface(INTERFACES[kind], source="entry-point")
-    module, _, name = told.run.partition(":")
+    reply = parse_interface(INTERFACES[kind], source="entry-point")
+    module, _, name = reply.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name)) == (kind != "universe-claim")
-    assert told.example.keys() <= told.params.keys()
-    assert told.effect == ("idempotent" if kind == "universe-command" else "pure")
+    assert reply.example.keys() <= reply.params.keys()
+    assert reply.effect == ("idempotent" if kind == "universe-command" else "pure")
 
 
 def test_the_claim_gives_the_outputs_of_its_interface() -> None:
@@ -100,8 +100,8 @@ def test_the_claim_gives_the_outputs_of_its_interface() -> None:
 
 
 def test_the_nodes_work_without_the_part_that_runs_workflows() -> None:
-    told = "import sys, universe.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+    reply = "import sys, universe.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    done = subprocess.run([sys.executable, "-c", reply], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout.strip() == "[]"
 
 
@@ -112,8 +112,8 @@ async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
     assert done.keys() == INTERFACES["universe-command"]["outputs"].keys()
     assert (done["version"], done["created"]) == (3, True)
     assert done["events"] == [{"type": "starAdded", "id": "nova"}]
-    asked = {"universe_id": done["universe_id"], "db": f"sqlite:///{context.folder / 'sky.db'}"}
-    seen = await workflow_nodes.state(asked, context)
+    requests = {"universe_id": done["universe_id"], "db": f"sqlite:///{context.folder / 'sky.db'}"}
+    seen = await workflow_nodes.state(requests, context)
     assert seen.keys() == INTERFACES["universe-state"]["outputs"].keys()
     assert seen["state"].keys() == INTERFACES["universe-state"]["outputs"]["state"]["structure"].keys()
     assert (seen["version"], seen["name"], seen["state"]["time"]) == (3, "Hven", 2)

@@ -76,9 +76,9 @@ def test_the_fields_listed_as_required_are_those_without_which_a_command_is_refu
     assert command["description"].strip().endswith(".")
     for name, field in command["fields"].items():
         assert _is_refused_without(command["example"], [name]) is field["required"], name
-        for inner, told in field.get("fields", {}).items():
+        for inner, reply in field.get("fields", {}).items():
             if inner in command["example"][name]:
-                assert _is_refused_without(command["example"], [name, inner]) is told["required"], (name, inner)
+                assert _is_refused_without(command["example"], [name, inner]) is reply["required"], (name, inner)
 
 
 def _is_refused_without(example: dict[str, Any], path: list[str]) -> bool:

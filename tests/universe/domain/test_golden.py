@@ -66,8 +66,8 @@ class Step:
 
     def is_exact(self) -> bool:
         before, after, events = self.replayed()
-        said = (after.to_plain(), events, after is before)
-        return said == (self.recorded["state"], self.recorded["events"], self.recorded["noop"])
+        printed = (after.to_plain(), events, after is before)
+        return printed == (self.recorded["state"], self.recorded["events"], self.recorded["noop"])
 
 
 @pytest.fixture(scope="module")

@@ -206,7 +206,7 @@ for given in ({"stars": stars, "groups": groups}, {"groups": groups}, {"nebulae"
 
 
 def test_a_refusal_has_the_same_text_in_every_process() -> None:
-    said = {
+    printed = {
         subprocess.run(
             [sys.executable, "-c", REFUSED_IN_MANY_WAYS],
             env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(Path(__file__).parents[3])},
@@ -217,6 +217,6 @@ def test_a_refusal_has_the_same_text_in_every_process() -> None:
         ).stdout
         for seed in range(1, 6)
     }
-    [words] = said
+    [words] = printed
     assert len(words.splitlines()) == 13
     assert words.startswith("[{'type': 'replaceSnapshotFailed', 'reason': 'cycle', 'id': 'd'}]")

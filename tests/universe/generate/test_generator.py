@@ -67,8 +67,8 @@ def test_the_checks_detect_each_fault() -> None:
     state["rootIds"].append("nobody")
     state["groups"].popitem()
     found = " ".join(find_problems(state))
-    for said in ("reaches", "not its child", "exactly once", "in no group"):
-        assert said in found
+    for printed in ("reaches", "not its child", "exactly once", "in no group"):
+        assert printed in found
 
 
 SCRIPT = """

@@ -18,7 +18,7 @@ _NUMBERS = count(1)
 
 
 @pytest.fixture(scope="session")
-def house() -> Iterator[Served]:
+def shared_server() -> Iterator[Served]:
     """A server on a thread of its own."""
     started = threading.Event()
     running: list[tuple[Served, Callable[[], object]]] = []
@@ -56,21 +56,21 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-async def hven(house: Served) -> AsyncIterator[Served]:
+async def universe_server(shared_server: Served) -> AsyncIterator[Served]:
     """The server that tests share, with a connection of its own."""
-    async with httpx.AsyncClient(base_url=house.url, timeout=SOON_S) as http:
-        yield Served(house.url, http, house.store)
+    async with httpx.AsyncClient(base_url=shared_server.url, timeout=SOON_S) as http:
+        yield Served(shared_server.url, http, shared_server.store)
 
 
 @pytest.fixture
-async def u(hven: Served) -> str:
+async def u(universe_server: Served) -> str:
     """The id of a universe that nobody else knows, with three bodies, at version 3."""
     universe_id = f"u-{next(_NUMBERS)}"
-    await hven.make(universe_id, add_star("sun"), add_star("earth", "sun"), add_star("moon", "earth"))
+    await universe_server.make(universe_id, add_star("sun"), add_star("earth", "sun"), add_star("moon", "earth"))
     return universe_id
 
 
 @pytest.fixture
-def wire(hven: Served) -> Wire:
+def wire(universe_server: Served) -> Wire:
     """Raw speech to that server."""
-    return Wire(hven.http)
+    return Wire(universe_server.http)

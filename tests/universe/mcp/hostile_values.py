@@ -10,14 +10,14 @@ from tests.universe.mcp.wire import Session, call, message_in, refusal_in
 
 async def is_alive(session: Session, u: str) -> bool:
     """Whether the session and the universe are as good as before."""
-    said = await session.call("get_universe_state", universeId=u)
-    return not said.get("isError") and len(json.loads(said["content"][0]["text"])["stars"]) == 3
+    printed = await session.call("get_universe_state", universeId=u)
+    return not printed.get("isError") and len(json.loads(printed["content"][0]["text"])["stars"]) == 3
 
 
 async def send_raw_command(session: Session, u: str, written: str) -> httpx.Response:
     """The answer to a command that is written by hand."""
-    asked = call("send_universe_command", universeId=u, command="COMMAND", **{"return": "events"})
-    message = json.dumps(asked)
+    requests = call("send_universe_command", universeId=u, command="COMMAND", **{"return": "events"})
+    message = json.dumps(requests)
     return await session.post(message.replace('"COMMAND"', written).encode())
 
 

@@ -63,11 +63,11 @@ class Listener:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _read(self) -> None:
-        heard = b""
+        received = b""
         try:
             async for part in self.response.aiter_raw():
-                heard = (heard + part).replace(b"\r\n", b"\n")
-                *whole, heard = heard.split(b"\n\n")
+                received = (received + part).replace(b"\r\n", b"\n")
+                *whole, received = received.split(b"\n\n")
                 for block in whole:
                     if (event := _event(block)) is not None:
                         self._events.put_nowait(event)

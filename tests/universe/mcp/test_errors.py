@@ -59,8 +59,8 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
         first = asyncio.create_task(server.send("u", TICK, x_request_id="the-first-request"))
         await wait_briefly(writing.wait())
         headers = {"x-request-id": "the-second-request"}
-        asked = server.http.post("/universes/u/commands", json=command("tick", dt=13), headers=headers)
-        second = asyncio.create_task(asked)
+        requests = server.http.post("/universes/u/commands", json=command("tick", dt=13), headers=headers)
+        second = asyncio.create_task(requests)
         await wait_briefly(queued.wait())
         written.set()
         assert (await first)["version"] == 1
@@ -75,8 +75,8 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
 
 
 @requirement("UN-14", "UN-16")
-async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_find_one(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_find_one(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await call_failing_tool(client, "get_universe_state", universeId="u-missing")
     assert error["code"] == "universe_not_found"
     assert "not found" in error["message"]
@@ -86,32 +86,32 @@ async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_fi
 
 
 @requirement("UN-14", "UN-16")
-async def test_a_command_to_an_unknown_universe_is_an_error_that_names_how_to_find_one(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_command_to_an_unknown_universe_is_an_error_that_names_how_to_find_one(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await send_refused_command(client, "u-missing", TICK)
     assert error["code"] == "universe_not_found"
     assert "not found" in error["message"]
     assert "u-missing" in error["message"]
     assert error["universeId"] == "u-missing"
     assert all(way in error["hint"] for way in ("/universes", "resources"))
-    assert (await hven.http.get("/universes/u-missing")).status_code == 404
+    assert (await universe_server.http.get("/universes/u-missing")).status_code == 404
 
 
 @requirement("UN-14")
-async def test_a_universe_that_was_deleted_is_not_found(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_universe_that_was_deleted_is_not_found(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         await send_command(client, u, TICK)
-        await hven.delete(u)
+        await universe_server.delete(u)
         assert (await call_failing_tool(client, "get_universe_state", universeId=u))["code"] == "universe_not_found"
         assert (await send_refused_command(client, u, TICK))["code"] == "universe_not_found"
 
 
 @requirement("UN-14")
-async def test_the_interfaces_that_the_error_names_list_the_universes(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_interfaces_that_the_error_names_list_the_universes(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         await call_failing_tool(client, "get_universe_state", universeId="u-missing")
         assert u in {listed.name for listed in (await client.list_resources()).resources}
-    assert u in {record["id"] for record in (await hven.http.get("/universes")).json()["universes"]}
+    assert u in {record["id"] for record in (await universe_server.http.get("/universes")).json()["universes"]}
 
 
 # A command that is none
@@ -141,19 +141,19 @@ async def test_the_interfaces_that_the_error_names_list_the_universes(hven: Serv
     ids=lambda value: value if isinstance(value, str) else None,
 )
 async def test_a_malformed_command_is_refused_with_the_path_and_the_allowed_values(
-    hven: Served, u: str, wrong: Json, code: str, path: str, allowed: str | None
+    universe_server: Served, u: str, wrong: Json, code: str, path: str, allowed: str | None
 ) -> None:
-    async with agent(hven.mcp) as client:
+    async with agent(universe_server.mcp) as client:
         error = await send_refused_command(client, u, wrong)
     assert (error["code"], error["path"], error["universeId"]) == (code, path, u)
     assert "list_universe_commands" in error["hint"]
     assert allowed is None or allowed in str(error["allowed"])
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 @requirement("UN-16")
-async def test_of_several_problems_of_a_command_one_is_named(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_of_several_problems_of_a_command_one_is_named(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await send_refused_command(client, u, add_star("x", mass="heavy", radius=None, color=7))
     assert error["path"] in {"payload.mass", "payload.radius", "payload.color"}
     assert error["path"] in error["message"]
@@ -220,22 +220,24 @@ GROUPS = [samples.add_group("g"), samples.add_group("h", "g")]
     ids=lambda value: value if isinstance(value, str) else value.get("type"),
 )
 async def test_a_refused_command_is_an_error_with_the_event_and_changes_nothing(
-    hven: Served, u: str, impossible: Json, code: str, event: Json
+    universe_server: Served, u: str, impossible: Json, code: str, event: Json
 ) -> None:
-    await hven.send(u, GROUPS)
-    before = await hven.read_record(u)
-    async with agent(hven.mcp) as client, open_command_stream(hven.http, u) as listener:
+    await universe_server.send(u, GROUPS)
+    before = await universe_server.read_record(u)
+    async with agent(universe_server.mcp) as client, open_command_stream(universe_server.http, u) as listener:
         error = await send_refused_command(client, u, impossible)
-        assert await hven.read_record(u) == before
+        assert await universe_server.read_record(u) == before
         await send_command(client, u, TICK)
-        heard = await listener.next()
+        received = await listener.next()
         listed = await call_tool(client, "list_universe_commands", universeId=u)
     assert (error["code"], error["universeId"], error["event"]) == (code, u, event)
     named = {str(value) for name, value in event.items() if name.lower().endswith("id")}
     assert any(name in error["message"] for name in named), "the message names what it is about"
-    assert (heard.data["version"], heard.data["command"]["type"]) == (6, "tick"), "nobody hears of what was not done"
-    told = {one["type"]: one["refusals"] for category in listed["categories"] for one in category["commands"]}
-    assert any(event["type"] in refusal for refusal in told[impossible["type"]]), "the listing has told of it"
+    assert (received.data["version"], received.data["command"]["type"]) == (6, "tick"), (
+        "nobody hears of what was not done"
+    )
+    reply = {one["type"]: one["refusals"] for category in listed["categories"] for one in category["commands"]}
+    assert any(event["type"] in refusal for refusal in reply[impossible["type"]]), "the listing has told of it"
 
 
 # What nobody expected
@@ -254,7 +256,7 @@ def store() -> BrokenStore:
 
 
 @pytest.fixture
-async def brittle(store: BrokenStore) -> AsyncIterator[Served]:
+async def broken_server(store: BrokenStore) -> AsyncIterator[Served]:
     """A server whose store can break down, with a universe `u-42` and another."""
     async with run_server(store) as server:
         await server.make("u-42", add_star("sun"), add_star("earth", "sun"))
@@ -264,9 +266,9 @@ async def brittle(store: BrokenStore) -> AsyncIterator[Served]:
 
 @requirement("UN-15")
 async def test_a_breakdown_inside_is_an_error_without_internals_and_the_server_continues(
-    brittle: Served, store: BrokenStore
+    broken_server: Served, store: BrokenStore
 ) -> None:
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         for times, (where, tool, arguments) in enumerate(BREAKDOWNS, start=1):
             with store.broken(where):
                 error = await call_failing_tool(client, tool, universeId="u-42", **arguments)
@@ -276,13 +278,13 @@ async def test_a_breakdown_inside_is_an_error_without_internals_and_the_server_c
             assert (await send_command(client, "u-42", TICK))["version"] == 2 + times
             assert (await read_state(client, "u-42"))["time"] == times
             assert (await send_command(client, "sound", TICK))["version"] == times
-    assert (await brittle.http.get("/health")).status_code == 200
+    assert (await broken_server.http.get("/health")).status_code == 200
 
 
 @requirement("UN-15", "UN-16")
-async def test_a_breakdown_inside_names_the_universe(brittle: Served, store: BrokenStore) -> None:
+async def test_a_breakdown_inside_names_the_universe(broken_server: Served, store: BrokenStore) -> None:
     unnamed: list[str] = []
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         for where, tool, arguments in BREAKDOWNS:
             with store.broken(where):
                 error = await call_failing_tool(client, tool, universeId="u-42", **arguments)
@@ -293,12 +295,12 @@ async def test_a_breakdown_inside_names_the_universe(brittle: Served, store: Bro
 
 @requirement("UN-15")
 async def test_a_reducer_that_raises_is_an_error_and_the_next_command_is_done(
-    brittle: Served, monkeypatch: pytest.MonkeyPatch
+    broken_server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def explode(*_: Any) -> NoReturn:
         raise ZeroDivisionError(SECRET)
 
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         with monkeypatch.context() as patched:
             patched.setattr("universe.service.batch.reduce", explode)
             error = await send_refused_command(client, "u-42", TICK)
@@ -311,10 +313,10 @@ async def test_a_reducer_that_raises_is_an_error_and_the_next_command_is_done(
 
 @requirement("UN-15", "UN-16")
 async def test_a_store_that_is_away_is_an_error_that_reports_it_and_names_the_universe(
-    brittle: Served, store: BrokenStore
+    broken_server: Served, store: BrokenStore
 ) -> None:
     away = StoreUnavailable("The database does not answer.", hint="Try again later.")
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         with store.broken("append", away):
             sent = await send_refused_command(client, "u-42", TICK)
         with store.broken("record", away):
@@ -326,9 +328,9 @@ async def test_a_store_that_is_away_is_an_error_that_reports_it_and_names_the_un
 
 @requirement("UN-15")
 async def test_a_store_that_gives_up_by_cancelling_does_not_take_the_session_with_it(
-    brittle: Served, store: BrokenStore
+    broken_server: Served, store: BrokenStore
 ) -> None:
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         with store.broken("record", asyncio.CancelledError()):
             await call_failing_tool(client, "get_universe_state", universeId="u-42")
         assert (await read_state(client, "u-42"))["time"] == 0
@@ -354,9 +356,9 @@ WRONG: dict[str, tuple[str, Json]] = {
 
 @requirement("UN-10", "UN-16")
 @pytest.mark.parametrize("why", WRONG)
-async def test_every_error_names_the_universe(hven: Served, u: str, why: str) -> None:
+async def test_every_error_names_the_universe(universe_server: Served, u: str, why: str) -> None:
     tool, arguments = WRONG[why]
     given = {"universeId": u, **arguments}
-    async with agent(hven.mcp) as client:
+    async with agent(universe_server.mcp) as client:
         error = await call_failing_tool(client, tool, **given)
     assert error["universeId"] == given["universeId"]

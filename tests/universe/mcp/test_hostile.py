@@ -51,23 +51,27 @@ async def test_a_command_of_more_than_ten_megabytes_is_refused_and_the_session_c
 
 
 @requirement("UN-15")
-async def test_a_command_of_nine_megabytes_is_answered_while_others_continue(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_command_of_nine_megabytes_is_answered_while_others_continue(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     large, other = await wire.begin(), await wire.begin()
-    await hven.make(f"{u}-large")
+    await universe_server.make(f"{u}-large")
     star = add_star("x", name="x" * 9 * MEGABYTE)
     sending = asyncio.create_task(
         large.call("send_universe_command", universeId=f"{u}-large", command=star, **{"return": "events"})
     )
     assert await wait_briefly(is_alive(other, u))
-    said = await wait_briefly(sending)
-    assert json.loads(said["content"][0]["text"])["version" if not said.get("isError") else "error"]
+    printed = await wait_briefly(sending)
+    assert json.loads(printed["content"][0]["text"])["version" if not printed.get("isError") else "error"]
     assert await is_alive(large, u)
 
 
 @requirement("UN-15")
-async def test_a_hundred_thousand_nested_groups_are_answered_in_good_time(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_hundred_thousand_nested_groups_are_answered_in_good_time(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     session = await wire.begin()
-    await hven.make(f"{u}-nested")
+    await universe_server.make(f"{u}-nested")
     groups = {str(key): samples.a_group(str(key), str(key - 1) if key else None, name="") for key in range(100_000)}
     snapshot = {"stars": {}, "rootIds": [], "groups": groups, "rootGroupIds": ["0"]}
     written = json.dumps(command("replaceSnapshot", snapshot=snapshot), separators=(",", ":"))
@@ -116,8 +120,10 @@ async def test_an_invalid_number_never_becomes_the_time(wire: Wire, u: str, numb
 
 @requirement("UN-12", "UN-15")
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
-async def test_the_official_client_cannot_make_time_undefined_either(hven: Served, u: str, number: float) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_official_client_cannot_make_time_undefined_either(
+    universe_server: Served, u: str, number: float
+) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await send_refused_command(client, u, command("tick", dt=number))
         assert (error["code"], error["path"]) == ("malformed_command", "dt")
         assert (await read_state(client, u))["time"] == 0
@@ -150,9 +156,9 @@ async def test_invalid_json_is_refused(wire: Wire, u: str, body: bytes) -> None:
 
 @requirement("UN-14", "UN-15", "UN-16")
 @pytest.mark.parametrize("tool", ["get_universe_state", "send_universe_command"])
-async def test_an_id_that_no_universe_has_is_an_error_of_moderate_length(hven: Served, tool: str) -> None:
+async def test_an_id_that_no_universe_has_is_an_error_of_moderate_length(universe_server: Served, tool: str) -> None:
     given = {"command": TICK} if tool == "send_universe_command" else {}
-    async with agent(hven.mcp) as client:
+    async with agent(universe_server.mcp) as client:
         for each in HOSTILE_IDS:
             result = await client.call_tool(tool, {"universeId": each, **given})
             assert result.isError is True, each
@@ -162,8 +168,8 @@ async def test_an_id_that_no_universe_has_is_an_error_of_moderate_length(hven: S
 
 
 @requirement("UN-7")
-async def test_the_listing_survives_any_id(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_listing_survives_any_id(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
         for each in HOSTILE_IDS:
             result = await client.call_tool("list_universe_commands", {"universeId": each})
             assert result.isError is (len(each) > 1_000), each[:80]
@@ -171,12 +177,12 @@ async def test_the_listing_survives_any_id(hven: Served) -> None:
 
 @requirement("UN-15")
 @pytest.mark.parametrize("key", ["__proto__", "constructor", "toString", "🌌", "a/b", " ", "x" * 100, "a\nb"])
-async def test_a_body_may_have_an_odd_id(hven: Served, u: str, key: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_body_may_have_an_odd_id(universe_server: Served, u: str, key: str) -> None:
+    async with agent(universe_server.mcp) as client:
         missing = await send_refused_command(client, u, command("updateStar", id=key, payload={"mass": 1}))
         assert missing["event"] == {"type": "starNotFound", "id": key}
-        said = await send_command(client, u, add_star(key, "sun"))
-        assert said["nextState"]["stars"][key]["id"] == key
+        printed = await send_command(client, u, add_star(key, "sun"))
+        assert printed["nextState"]["stars"][key]["id"] == key
         part = await call_tool(client, "get_universe_state", universeId=u, ids=[key], fields=["id"])
         assert part["stars"] == {key: {"id": key}}
         await send_command(client, u, command("removeStar", id=key))
@@ -184,19 +190,19 @@ async def test_a_body_may_have_an_odd_id(hven: Served, u: str, key: str) -> None
 
 
 @requirement("UN-15")
-async def test_the_longest_id_is_whole_in_the_event_of_a_refusal(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_longest_id_is_whole_in_the_event_of_a_refusal(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await send_refused_command(client, u, command("removeStar", id="x" * 256))
     assert error["event"] == {"type": "starNotFound", "id": "x" * 256}
 
 
 @requirement("UN-15")
 @pytest.mark.parametrize("key", ["", "x" * 10_240, None, 7, ["x"]])
-async def test_a_body_may_not_have_an_impossible_id(hven: Served, u: str, key: Any) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_body_may_not_have_an_impossible_id(universe_server: Served, u: str, key: Any) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await send_refused_command(client, u, command("addStar", id=key, payload=samples.a_payload()))
     assert (error["code"], error["path"]) == ("malformed_command", "id")
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 # Commands that are something else
@@ -204,15 +210,15 @@ async def test_a_body_may_not_have_an_impossible_id(hven: Served, u: str, key: A
 
 @requirement("UN-5", "UN-15")
 @pytest.mark.parametrize("given", [None, 1, True, "tick", "", "[]", '"tick"', [], "{", '{"type": NaN}'], ids=repr)
-async def test_a_command_that_is_not_an_object_is_refused(hven: Served, u: str, given: Any) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_command_that_is_not_an_object_is_refused(universe_server: Served, u: str, given: Any) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await call_failing_tool(client, "send_universe_command", universeId=u, command=given)
     assert error.get("argument") == "command" or error["code"] == "malformed_command"
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 @requirement("UN-5")
-async def test_a_list_of_commands_is_not_a_command(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_list_of_commands_is_not_a_command(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         await call_failing_tool(client, "send_universe_command", universeId=u, command=[TICK, TICK])
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3

@@ -95,32 +95,36 @@ async def test_unrequested_answers_are_taken_and_forgotten(wire: Wire, u: str) -
 
 
 @requirement("UN-17")
-async def test_a_batch_is_answered_together_in_the_version_that_has_batches(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_batch_is_answered_together_in_the_version_that_has_batches(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     session = await wire.begin("2025-03-26")
-    asked = [
+    requests = [
         call("send_universe_command", universeId=u, command=TICK),
         call("get_universe_state", universeId="u-missing"),
         request("no/such/method"),
         request("ping"),
     ]
     unasked = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}}
-    response = await session.post([*asked, unasked, 7])
+    response = await session.post([*requests, unasked, 7])
     assert response.status_code == 200
     answers = {answer["id"]: answer for answer in response.json()}
-    assert answers.keys() == {message["id"] for message in asked} | {None}
-    kinds = [answers[message["id"]].keys() & {"result", "error"} for message in asked]
+    assert answers.keys() == {message["id"] for message in requests} | {None}
+    kinds = [answers[message["id"]].keys() & {"result", "error"} for message in requests]
     assert kinds == [{"result"}, {"result"}, {"error"}, {"result"}]
     assert answers[None]["error"]["code"] == -32600
-    assert await hven.version(u) == 4
+    assert await universe_server.version(u) == 4
 
 
 @requirement("UN-17")
 @pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
-async def test_a_batch_is_refused_in_versions_without_them(hven: Served, wire: Wire, u: str, version: str) -> None:
+async def test_a_batch_is_refused_in_versions_without_them(
+    universe_server: Served, wire: Wire, u: str, version: str
+) -> None:
     session = await wire.begin(version)
     refused = await session.post([call("send_universe_command", universeId=u, command=TICK)])
     assert (refused.status_code, refusal_in(refused)["code"]) == (400, "invalid_request")
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 @requirement("UN-17")
@@ -143,7 +147,9 @@ async def test_a_batch_starts_no_session(wire: Wire) -> None:
 
 
 @requirement("UN-15")
-async def test_a_client_that_leaves_during_a_call_has_its_command_done(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_client_that_leaves_during_a_call_has_its_command_done(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     session = await wire.begin()
     leaving = [
         asyncio.create_task(session.post(call("send_universe_command", universeId=u, command=TICK))) for _ in range(20)
@@ -152,14 +158,16 @@ async def test_a_client_that_leaves_during_a_call_has_its_command_done(hven: Ser
     for each in leaving:
         each.cancel()
     await wait_briefly(asyncio.gather(*leaving, return_exceptions=True))
-    async with agent(hven.mcp) as client:
-        said = await send_command(client, u, TICK)
-    assert said["nextState"]["time"] == said["version"] - 3
+    async with agent(universe_server.mcp) as client:
+        printed = await send_command(client, u, TICK)
+    assert printed["nextState"]["time"] == printed["version"] - 3
     assert (await session.ask("ping"))["result"] == {}
 
 
 @requirement("UN-19")
-async def test_a_client_that_does_not_read_its_stream_delays_no_other_client(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_client_that_does_not_read_its_stream_delays_no_other_client(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     deaf, hearing = await wire.begin(), await wire.begin()
     for session in (deaf, hearing):
         await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
@@ -168,6 +176,6 @@ async def test_a_client_that_does_not_read_its_stream_delays_no_other_client(hve
     async with wire.http.stream("GET", "/mcp", headers=headers) as unread, hearing.open_listener() as read:
         assert unread.status_code == 200
         for _ in range(3):
-            await hven.send(u, TICK)
+            await universe_server.send(u, TICK)
             assert (await read.next()).data["method"] == "notifications/resources/updated"
         assert (await deaf.ask("ping"))["result"] == {}

@@ -124,13 +124,13 @@ async def test_a_session_has_one_stream_at_a_time(wire: Wire) -> None:
 
 
 @requirement("UN-18")
-async def test_a_stream_that_was_closed_can_be_opened_again(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_stream_that_was_closed_can_be_opened_again(universe_server: Served, wire: Wire, u: str) -> None:
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
     async with session.open_listener():
         pass
     async with session.listening_again() as stream:
-        await hven.send(u, TICK)
+        await universe_server.send(u, TICK)
         assert (await stream.next()).data["method"] == "notifications/resources/updated"
 
 

@@ -38,12 +38,12 @@ METHODS = ("POST", "GET", "DELETE")
 @requirement("UN-17", "UN-20", "UN-21")
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 async def test_initialize_is_answered_with_a_session_at_either_spelling(wire: Wire, path: str) -> None:
-    asked = initialize()
-    begun = await wire.send("POST", asked, path=path)
+    requests = initialize()
+    begun = await wire.send("POST", requests, path=path)
     assert begun.status_code == 200
     assert begun.headers[SESSION].strip()
     message = message_in(begun)
-    assert (message["jsonrpc"], message["id"]) == ("2.0", asked["id"])
+    assert (message["jsonrpc"], message["id"]) == ("2.0", requests["id"])
     assert message["result"]["serverInfo"]["name"] == "universe"
     assert message["result"]["instructions"].strip()
 
@@ -90,24 +90,24 @@ async def test_every_address_but_one_is_documented_or_a_page_and_does_not_serve_
 
 
 @requirement("UN-17")
-async def test_one_address_accepts_requests_and_streams_events(wire: Wire, hven: Served, u: str) -> None:
+async def test_one_address_accepts_requests_and_streams_events(wire: Wire, universe_server: Served, u: str) -> None:
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
     async with session.open_listener() as stream:
-        assert str(stream.response.url) == f"{hven.url}/mcp"
-        asked = call("send_universe_command", universeId=u, command={"type": "tick"})
-        response = await session.post(asked)
+        assert str(stream.response.url) == f"{universe_server.url}/mcp"
+        requests = call("send_universe_command", universeId=u, command={"type": "tick"})
+        response = await session.post(requests)
         assert response.headers["content-type"].split(";")[0] in ("application/json", "text/event-stream")
-        assert message_in(response)["id"] == asked["id"], "an answer comes with its request"
+        assert message_in(response)["id"] == requests["id"], "an answer comes with its request"
         event = await stream.next()
         assert event.data["method"] == "notifications/resources/updated", "and not in the stream"
         assert "id" not in event.data
 
 
 @requirement("UN-17")
-async def test_the_official_streamable_http_client_calls_and_is_notified(hven: Served, u: str) -> None:
+async def test_the_official_streamable_http_client_calls_and_is_notified(universe_server: Served, u: str) -> None:
     updated: asyncio.Queue[str] = asyncio.Queue()
-    async with agent(hven.mcp, on_updated=updated.put_nowait) as client:
+    async with agent(universe_server.mcp, on_updated=updated.put_nowait) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         await client.subscribe_resource(AnyUrl(f"universe://universes/{u}"))
         await send_command(client, u, {"type": "tick"})
@@ -124,11 +124,11 @@ async def test_tools_and_subscribable_resources_are_offered_and_nothing_else(wir
 @requirement("UN-18")
 async def test_a_call_in_a_session_is_answered(wire: Wire, u: str) -> None:
     session = await wire.begin()
-    asked = call("get_universe_state", universeId=u)
-    response = await session.post(asked)
+    requests = call("get_universe_state", universeId=u)
+    response = await session.post(requests)
     assert response.status_code == 200
     answer = message_in(response)
-    assert answer["id"] == asked["id"]
+    assert answer["id"] == requests["id"]
     assert json.loads(answer["result"]["content"][0]["text"])["stars"].keys() == {"sun", "earth", "moon"}
 
 
@@ -230,10 +230,10 @@ async def test_pages_of_this_machine_may_call_and_read_the_session(wire: Wire, o
 
 @requirement("UN-17")
 async def test_a_browser_that_asks_first_is_let_through(wire: Wire) -> None:
-    asked = {"origin": "http://localhost:5173", "access-control-request-method": "DELETE"}
+    requests = {"origin": "http://localhost:5173", "access-control-request-method": "DELETE"}
     wanted = "content-type, mcp-session-id, mcp-protocol-version, last-event-id"
-    asked["access-control-request-headers"] = wanted
-    response = await wire.http.options("/mcp", headers=asked)
+    requests["access-control-request-headers"] = wanted
+    response = await wire.http.options("/mcp", headers=requests)
     assert response.status_code == 200
     assert "DELETE" in response.headers["access-control-allow-methods"]
 
@@ -271,7 +271,7 @@ async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_d
     async with run_server(body_limit=1_000) as server:
         wire = Wire(server.http)
         session = await wire.begin()
-        told = await session.post(request("ping", {"padding": "x" * 1_000}))
+        reply = await session.post(request("ping", {"padding": "x" * 1_000}))
 
         async def parts() -> AsyncIterator[bytes]:
             for _ in range(3):
@@ -279,7 +279,7 @@ async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_d
 
         headers = {"content-type": "application/json", SESSION: session.id}
         untold = await server.http.post("/mcp", content=parts(), headers=headers)
-        for refused in (told, untold):
+        for refused in (reply, untold):
             assert (refused.status_code, refusal_in(refused)["code"]) == (413, "body_too_large")
         assert (await session.post(request("ping"))).status_code == 200
 

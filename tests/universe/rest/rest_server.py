@@ -31,13 +31,13 @@ def run_server(folder: Path, *, store: Store | None = None, **settings: Any) -> 
 @contextmanager
 def run_in_thread(app: Any) -> Generator[str]:
     """The address of the app, for as long as the block lasts."""
-    said: dict[str, str] = {}
+    printed: dict[str, str] = {}
     started, leaving = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
         async with serving(app) as url:
-            said["url"] = url
+            printed["url"] = url
             started.set()
             await leaving.wait()
 
@@ -59,7 +59,7 @@ def run_in_thread(app: Any) -> Generator[str]:
         leave.callback(thread.join, SOON)
         assert started.wait(SOON)
         leave.callback(loop.call_soon_threadsafe, leaving.set)
-        yield said["url"]
+        yield printed["url"]
 
 
 def get_error(answer: httpx.Response, status: int, code: str | None = None) -> dict[str, Any]:
@@ -69,11 +69,11 @@ def get_error(answer: httpx.Response, status: int, code: str | None = None) -> d
     assert "ETag" not in answer.headers
     body = answer.json()
     assert body.keys() == {"error"}
-    told = body["error"]
-    assert {"code", "message", "hint"} <= told.keys()
-    assert all(isinstance(told[name], str) and told[name] for name in ("code", "message", "hint"))
-    assert code is None or told["code"] == code, told
-    return told
+    reply = body["error"]
+    assert {"code", "message", "hint"} <= reply.keys()
+    assert all(isinstance(reply[name], str) and reply[name] for name in ("code", "message", "hint"))
+    assert code is None or reply["code"] == code, reply
+    return reply
 
 
 SEEN_AS: Final[list[dict[str, Any]]] = [{"headers": {"If-Match": '"0"'}}, {"params": {"expectedVersion": 0}}]

@@ -29,7 +29,7 @@ class TestOrigins:
         "origin", ["http://localhost:5173", "http://127.0.0.1", "https://localhost", "http://[::1]:80"]
     )
     def test_a_page_of_this_machine_may_ask_read_and_send(self, rest: httpx.Client, universe: str, origin: str) -> None:
-        asked = rest.options(
+        requests = rest.options(
             f"/universes/{universe}/commands",
             headers={
                 "Origin": origin,
@@ -37,9 +37,9 @@ class TestOrigins:
                 "Access-Control-Request-Headers": "content-type,idempotency-key,if-match",
             },
         )
-        assert asked.status_code in (200, 204)
-        assert asked.headers["Access-Control-Allow-Origin"] == origin
-        assert {"GET", "POST", "PUT", "DELETE"} <= set(asked.headers["Access-Control-Allow-Methods"].split(", "))
+        assert requests.status_code in (200, 204)
+        assert requests.headers["Access-Control-Allow-Origin"] == origin
+        assert {"GET", "POST", "PUT", "DELETE"} <= set(requests.headers["Access-Control-Allow-Methods"].split(", "))
         answer = rest.get(f"/universes/{universe}", headers={"Origin": origin})
         assert answer.headers["Access-Control-Allow-Origin"] == origin
         exposed = {name.lower() for name in answer.headers["Access-Control-Expose-Headers"].split(", ")}
@@ -170,10 +170,10 @@ class TestAddresses:
         if method in allowed:
             return
         answer = rest.request(method, path.format(universe))
-        told = get_error(answer, 405, "method_not_allowed")
-        said = {one.strip() for one in answer.headers["Allow"].split(",")} - {"HEAD"}
-        assert said <= allowed
-        assert any(one in told["hint"] for one in allowed)
+        reply = get_error(answer, 405, "method_not_allowed")
+        printed = {one.strip() for one in answer.headers["Allow"].split(",")} - {"HEAD"}
+        assert printed <= allowed
+        assert any(one in reply["hint"] for one in allowed)
         assert rest.get(f"/universes/{universe}").status_code == 200
 
     @pytest.mark.parametrize(

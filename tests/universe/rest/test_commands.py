@@ -24,16 +24,16 @@ def post(rest: httpx.Client, universe: str, body: Any, **more: Any) -> httpx.Res
 def test_a_command_answers_with_the_state_the_events_the_version_and_its_tag(rest: httpx.Client, universe: str) -> None:
     answer = post(rest, universe, add_star("sun"))
     assert answer.status_code == 200
-    said = answer.json()
-    assert said.keys() == {"nextState", "events", "version"}
-    assert (said["events"], said["version"]) == ([{"type": "starAdded", "id": "sun"}], 1)
-    assert said["nextState"] == read_state(rest, universe)
+    printed = answer.json()
+    assert printed.keys() == {"nextState", "events", "version"}
+    assert (printed["events"], printed["version"]) == ([{"type": "starAdded", "id": "sun"}], 1)
+    assert printed["nextState"] == read_state(rest, universe)
     assert answer.headers["ETag"] == '"1"'
 
 
 def test_a_bare_tick_is_one_second(rest: httpx.Client, universe: str) -> None:
-    said = send_command(rest, universe, TICK)
-    assert (said["nextState"]["time"], said["events"]) == (1, [])
+    printed = send_command(rest, universe, TICK)
+    assert (printed["nextState"]["time"], printed["events"]) == (1, [])
 
 
 def test_every_command_is_accepted_and_stored_unchanged_in_the_history(rest: httpx.Client, universe: str) -> None:
@@ -47,10 +47,10 @@ def test_every_command_is_accepted_and_stored_unchanged_in_the_history(rest: htt
         if kind == "removeFromGroup":
             send_command(rest, universe, {"type": "addToGroup", "groupId": "g", "child": make_member("sun", "system")})
         given = example(kind)
-        said = send_command(rest, universe, given)
-        page = rest.get(f"/universes/{universe}/history", params={"after": said["version"] - 1}).json()
+        printed = send_command(rest, universe, given)
+        page = rest.get(f"/universes/{universe}/history", params={"after": printed["version"] - 1}).json()
         (entry,) = page["entries"]
-        assert (entry["kind"], entry["command"], entry["events"]) == ("command", given, said["events"])
+        assert (entry["kind"], entry["command"], entry["events"]) == ("command", given, printed["events"])
         assert page["next"] is None
     assert read_version(rest, universe) > before
 
@@ -83,28 +83,28 @@ def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str
         {"type": "setNebulae", "nebulae": {}},
     ]
     for given in [*moves, *([[one] for one in moves[:3]])]:
-        said = send_command(rest, universe, given, params={"return": "changes"})
-        for kind, entities in said["changed"].items():
+        printed = send_command(rest, universe, given, params={"return": "changes"})
+        for kind, entities in printed["changed"].items():
             following[kind].update(entities)
-        for kind, keys in said["removed"].items():
+        for kind, keys in printed["removed"].items():
             for key in keys:
                 following[kind].pop(key, None)
-        following["time"] = said["time"]
+        following["time"] = printed["time"]
         present = read_state(rest, universe)
         assert {**following, "rootIds": [], "rootGroupIds": []} == {**present, "rootIds": [], "rootGroupIds": []}
 
 
 def test_an_answer_of_unknown_size_is_refused(rest: httpx.Client, universe: str) -> None:
-    told = get_error(post(rest, universe, TICK, params={"return": "all"}), 400, "malformed_request")
-    assert told["argument"] == "return"
+    reply = get_error(post(rest, universe, TICK, params={"return": "all"}), 400, "malformed_request")
+    assert reply["argument"] == "return"
     assert read_version(rest, universe) == 0
 
 
 def test_a_refusal_is_422_with_the_event_of_the_reducer_and_changes_nothing(rest: httpx.Client, universe: str) -> None:
-    told = get_error(post(rest, universe, LOST), 422, "star_not_found")
-    assert told["event"] == {"type": "starNotFound", "id": "lost"}
-    assert (told["universeId"], told["command"]) == (universe, "removeStar")
-    assert "lost" in told["message"]
+    reply = get_error(post(rest, universe, LOST), 422, "star_not_found")
+    assert reply["event"] == {"type": "starNotFound", "id": "lost"}
+    assert (reply["universeId"], reply["command"]) == (universe, "removeStar")
+    assert "lost" in reply["message"]
     assert (read_version(rest, universe), read_state(rest, universe)) == (0, EMPTY_STATE)
 
 
@@ -136,8 +136,8 @@ def test_each_kind_of_refusal_has_its_code(
 ) -> None:
     group = add_group("g", None, make_member("sun", "system"))
     send_command(rest, universe, [add_star("sun"), add_star("earth", "sun"), group])
-    told = get_error(post(rest, universe, command), 422, code)
-    assert told["event"]["type"].endswith(("NotFound", "Failed", "AlreadyInGroup", "NotInGroup"))
+    reply = get_error(post(rest, universe, command), 422, code)
+    assert reply["event"]["type"].endswith(("NotFound", "Failed", "AlreadyInGroup", "NotInGroup"))
     assert read_version(rest, universe) == 3
 
 
@@ -169,11 +169,11 @@ def test_each_kind_of_refusal_has_its_code(
 def test_a_malformed_command_is_400_with_the_path_of_the_wrong_field(
     rest: httpx.Client, universe: str, body: Any, path: str
 ) -> None:
-    told = get_error(post(rest, universe, body), 400)
-    assert told["code"] in ("malformed_command", "unknown_command")
-    assert told["path"] == path or path in json.dumps(told)
-    assert told["universeId"] == universe
-    assert len(json.dumps(told)) < 4_000
+    reply = get_error(post(rest, universe, body), 400)
+    assert reply["code"] in ("malformed_command", "unknown_command")
+    assert reply["path"] == path or path in json.dumps(reply)
+    assert reply["universeId"] == universe
+    assert len(json.dumps(reply)) < 4_000
     assert read_version(rest, universe) == 0
 
 
@@ -188,12 +188,12 @@ def test_malformed_is_reported_before_not_found(rest: httpx.Client) -> None:
 
 
 def test_a_list_is_done_whole_and_answers_once(rest: httpx.Client, universe: str) -> None:
-    said = send_command(rest, universe, [add_star("sun"), TICK, add_star("earth", "sun")])
-    assert (said["version"], len(said["events"])) == (3, 2)
-    told = get_error(post(rest, universe, [TICK, add_star("moon"), LOST, TICK]), 422, "star_not_found")
-    assert told["index"] == 2
-    told = get_error(post(rest, universe, [TICK, {"type": "tick", "dt": "x"}]), 400, "malformed_command")
-    assert told["index"] == 1
+    printed = send_command(rest, universe, [add_star("sun"), TICK, add_star("earth", "sun")])
+    assert (printed["version"], len(printed["events"])) == (3, 2)
+    reply = get_error(post(rest, universe, [TICK, add_star("moon"), LOST, TICK]), 422, "star_not_found")
+    assert reply["index"] == 2
+    reply = get_error(post(rest, universe, [TICK, {"type": "tick", "dt": "x"}]), 400, "malformed_command")
+    assert reply["index"] == 1
     assert read_version(rest, universe) == 3
 
 
@@ -201,8 +201,8 @@ def test_a_version_expected_in_vain_is_409_with_the_present_one(rest: httpx.Clie
     send_command(rest, universe, TICK, params={"expectedVersion": 0})
     send_command(rest, universe, TICK, headers={"If-Match": '"1"'})
     for how in ({"params": {"expectedVersion": 1}}, {"headers": {"If-Match": '"1"'}}):
-        told = get_error(post(rest, universe, TICK, **how), 409, "version_conflict")
-        assert (told["universeId"], told["version"], told["expectedVersion"]) == (universe, 2, 1)
+        reply = get_error(post(rest, universe, TICK, **how), 409, "version_conflict")
+        assert (reply["universeId"], reply["version"], reply["expectedVersion"]) == (universe, 2, 1)
     assert read_version(rest, universe) == 2
 
 
@@ -216,8 +216,10 @@ def test_of_two_writers_who_saw_the_same_version_one_is_informed_of_the_other(
     rest: httpx.Client, universe: str
 ) -> None:
     with ThreadPoolExecutor(8) as threads:
-        asked = [threads.submit(post, rest, universe, add_star(f"s{n}"), headers={"If-Match": '"0"'}) for n in range(8)]
-        statuses = sorted(one.result().status_code for one in asked)
+        requests = [
+            threads.submit(post, rest, universe, add_star(f"s{n}"), headers={"If-Match": '"0"'}) for n in range(8)
+        ]
+        statuses = sorted(one.result().status_code for one in requests)
     assert statuses == [200] + [409] * 7
     assert read_version(rest, universe) == 1
 
@@ -228,20 +230,20 @@ def test_a_repeated_request_is_done_once_and_answered_alike(rest: httpx.Client, 
     send_command(rest, universe, TICK)
     again = post(rest, universe, add_star("sun"), headers=key)
     assert (again.status_code, again.json(), again.headers["ETag"]) == (200, first.json(), '"1"')
-    told = get_error(post(rest, universe, add_star("moon"), headers=key), 422, "idempotency_key_reused")
-    assert (told["key"], told["universeId"]) == ("6f1c", universe)
+    reply = get_error(post(rest, universe, add_star("moon"), headers=key), 422, "idempotency_key_reused")
+    assert (reply["key"], reply["universeId"]) == ("6f1c", universe)
     assert read_version(rest, universe) == 2
 
 
 def test_clients_that_retry_at_once_with_their_keys_are_each_served_once(rest: httpx.Client, universe: str) -> None:
     with ThreadPoolExecutor(16) as threads:
-        asked = [
+        requests = [
             threads.submit(
                 send_command, rest, universe, add_star(f"s{n % 10}"), headers={"Idempotency-Key": f"k{n % 10}"}
             )
             for n in range(40)
         ]
-        versions = sorted({one.result()["version"] for one in asked})
+        versions = sorted({one.result()["version"] for one in requests})
     assert versions == list(range(1, 11))
     assert read_version(rest, universe) == 10
 
@@ -249,8 +251,8 @@ def test_clients_that_retry_at_once_with_their_keys_are_each_served_once(rest: h
 def test_many_clients_at_once_lose_nothing(rest: httpx.Client) -> None:
     universes = [create_universe(rest), create_universe(rest)]
     with ThreadPoolExecutor(16) as threads:
-        asked = [threads.submit(send_command, rest, universes[n % 2], add_star(f"s{n}")) for n in range(200)]
-        for one in asked:
+        requests = [threads.submit(send_command, rest, universes[n % 2], add_star(f"s{n}")) for n in range(200)]
+        for one in requests:
             one.result()
     for place, universe in enumerate(universes):
         record = rest.get(f"/universes/{universe}").json()
@@ -291,8 +293,8 @@ class TestHistory:
 
     @pytest.mark.parametrize("wanted", ["state", "changes", "events"])
     def test_a_changed_value_that_was_cited_is_named_in_warnings(self, rest: httpx.Client, wanted: str) -> None:
-        asked = {"name": "T", "from": "trappist-1"}
-        made_ = rest.post("/universes", json=asked).json()["id"]
+        requests = {"name": "T", "from": "trappist-1"}
+        made_ = rest.post("/universes", json=requests).json()["id"]
         heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}
         answer = rest.post(f"/universes/{made_}/commands", json=heavier, params={"return": wanted}).json()
         assert answer["warnings"][0].startswith("'trappist-1-e': mass no longer cites 'agol2021'")

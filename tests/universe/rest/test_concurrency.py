@@ -30,8 +30,8 @@ class Crowd:
         for _ in range(80):
             answer = self._ask(chance)
             if not answer.is_success:
-                told = get_error(answer, answer.status_code)
-                assert answer.status_code in EXPECTED, (answer.request, told)
+                reply = get_error(answer, answer.status_code)
+                assert answer.status_code in EXPECTED, (answer.request, reply)
 
     def _ask(self, chance: random.Random) -> httpx.Response:
         """One request of any kind."""
@@ -40,7 +40,7 @@ class Crowd:
             return self._replace_one(chance)
         address = f"/universes/{chance.choice(self.known)}"
         star = f"s{chance.randrange(5)}"
-        asked: dict[int, tuple[str, str, Any]] = {
+        requests: dict[int, tuple[str, str, Any]] = {
             1: ("PUT", address, {"state": STATE, "name": "y"}),
             2: ("POST", f"{address}/undo", None),
             3: ("POST", f"{address}/restore", {"version": chance.randrange(4)}),
@@ -51,7 +51,7 @@ class Crowd:
             8: ("POST", f"{address}/commands", {"type": "removeStar", "id": star}),
             9: ("POST", f"{address}/commands", [add_star(star), {"type": "tick"}]),
         }
-        method, path, body = asked.get(kind, ("POST", f"{address}/commands?return=changes", add_star(star)))
+        method, path, body = requests.get(kind, ("POST", f"{address}/commands?return=changes", add_star(star)))
         return self._client.request(method, path, json=body)
 
     def _replace_one(self, chance: random.Random) -> httpx.Response:

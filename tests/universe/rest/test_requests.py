@@ -41,8 +41,8 @@ def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> htt
     ids=lambda content: repr(content[:20]),
 )
 def test_invalid_json_is_400_with_its_position(rest: httpx.Client, universe: str, content: bytes) -> None:
-    told = get_error(post(rest, universe, content), 400, "malformed_request")
-    assert (told["line"], told["column"]) >= (1, 1)
+    reply = get_error(post(rest, universe, content), 400, "malformed_request")
+    assert (reply["line"], reply["column"]) >= (1, 1)
     get_error(rest.post("/universes", content=content, headers=JSON), 400, "malformed_request")
     get_error(rest.put(f"/universes/{universe}", content=content, headers=JSON), 400, "malformed_request")
     assert read_version(rest, universe) == 0
@@ -65,10 +65,10 @@ def test_a_number_that_json_cannot_express_is_a_bad_number(
     rest: httpx.Client, universe: str, written: str, problem: str
 ) -> None:
     for content in (f'{{"type":"tick","dt":{written}}}', f'[{{"type":"tick"}},\n{{"type":"tick","dt":{written}}}]'):
-        told = get_error(post(rest, universe, content), 400, "bad_number")
-        assert problem in told["message"]
-    told = get_error(rest.post("/universes", content=f'{{"name":{written}}}', headers=JSON), 400, "bad_number")
-    assert "JSON" not in told["message"].replace("that JSON has", "")
+        reply = get_error(post(rest, universe, content), 400, "bad_number")
+        assert problem in reply["message"]
+    reply = get_error(rest.post("/universes", content=f'{{"name":{written}}}', headers=JSON), 400, "bad_number")
+    assert "JSON" not in reply["message"].replace("that JSON has", "")
     assert read_version(rest, universe) == 0
 
 
@@ -97,9 +97,9 @@ def test_too_deeply_nested_json_is_400_and_a_little_less_is_stored(
 
 def test_ten_million_bytes_are_read_and_one_more_is_413(rest: httpx.Client, universe: str) -> None:
     assert post(rest, universe, TICK + b" " * (LIMIT - len(TICK))).status_code == 200
-    told = get_error(post(rest, universe, TICK + b" " * (LIMIT - len(TICK) + 1)), 413, "body_too_large")
-    assert told["limit"] == LIMIT
-    assert f"{LIMIT:,}" in told["hint"]
+    reply = get_error(post(rest, universe, TICK + b" " * (LIMIT - len(TICK) + 1)), 413, "body_too_large")
+    assert reply["limit"] == LIMIT
+    assert f"{LIMIT:,}" in reply["hint"]
     assert read_version(rest, universe) == 1
     for answer in (
         rest.post("/universes", content=b" " * (LIMIT + 1), headers=JSON),
@@ -142,8 +142,8 @@ def test_a_body_that_is_not_declared_as_json_is_415_and_changes_nothing(
         ("POST", "/universes"),
         ("POST", "/mcp"),
     ):
-        told = get_error(rest.request(method, address, content=TICK, headers=headers), 415, "unsupported_media_type")
-        assert told["hint"] == "Send Content-Type: application/json."
+        reply = get_error(rest.request(method, address, content=TICK, headers=headers), 415, "unsupported_media_type")
+        assert reply["hint"] == "Send Content-Type: application/json."
     assert read_version(rest, universe) == 0
 
 
@@ -175,8 +175,8 @@ def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: 
     assert rest.post(address, json={"type": "replaceSnapshot", "snapshot": snapshot}).status_code == 200
     for child, target in (("0", "99999"), ("99999", "99998")):
         move = {"type": "moveToGroup", "childId": child, "childType": "group", "targetGroupId": target}
-        told = get_error(rest.post(address, json=move), 422, "hierarchy_refused")
-        assert told["event"]["type"] == "moveToGroupFailed"
+        reply = get_error(rest.post(address, json=move), 422, "hierarchy_refused")
+        assert reply["event"]["type"] == "moveToGroupFailed"
     out = {"type": "moveToGroup", "childId": "500", "childType": "group", "targetGroupId": None}
     assert rest.post(address, json=out).json()["events"] == [
         {"type": "movedToGroup", "childId": "500", "targetGroupId": None}

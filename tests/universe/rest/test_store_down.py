@@ -16,7 +16,7 @@ from uraniborg.kernel.sqlite import connect
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
 
 
@@ -31,7 +31,7 @@ def taken(folder: Path) -> Generator[None]:
         holder.close()
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_timeouts")
 def test_while_the_database_is_away_changes_are_503_and_afterwards_they_work(tmp_path: Path) -> None:
     with run_server(tmp_path) as rest:
         universe = create_universe(rest, id="u")
@@ -47,8 +47,8 @@ def test_while_the_database_is_away_changes_are_503_and_afterwards_they_work(tmp
                 rest.post("/universes", json={"name": "x"}),
                 rest.delete("/universes/u"),
             ):
-                told = get_error(answer, 503, "store_unavailable")
-                assert str(tmp_path) not in str(told)
+                reply = get_error(answer, 503, "store_unavailable")
+                assert str(tmp_path) not in str(reply)
             assert list(read_state(rest, "u")["stars"]) == ["before"]
         assert rest.get("/health").status_code == 200
         assert send_command(rest, universe, add_star("after"))["version"] == 2
@@ -70,8 +70,8 @@ def test_a_damaged_entry_is_named_and_the_rest_can_be_read_and_branched(tmp_path
             rest.get("/universes/u/events"),
             rest.get("/universes/u", params={"version": 4}),
         ):
-            told = get_error(answer, 503, "log_damaged")
-            assert (told["sequence"], told["universeId"]) == (3, "u")
+            reply = get_error(answer, 503, "log_damaged")
+            assert (reply["sequence"], reply["universeId"]) == (3, "u")
         assert list(rest.get("/universes/u", params={"version": 2}).json()["state"]["stars"]) == ["s1", "s2"]
         branch: httpx.Response = rest.post("/universes/u/branch", json={"version": 2})
         assert branch.status_code == 201

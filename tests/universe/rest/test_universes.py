@@ -29,33 +29,33 @@ TICK = {"type": "tick"}
 def test_health_reports_that_all_is_well_and_since_when(rest: httpx.Client) -> None:
     answer = rest.get("/health")
     assert answer.status_code == 200
-    said = answer.json()
-    assert said["ok"] is True
-    assert isinstance(said["uptime"], int)
-    assert said["uptime"] >= 0
+    printed = answer.json()
+    assert printed["ok"] is True
+    assert isinstance(printed["uptime"], int)
+    assert printed["uptime"] >= 0
 
 
 class TestMaking:
     def test_a_new_universe_is_empty_and_has_an_address_an_id_a_tag_and_times(self, rest: httpx.Client) -> None:
         answer = rest.post("/universes", json={"name": "  Hven "})
         assert answer.status_code == 201
-        said = answer.json()
-        assert said.keys() == {"id", "name", "state", "version", "createdAt", "updatedAt"}
-        assert (said["name"], said["version"], said["state"]) == ("Hven", 0, EMPTY_STATE)
-        assert said["createdAt"] == said["updatedAt"]
-        assert TIME.fullmatch(said["createdAt"])
+        printed = answer.json()
+        assert printed.keys() == {"id", "name", "state", "version", "createdAt", "updatedAt"}
+        assert (printed["name"], printed["version"], printed["state"]) == ("Hven", 0, EMPTY_STATE)
+        assert printed["createdAt"] == printed["updatedAt"]
+        assert TIME.fullmatch(printed["createdAt"])
         assert answer.headers["ETag"] == rest.get(answer.headers["Location"]).headers["ETag"]
         assert answer.headers["Content-Type"] == "application/json"
-        assert rest.get(answer.headers["Location"]).json() == said
+        assert rest.get(answer.headers["Location"]).json() == printed
 
     def test_a_universe_made_with_a_state_has_it_and_begins_at_version_one(self, rest: httpx.Client) -> None:
-        said = rest.post("/universes", json={"name": "x", "state": STATE}).json()
-        assert (said["version"], said["state"]) == (1, {**EMPTY_STATE, **STATE})
+        printed = rest.post("/universes", json={"name": "x", "state": STATE}).json()
+        assert (printed["version"], printed["state"]) == (1, {**EMPTY_STATE, **STATE})
 
     def test_an_id_may_be_chosen_once(self, rest: httpx.Client) -> None:
         assert create_universe(rest, id="chosen") == "chosen"
-        told = get_error(rest.post("/universes", json={"name": "x", "id": "chosen"}), 409, "conflict")
-        assert told["universeId"] == "chosen"
+        reply = get_error(rest.post("/universes", json={"name": "x", "id": "chosen"}), 409, "conflict")
+        assert reply["universeId"] == "chosen"
 
     def test_a_universe_begins_as_a_real_system_or_grows_from_a_seed(self, rest: httpx.Client) -> None:
         system = rest.post("/universes", json={"name": "x", "from": "trappist-1"}).json()
@@ -89,9 +89,9 @@ class TestMaking:
     def test_an_invalid_creation_is_refused_with_the_wrong_field(
         self, rest: httpx.Client, body: dict[str, Any], argument: str
     ) -> None:
-        told = get_error(rest.post("/universes", json=body), 400, "malformed_request")
-        assert told["argument"] == argument
-        assert "x" * 300 not in told["message"]
+        reply = get_error(rest.post("/universes", json=body), 400, "malformed_request")
+        assert reply["argument"] == argument
+        assert "x" * 300 not in reply["message"]
 
     @pytest.mark.parametrize("state", [[], "x", 5, {"planets": {}}, {"time": "now"}, {"stars": {"a": {"id": "a"}}}])
     def test_an_invalid_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
@@ -112,9 +112,9 @@ class TestMaking:
         get_error(rest.post("/universes", json={"name": "x", "state": None}), 400)
 
     def test_a_system_there_is_not_is_refused_by_the_name_of_the_field(self, rest: httpx.Client) -> None:
-        told = get_error(rest.post("/universes", json={"name": "x", "from": "vulcan"}), 404)
-        assert "trappist-1" in told["hint"]
-        assert told["argument"] == "from"
+        reply = get_error(rest.post("/universes", json={"name": "x", "from": "vulcan"}), 404)
+        assert "trappist-1" in reply["hint"]
+        assert reply["argument"] == "from"
 
 
 ODD = ["__proto__", "constructor", "é", "🪐", "a b", "a?b", "a#b", "50%", "a%2Fb", "+", "x" * 200, "~", "'\"<>"]
@@ -160,13 +160,13 @@ class TestOddIds:
             rest.get(f"{address}/positions"),
             rest.get(f"{address}/events"),
         ):
-            told = get_error(answer, 404, "universe_not_found")
-            assert told["universeId"] == odd
-            assert odd in told["message"]
+            reply = get_error(answer, 404, "universe_not_found")
+            assert reply["universeId"] == odd
+            assert odd in reply["message"]
 
     def test_an_id_of_ten_kilobytes_is_refused_without_being_repeated(self, rest: httpx.Client) -> None:
-        told = get_error(rest.get(f"/universes/{'x' * 10_000}"), 400, "malformed_request")
-        assert len(str(told)) < 1_000
+        reply = get_error(rest.get(f"/universes/{'x' * 10_000}"), 400, "malformed_request")
+        assert len(str(reply)) < 1_000
 
     @pytest.mark.parametrize("path", ["/universes/a%2Fb", "/universes/a/b", "/universes/a/b/commands"])
     def test_a_slash_in_an_id_is_not_an_address(self, rest: httpx.Client, path: str) -> None:
@@ -193,9 +193,9 @@ class TestReading:
         self, rest: httpx.Client, universe: str
     ) -> None:
         send_command(rest, universe, TICK)
-        told = get_error(rest.get(f"/universes/{universe}", params={"version": 2}), 404, "version_not_found")
-        assert told["universeId"] == universe
-        assert "1" in told["hint"]
+        reply = get_error(rest.get(f"/universes/{universe}", params={"version": 2}), 404, "version_not_found")
+        assert reply["universeId"] == universe
+        assert "1" in reply["hint"]
 
     @pytest.mark.parametrize("version", ["-1", "x", "1.5", "1e3", str(2**53 + 1), "9" * 400, ""])
     def test_a_version_that_is_invalid_is_refused(self, rest: httpx.Client, universe: str, version: str) -> None:
@@ -233,10 +233,10 @@ class TestReplacing:
         send_command(rest, universe, [add_star("old"), {"type": "tick", "dt": 9}])
         answer = rest.put(f"/universes/{universe}", json={"state": STATE, "name": "New"})
         assert answer.status_code == 200
-        said = answer.json()
-        assert (said["name"], said["version"], said["state"]) == ("New", 3, {**EMPTY_STATE, **STATE})
+        printed = answer.json()
+        assert (printed["name"], printed["version"], printed["state"]) == ("New", 3, {**EMPTY_STATE, **STATE})
         present = rest.get(f"/universes/{universe}")
-        assert (present.json(), present.headers["ETag"]) == (said, answer.headers["ETag"])
+        assert (present.json(), present.headers["ETag"]) == (printed, answer.headers["ETag"])
         assert rest.get(f"/universes/{universe}", params={"version": 2}).json()["state"]["time"] == 9
 
     def test_a_name_alone_leaves_state_and_version(self, rest: httpx.Client, universe: str) -> None:
@@ -269,8 +269,8 @@ class TestReplacing:
     def test_a_state_is_put_only_over_the_version_that_was_seen(self, rest: httpx.Client, universe: str) -> None:
         send_command(rest, universe, TICK)
         for how in SEEN_AS:
-            told = get_error(rest.put(f"/universes/{universe}", json={"state": {}}, **how), 409, "version_conflict")
-            assert (told["universeId"], told["version"], told["expectedVersion"]) == (universe, 1, 0)
+            reply = get_error(rest.put(f"/universes/{universe}", json={"state": {}}, **how), 409, "version_conflict")
+            assert (reply["universeId"], reply["version"], reply["expectedVersion"]) == (universe, 1, 0)
         for version, tag in enumerate(('"1"', 'W/"2"', "*", "4"), 1):
             answer = rest.put(f"/universes/{universe}", json={"state": STATE}, headers={"If-Match": tag})
             assert answer.status_code == 200, answer.text
@@ -311,10 +311,10 @@ class TestListing:
         with run_server(tmp_path) as client:
             assert client.get("/universes").json() == {"universes": [], "next": None}
             ids = [create_universe(client, state=STATE) for _ in range(5)]
-            said = client.get("/universes").json()
-            assert [one["id"] for one in said["universes"]] == ids[::-1]
-            assert said["next"] is None
-            for one in said["universes"]:
+            printed = client.get("/universes").json()
+            assert [one["id"] for one in printed["universes"]] == ids[::-1]
+            assert printed["next"] is None
+            for one in printed["universes"]:
                 assert one.keys() == {"id", "name", "version", "createdAt", "updatedAt"}
 
     def test_pages_miss_none_and_repeat_none_while_universes_come_and_go(self, tmp_path: Path) -> None:

@@ -24,9 +24,11 @@ async def wait_briefly(awaited: Awaitable[Value]) -> Value:
         return await awaited
 
 
-async def gather_results(asked: Sequence[Awaitable[ChangeResult]]) -> tuple[list[ChangeResult], list[UraniborgError]]:
+async def gather_results(
+    requests: Sequence[Awaitable[ChangeResult]],
+) -> tuple[list[ChangeResult], list[UraniborgError]]:
     """What became of requests made at once: the results, and the errors of ours."""
-    outcomes = await wait_briefly(asyncio.gather(*asked, return_exceptions=True))
+    outcomes = await wait_briefly(asyncio.gather(*requests, return_exceptions=True))
     results = [one for one in outcomes if isinstance(one, ChangeResult)]
     errors = [one for one in outcomes if isinstance(one, UraniborgError)]
     assert len(results) + len(errors) == len(outcomes), outcomes
@@ -65,14 +67,14 @@ async def assert_log_intact(service: UniverseService, universe_id: str = "u") ->
 
 def read_frames(feed: Feed, since: int = 0) -> bytes:
     """All that whoever listens since a version has been told, as it goes over the wire."""
-    told = b""
+    reply = b""
     while feed.version > since:
         found = feed.get_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version
-        told, since = told + frames, upto
-    return told
+        reply, since = reply + frames, upto
+    return reply
 
 
 def list_versions(feed: Feed, since: int = 0) -> list[int]:

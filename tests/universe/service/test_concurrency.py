@@ -53,25 +53,25 @@ async def pair(file: Path) -> AsyncIterator[tuple[UniverseService, UniverseServi
         yield one, other
 
 
-async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(lasting: UniverseService) -> None:
-    async with lasting.keep_in_memory("u") as live:
+async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(file_service: UniverseService) -> None:
+    async with file_service.keep_in_memory("u") as live:
         feed = live.open_feed()
-        results, errors = await gather_results([lasting.send("u", add_star(f"s{n}")) for n in range(300)])
+        results, errors = await gather_results([file_service.send("u", add_star(f"s{n}")) for n in range(300)])
         assert list_versions(feed) == list(range(1, 301))
     assert errors == []
     assert sorted(one.version for one in results) == list(range(1, 301))
-    written = [one["id"] for one in await list_commands(lasting)]
+    written = [one["id"] for one in await list_commands(file_service)]
     assert sorted(written) == sorted(f"s{n}" for n in range(300))
-    assert (await read_state(lasting))["rootIds"] == written
-    await assert_log_intact(lasting)
+    assert (await read_state(file_service))["rootIds"] == written
+    await assert_log_intact(file_service)
 
 
 async def test_of_many_commands_of_two_processes_none_is_lost_and_both_agree(
     pair: tuple[UniverseService, UniverseService],
 ) -> None:
     one, other = pair
-    asked = [(one, other)[n % 2].send("u", add_star(f"s{n}")) for n in range(200)]
-    results, errors = await gather_results(asked)
+    requests = [(one, other)[n % 2].send("u", add_star(f"s{n}")) for n in range(200)]
+    results, errors = await gather_results(requests)
     assert errors == []
     assert sorted(result.version for result in results) == list(range(1, 201))
     assert len((await read_state(one))["stars"]) == 200
@@ -97,24 +97,24 @@ async def test_a_universe_whose_writes_hang_holds_up_no_other_and_can_be_read(
 
 @pytest.mark.parametrize("writers", [2, 50])
 async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
-    lasting: UniverseService, writers: int
+    file_service: UniverseService, writers: int
 ) -> None:
-    await lasting.send("u", {"type": "tick"})
-    asked = [lasting.send("u", add_star(f"s{n}"), expected_version=1) for n in range(writers)]
-    results, errors = await gather_results(asked)
+    await file_service.send("u", {"type": "tick"})
+    requests = [file_service.send("u", add_star(f"s{n}"), expected_version=1) for n in range(writers)]
+    results, errors = await gather_results(requests)
     assert [one.version for one in results] == [2]
     assert {type(one) for one in errors} == {VersionConflict}
     assert {(one.ids["universeId"], one.ids["expectedVersion"], one.ids["version"]) for one in errors} == {("u", 1, 2)}
-    assert len((await read_state(lasting))["stars"]) == 1
-    await assert_log_intact(lasting)
+    assert len((await read_state(file_service))["stars"]) == 1
+    await assert_log_intact(file_service)
 
 
 async def test_of_writers_in_two_processes_who_expect_the_same_version_exactly_one_wins(
     pair: tuple[UniverseService, UniverseService],
 ) -> None:
     for version in range(15):
-        asked = [one.send("u", add_star(f"s{version}"), expected_version=version) for one in pair]
-        results, errors = await gather_results(asked)
+        requests = [one.send("u", add_star(f"s{version}"), expected_version=version) for one in pair]
+        results, errors = await gather_results(requests)
         assert [one.version for one in results] == [version + 1]
         assert [type(one) for one in errors] == [VersionConflict]
     assert [one["id"] for one in await list_commands(pair[0])] == [f"s{n}" for n in range(15)]
@@ -126,14 +126,14 @@ async def test_a_version_that_is_not_the_present_one_is_a_conflict_and_changes_n
     service: UniverseService, expected: int
 ) -> None:
     await service.send("u", {"type": "tick"})
-    asked = [
+    requests = [
         service.send("u", {"type": "tick"}, expected_version=expected),
         service.send("u", [{"type": "tick"}, {"type": "tick"}], expected_version=expected),
         service.put("u", {}, expected_version=expected),
         service.undo("u", expected_version=expected),
         service.restore("u", 0, expected_version=expected),
     ]
-    for one in asked:
+    for one in requests:
         with pytest.raises(VersionConflict) as caught:
             await wait_briefly(one)
         assert caught.value.ids["version"] == 1
@@ -229,20 +229,20 @@ async def test_a_universe_deleted_while_commands_wait_answers_them_all(
 
 
 @pytest.mark.parametrize("asked", READING)
-async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, asked: str) -> None:
+async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, requests: str) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [{"type": "tick"}] * 3)
     async with UniverseService(store).running() as service:
         store.before_reading = lambda: service.delete("u")
         with pytest.raises(UniverseNotFound):
-            await wait_briefly(READING[asked](service))
+            await wait_briefly(READING[requests](service))
         assert store.before_reading is None
 
 
 @pytest.mark.parametrize("asked", READING)
 async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
-    store: TroubledStore, asked: str
+    store: TroubledStore, requests: str
 ) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
@@ -255,23 +255,23 @@ async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_da
 
         store.before_reading = made_again
         with suppress(NotFound, NothingToUndo):
-            await wait_briefly(READING[asked](service))
+            await wait_briefly(READING[requests](service))
         assert store.before_reading is None
         await assert_log_intact(service)
 
 
-async def test_a_universe_made_again_with_the_id_of_a_deleted_one_starts_over(lasting: UniverseService) -> None:
-    await lasting.send("u", [{"type": "tick"}] * 3, key="k")
-    await lasting.delete("u")
-    await lasting.create("Again", universe_id="u")
-    assert await read_state(lasting) == EMPTY_STATE
-    assert (await lasting.send("u", add_star("sun"), key="k")).version == 1
-    async with lasting.keep_in_memory("u") as live:
+async def test_a_universe_made_again_with_the_id_of_a_deleted_one_starts_over(file_service: UniverseService) -> None:
+    await file_service.send("u", [{"type": "tick"}] * 3, key="k")
+    await file_service.delete("u")
+    await file_service.create("Again", universe_id="u")
+    assert await read_state(file_service) == EMPTY_STATE
+    assert (await file_service.send("u", add_star("sun"), key="k")).version == 1
+    async with file_service.keep_in_memory("u") as live:
         feed = live.open_feed()
-        await lasting.send("u", {"type": "tick"})
+        await file_service.send("u", {"type": "tick"})
         assert list_versions(feed, 1) == [2]
         assert not feed.is_closed
-    await assert_log_intact(lasting)
+    await assert_log_intact(file_service)
 
 
 @pytest.mark.parametrize("most", [0, 1_000])

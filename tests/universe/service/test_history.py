@@ -47,37 +47,37 @@ async def assert_versions(service: UniverseService, states: list[dict[str, Any]]
         assert await read_state(service, version=version) == state
 
 
-async def test_the_state_at_every_version_is_the_one_that_was_served_then(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
-    await assert_versions(lasting, states)
+async def test_the_state_at_every_version_is_the_one_that_was_served_then(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
+    await assert_versions(file_service, states)
     assert len({orjson.dumps(state) for state in states}) == len(states)
 
 
 @pytest.mark.parametrize("version", [-1, 8, 2**62])
 async def test_a_version_there_is_not_is_named_with_those_there_are(service: UniverseService, version: int) -> None:
     await recorded(service)
-    for asked in (service.view("u", version), service.restore("u", version), service.branch("u", version=version)):
+    for requests in (service.view("u", version), service.restore("u", version), service.branch("u", version=version)):
         with pytest.raises(VersionNotFound, match=str(version)) as caught:
-            await asked
+            await requests
         assert caught.value.ids["universeId"] == "u"
         assert "7" in caught.value.hint
     assert await read_version(service) == 7
 
 
-async def test_undoing_again_and_again_leads_back_to_the_start_and_no_further(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
+async def test_undoing_again_and_again_leads_back_to_the_start_and_no_further(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
     for steps, state in enumerate(reversed(states[:-1]), 1):
-        result = await lasting.undo("u")
+        result = await file_service.undo("u")
         assert result.version == 7 + steps
         assert result.events == [{"type": "stateRestored", "reason": "undo", "toVersion": 7 - steps}]
-        assert await read_state(lasting) == result.state.to_plain() == state
+        assert await read_state(file_service) == result.state.to_plain() == state
         states.append(state)
     with pytest.raises(NothingToUndo) as caught:
-        await lasting.undo("u")
+        await file_service.undo("u")
     assert (caught.value.code, caught.value.status) == ("nothing_to_undo", 409)
-    assert await read_version(lasting) == 14
-    await assert_versions(lasting, states)
-    await assert_log_intact(lasting)
+    assert await read_version(file_service) == 14
+    await assert_versions(file_service, states)
+    await assert_log_intact(file_service)
 
 
 async def test_time_is_undone_too(service: UniverseService) -> None:
@@ -150,12 +150,12 @@ async def test_a_new_universe_has_nothing_to_undo(service: UniverseService) -> N
     assert caught.value.ids["universeId"] == "u"
 
 
-async def test_undos_sent_at_once_each_take_back_one_change(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
-    results, errors = await gather_results([lasting.undo("u") for _ in range(3)])
+async def test_undos_sent_at_once_each_take_back_one_change(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
+    results, errors = await gather_results([file_service.undo("u") for _ in range(3)])
     assert (len(results), errors) == (3, [])
-    assert await read_state(lasting) == states[4]
-    await assert_log_intact(lasting)
+    assert await read_state(file_service) == states[4]
+    await assert_log_intact(file_service)
 
 
 async def test_listeners_are_notified_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
@@ -166,41 +166,41 @@ async def test_listeners_are_notified_of_a_restore_by_its_version_and_reason(ser
         frame = read_frames(feed, 7)
         assert list_versions(feed, 7) == [8]
     assert frame.startswith(b"id: 8\nevent: restore\n")
-    said = orjson.loads(frame.split(b"data: ")[1])
-    assert said == {"version": 8, "events": [{"type": "stateRestored", "reason": "undo", "toVersion": 6}]}
+    printed = orjson.loads(frame.split(b"data: ")[1])
+    assert printed == {"version": 8, "events": [{"type": "stateRestored", "reason": "undo", "toVersion": 6}]}
 
 
-async def test_a_state_put_in_place_is_logged_with_its_time_and_can_be_undone(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
+async def test_a_state_put_in_place_is_logged_with_its_time_and_can_be_undone(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
     given = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 77.5}
-    result = await lasting.put("u", given, expected_version=7)
+    result = await file_service.put("u", given, expected_version=7)
     assert (result.version, result.events) == (8, [{"type": "stateRestored", "reason": "put"}])
-    assert await read_state(lasting) == {**EMPTY_STATE, **given}
-    entry = (await read_log(lasting))[-1]
+    assert await read_state(file_service) == {**EMPTY_STATE, **given}
+    entry = (await read_log(file_service))[-1]
     assert entry.kind == "restore"
-    await lasting.send("u", {"type": "tick", "dt": 0.5})
-    assert (await read_state(lasting))["time"] == 78
-    await lasting.restore("u", 7)
-    assert await read_state(lasting) == states[7]
-    await assert_log_intact(lasting)
+    await file_service.send("u", {"type": "tick", "dt": 0.5})
+    assert (await read_state(file_service))["time"] == 78
+    await file_service.restore("u", 7)
+    assert await read_state(file_service) == states[7]
+    await assert_log_intact(file_service)
 
 
 async def test_a_branch_starts_with_the_state_of_the_universe_and_changes_independently(
-    lasting: UniverseService,
+    file_service: UniverseService,
 ) -> None:
-    states = await recorded(lasting)
+    states = await recorded(file_service)
     for version, state in enumerate(states):
-        branch = await lasting.branch("u", version=version)
+        branch = await file_service.branch("u", version=version)
         assert branch.name == f"Hven (at {version})"
-        assert await read_state(lasting, branch.id) == state
-        await lasting.send(branch.id, add_star("new"))
-        await lasting.send(branch.id, {"type": "tick", "dt": 100})
-        await assert_log_intact(lasting, branch.id)
-    await assert_versions(lasting, states)
-    assert await read_version(lasting) == 7
-    present = await lasting.branch("u", name="  Now ")
+        assert await read_state(file_service, branch.id) == state
+        await file_service.send(branch.id, add_star("new"))
+        await file_service.send(branch.id, {"type": "tick", "dt": 100})
+        await assert_log_intact(file_service, branch.id)
+    await assert_versions(file_service, states)
+    assert await read_version(file_service) == 7
+    present = await file_service.branch("u", name="  Now ")
     assert present.name == "Now"
-    assert await read_state(lasting, present.id) == states[7]
+    assert await read_state(file_service, present.id) == states[7]
 
 
 async def test_the_first_state_of_a_branch_cannot_be_undone(service: UniverseService) -> None:
@@ -266,9 +266,9 @@ async def test_a_rename_changes_the_name_and_the_time_and_nothing_else(service: 
 
 @pytest.mark.parametrize("name", ["", "   ", "n" * (NAME_CHARS + 1), None, 5, ["a"]])
 async def test_a_name_that_is_invalid_is_refused(service: UniverseService, name: Any) -> None:
-    for asked in (service.create(name), service.rename("u", name)):
+    for requests in (service.create(name), service.rename("u", name)):
         with pytest.raises(MalformedRequest) as caught:
-            await asked
+            await requests
         assert caught.value.ids["argument"] == "name"
     assert (await service.read_record("u")).name == "Hven"
 
@@ -283,16 +283,16 @@ async def test_an_id_that_is_invalid_is_refused(service: UniverseService, univer
 @pytest.mark.parametrize(
     "universe_id", ["__proto__", "🪐", "constructor", "x" * 200, "'; DROP TABLE log; --", "%", "U"]
 )
-async def test_an_odd_id_is_an_id_like_any_other(lasting: UniverseService, universe_id: str) -> None:
-    await lasting.create("Odd", universe_id=universe_id)
-    await lasting.send(universe_id, add_star(universe_id))
-    assert list((await read_state(lasting, universe_id))["stars"]) == [universe_id]
-    assert await read_state(lasting) == EMPTY_STATE
+async def test_an_odd_id_is_an_id_like_any_other(file_service: UniverseService, universe_id: str) -> None:
+    await file_service.create("Odd", universe_id=universe_id)
+    await file_service.send(universe_id, add_star(universe_id))
+    assert list((await read_state(file_service, universe_id))["stars"]) == [universe_id]
+    assert await read_state(file_service) == EMPTY_STATE
     with pytest.raises(Conflict):
-        await lasting.create("Again", universe_id=universe_id)
-    await lasting.delete(universe_id)
+        await file_service.create("Again", universe_id=universe_id)
+    await file_service.delete(universe_id)
     with pytest.raises(UniverseNotFound):
-        await lasting.read_record(universe_id)
+        await file_service.read_record(universe_id)
 
 
 async def test_deleting_removes_the_log_snapshots_and_keys(service: UniverseService) -> None:

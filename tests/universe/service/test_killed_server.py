@@ -64,8 +64,8 @@ class Client:
             headers={"Idempotency-Key": request.key},
         )
         assert answer.status_code == 200, answer.text
-        said = answer.json()
-        request.version, request.events = said["version"], said["events"]
+        printed = answer.json()
+        request.version, request.events = printed["version"], printed["events"]
 
 
 def kill_after(served: Served, clients: list[Client], answers: int) -> None:

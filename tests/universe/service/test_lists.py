@@ -25,17 +25,17 @@ LOST = {"type": "removeStar", "id": "lost"}
 
 
 async def test_each_command_sees_the_effects_of_earlier_ones_and_has_its_own_entry(
-    lasting: UniverseService,
+    file_service: UniverseService,
 ) -> None:
     commands = [add_star("sun"), add_star("earth", "sun"), {"type": "detachStar", "childId": "earth"}, TICK]
-    async with lasting.keep_in_memory("u") as live:
-        result = await lasting.send("u", commands)
+    async with file_service.keep_in_memory("u") as live:
+        result = await file_service.send("u", commands)
         assert list_versions(live.open_feed(), 4) == []
     assert result.version == 4
     assert [event["type"] for event in result.events] == ["starAdded", "starAdded", "starDetached"]
-    assert [one["type"] for one in await list_commands(lasting)] == ["addStar", "addStar", "detachStar", "tick"]
-    assert (await read_state(lasting))["rootIds"] == ["sun", "earth"]
-    await assert_log_intact(lasting)
+    assert [one["type"] for one in await list_commands(file_service)] == ["addStar", "addStar", "detachStar", "tick"]
+    assert (await read_state(file_service))["rootIds"] == ["sun", "earth"]
+    await assert_log_intact(file_service)
 
 
 @pytest.mark.parametrize("place", [0, 1, 4])
@@ -75,16 +75,16 @@ async def test_a_single_refused_command_has_no_index(service: UniverseService) -
     assert "index" not in caught.value.ids
 
 
-async def test_lists_sent_at_once_are_never_mixed(lasting: UniverseService) -> None:
-    asked = [lasting.send("u", [add_star(f"{n}-{k}") for k in range(5)]) for n in range(20)]
-    results, errors = await gather_results(asked)
+async def test_lists_sent_at_once_are_never_mixed(file_service: UniverseService) -> None:
+    requests = [file_service.send("u", [add_star(f"{n}-{k}") for k in range(5)]) for n in range(20)]
+    results, errors = await gather_results(requests)
     assert errors == []
     assert sorted(one.version for one in results) == list(range(5, 101, 5))
-    written = [one["id"] for one in await list_commands(lasting)]
+    written = [one["id"] for one in await list_commands(file_service)]
     for start in range(0, 100, 5):
         first = written[start].split("-")[0]
         assert written[start : start + 5] == [f"{first}-{k}" for k in range(5)]
-    await assert_log_intact(lasting)
+    await assert_log_intact(file_service)
 
 
 async def test_a_refused_list_leaves_nothing_to_the_lists_written_with_it(
@@ -117,11 +117,11 @@ async def test_an_empty_list_and_one_too_long_are_refused(service: UniverseServi
 
 
 async def test_a_body_removed_and_added_again_in_one_list_has_the_place_that_the_log_gives_it(
-    lasting: UniverseService,
+    file_service: UniverseService,
 ) -> None:
     """Positions come without ids, in the order of the bodies: at one version there is one order."""
-    await lasting.send("u", [add_star("a"), add_star("b")])
-    await lasting.send("u", [{"type": "removeStar", "id": "a"}, add_star("a")])
-    served = list((await read_state(lasting))["stars"])
-    await lasting.send("u", TICK)
-    assert list((await read_state(lasting, version=4))["stars"]) == served
+    await file_service.send("u", [add_star("a"), add_star("b")])
+    await file_service.send("u", [{"type": "removeStar", "id": "a"}, add_star("a")])
+    served = list((await read_state(file_service))["stars"])
+    await file_service.send("u", TICK)
+    assert list((await read_state(file_service, version=4))["stars"]) == served

@@ -54,7 +54,7 @@ async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_
         feed = live.open_feed()
         result = await service.send("u", add_star("sun"))
         assert list_versions(feed) == [1]
-        told = read_frames(feed)
+        reply = read_frames(feed)
     assert result.events == [{"type": "starAdded", "id": "sun"}]
     (entry,) = await read_log(service)
     assert (entry.kind, orjson.loads(entry.body), orjson.loads(entry.events)) == (
@@ -62,8 +62,8 @@ async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_
         add_star("sun"),
         result.events,
     )
-    said = orjson.loads(told.split(b"data: ")[1])
-    assert said == {"version": 1, "command": add_star("sun"), "events": result.events}
+    printed = orjson.loads(reply.split(b"data: ")[1])
+    assert printed == {"version": 1, "command": add_star("sun"), "events": result.events}
 
 
 async def test_a_change_that_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
@@ -178,7 +178,7 @@ async def test_an_unknown_command_is_named_and_never_reaches_the_store(
 
 @requirement("UN-14", "UN-16")
 async def test_every_request_for_an_unknown_universe_names_it(service: UniverseService) -> None:
-    asked = [
+    requests = [
         service.send("u-missing", {"type": "tick"}),
         service.put("u-missing", {}),
         service.undo("u-missing"),
@@ -189,7 +189,7 @@ async def test_every_request_for_an_unknown_universe_names_it(service: UniverseS
         service.rename("u-missing", "x"),
         service.delete("u-missing"),
     ]
-    for one in asked:
+    for one in requests:
         with pytest.raises(UniverseNotFound, match="u-missing") as caught:
             await one
         assert caught.value.ids["universeId"] == "u-missing"
@@ -228,13 +228,13 @@ async def test_an_invalid_state_is_refused_before_anything_is_written(
 
 async def test_a_refused_command_does_not_affect_others_sent_at_the_same_time(service: UniverseService) -> None:
     """Commands sent at once are written together; each is answered for itself."""
-    asked = [
+    requests = [
         service.send("u", add_star("a")),
         service.send("u", {"type": "removeStar", "id": "x"}),
         service.send("u", add_star("b")),
         service.send("u", {"type": "removeStar", "id": "a"}),
     ]
-    outcomes = await wait_briefly(asyncio.gather(*asked, return_exceptions=True))
+    outcomes = await wait_briefly(asyncio.gather(*requests, return_exceptions=True))
     assert isinstance(outcomes[1], StarNotFound)
     assert [one.version for one in outcomes if not isinstance(one, BaseException)] == [1, 2, 3]
     assert (await read_state(service))["rootIds"] == ["b"]
@@ -267,24 +267,24 @@ async def test_time_beyond_exact_integers_becomes_a_float_or_is_refused(service:
 async def test_a_listener_to_all_universes_is_notified_of_every_change_and_no_more_after_it_left(
     service: UniverseService,
 ) -> None:
-    told: asyncio.Queue[Change] = asyncio.Queue()
-    leave = service.add_change_listener(told.put_nowait)
+    reply: asyncio.Queue[Change] = asyncio.Queue()
+    leave = service.add_change_listener(reply.put_nowait)
     await service.send("u", {"type": "tick"})
-    assert await wait_briefly(told.get()) == Change("u", 1)
+    assert await wait_briefly(reply.get()) == Change("u", 1)
     await service.create("Other", universe_id="v")
-    assert await wait_briefly(told.get()) == Change("v", 0)
+    assert await wait_briefly(reply.get()) == Change("v", 0)
     await service.delete("v")
-    assert await wait_briefly(told.get()) == Change("v", None)
+    assert await wait_briefly(reply.get()) == Change("v", None)
     leave()
     second: asyncio.Queue[Change] = asyncio.Queue()
     service.add_change_listener(second.put_nowait)
     await service.send("u", {"type": "tick"})
     assert await wait_briefly(second.get()) == Change("u", 2)
-    assert told.empty()
+    assert reply.empty()
 
 
 async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(service: UniverseService) -> None:
-    told: asyncio.Queue[Change] = asyncio.Queue()
+    reply: asyncio.Queue[Change] = asyncio.Queue()
 
     def fail(_change: Change) -> None:
         raise RuntimeError("this listener is broken")
@@ -292,8 +292,8 @@ async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(se
     leave = service.add_change_listener(fail)
     await service.send("u", {"type": "tick"})
     leave()
-    service.add_change_listener(told.put_nowait)
+    service.add_change_listener(reply.put_nowait)
     await service.send("u", {"type": "tick"})
     async with asyncio.timeout(2):
-        while (await told.get()) != Change("u", 2):
+        while (await reply.get()) != Change("u", 2):
             pass

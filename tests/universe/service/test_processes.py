@@ -27,8 +27,8 @@ TICK = {"type": "tick"}
 
 
 @pytest.fixture
-async def here(lasting: UniverseService) -> UniverseService:
-    return lasting
+async def here(file_service: UniverseService) -> UniverseService:
+    return file_service
 
 
 @pytest.fixture
@@ -51,17 +51,17 @@ async def unaware(here: UniverseService, file: Path, monkeypatch: pytest.MonkeyP
 async def heard_from(here: UniverseService, there: UniverseService) -> None:
     """Until each is told of what the other does; what was done before a service began is nothing it is told of."""
     for one, other in ((here, there), (there, here)):
-        told = asyncio.Event()
+        reply = asyncio.Event()
         leave = other.add_change_listener(
-            lambda change, told=told: told.set() if change.universe_id == "probe" else None
+            lambda change, reply=reply: reply.set() if change.universe_id == "probe" else None
         )
         await one.create("Probe", universe_id="probe")
         async with asyncio.timeout(SOON_S):
-            while not told.is_set():
+            while not reply.is_set():
                 await one.send("probe", TICK)
                 try:
                     async with asyncio.timeout(0.5):
-                        await told.wait()
+                        await reply.wait()
                 except TimeoutError:
                     continue
         leave()
@@ -122,12 +122,12 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
 async def test_a_universe_made_in_one_process_is_known_and_announced_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
-    told: asyncio.Queue[Change] = asyncio.Queue()
-    there.add_change_listener(told.put_nowait)
+    reply: asyncio.Queue[Change] = asyncio.Queue()
+    there.add_change_listener(reply.put_nowait)
     made = await here.create("New")
     assert (await there.send(made.id, TICK)).version == 1
     async with asyncio.timeout(SOON_S):
-        while (await told.get()).universe_id != made.id:
+        while (await reply.get()).universe_id != made.id:
             pass
 
 

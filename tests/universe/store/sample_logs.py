@@ -96,16 +96,16 @@ class ChangeCollector:
 
 @asynccontextmanager
 async def collect_changes(store: Store) -> AsyncGenerator[ChangeCollector]:
-    heard = ChangeCollector()
-    task = asyncio.create_task(heard.listen(store))
+    received = ChangeCollector()
+    task = asyncio.create_task(received.listen(store))
     await asyncio.sleep(0)  # the task begins
     try:
-        yield heard
+        yield received
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-def _are_within(expected: tuple[Change, ...], told: list[Change]) -> bool:
-    rest = iter(told)
+def _are_within(expected: tuple[Change, ...], reply: list[Change]) -> bool:
+    rest = iter(reply)
     return all(change in rest for change in expected)

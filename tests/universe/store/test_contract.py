@@ -388,28 +388,30 @@ class TestChanges:
 
     async def test_concurrent_changes_are_all_announced(self, store: Store) -> None:
         ids = {f"u{n}" for n in range(40)}
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             await asyncio.gather(*(create_universe(store, universe_id) for universe_id in ids))
             await asyncio.gather(*(store.append(i, 0, entries(1, 2, i)) for i in ids))
-            await heard.until_so(lambda: {change.universe_id for change in heard.changes if change.version == 2} == ids)
+            await received.until_so(
+                lambda: {change.universe_id for change in received.changes if change.version == 2} == ids
+            )
 
     async def test_a_refused_command_is_not_announced(self, store: Store) -> None:
         await create_universe(store, count=1)
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             await attempt(store.append("u", 7, [entry(8)]))
             await attempt(store.append("missing", 0, [entry(1, "missing")]))
             await attempt(store.create(record()))
             await store.delete("missing")
             await create_universe(store, "last")
-            await heard.until(Change("last", 0))
-            assert set(heard.changes) <= {Change("last", 0), Change("u", 1)}
+            await received.until(Change("last", 0))
+            assert set(received.changes) <= {Change("last", 0), Change("u", 1)}
 
     async def test_who_has_stopped_listening_stops_no_other_caller(self, store: Store) -> None:
         async with collect_changes(store):
             await create_universe(store, "first")
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             await create_universe(store)
-            await heard.until(Change("u", 0))
+            await received.until(Change("u", 0))
 
 
 class TestTwoStoresAtOnePlace:
@@ -449,14 +451,14 @@ class TestTwoStoresAtOnePlace:
 
     async def test_one_is_notified_of_the_changes_of_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
-        async with collect_changes(one) as heard:
-            await heard.until_others_are_heard(other)
+        async with collect_changes(one) as received:
+            await received.until_others_are_heard(other)
             await create_universe(other, "u", 1)
-            await heard.until(Change("u", 1))
+            await received.until(Change("u", 1))
             await other.append("u", 1, entries(2, 5))
-            await heard.until(Change("u", 5))
+            await received.until(Change("u", 5))
             await other.delete("u")
-            await heard.until(Change("u", None))
+            await received.until(Change("u", None))
 
     async def test_a_store_opened_later_finds_the_stored_universes(self, address: str) -> None:
         first = make_store(address)

@@ -42,16 +42,16 @@ async def found(store: MemoryStore) -> list[tuple[int, str]]:
 
 
 async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -> None:
-    told: list[tuple[int, int]] = []
+    reply: list[tuple[int, int]] = []
 
     def tell(done: int, of: int) -> None:
-        told.append((done, of))
+        reply.append((done, of))
 
     verdict = await verify_log(store, "u", tell)
     head = {"version": 6, "digest": store._universes["u"].log[-1].digest.hex()}
     counts: dict[str, Any] = {"entries": 6, "snapshots": 1, "problems": []}
     assert verdict.as_dict() == {"universeId": "u", "ok": True, **counts, "head": head, "mark": None}
-    assert told == [(6, 6)]
+    assert reply == [(6, 6)]
 
 
 async def test_a_universe_that_does_not_exist_cannot_be_verified(store: MemoryStore) -> None:

@@ -179,9 +179,9 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
 async def test_the_verdict_has_the_mark_and_the_head_of_the_log(tmp_path: Path) -> None:
     await grown(tmp_path / "u.db", 4)
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
-        said = (await verify_log(service.store, "u")).as_dict()
+        printed = (await verify_log(service.store, "u")).as_dict()
         (last,) = await service.store.read_entries("u", after=3, limit=1)
-    assert said["head"] == said["mark"] == {"version": 4, "digest": last.digest.hex()}
+    assert printed["head"] == printed["mark"] == {"version": 4, "digest": last.digest.hex()}
 
 
 # What is not suspected

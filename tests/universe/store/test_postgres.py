@@ -105,7 +105,7 @@ class TestServerThatGoes:
         self, store: PostgresStore, postgres_server: PostgresServer, how: signal.Signals
     ) -> None:
         await create_universe(store, count=3)
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             postgres_server.stop(how)
             try:
                 await is_down(store)
@@ -114,7 +114,7 @@ class TestServerThatGoes:
             await works_again(store.ping)
             assert await read_log(store) == entries(1, 3)
             await works_again(lambda: store.append("u", 3, [entry(4)]))
-            await heard.until(Change("u", 4))
+            await received.until(Change("u", 4))
 
     async def test_acknowledged_changes_survive_a_crash_of_the_server(
         self, store: PostgresStore, postgres_server: PostgresServer, postgres_dsn: str
@@ -233,35 +233,35 @@ class TestListening:
     ) -> None:
         for universe_id in ("still", "moved", "deleted", "made anew"):
             await create_universe(store, universe_id, 1)
-        async with collect_changes(far) as heard:
+        async with collect_changes(far) as received:
             await create_universe(store, "last")
-            await heard.until(Change("last", 0))
+            await received.until(Change("last", 0))
             wire.cut()
             await store.append("moved", 1, entries(2, 4, "moved"))
             await store.delete("deleted")
             await store.delete("made anew")
             await create_universe(store, "made anew", 1)
             await create_universe(store, "new", 2)
-            del heard.changes[:]
+            del received.changes[:]
             wire.mend()
-            await heard.until(Change("moved", 4))
-            await heard.until(Change("deleted", None))
-            await heard.until(Change("made anew", None), Change("made anew", 1))
-            await heard.until(Change("new", 2))
+            await received.until(Change("moved", 4))
+            await received.until(Change("deleted", None))
+            await received.until(Change("made anew", None), Change("made anew", 1))
+            await received.until(Change("new", 2))
             await store.append("new", 2, entries(3, 3, "new"))
-            await heard.until(Change("new", 3))
-            assert "still" not in {change.universe_id for change in heard.changes}
+            await received.until(Change("new", 3))
+            assert "still" not in {change.universe_id for change in received.changes}
 
     async def test_a_connection_that_the_server_ended_is_made_again(
         self, store: PostgresStore, postgres_server: PostgresServer
     ) -> None:
         await create_universe(store)
         ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ 'SELECT id, version, serial'"
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             for version in range(3):
                 assert "t" in postgres_server.sql(f"{ending} AND pid <> pg_backend_pid()")
                 await works_again(lambda version=version: store.append("u", version, [entry(version + 1)]))
-                await heard.until(Change("u", version + 1))
+                await received.until(Change("u", version + 1))
 
     async def test_a_server_that_died_without_a_word_is_noticed(
         self, store: PostgresStore, far: PostgresStore, wire: Wire, monkeypatch: pytest.MonkeyPatch
@@ -269,7 +269,7 @@ class TestListening:
         monkeypatch.setattr(postgres_listener, "_BEAT_S", 0.1)
         await far._listener.stop()
         await far._listener.start()
-        async with collect_changes(far) as heard:
+        async with collect_changes(far) as received:
             wire.die()
             listened = far._listener._connection
             async with asyncio.timeout(SOON_S):
@@ -277,21 +277,21 @@ class TestListening:
                     await asyncio.sleep(0.01)
             await create_universe(store)
             wire.mend()
-            await heard.until(Change("u", 0))
+            await received.until(Change("u", 0))
 
     async def test_two_places_in_one_database_receive_nothing_from_each_other(
         self, store: PostgresStore, postgres_server: PostgresServer
     ) -> None:
         async with (
             opened(postgres_server.dsn(search_path=postgres_server.schema())) as other,
-            collect_changes(store) as heard,
+            collect_changes(store) as received,
             collect_changes(other) as heard_there,
         ):
             await create_universe(other, "there")
             await create_universe(store, "here")
-            await heard.until(Change("here", 0))
+            await received.until(Change("here", 0))
             await heard_there.until(Change("there", 0))
-            assert heard.changes == [Change("here", 0)]
+            assert received.changes == [Change("here", 0)]
             assert heard_there.changes == [Change("there", 0)]
 
     async def test_who_listens_is_let_go_when_the_store_closes(self, store: PostgresStore) -> None:
@@ -312,14 +312,14 @@ class TestListening:
         self, store: PostgresStore, postgres_dsn: str
     ) -> None:
         await create_universe(store)
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             async with (
                 run_append_process(postgres_dsn, "a", times=25) as one,
                 run_append_process(postgres_dsn, "b", times=25) as two,
             ):
-                said = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
-            await heard.until(*(Change("u", version) for version in range(1, 51)))
-        assert said == list(range(1, 51))
+                printed = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
+            await received.until(*(Change("u", version) for version in range(1, 51)))
+        assert printed == list(range(1, 51))
         log = await read_log(store)
         assert all(one.is_intact("u") for one in log)
         bodies = [orjson.loads(one.body) for one in log]
@@ -375,9 +375,9 @@ class TestWhatItKeeps:
 
     async def test_the_longest_id_is_stored_and_announced(self, store: PostgresStore) -> None:
         longest = "".join(chr(0x1F300 + n % 500) for n in range(500))
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             await create_universe(store, longest, 1)
-            await heard.until(Change(longest, 1))
+            await received.until(Change(longest, 1))
         assert await store.read_record(longest) == record(longest, 1)
 
     async def test_ids_sort_alike_for_any_collation_of_the_database(self, postgres_server: PostgresServer) -> None:

@@ -49,7 +49,7 @@ STORY: list[dict[str, Any]] = [
 """Commands, and states of earlier versions that are put back."""
 
 
-def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
+def reply(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
     """The log of a story, and the state after each of its entries, the empty one first."""
     log: list[Entry] = []
     states = [EMPTY]
@@ -69,7 +69,7 @@ def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
     return log, states
 
 
-LOG, STATES = told(STORY)
+LOG, STATES = reply(STORY)
 LAST = len(LOG)
 
 
@@ -191,7 +191,7 @@ async def test_an_unknown_version_is_not_found() -> None:
 
 
 async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -> None:
-    log, states = told([added(f"star {n}", None, note="x" * 2_000) for n in range(60)])
+    log, states = reply([added(f"star {n}", None, note="x" * 2_000) for n in range(60)])
     store = await kept(log)
     assert (await rebuild_replica(store, "u")).state == states[-1]
     plain = orjson.dumps(states[40].to_plain())
@@ -202,7 +202,7 @@ async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -
 
 async def test_bodies_keep_the_order_in_which_they_came() -> None:
     names = [f"{n * 37 % 50:02}" for n in range(50)]
-    log, states = told([added(name, None) for name in names])
+    log, states = reply([added(name, None) for name in names])
     store = await kept(log)
     assert list((await rebuild_replica(store, "u")).mirror.to_plain()["stars"]) == names
     ordered = orjson.dumps({**states[30].to_plain(), "stars": {name: states[30].stars[name] for name in names[:30]}})

@@ -84,21 +84,21 @@ class TestGroups:
     async def test_many_appends_at_once_end_in_one_commit(self, store: SqliteStore) -> None:
         ids = [f"u{n}" for n in range(100)]
         await asyncio.gather(*(create_universe(store, universe_id) for universe_id in ids))
-        said: list[str] = []
+        printed: list[str] = []
         gate = Gate(store)
-        writing_connection(store).set_trace_callback(said.append)
+        writing_connection(store).set_trace_callback(printed.append)
         await asyncio.gather(gate.open_for(len(ids)), *(store.append(i, 0, entries(1, 2, i)) for i in ids))
-        assert said.count("COMMIT") == 2  # that of the gate is one
+        assert printed.count("COMMIT") == 2  # that of the gate is one
         assert [await read_log(store, i) for i in ids] == [entries(1, 2, i) for i in ids]
 
     async def test_no_more_than_512_appends_end_in_one_commit(self, store: SqliteStore) -> None:
         await create_universe(store)
-        said: list[str] = []
+        printed: list[str] = []
         gate = Gate(store)
-        writing_connection(store).set_trace_callback(said.append)
+        writing_connection(store).set_trace_callback(printed.append)
         pieces = [store.rename("u", f"name {n}", "now") for n in range(513)]
         await asyncio.gather(gate.open_for(len(pieces)), *pieces)
-        assert said.count("COMMIT") == 1 + 2  # that of the gate is one
+        assert printed.count("COMMIT") == 1 + 2  # that of the gate is one
 
     async def test_a_refused_job_fails_alone(self, store: SqliteStore) -> None:
         await create_universe(store)
@@ -145,12 +145,12 @@ class TestGroups:
     async def test_who_does_not_wait_for_the_answer_disturbs_no_other_caller(self, store: SqliteStore) -> None:
         await create_universe(store)
         gate = Gate(store)
-        impatient, patient = (asyncio.create_task(store.append("u", n, [entry(n + 1)])) for n in range(2))
+        short_timeouts, patient = (asyncio.create_task(store.append("u", n, [entry(n + 1)])) for n in range(2))
         await asyncio.sleep(0)
-        impatient.cancel()
+        short_timeouts.cancel()
         gate.open()
         await patient
-        assert impatient.cancelled()
+        assert short_timeouts.cancelled()
         assert await read_log(store) == [entry(1), entry(2)]
 
 
@@ -171,8 +171,8 @@ class TestOtherProcesses:
             run_append_process(address, "a", times=40, batch=2) as one,
             run_append_process(address, "b", times=40, batch=2) as two,
         ):
-            said = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
-        assert said == list(range(2, 162, 2))
+            printed = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
+        assert printed == list(range(2, 162, 2))
         log = await read_log(store)
         assert [one.version for one in log] == list(range(1, 161))
         assert all(one.is_intact("u") for one in log)
@@ -183,21 +183,21 @@ class TestOtherProcesses:
 
     async def test_changes_of_another_process_are_reported(self, store: SqliteStore, path: Path) -> None:
         await create_universe(store)
-        async with collect_changes(store) as heard, run_append_process(f"sqlite:///{path}") as process:
-            await heard.until_so(lambda: heard.changes, "the first change")
+        async with collect_changes(store) as received, run_append_process(f"sqlite:///{path}") as process:
+            await received.until_so(lambda: received.changes, "the first change")
             kill_process(process)
             while await read_acknowledged(process):
                 pass
             found = await store.read_record("u")
             assert found is not None
-            await heard.until(Change("u", found.version))
+            await received.until(Change("u", found.version))
 
     async def test_changes_just_after_the_listener_started_are_reported(self, store: SqliteStore, path: Path) -> None:
         await create_universe(store)
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("UPDATE universes SET version = 7")
-            await heard.until(Change("u", 7), within_s=1)
+            await received.until(Change("u", 7), within_s=1)
 
     @pytest.mark.parametrize(
         "failure", [DatabaseUnusable("The disk does not answer."), sqlite3.OperationalError("interrupted")]
@@ -216,10 +216,10 @@ class TestOtherProcesses:
             return poll(connection, seen)
 
         monkeypatch.setattr(sqlite, "_read_versions", poll_and_fail_twice)
-        async with collect_changes(store) as heard:
+        async with collect_changes(store) as received:
             async with run_append_process(f"sqlite:///{path}", times=1) as process:
                 assert await wait_until_finished(process) == [1]
-            await heard.until(Change("u", 1))
+            await received.until(Change("u", 1))
         assert len(failures) == 2
 
     async def test_a_file_that_another_process_keeps_locked_is_unavailable_until_it_lets_go(

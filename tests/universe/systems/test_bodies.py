@@ -49,8 +49,8 @@ def test_a_source_is_the_same_wherever_it_is_cited() -> None:
     for name in systems.list_system_names():
         for body in systems.load_system(name)["stars"].values():
             for source in body["sources"]:
-                told = {field: value for field, value in source.items() if field != "fields"}
-                assert seen.setdefault(source["id"], told) == told
+                reply = {field: value for field, value in source.items() if field != "fields"}
+                assert seen.setdefault(source["id"], reply) == reply
     assert len(seen) > 15
 
 

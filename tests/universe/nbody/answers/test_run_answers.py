@@ -192,11 +192,11 @@ def test_differences_name_the_resonance_that_broke_and_the_swing_that_widened() 
     first = {**answers, "resonances": [angle("librates", 30.0), angle("librates", 10.0, other)]}
     wider = {**answers, "resonances": [angle("librates", 37.0), angle("librates", 10.0, other)]}
     broken = {**answers, "resonances": [angle("circulates", None), angle("librates", 10.0, other)]}
-    said = compare_answers(first, wider)["verdict"]
-    assert "All 2 Laplace angles librate in both." in said
-    assert "λ(c) - 3 λ(d) + 2 λ(e) from 30 to 37 degrees" in said
-    said = compare_answers(first, broken)["verdict"]
-    assert "1 Laplace angle changed from 'librates' to 'circulates': λ(c) - 3 λ(d) + 2 λ(e)." in said
+    printed = compare_answers(first, wider)["verdict"]
+    assert "All 2 Laplace angles librate in both." in printed
+    assert "λ(c) - 3 λ(d) + 2 λ(e) from 30 to 37 degrees" in printed
+    printed = compare_answers(first, broken)["verdict"]
+    assert "1 Laplace angle changed from 'librates' to 'circulates': λ(c) - 3 λ(d) + 2 λ(e)." in printed
 
 
 def test_nothing_is_claimed_about_the_difference_to_an_untrustworthy_run() -> None:
