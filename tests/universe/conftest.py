@@ -1,4 +1,4 @@
-"""Stores to keep universes in, a real PostgreSQL among them wherever one can be started."""
+"""PostgreSQL for the stores of universes, where a server can be started."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command line: what each command says of a universe, and how each fails."""
+"""The command line: the output of each command and its errors."""
 
 import io
 import json

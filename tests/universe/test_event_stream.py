@@ -1,4 +1,4 @@
-"""The event stream: everything once, in order, from any point on, for whoever keeps up and whoever does not."""
+"""Event streams: every change once, in order, from any version on, for fast and slow listeners."""
 
 import asyncio
 import json

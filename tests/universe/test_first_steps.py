@@ -1,4 +1,4 @@
-"""A new user at the command line: every help has examples, and every mistake names the way out."""
+"""The command line for a new user: every help has examples, and every error a remedy."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""A crowd of listeners: each receives every event, the server's memory stays bounded, and others are answered."""
+"""Many listeners: each receives every event, and the memory of the server stays bounded."""
 
 import asyncio
 import resource

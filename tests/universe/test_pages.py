@@ -1,4 +1,4 @@
-"""The pages for people: they need no script and nothing from elsewhere, and nothing foreign in them can act."""
+"""The HTML pages need no scripts and no external content, and escape all texts."""
 
 from collections.abc import Generator
 from html.parser import HTMLParser

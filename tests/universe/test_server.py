@@ -1,4 +1,4 @@
-"""`universe serve` as a process: how it starts, whom it lets in, what keeps it from starting, and how it ends."""
+"""`universe serve` as a process: its start, access control, start errors and end."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Two servers of one PostgreSQL database: one order, one state, one end for everybody."""
+"""Two servers of one PostgreSQL database: one order and one state for all clients."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Universes as nodes of workflows."""
+"""Workflow nodes for universes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Numbers as papers write them."""
+"""Parsing of numbers in papers."""
 
 from decimal import Decimal
 

@@ -1,4 +1,4 @@
-"""Whether a location contains the number that a body carries."""
+"""Checks of values against the locations of their sources."""
 
 from decimal import Decimal
 from typing import Any, Final

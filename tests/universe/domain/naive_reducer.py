@@ -1,4 +1,4 @@
-"""The rules of the 25 commands, written a second time: as plainly as can be, on a copy of the whole state."""
+"""A second, naive implementation of the 25 commands on a copy of the whole state."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""Entities, commands and states made on the spot."""
+"""Sample entities, commands and states."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast

@@ -1,4 +1,4 @@
-"""Commands of every kind, with few and odd ids so that they meet."""
+"""Hypothesis strategies for commands of every kind, with few and odd ids that collide."""
 
 from typing import Any, Final
 

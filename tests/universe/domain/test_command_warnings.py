@@ -1,4 +1,4 @@
-"""Warnings about accepted commands never fail, and never come with a command that names what is there."""
+"""Warnings about accepted commands never fail, and are absent for commands about existing entities."""
 
 from hypothesis import given, settings
 

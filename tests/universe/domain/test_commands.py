@@ -1,4 +1,4 @@
-"""What is a command and what is none, and what whoever sent it is told."""
+"""Parsing of commands, and the errors for malformed ones."""
 
 import math
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""The names of what a universe is made of, and which of them must be there."""
+"""The fields of entities, and which of them are required."""
 
 from typing import Any, Final
 

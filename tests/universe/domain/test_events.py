@@ -1,4 +1,4 @@
-"""What a refusal says, and that every kind of it can happen."""
+"""Messages of refusals; every kind of refusal can occur."""
 
 from typing import Final
 

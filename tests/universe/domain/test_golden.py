@@ -1,4 +1,4 @@
-"""Every recorded step, against what was recorded."""
+"""Recorded commands give the recorded states and events."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""Groups: adding, changing, removing, and what is in them."""
+"""Commands for groups and their members."""
 
 from time import process_time
 from typing import Any

@@ -1,4 +1,4 @@
-"""What holds whatever is sent: the reducer against the same rules written plainly, and against itself."""
+"""Properties of the reducer for any commands, and its agreement with a naive implementation."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""What a state is, what is none, and that states share what they have in common."""
+"""Validation of states, and sharing between states."""
 
 import math
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What must hold of any generated universe, found out from its plain state alone."""
+"""Checks that hold for every generated universe, from its plain state."""
 
 import math
 from collections.abc import Iterator, Mapping

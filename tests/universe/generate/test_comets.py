@@ -1,4 +1,4 @@
-"""Comets: on true ellipses that come as near to their star as they say, and not into it."""
+"""Comets are on true ellipses that do not enter their star."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""Settings: what loads, what presets fill in, and what is refused with a word on what is allowed."""
+"""Settings and presets of generated universes, and the errors for invalid ones."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the sliders do: every one of them changes what it is named after, and in the right direction."""
+"""Each setting changes the contents of a generated universe in the right direction."""
 
 import math
 from itertools import pairwise

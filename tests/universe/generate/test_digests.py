@@ -1,4 +1,4 @@
-"""What each preset grows from a seed never changes: people name universes by their seeds."""
+"""The universe of a seed never changes, because people name universes by their seeds."""
 
 import hashlib
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""Whole universes: the same for the same seed anywhere, sound for every seed, never too large."""
+"""Whole generated universes: reproducible, valid and limited in size."""
 
 import hashlib
 import math

@@ -1,4 +1,4 @@
-"""What each topology makes, on average and at most."""
+"""The bodies of each topology, on average and at most."""
 
 from collections import Counter
 from statistics import fmean

@@ -1,4 +1,4 @@
-"""The stream of random numbers: the same as recorded, fair, and never endless."""
+"""The random number generator repeats recorded numbers and is unbiased."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""The official client, and what must hold for every answer it gets."""
+"""Calls of the official MCP client, with checks of every reply."""
 
 import json
 from typing import Any, NoReturn

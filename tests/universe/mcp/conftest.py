@@ -1,4 +1,4 @@
-"""One server for each worker, for all that leave it as it is; a universe and clients of their own for each test."""
+"""One server for each worker; a universe and clients for each test."""
 
 import asyncio
 import threading

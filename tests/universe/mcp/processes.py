@@ -1,4 +1,4 @@
-"""The real server: the command as a person starts it, in a process of its own."""
+"""`universe serve` in a separate process."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A store in memory that breaks down in ways no store should."""
+"""A store in memory that fails on request."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator

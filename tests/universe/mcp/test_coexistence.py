@@ -1,4 +1,4 @@
-"""MCP beside REST: the routes that were there are as they were, and neither stream hears the other."""
+"""MCP beside REST: the routes are unchanged, and the streams are separate."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""What a failing call answers: that it failed, why, in which universe, and what to do."""
+"""Errors of MCP tools: the reason, the universe and a remedy."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""What nobody should send, and what the server makes of it: an error, and the next call."""
+"""Hostile input gets an error, and the next call works."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Many agents on one universe: nothing is lost, nothing is done twice, everybody sees the same order."""
+"""Many clients on one universe: no change is lost or applied twice, and all see one order."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Messages that are none, many at once, and clients that leave: the server answers what it can and goes on."""
+"""Invalid messages, batches and disconnecting clients do not disturb the server."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the reading tools answer: the state, whole and in parts, and the listing of commands."""
+"""The reading tools: the state, whole and in parts, and the listing of commands."""
 
 from json import dumps
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What can be read beside the tools, and who is told when it changes."""
+"""MCP resources and their subscriptions."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What sending a command does and answers, and that REST does and answers the same."""
+"""Commands over MCP, with the same effects and replies as over REST."""
 
 import asyncio
 from json import dumps

@@ -1,4 +1,4 @@
-"""Sessions: how they begin, that each is one client's own, how they end, and that nothing is left of them."""
+"""MCP sessions: their start, isolation, end and clean-up."""
 
 import asyncio
 import gc

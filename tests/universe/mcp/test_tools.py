@@ -1,4 +1,4 @@
-"""What a client is told of the tools before it calls one, and that it is true."""
+"""The published descriptions and schemas of the tools are accurate."""
 
 from json import dumps, loads
 from typing import Any

@@ -1,4 +1,4 @@
-"""The endpoint as HTTP sees it: methods, addresses, headers, versions, sizes, and who may call."""
+"""The MCP endpoint over HTTP: methods, addresses, headers, versions, sizes and access."""
 
 import asyncio
 import json

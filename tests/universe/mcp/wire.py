@@ -1,4 +1,4 @@
-"""MCP sessions in raw JSON-RPC over HTTP, for what the official client would never send."""
+"""MCP sessions in raw JSON-RPC over HTTP, for messages that the official client never sends."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""N-body runs of bad input end with a clear error, at once, and leave nothing half-written."""
+"""Invalid input of N-body runs ends with a clear error at once and leaves no partial file."""
 
 import errno
 import json

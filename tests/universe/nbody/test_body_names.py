@@ -1,4 +1,4 @@
-"""Bodies by the names that people give them."""
+"""Search for bodies by name."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The methods keep what nature keeps, run backwards, have the order they claim, and say where bodies are in between."""
+"""The methods conserve energy and angular momentum, are reversible and have their stated order."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""A run that cannot be made is refused before it begins, with the argument, the body and what is allowed."""
+"""Invalid runs are refused before they start, with the argument, the body and the allowed values."""
 
 import math
 from dataclasses import replace

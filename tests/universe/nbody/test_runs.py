@@ -1,4 +1,4 @@
-"""A run says where bodies end, how wrong that may be, and is trusted only if it is right."""
+"""Runs report their end and their error, and are trusted only if they are accurate."""
 
 import itertools
 import math

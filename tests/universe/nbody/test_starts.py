@@ -1,4 +1,4 @@
-"""An N-body run starts by the Jacobi rule, from vectors or elements, and says how good its start is."""
+"""Starts of N-body runs by the Jacobi rule, from vectors or elements, with notes about their accuracy."""
 
 import json
 from pathlib import Path

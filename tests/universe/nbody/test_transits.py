@@ -1,4 +1,4 @@
-"""Transit times against published ones, and what a conjunction looks like."""
+"""Transit times against published ones, and the geometry of transits."""
 
 import math
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""The Jacobi rule says about which centre and which mass each orbit is, for planets, moons, binaries and Proxima."""
+"""The Jacobi rule: the centre and the mass of each orbit, for planets, moons and binaries."""
 
 import sys
 from subprocess import run

@@ -1,4 +1,4 @@
-"""The `kepler` block of a body is read with its defaults, and refused by the name of the body and the field."""
+"""Reading of `kepler` blocks, with defaults and errors."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""All bodies of a state are where their own rule and their chain of parents put them."""
+"""Positions of all bodies of a state by their rules and their parents."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Sums along parent chains are those of a walk with a visited set, at any depth and around any ring."""
+"""Sums along parents equal those of a simple walk, at any depth and in cycles."""
 
 import numpy as np
 from hypothesis import given

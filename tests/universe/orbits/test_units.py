@@ -1,4 +1,4 @@
-"""Units and Kepler's third law agree with what is known of the Solar System."""
+"""Units and Kepler's third law agree with the Solar System."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Physical quantities against published ones, and honesty where something is unknown."""
+"""Physical quantities against published ones, and reports of unknown values."""
 
 from typing import Any
 

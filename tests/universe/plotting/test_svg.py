@@ -1,4 +1,4 @@
-"""SVG that any reader takes, whatever the bodies are called."""
+"""Valid SVG for any names of bodies."""
 
 import math
 from typing import Any

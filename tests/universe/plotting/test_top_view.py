@@ -1,4 +1,4 @@
-"""The top view of bodies made by hand."""
+"""The top view of hand-made bodies."""
 
 import math
 from itertools import combinations

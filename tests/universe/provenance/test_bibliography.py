@@ -1,4 +1,4 @@
-"""The bibliography of a universe, whatever its bodies say of their sources."""
+"""The bibliography of a universe, for any content of `sources`."""
 
 import unicodedata
 from typing import Any

@@ -1,4 +1,4 @@
-"""One server for each file of tests; every test makes universes of its own."""
+"""One server for each test file; every test creates its own universes."""
 
 from collections.abc import Generator
 

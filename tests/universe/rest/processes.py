@@ -1,4 +1,4 @@
-"""`universe serve` as a process of its own, which can be killed."""
+"""`universe serve` in a separate process that can be killed."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Who may call, from where and by which name; and what every wrong address and method answers."""
+"""Access control of the server: tokens, origins and host names; errors for wrong addresses and methods."""
 
 import json
 import os

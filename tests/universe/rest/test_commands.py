@@ -1,4 +1,4 @@
-"""Commands over HTTP: what is answered, and with which status."""
+"""Commands over HTTP: replies and statuses."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor

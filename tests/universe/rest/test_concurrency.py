@@ -1,4 +1,4 @@
-"""Everything at once on a few universes that come and go: nobody is told of a fault inside, and every log is whole."""
+"""Concurrent requests to universes that are created and deleted cause no internal error."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The OpenAPI document is sound, complete and true."""
+"""The OpenAPI document is valid, complete and accurate."""
 
 import json
 import re

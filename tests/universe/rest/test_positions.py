@@ -1,4 +1,4 @@
-"""Where everything is, as JSON and as numbers alone."""
+"""Positions as JSON and as binary numbers."""
 
 import struct
 from typing import Any

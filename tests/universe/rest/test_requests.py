@@ -1,4 +1,4 @@
-"""Bodies that are no JSON, too large, too deep or called something else."""
+"""Request bodies that are not JSON, too large, too deep or of another type."""
 
 import json
 from collections.abc import Iterator

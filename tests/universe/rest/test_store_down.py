@@ -1,4 +1,4 @@
-"""The database goes away under a server and comes back: 503 meanwhile, and nothing lost."""
+"""The database is lost and comes back: 503 meanwhile, and no change is lost."""
 
 import sqlite3
 from collections.abc import Generator

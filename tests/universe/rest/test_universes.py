@@ -1,4 +1,4 @@
-"""Making, listing, reading, replacing and deleting universes over HTTP."""
+"""Creating, listing, reading, replacing and deleting universes over HTTP."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Services to try: over a store that can be troubled, and over a file."""
+"""Services over a store with controlled failures, and over a file."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A store in memory that, when told to, waits before it writes, does not write, or writes and says it has not."""
+"""A store in memory that delays or fails writes on request."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence

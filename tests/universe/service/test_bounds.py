@@ -1,4 +1,4 @@
-"""What the service holds in memory is bounded, by the numbers that are stated."""
+"""Limits of the memory that the service uses."""
 
 # pyright: reportPrivateUsage=false
 

@@ -1,4 +1,4 @@
-"""Many at once: one order for everybody, and no universe waits for another."""
+"""Concurrent changes: one order for all clients, and no universe waits for another."""
 
 import asyncio
 import threading

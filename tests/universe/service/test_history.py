@@ -1,4 +1,4 @@
-"""Going back and forth: every version stays as it was, and every way back is itself a change."""
+"""Undo, restore and branches: every version stays unchanged, and each restore is a change."""
 
 from typing import Any
 

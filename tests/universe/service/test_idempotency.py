@@ -1,4 +1,4 @@
-"""A request repeated with its key is done once and answered alike."""
+"""A request repeated with its key takes effect once and gets the same reply."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A list of commands: all of them take effect, or none."""
+"""Lists of commands: all of them take effect, or none."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Checked, reduced, written, told, answered: in this order, and nothing of the later if the earlier fails."""
+"""The order of a change: check, reduce, write, publish, reply; a failure stops the later steps."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Two services over one file, as two processes have them: each sees and tells what the other does."""
+"""Two services over one file, like two processes: each sees the changes of the other."""
 
 import asyncio
 from collections.abc import AsyncIterator

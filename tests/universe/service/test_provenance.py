@@ -1,4 +1,4 @@
-"""Who made a change is in the log, and values and sources go back together."""
+"""Authors of changes are in the log, and values and sources are restored together."""
 
 import sqlite3
 from contextlib import closing

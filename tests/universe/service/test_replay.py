@@ -1,4 +1,4 @@
-"""Whatever is done, in whatever order: what is served is what the log leads to, at every version."""
+"""After any sequence of requests the served state equals the replayed log at every version."""
 
 import asyncio
 from pathlib import Path

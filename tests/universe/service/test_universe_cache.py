@@ -1,4 +1,4 @@
-"""What is kept in memory and what on disk: universes come and go from memory and lose nothing."""
+"""The cache of universes: idle universes are dropped and loaded again without loss."""
 
 import asyncio
 from contextlib import AsyncExitStack

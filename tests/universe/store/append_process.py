@@ -1,4 +1,4 @@
-"""A process that appends to a universe and says so, line by line, once it has been told that it is kept.
+"""A process that appends to a universe and prints each version after it was acknowledged.
 
     python -m tests.universe.store.append_process ADDRESS UNIVERSE WRITER TIMES BATCH
 

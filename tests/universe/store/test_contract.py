@@ -1,4 +1,4 @@
-"""What a store promises, each kind of store alike."""
+"""The contract of all stores."""
 
 import asyncio
 from collections.abc import Awaitable

@@ -1,4 +1,4 @@
-"""Reading a whole log again finds every kind of damage, and names the entry it begins with."""
+"""Verification of a log finds every kind of damage and its first entry."""
 
 # pyright: reportPrivateUsage=false
 

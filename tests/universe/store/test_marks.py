@@ -1,4 +1,4 @@
-"""The marks outside a database: a log that lost its end is noticed, and one that did not is never suspected."""
+"""Marks outside the database reveal logs that lost their end, without false alarms."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""A universe is what its log says, whether it is read from the first entry or from a snapshot on."""
+"""A replica is the same from the first entry and from any snapshot."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A wire to PostgreSQL's socket that can be cut and mended, or go dead without a word."""
+"""A proxy to the socket of PostgreSQL that can be cut, repaired or stopped silently."""
 
 import asyncio
 from collections.abc import AsyncGenerator

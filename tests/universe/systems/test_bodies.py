@@ -1,4 +1,4 @@
-"""Every number can be traced to a paper."""
+"""Every number has a source."""
 
 import math
 from collections.abc import Iterator, Mapping

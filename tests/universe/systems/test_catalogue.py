@@ -1,4 +1,4 @@
-"""The systems there are, and states made of them."""
+"""The catalogue of systems and their states."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""The simple renderer shows the true orbit."""
+"""Compatible orbits agree with true orbits."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Orbits keep their shape when they are turned."""
+"""Rotations between frames keep the shape of orbits."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The facts are right: laws of nature hold between them, and bodies are where the sky has them."""
+"""Stated orbits obey Kepler's laws, and bodies have their observed positions."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""UTC becomes TDB by the leap seconds, and back."""
+"""Conversion between UTC and TDB by leap seconds."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
