@@ -66,7 +66,7 @@ def transits(
     with Progress(universe_id, is_quiet=json) as progress:
         found = measure_transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
     reply = {"id": universe_id, "version": at, **found}
-    _write_files(reply, csv, render_transits_csv, plot, "transit_chart", title=name)
+    _write_files(reply, csv, render_transits_csv, plot, "draw_transit_chart", title=name)
     print_json(reply) if json else print_transits(reply)
 
 
@@ -103,7 +103,7 @@ def rv(
             plain, chosen, days=days, samples=samples, observer=direction, is_kepler=kepler, notify=progress
         )
     reply = {"id": universe_id, "version": at, **found}
-    _write_files(reply, csv, render_velocities_csv, plot, "velocity_chart", title=name)
+    _write_files(reply, csv, render_velocities_csv, plot, "draw_velocity_chart", title=name)
     print_json(reply) if json else print_velocities(reply)
 
 
@@ -121,7 +121,7 @@ def _write_files(
     csv: Path | None,
     render_csv: Callable[[dict[str, Any]], bytes],
     plot: Path | None,
-    chart: Literal["transit_chart", "velocity_chart"],
+    draw: Literal["draw_transit_chart", "draw_velocity_chart"],
     *,
     title: str,
 ) -> None:
@@ -134,7 +134,7 @@ def _write_files(
         from universe.nbody import measurement_charts
         from universe.pictures import write_drawing
 
-        write_drawing(getattr(measurement_charts, chart)(reply, title=title), plot)
+        write_drawing(getattr(measurement_charts, draw)(reply, title=title), plot)
 
 
 def _parse_direction(text: str | None) -> tuple[float, float] | None:
