@@ -139,6 +139,12 @@ async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
 
 
+async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: UniverseService) -> None:
+    with pytest.raises(MalformedRequest, match="'kepler' has several values") as refused:
+        await trace_value(trappist, "t", E, "kepler")
+    assert "kepler.osculatingPeriod" in refused.value.hint
+
+
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
     (source,) = (await trace_value(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
