@@ -135,7 +135,10 @@ def _draw_distances(
         days, distances = find_passages(
             start.masses, samples.times, samples.positions, samples.velocities, inner, outer
         )
-        radii = _compute_hill_radii(start, samples, days, inner, outer)
+        reach = _compute_reach(start, samples, days, inner, outer)
+        # The distance of eccentric orbits can also be least while the bodies are on opposite sides of their parent.
+        days, distances, reach = (values[distances < reach] for values in (days, distances, reach))
+        radii = reach * np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[start.parents[inner]]))
         if days.size and radii.all():
             name = f"{short[motion.ids[inner]]} {short[motion.ids[outer]]}"
             series.append(Series(name, days / unit, distances / radii, is_points=True, width=1.8))
@@ -145,10 +148,10 @@ def _draw_distances(
         yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
 
 
-def _compute_hill_radii(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
-    """Return the mutual Hill radius of two siblings in AU at each of these days; 0 for bodies without mass."""
+def _compute_reach(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
+    """Return the mean of the distances of two siblings from their parent in AU, at each of these days."""
     parent = start.parents[inner]
     nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)
     places = samples.positions[nearest]
-    reach = sum(np.linalg.norm(places[:, body] - places[:, parent], axis=1) for body in (inner, outer)) / 2
-    return np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[parent])) * reach
+    inner_reach, outer_reach = (np.linalg.norm(places[:, body] - places[:, parent], axis=1) for body in (inner, outer))
+    return (inner_reach + outer_reach) / 2

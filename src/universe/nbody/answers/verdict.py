@@ -79,7 +79,7 @@ def _describe_events(found: Findings) -> str:
     if moving:
         fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
         number = motion.span * float(motion.mean_motions[fastest]) / 360
-        orbits = f" ({number:,.0f} orbits of {motion.names[fastest]})" if number >= 1 else ""
+        orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
         "none left" if not found.ejections else f"{_describe_ejections(found)} became unbound and left",
@@ -124,10 +124,11 @@ def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str
     if not librating and not circulating:
         subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
         return [f"The run does not show whether {subject} {'librate' if len(triples) > 1 else 'librates'}."]
+    unclear = [one for one in triples if one not in librating and one not in circulating]
     kinds = [
         (librating, "librated"),
         (circulating, "circulated"),
-        ([one for one in triples if one not in librating and one not in circulating], "are unclear"),
+        (unclear, "is unclear" if len(unclear) == 1 else "are unclear"),
     ]
     parts = [
         f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_list_bodies_of(found, some)})"
