@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.nbody.answers import Motion, compute_angle_series
-from universe.nbody.answers.motion import Samples
+from universe.nbody.answers.motion import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.starts import Start
 from universe.nbody.summary import format_angle
@@ -65,21 +65,28 @@ def draw_run(
 
 
 def _draw_elements(motion: Motion, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
-    bodies = [body for family in motion.families() for body in family if np.isfinite(motion.axes[:, body]).any()]
+    bodies = [
+        body for family in motion.families() for body in family if np.isfinite(motion.eccentricities[:, body]).any()
+    ]
     bodies = bodies[:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
     names = [short[motion.ids[body]] for body in bodies]
 
     def series(values: Floats) -> list[Series]:
         rows = zip(names, bodies, colours, strict=True)
-        return [Series(name, times, values[:, body], colour, width=1.4) for name, body, colour in rows]
+        return [
+            Series(name, times, values[:, body], colour, width=1.4)
+            for name, body, colour in rows
+            if np.isfinite(values[:, body]).any()
+        ]
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        closed = np.where(motion.axes > 0, motion.axes, np.nan)
+        closed = np.where((motion.axes > 0) & (motion.axes < OPEN_AXIS), motion.axes, np.nan)
         changes = 100 * (closed / _compute_column_means(closed) - 1)
     is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
     changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
-    yield make_stacked_panel("semi-major axis, change from the mean", series(changes), unit=" %")
+    if lanes := series(changes):
+        yield make_stacked_panel("semi-major axis, change from the mean", lanes, unit=" %")
     height = max(220.0, 17.0 * len(bodies))
     yield Panel("eccentricity", series(motion.eccentricities), height=height)
     yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)

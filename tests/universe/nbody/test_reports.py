@@ -146,7 +146,7 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
 def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
     """Planets that are in periapsis on opposite sides come nearer there, too, but do not pass each other."""
     state = load_initial_state("trappist-1")
-    stars = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
+    stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
     for key, axis, periapsis in (("b", 0.1, 0), ("c", 0.1215, 180)):
         kepler = {"units": "astronomical", "semiMajorAxis": axis, "eccentricity": 0.05}
         kepler["argumentOfPeriapsis"] = periapsis
@@ -155,6 +155,20 @@ def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
     labels = texts(drawn(found, "distances"))
     assert "30" in labels
     assert "200" not in labels  # mutual Hill radii, the distance on opposite sides
+
+
+def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
+    state = load_initial_state("trappist-1")
+    stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
+    for key, eccentricity in (("parabola", 1), ("hyperbola", 1.2)):
+        kepler = {"units": "astronomical", "q": 0.5 * eccentricity, "eccentricity": eccentricity}
+        stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 0.0, "parentId": "a", "kepler": kepler}
+    found = report_run({**state, "stars": stars, "time": 100.0}, 1000, universe_id="t", version=1)
+    assert "none left and parabola and hyperbola were unbound from the start" in found.reply["verdict"]
+    assert found.reply["ejections"] == []
+    labels = texts(drawn(found, "elements"))
+    assert {"parabola", "hyperbola"} <= set(labels)
+    assert "semi-major axis, change from the mean" not in labels
 
 
 def test_a_verdict_counts_one_orbit_in_the_singular() -> None:

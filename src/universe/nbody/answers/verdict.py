@@ -10,7 +10,7 @@ import numpy as np
 from universe.nbody.accuracy import TRUSTED_DEGREES
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.motion import OPEN_AXIS, Motion
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
 from universe.nbody.answers.wording import format_days, format_plain_number, join_names, join_words
 from universe.nbody.fixed_steps import COMPOSITIONS
@@ -83,10 +83,24 @@ def _describe_events(found: Findings) -> str:
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
         "none left" if not found.ejections else f"{_describe_ejections(found)} became unbound and left",
+        *_describe_open_orbits(motion),
     ]
     if found.encounters:
         events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
     return f"During the {format_days(motion.span)} of this run{orbits}, {join_words(events)}."
+
+
+def _describe_open_orbits(motion: Motion) -> list[str]:
+    """Return the bodies that were unbound from the start, which do not count as having left."""
+    names = [
+        motion.names[body]
+        for body, axis in enumerate(motion.axes[0])
+        if motion.parents[body] >= 0 and np.isfinite(motion.eccentricities[0, body]) and not 0 < axis < OPEN_AXIS
+    ]
+    if not names:
+        return []
+    subject = join_names(names) if len(names) <= _LISTED else f"{len(names)} bodies"
+    return [f"{subject} {'was' if len(names) == 1 else 'were'} unbound from the start"]
 
 
 def _describe_ejections(found: Findings) -> str:
