@@ -24,6 +24,7 @@ from universe.nbody.start_notes import (
     has_mean_elements,
 )
 from universe.nbody.vectors import (
+    TooClose,
     TooLong,
     absorb_moons,
     apply_states,
@@ -131,6 +132,8 @@ def _compute_states(
                 return positions, velocities, notes + describe_data(stars, chosen, counted, family, moving)
     except TooLong:
         notes.append(describe_kepler_motion("the time is too far from the instant at which their states are known"))
+    except TooClose:
+        notes.append(describe_kepler_motion("two bodies meet after the instant at which their states are known"))
     by_elements = [body_id for body_id in moving if body_id not in held]
     notes += describe_data(stars, chosen, counted, family, by_elements)
     return place_bodies(placing, relative[0]), place_bodies(placing, relative[1]), notes
