@@ -132,6 +132,8 @@ class Pass:
         return found
 
     def _merge(self, contact: Contact, motion: PairMotion) -> None:
+        if self._watches:
+            self.encounters.note_edge(motion, self.masses, self._contacts.reach, -1, pair=contact.pair)
         one, other = int(self._pairs.first[contact.pair]), int(self._pairs.second[contact.pair])
         merger = merge_bodies(one, other, self.masses, self.radii, self.relative)
         self._collision(contact, motion, self._ids[merger.survivor])
