@@ -42,6 +42,7 @@ def collect_answers(run: Run, motion: Motion | None = None) -> dict[str, Any]:
         chaos,
         run.start.notes,
         run.method,
+        abs(run.days),
     )
     return {
         "verdict": write_verdict(findings),

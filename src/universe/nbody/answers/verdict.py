@@ -38,6 +38,8 @@ class Findings:
     chaos: Chaos
     notes: Sequence[str]
     method: str
+    days: float
+    """The duration of the run, which may end after the last sample."""
 
 
 def write_verdict(found: Findings) -> str:
@@ -78,7 +80,7 @@ def _describe_events(found: Findings) -> str:
     orbits = ""
     if moving:
         fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
-        number = motion.span * float(motion.mean_motions[fastest]) / 360
+        number = found.days * float(motion.mean_motions[fastest]) / 360
         orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
@@ -87,7 +89,7 @@ def _describe_events(found: Findings) -> str:
     ]
     if found.encounters:
         events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
-    return f"During the {format_days(motion.span)} of this run{orbits}, {join_words(events)}."
+    return f"During the {format_days(found.days)} of this run{orbits}, {join_words(events)}."
 
 
 def _describe_open_orbits(motion: Motion) -> list[str]:
