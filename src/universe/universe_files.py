@@ -51,9 +51,13 @@ def read_document(path: Path) -> Document:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Write the whole content, or nothing. Raise Unwritable."""
+    """Write a file whole or not at all, through links, and into devices and pipes as they are. Raise Unwritable."""
+    target = path.resolve()
     try:
-        write_atomic(path, content, access="kept")
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+        else:
+            write_atomic(target, content, access="kept")
     except OSError as exc:
         raise Unwritable(
             f"{path} cannot be written: {exc.strerror}.", hint="Check the folder and the disk.", path=str(path)

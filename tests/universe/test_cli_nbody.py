@@ -227,6 +227,21 @@ def test_an_interrupt_ends_a_long_run_without_traces(system: RunUniverse, tmp_pa
     assert not (tmp_path / "run.png").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_links_and_pipes_are_written_to_and_not_replaced(system: Ask, tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to("table.csv")
+    assert system("nbody", "u", "--days", "1", "--write-csv", str(tmp_path / "link.csv")).code == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    os.mkfifo(tmp_path / "pipe.csv")
+    reader = os.open(tmp_path / "pipe.csv", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert system("nbody", "u", "--days", "1", "--write-csv", str(tmp_path / "pipe.csv")).code == 0
+        assert os.read(reader, 100_000) == (tmp_path / "table.csv").read_bytes()
+    finally:
+        os.close(reader)
+    assert (tmp_path / "pipe.csv").is_fifo()
+
+
 @pytest.mark.parametrize("option", ["--write-rebound", "--write-csv", "--plot"])
 def test_a_full_disk_is_reported(system: RunUniverse, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     def fail(*_: Any, **__: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.nbody.answers import OrbitHistory, compute_angle_series
-from universe.nbody.answers.orbit_history import Samples
+from universe.nbody.answers.orbit_history import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
 from universe.nbody.starts import Start
 from universe.nbody.summary import format_angle
@@ -65,21 +65,26 @@ def draw_run(
 
 
 def _draw_elements(motion: OrbitHistory, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
-    bodies = [body for family in motion.list_families() for body in family if np.isfinite(motion.axes[:, body]).any()]
-    bodies = bodies[:_MOST_BODIES]
+    has_orbit = np.isfinite(motion.eccentricities).any(axis=0)
+    bodies = [body for family in motion.list_families() for body in family if has_orbit[body]][:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
     names = [short[motion.ids[body]] for body in bodies]
 
     def series(values: Floats) -> list[Series]:
         rows = zip(names, bodies, colours, strict=True)
-        return [Series(name, times, values[:, body], colour, width=1.4) for name, body, colour in rows]
+        return [
+            Series(name, times, values[:, body], colour, width=1.4)
+            for name, body, colour in rows
+            if np.isfinite(values[:, body]).any()
+        ]
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        closed = np.where(motion.axes > 0, motion.axes, np.nan)
+        closed = np.where((motion.axes > 0) & (motion.axes < OPEN_AXIS), motion.axes, np.nan)
         changes = 100 * (closed / _compute_column_means(closed) - 1)
     is_noise = np.nanmax(np.abs(changes), axis=0, initial=0.0) < _NOISE
     changes = np.where(is_noise & np.isfinite(changes), 0.0, changes)
-    yield make_stacked_panel("semi-major axis, change from the mean", series(changes), unit=" %")
+    if lanes := series(changes):
+        yield make_stacked_panel("semi-major axis, change from the mean", lanes, unit=" %")
     height = max(220.0, 17.0 * len(bodies))
     yield Panel("eccentricity", series(motion.eccentricities), height=height)
     yield Panel("inclination to the reference plane, degrees", series(motion.inclinations), height=height)
@@ -137,7 +142,10 @@ def _draw_distances(
         days, distances = find_passages(
             start.masses, samples.times, samples.positions, samples.velocities, inner, outer
         )
-        radii = _compute_hill_radii(start, samples, days, inner, outer)
+        reach = _compute_reach(start, samples, days, inner, outer)
+        # The distance of eccentric orbits can also be least while the bodies are on opposite sides of their parent.
+        days, distances, reach = (values[distances < reach] for values in (days, distances, reach))
+        radii = reach * np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[start.parents[inner]]))
         if days.size and radii.all():
             name = f"{short[motion.ids[inner]]} {short[motion.ids[outer]]}"
             series.append(Series(name, days / unit, distances / radii, is_points=True, width=1.8))
@@ -147,13 +155,13 @@ def _draw_distances(
         yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
 
 
-def _compute_hill_radii(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
-    """Return the mutual Hill radius of two siblings in AU at each of these days; 0 for bodies without mass."""
+def _compute_reach(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
+    """Return the mean of the distances of two siblings from their parent in AU, at each of these days."""
     parent = start.parents[inner]
     nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)
     positions = samples.positions[nearest]
-    reach = sum(np.linalg.norm(positions[:, body] - positions[:, parent], axis=1) for body in (inner, outer)) / 2
-    return np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[parent])) * reach
+    around = positions[:, [inner, outer]] - positions[:, [parent]]
+    return np.linalg.norm(around, axis=2).mean(axis=1)
 
 
 def draw_transit_chart(reply: Mapping[str, Any], *, title: str) -> Drawing:

@@ -70,15 +70,23 @@ class Encounters:
             radius = float(self._compute_hill_radii(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
             self._record_encounter(pair, day, distance, radius, float(reach[pair]))
 
-    def record_run_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
-        """Record distances at the beginning (edge 0) or end (edge -1) of the run that are smaller than within it."""
+    def record_run_edge(
+        self, motion: PairMotion, masses: Floats, reach: Floats, edge: int, *, pair: int | None = None
+    ) -> None:
+        """Record distances at the beginning (edge 0) or the end (edge -1) of a motion that are less than before.
+
+        With `pair`, only the distance of this pair.
+        """
         squares, receding = motion.squares[edge], motion.receding[edge]
         away = receding >= 0 if edge == 0 else receding < 0
         every = np.arange(self._pairs.count)
         hill = self._compute_hill_radii(masses, motion.positions, np.full_like(every, edge), every)
-        for pair in np.flatnonzero(away & ((squares < hill * hill) | (squares < self._squares))).tolist():
-            distance = float(np.sqrt(squares[pair]))
-            self._record_encounter(pair, float(motion.times[edge]), distance, float(hill[pair]), float(reach[pair]))
+        is_recorded = away & ((squares < hill * hill) | (squares < self._squares))
+        if pair is not None:
+            is_recorded &= every == pair
+        for one in np.flatnonzero(is_recorded).tolist():
+            distance = float(np.sqrt(squares[one]))
+            self._record_encounter(one, float(motion.times[edge]), distance, float(hill[one]), float(reach[one]))
 
     def closest(self, count: int) -> Closest:
         """Return the closest approach of every pair of `count` bodies."""

@@ -60,7 +60,7 @@ def measure_radial_velocities(
             allowed=f"2 to {_MOST_SAMPLES}",
         )
     stars = cast("Bodies", plain["stars"])
-    start = make_start(plain)
+    start = make_start(plain, is_kepler=is_kepler)
     index = find_star(stars, start, star)
     sight = find_line_of_sight(stars, start.ids[index], observer)
     times = np.linspace(0, days, samples)

@@ -24,6 +24,7 @@ from universe.nbody.start_notes import (
     has_mean_elements,
 )
 from universe.nbody.state_vectors import (
+    TooClose,
     TooLong,
     absorb_moons,
     apply_states,
@@ -66,12 +67,13 @@ class Start:
     """Sentences about the accuracy of the start."""
 
 
-def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Start:
+def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None, *, is_kepler: bool = False) -> Start:
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
     sets their positions but does not attract. A planet with a state vector stands for its moons if none of them
-    is chosen: at their common barycentre, with the mass of all.
+    is chosen: at their common barycentre, with the mass of all. With `is_kepler`, bodies start on the Kepler orbits of
+    their elements, and state vectors do not count.
 
     Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
     """
@@ -80,7 +82,7 @@ def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> St
     chosen = choose_bodies(stars, ids)
     lone, (stars, moons) = stars, absorb_moons(stars, chosen)
     family = group_chosen_bodies(stars, chosen)
-    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time)
+    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time, is_kepler=is_kepler)
     run = family if len(family.ids) == len(chosen) else group_bodies(attach_to_chosen_parents(stars, chosen), chosen)
     masses = np.array(run.masses)
     return Start(
@@ -98,7 +100,13 @@ def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> St
 
 
 def _compute_states(
-    stars: Bodies, chosen: Sequence[str], family: Grouping, moons: Mapping[str, Sequence[str]], time: float
+    stars: Bodies,
+    chosen: Sequence[str],
+    family: Grouping,
+    moons: Mapping[str, Sequence[str]],
+    time: float,
+    *,
+    is_kepler: bool,
 ) -> tuple[Floats, Floats, list[str]]:
     """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
     placing, held, notes = family, list[str](), describe_absorbed_moons(stars, moons)
@@ -107,13 +115,13 @@ def _compute_states(
     moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
     epochs = {read_orbit(stars, body_id).epoch for body_id in moving}
     try:
-        vectors = read_vectors(stars)
+        vectors = None if is_kepler else read_vectors(stars)
         if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
             placing, held = apply_states(
                 stars, family, relative, merge_states(stars, integrate_states(stars, vectors, time), moons)
             )
             notes.append(describe_vectors(stars, held, time - vectors.epoch, vectors))
-        elif epochs - {time}:
+        elif epochs - {time} and not is_kepler:
             if has_mean_elements(stars, moving):
                 notes.append(describe_kepler_motion("the elements of some of them are means over years"))
             elif len(epochs) > 1 or len(family.ids) > len(chosen):
@@ -124,6 +132,8 @@ def _compute_states(
                 return positions, velocities, notes + describe_data(stars, chosen, counted, family, moving)
     except TooLong:
         notes.append(describe_kepler_motion("the time is too far from the instant at which their states are known"))
+    except TooClose:
+        notes.append(describe_kepler_motion("two bodies meet after the instant at which their states are known"))
     by_elements = [body_id for body_id in moving if body_id not in held]
     notes += describe_data(stars, chosen, counted, family, by_elements)
     return place_bodies(placing, relative[0]), place_bodies(placing, relative[1]), notes

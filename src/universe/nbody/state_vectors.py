@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.nbody.body_selection import read_mass
+from universe.nbody.gravity import compute_distances
 from universe.nbody.integration import integrate
 from universe.nbody.jacobi_coordinates import make_relative_matrix
 from universe.orbits.anomaly import Floats
@@ -41,7 +42,7 @@ def read_vectors(stars: Bodies) -> VectorSet | None:
 
 
 def integrate_states(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
-    """Return position and velocity of the bodies at a time, by integration. Raise TooLong."""
+    """Return position and velocity of the bodies at a time, by integration. Raise TooLong or TooClose."""
     periods = [read_kepler_orbit(stars, body_id).period for body_id in vectors.ids if stars[body_id].get("kepler")]
     heaviest = int(vectors.masses.argmax())
     positions, velocities = integrate_days(
@@ -173,18 +174,30 @@ class TooLong(Exception):
     """The time is too far from the epoch for an integration."""
 
 
+class TooClose(Exception):
+    """Two bodies meet on the way to the time."""
+
+
 def integrate_days(
     masses: Floats, positions: Floats, velocities: Floats, days: float, *, shortest: float, central: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Return positions and velocities after `days`; `shortest` is the shortest period in days. Raise TooLong."""
+    """Return positions and velocities after `days`; `shortest` is the shortest period in days.
+
+    Raise TooLong or TooClose.
+    """
     if days == 0:
         return positions, velocities
     if abs(days) / shortest * max(masses.size, 8) ** 2 > MOST_WORK:
         raise TooLong
+    if not compute_distances(positions.T[None]).min() > 0:
+        raise TooClose
     segments = integrate(masses, positions, velocities, days, central=central)
-    last = next(segments)
-    for steps, segment in enumerate(segments):
-        if steps > _MOST_STEPS:
-            raise TooLong
-        last = segment
+    try:
+        last = next(segments)
+        for steps, segment in enumerate(segments):
+            if steps > _MOST_STEPS:
+                raise TooLong
+            last = segment
+    except ArithmeticError:
+        raise TooClose from None
     return last.last_positions.T, last.last_velocities.T

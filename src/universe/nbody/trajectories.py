@@ -136,6 +136,8 @@ class Trajectory:
         return found
 
     def _merge_bodies(self, contact: Contact, motion: PairMotion) -> None:
+        if self._watches:
+            self.encounters.record_run_edge(motion, self.masses, self._contacts.reach, -1, pair=contact.pair)
         one, other = int(self._pairs.first[contact.pair]), int(self._pairs.second[contact.pair])
         merger = merge_bodies(one, other, self.masses, self.radii, self.relative)
         self._make_collision(contact, motion, self._ids[merger.survivor])

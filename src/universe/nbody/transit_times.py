@@ -68,7 +68,7 @@ def measure_transit_times(
     """
     days = check_days(days)
     stars = cast("Bodies", plain["stars"])
-    start = make_start(plain)
+    start = make_start(plain, is_kepler=is_kepler)
     pairs = find_planets(stars, start, bodies)
     sight = find_line_of_sight(stars, start.ids[pairs[0][1]], observer)
     if is_kepler:

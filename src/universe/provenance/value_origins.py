@@ -169,10 +169,19 @@ def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
 
 
 def check_field(body: Mapping[str, Any], field: str) -> None:
-    """Raise MalformedRequest, with the nearest names, if the body does not have a field."""
-    if field and get_field_value(body, field) is not None:
-        return
+    """Raise MalformedRequest, with the nearest names, if the body does not have a field, or if it is a block."""
+    value = get_field_value(body, field) if field else None
     known = list(list_fields(body))
+    if isinstance(value, Mapping):
+        inner = [name for name in known if name.startswith(f"{field}.")]
+        raise MalformedRequest(
+            f"'{field[:_MAX_CHARS]}' has several values, each with its own origin.",
+            hint=f"Ask for one of {', '.join(inner)}.",
+            argument="field",
+            allowed=inner,
+        )
+    if value is not None:
+        return
     inside = [name for name in known if name.rpartition(".")[2].casefold() == field.casefold()]
     near = inside or find_nearest(field, known)
     raise MalformedRequest(

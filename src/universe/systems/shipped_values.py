@@ -75,6 +75,8 @@ _KEYS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.osculatingPeriod": ("osculatingPeriodDays",),
 }
 """For each field: the keys of the data that may state it."""
+_AS_WRITTEN: Final = ("doi", "title", "venue")
+"""Facts of a publication that bibliographies write in upper or lower case, a venue also without its volume."""
 _NEAR: Final = 1e-9
 """Other processors compute the same value with another last digit."""
 _MAY_BE_NEAR_ZERO: Final = re.compile(r"orbit(Rot|Offset|alPhase)|stateVector|.*(inclination|Node|Periapsis|Anomaly)$")
@@ -103,9 +105,8 @@ class ShippedValue:
         return _is_close(self.value, value, self.tolerance)
 
     def has_source(self, source: Mapping[str, Any]) -> bool:
-        """Return True if a source equals one of the sources of this value."""
-        given = _select_citation_facts(source)
-        return any(_select_citation_facts(one) == given for one in self.sources)
+        """Return True for a source that describes one of the publications of this value, and nothing else."""
+        return any(_is_same_publication(one, source) for one in self.sources)
 
 
 def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | None:
@@ -157,8 +158,29 @@ def _format_stated_number(value: Any, unit: str, key: str) -> tuple[str, ...]:
     return str(value), unit
 
 
-def _select_citation_facts(source: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in source.items() if name not in ("fields", "locations")}
+def _is_same_publication(shipped: Mapping[str, Any], source: Mapping[str, Any]) -> bool:
+    """Return True for a source with the same facts, or with the same DOI and title and no fact that differs."""
+    given = {name: value for name, value in source.items() if name not in ("fields", "locations")}
+    differing = {name for name, value in given.items() if shipped.get(name) != value}
+    if not differing:
+        return given.keys() == shipped.keys() - {"fields", "locations"}
+    texts = {name: (str(shipped.get(name)).casefold(), str(given.get(name)).casefold()) for name in _AS_WRITTEN}
+    return (
+        "doi" in shipped
+        and differing <= {*_AS_WRITTEN, "authors"}
+        and texts["doi"][0] == texts["doi"][1]
+        and texts["title"][0] == texts["title"][1]
+        and texts["venue"][0].startswith(texts["venue"][1])
+        and _list_family_names(given) <= _list_family_names(shipped)
+    )
+
+
+def _list_family_names(source: Mapping[str, Any]) -> set[str]:
+    from uraniborg.kernel.bibliography.names import split_name  # few sources need it, and it is slow to load
+
+    authors = source.get("authors")
+    listed = cast("list[Any]", authors) if isinstance(authors, list) else [authors]
+    return {split_name(str(one)).family.casefold() for one in listed}
 
 
 def _is_close(one: Any, other: Any, tolerance: float) -> bool:

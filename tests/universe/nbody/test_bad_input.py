@@ -117,6 +117,15 @@ def test_a_start_with_two_bodies_in_the_same_place_is_refused_by_their_names() -
     assert "moon" in caught.value.message
 
 
+@pytest.mark.parametrize("mass", [0.0, 3e-7])
+def test_bodies_in_the_same_place_at_the_epoch_of_their_elements_are_refused_later_too(mass: float) -> None:
+    state = {**plain(mars={"mass": mass, "kepler": EARTH}, earth={"mass": mass}), "time": 30.0}
+    start = make_start(state)
+    assert any("two bodies meet" in note for note in start.notes)
+    with pytest.raises(InvalidInput, match=r"same position|too close"):
+        run_nbody(start, 10.0)
+
+
 def test_a_test_particle_without_mass_takes_part() -> None:
     done = run_nbody(make_start(plain()), 30.0)
     assert done.trustworthy

@@ -80,6 +80,8 @@ def test_a_merger_keeps_mass_momentum_and_volume(
     assert collision.survivor == ("a" if masses[0] >= masses[1] else "b")
     survivor, gone = (0, 1) if collision.survivor == "a" else (1, 0)
     assert (done.stopped_by, done.days) == (None, 400.0)
+    assert done.closest.distance_au[0, 1] == pytest.approx(collision.distance_au)
+    assert done.closest.days[0, 1] == pytest.approx(collision.day)
     assert done.masses[survivor] == masses[0] + masses[1]
     assert done.masses[gone] == 0
     assert np.isnan(done.positions[gone]).all()

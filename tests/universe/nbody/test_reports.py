@@ -141,6 +141,41 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
     assert render_svg(drawn(report)).count("<svg") == 1
 
 
+def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
+    """Planets that are in periapsis on opposite sides come nearer there, too, but do not pass each other."""
+    state = load_initial_state("trappist-1")
+    stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
+    for key, axis, periapsis in (("b", 0.1, 0), ("c", 0.1215, 180)):
+        kepler = {"units": "astronomical", "semiMajorAxis": axis, "eccentricity": 0.05}
+        kepler["argumentOfPeriapsis"] = periapsis
+        stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 1e-6, "parentId": "a", "kepler": kepler}
+    found = report_run({**state, "stars": stars}, 100, universe_id="t", version=1)
+    labels = texts(drawn(found, "distances"))
+    assert "30" in labels
+    assert "200" not in labels  # mutual Hill radii, the distance on opposite sides
+
+
+def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
+    state = load_initial_state("trappist-1")
+    stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
+    for key, eccentricity in (("parabola", 1), ("hyperbola", 1.2)):
+        kepler = {"units": "astronomical", "q": 0.5 * eccentricity, "eccentricity": eccentricity}
+        stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 0.0, "parentId": "a", "kepler": kepler}
+    found = report_run({**state, "stars": stars, "time": 100.0}, 1000, universe_id="t", version=1)
+    assert "none left and parabola and hyperbola were unbound from the start" in found.reply["verdict"]
+    assert found.reply["ejections"] == []
+    labels = texts(drawn(found, "elements"))
+    assert {"parabola", "hyperbola"} <= set(labels)
+    assert "semi-major axis, change from the mean" not in labels
+
+
+def test_a_verdict_counts_one_orbit_in_the_singular() -> None:
+    found = report_run(
+        load_initial_state("trappist-1"), 1.6, universe_id="t", version=1, ids=["trappist-1", "trappist-1-b"]
+    )
+    assert "(1 orbit of TRAPPIST-1 b)" in found.reply["verdict"]
+
+
 def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:
     reply: dict[str, Any] = {**report.reply, "resonances": [dict(report.reply["resonances"][0])]}
     (one,) = reply["resonances"]

@@ -138,6 +138,12 @@ async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
 
 
+async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: UniverseService) -> None:
+    with pytest.raises(MalformedRequest, match="'kepler' has several values") as refused:
+        await trace_value(trappist, "t", E, "kepler")
+    assert "kepler.osculatingPeriod" in refused.value.hint
+
+
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
     (source,) = (await trace_value(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
@@ -172,10 +178,13 @@ async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_it
         ("mass", {"mass": 42.0}),
         ("kepler.period", {"kepler": {"period": 7.0}}),
         ("mass", {"sources": {"doi": "10.1/forged"}}),
+        ("mass", {"sources": {"title": "Forged"}}),
+        ("mass", {"sources": {"authors": ["Forger, A."]}}),
+        ("mass", {"sources": {"year": 1601}}),
         ("mass", {"physical": {"epochJulianDate": 2451545.0}}),
         ("mass", {"id": "somewhere-else"}),
     ],
-    ids=["value", "nested value", "doi", "epoch", "body"],
+    ids=["value", "nested value", "doi", "title", "authors", "year", "epoch", "body"],
 )
 async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
     service: UniverseService, field: str, forged: dict[str, Any]
@@ -235,6 +244,23 @@ async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: U
     assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
     earlier = await trace_value(trappist, "t", E, "mass", version=1)
     assert earlier["status"] == "cited"
+
+
+async def test_a_claim_keeps_the_citations_of_other_fields_of_the_same_paper(trappist: UniverseService) -> None:
+    """Bibliographies write the same paper in other ways: names, upper and lower case, the volume."""
+    shipped = next(one for one in systems.load_system("trappist-1")["stars"][E]["sources"] if one["id"] == "agol2021")
+    claim = {
+        "id": "agol2021",
+        "title": shipped["title"],
+        "year": 2021,
+        "doi": "10.3847/psj/abd022",
+        "authors": ["Eric Agol", "Caroline Dorn"],
+        "venue": "The Planetary Science Journal",
+        "fields": ["mass"],
+    }
+    await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}})
+    assert (await trace_value(trappist, "t", E, "mass"))["status"] == "unverified claim"
+    assert (await trace_value(trappist, "t", E, "radius"))["status"] == "cited"
 
 
 async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:

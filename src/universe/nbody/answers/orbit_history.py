@@ -13,6 +13,8 @@ from universe.nbody.starts import Start
 from universe.orbits.anomaly import Floats
 from universe.orbits.units import G
 
+OPEN_AXIS: Final = 1e12
+"""AU: an orbit with a longer semi-major axis is a parabola with rounding errors."""
 _SAMPLED: Final = ("axes", "eccentricities", "inclinations", "tilts", "longitudes", "apsides")
 _SMOOTHED: Final = 5
 """Samples over which an osculating mean motion is averaged to predict the next longitude."""

@@ -41,6 +41,7 @@ def collect_answers(run: Run, motion: OrbitHistory | None = None) -> dict[str, A
         chaos,
         run.start.notes,
         run.method,
+        abs(run.days),
     )
     return {
         "verdict": compose_verdict(findings),

@@ -10,7 +10,7 @@ import numpy as np
 from universe.nbody.accuracy import TRUSTED_DEGREES
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
-from universe.nbody.answers.orbit_history import OrbitHistory
+from universe.nbody.answers.orbit_history import OPEN_AXIS, OrbitHistory
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
 from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.nbody.text_formats import format_plain_number, format_short_duration, join_names, join_words
@@ -38,6 +38,8 @@ class Findings:
     chaos: Chaos
     notes: Sequence[str]
     method: str
+    days: float
+    """The duration of the run, which may end after the last sample."""
 
 
 def compose_verdict(found: Findings) -> str:
@@ -78,15 +80,29 @@ def _describe_events(found: Findings) -> str:
     orbits = ""
     if moving:
         fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
-        number = motion.span * float(motion.mean_motions[fastest]) / 360
-        orbits = f" ({number:,.0f} orbits of {motion.names[fastest]})" if number >= 1 else ""
+        number = found.days * float(motion.mean_motions[fastest]) / 360
+        orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
         "none left" if not found.ejections else f"{_describe_ejections(found)} became unbound and left",
+        *_describe_open_orbits(motion),
     ]
     if found.encounters:
         events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
-    return f"During the {format_short_duration(motion.span)} of this run{orbits}, {join_words(events)}."
+    return f"During the {format_short_duration(found.days)} of this run{orbits}, {join_words(events)}."
+
+
+def _describe_open_orbits(motion: OrbitHistory) -> list[str]:
+    """Return the bodies that were unbound from the start, which do not count as having left."""
+    names = [
+        motion.names[body]
+        for body, axis in enumerate(motion.axes[0])
+        if motion.parents[body] >= 0 and np.isfinite(motion.eccentricities[0, body]) and not 0 < axis < OPEN_AXIS
+    ]
+    if not names:
+        return []
+    subject = join_names(names) if len(names) <= _LISTED else f"{len(names)} bodies"
+    return [f"{subject} {'was' if len(names) == 1 else 'were'} unbound from the start"]
 
 
 def _describe_ejections(found: Findings) -> str:
@@ -124,10 +140,11 @@ def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str
     if not librating and not circulating:
         subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
         return [f"The run does not show whether {subject} {'librate' if len(triples) > 1 else 'librates'}."]
+    unclear = [one for one in triples if one not in librating and one not in circulating]
     kinds = [
         (librating, "librated"),
         (circulating, "circulated"),
-        ([one for one in triples if one not in librating and one not in circulating], "are unclear"),
+        (unclear, "is unclear" if len(unclear) == 1 else "are unclear"),
     ]
     parts = [
         f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_format_body_groups(found, some)})"

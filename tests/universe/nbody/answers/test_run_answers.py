@@ -64,6 +64,11 @@ def test_the_verdict_of_an_untrustworthy_run_reports_that_first_and_claims_nothi
     assert {one["behaviour"] for one in found["resonances"] if one["centre"] is not None} == set()
 
 
+def test_a_verdict_names_the_duration_of_the_run_and_not_of_its_samples() -> None:
+    stopped = replace(trappist_run(), days=40.3)
+    assert collect_answers(stopped)["verdict"].startswith("During the 40.3 days of this run (27 orbits of ")
+
+
 def test_two_runs_that_meet_other_collisions_are_reported() -> None:
     bad = replace(trappist_run(), trustworthy=False)
     assert "met other collisions" in collect_answers(bad)["verdict"]
