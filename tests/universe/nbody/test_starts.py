@@ -184,7 +184,7 @@ def test_the_solar_system_starts_from_the_vectors_of_de421() -> None:
             vectors = [np.array(plain["stars"][one]["stateVector"][name]) for one in (key, "sun")]
             assert of(start, key)[kind] - sun[kind] == pytest.approx(vectors[0] - vectors[1], abs=1e-15)
     assert "DE421" in start.notes[0]
-    assert any(note.startswith("Start good to 4 degrees for Io") for note in start.notes)
+    assert any(note.startswith("The start of Io") and "is accurate to 4 degrees" in note for note in start.notes)
 
 
 @pytest.mark.skipif(not DE421.is_file(), reason="the ephemeris' vectors are not there")
