@@ -184,7 +184,7 @@ def test_the_solar_system_starts_from_the_vectors_of_de421() -> None:
             vectors = [np.array(plain["stars"][one]["stateVector"][name]) for one in (key, "sun")]
             assert of(start, key)[kind] - sun[kind] == pytest.approx(vectors[0] - vectors[1], abs=1e-15)
     assert "DE421" in start.notes[0]
-    assert any(note.startswith("Start good to 4 degrees for Io") for note in start.notes)
+    assert any(note.startswith("The start of Io") and "is accurate to 4 degrees" in note for note in start.notes)
 
 
 @pytest.mark.skipif(not DE421.is_file(), reason="the ephemeris' vectors are not there")
@@ -222,7 +222,7 @@ def test_a_changed_orbit_counts_and_a_changed_mass_keeps_the_vector() -> None:
     assert found.eccentricity[5] == pytest.approx(0.5, rel=1e-9)
     vectors = [np.array(plain["stars"][one]["stateVector"]["position"]) for one in ("venus", "sun")]
     assert of(start, "venus")[0] - of(start, "sun")[0] == pytest.approx(vectors[0] - vectors[1], abs=1e-14)
-    assert any("0.15 degrees for Mars" in note for note in start.notes)
+    assert any("The start of Mars is accurate to 0.15 degrees" in note for note in start.notes)
 
 
 def test_the_accuracy_of_the_ephemeris_is_claimed_for_all_its_bodies_unchanged() -> None:
@@ -245,7 +245,7 @@ def test_an_invalid_vector_is_ignored_and_the_elements_are_used(bad: Any) -> Non
     plain = systems.load_system("solar-system")
     plain["stars"]["mars"]["stateVector"] = bad
     start = make_start(plain, ["sun", "mars"])
-    assert any("0.15 degrees for Mars" in note for note in start.notes)
+    assert any("The start of Mars is accurate to 0.15 degrees" in note for note in start.notes)
 
 
 @pytest.mark.parametrize("bad", ["0.2", [], 10**400])

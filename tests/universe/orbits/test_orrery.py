@@ -136,7 +136,7 @@ def test_a_body_without_a_position_is_reported_with_its_satellites_and_other_bod
         "text": "orbitalSpeed",
         "open": "kepler.semiMajorAxis",
         "lost": "initialPosition",
-        "hasty": "no time",
+        "hasty": "pathPeriod is 0",
         "flung": "eccentricity",
     }.items():
         assert word in orrery.unplaceable[body_id]

@@ -66,7 +66,7 @@ def test_the_inner_planets_can_cross() -> None:
     first = found["pairs"][0]
     assert (first["inner"], first["outer"]) == ("mercury", "venus")
     assert first["ratio"] > 1
-    assert "can make orbits cross. It need not." in found["meaning"]
+    assert "can make orbits cross. It does not have to." in found["meaning"]
 
 
 def test_one_planet_and_bodies_without_mass_have_no_deficit() -> None:
