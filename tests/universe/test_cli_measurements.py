@@ -68,7 +68,7 @@ def test_notes_of_kepler_orbits_are_about_their_elements(ask: Ask, command: str)
     arguments = (command, "solar-system", "--observer", "0,0", "--days", "2", "--kepler", "--json")
     notes = " ".join(replied(ask(*arguments))["notes"])
     assert "DE421" not in notes
-    assert "Start good to 0.15 degrees for Mercury" in notes
+    assert "is accurate to 0.15 degrees: the elements are me" in notes
 
 
 def test_a_universe_keeps_its_line_of_sight_and_its_starlight(ask: Ask) -> None:

@@ -228,7 +228,7 @@ def test_an_interrupt_ends_a_long_run_without_traces(system: RunUniverse, tmp_pa
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_links_and_pipes_are_written_to_and_not_replaced(system: Ask, tmp_path: Path) -> None:
+def test_links_and_pipes_are_written_to_and_not_replaced(system: RunUniverse, tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to("table.csv")
     assert system("nbody", "u", "--days", "1", "--write-csv", str(tmp_path / "link.csv")).code == 0
     assert (tmp_path / "link.csv").is_symlink()
