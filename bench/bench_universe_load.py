@@ -44,7 +44,7 @@ async def measure(path: Path, universe_id: str, label: str) -> None:
     behind = 0
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        snapshot = await store.snapshot(universe_id)
+        snapshot = await store.find_snapshot(universe_id)
         assert snapshot is not None
         state = load_plain_state(orjson.loads(snapshot.state))
         read = time.perf_counter() - started

@@ -109,7 +109,7 @@ def report(numba: Any) -> None:
     orbits = make_orbits(ORBITS)
     outs = {"numpy alone": np.empty((ORBITS, 3))}
     contenders: dict[str, Callable[[], object]] = {
-        "numpy alone": lambda: orbits.positions(TIME, out=outs["numpy alone"])
+        "numpy alone": lambda: orbits.compute_positions(TIME, out=outs["numpy alone"])
     }
     data = (orbits.turns_per_time, orbits.turns_at_epoch, orbits.eccentricity, orbits.to_periapsis, orbits.to_side)
     for name, function in {

@@ -120,7 +120,7 @@ async def measured(path: Path) -> Times:
         async def just_written(count: int) -> list[Entry]:
             nonlocal sent
             sent += count
-            return await service.history(made.id, after=sent - count, limit=count)
+            return await service.read_history(made.id, after=sent - count, limit=count)
 
         await client(200)
         await just_written(200)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from universe.domain.command_catalogue import write_reference
+from universe.domain.command_catalogue import render_reference
 from universe.pages import read_concepts
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 PAGES = {
-    DOCS / "reference" / "universe-commands.md": write_reference,
+    DOCS / "reference" / "universe-commands.md": render_reference,
     DOCS / "concepts" / "universes.md": read_concepts,
 }
 

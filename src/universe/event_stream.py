@@ -83,7 +83,7 @@ class EventStream(Response):
 
     @property
     def stalled_s(self) -> float:
-        """The seconds for which the listener has not received anything."""
+        """The number of seconds since the listener last received data."""
         return 0.0 if self._sending_since is None else monotonic() - self._sending_since
 
     def drop(self) -> None:
@@ -97,7 +97,7 @@ class EventStream(Response):
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             await send({"type": "http.response.body", "body": b""})
             return
-        async with self._streams.service.keep_live(self.universe_id) as live:
+        async with self._streams.service.keep_in_memory(self.universe_id) as live:
             self._task = asyncio.create_task(self._send_events(live, send))
             disconnecting = asyncio.create_task(_wait_for_disconnect(receive))
             self._streams.add(self)
@@ -120,7 +120,7 @@ class EventStream(Response):
         await self._send(send, _HELLO)
         beats = feed.beats
         while True:
-            frames = feed.frames_after(version)
+            frames = feed.get_frames_after(version)
             if frames is None:
                 version = await self._send_from_log(live, feed, version, send)
             elif frames[0]:

@@ -10,7 +10,7 @@ from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
 from universe.pages import read_concepts
-from universe.service.agent_replies import write_command_reply, write_state_reply
+from universe.service.agent_replies import encode_command_reply, encode_state_reply
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
 from universe.service.validation import KEY_CHARS
@@ -102,7 +102,7 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
         change something.
         """
         view = await service.view(universeId, version)
-        reply = await write_state_reply(view.replica, StatePart(ids, fields))
+        reply = await encode_state_reply(view.replica, StatePart(ids, fields))
         if maxBytes is not None and len(reply) > maxBytes:
             reply = _make_summary_reply(view, maxBytes, len(reply))
         return reply.decode()
@@ -155,7 +155,7 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
         ] = None,
         idempotencyKey: Annotated[  # noqa: N803
             str | None,
-            Field(min_length=1, max_length=KEY_CHARS, description="A command sent again with its key is done once."),
+            Field(min_length=1, max_length=KEY_CHARS, description="A command sent again with its key is applied once."),
         ] = None,
     ) -> str:
         """Change a universe by one command; return the new state or the changes, the events, the version and warnings.
@@ -167,7 +167,7 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
         result = await service.send(
             universeId, decoded, expected_version=expectedVersion, key=idempotencyKey, author=_get_author()
         )
-        return (await write_command_reply(result, decoded, return_)).decode()
+        return (await encode_command_reply(result, decoded, return_)).decode()
 
 
 def _get_author() -> str:
@@ -179,7 +179,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
     @resource(server, COMMANDS_URI, title="The commands", mime_type="text/markdown")
     async def commands() -> str:
         """Every command with its fields, an example and its refusals."""
-        return command_catalogue.write_reference()
+        return command_catalogue.render_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
     async def schema() -> dict[str, Any]:
@@ -206,7 +206,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
                 description=f"Universe {record.name}, at version {record.version}.",
                 mime_type="application/json",
             )
-            for record in await service.records(limit=_MAX_LISTED)
+            for record in await service.list_records(limit=_MAX_LISTED)
         ]
 
     server.register_listing(list_universes)

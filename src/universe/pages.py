@@ -35,7 +35,7 @@ def make_page_routes(service: UniverseService, api: FastAPI) -> list[BaseRoute]:
     """Return the routes of the pages `/` and `/docs`."""
 
     async def show_universes(_request: Request) -> Response:
-        records = await service.records(limit=_MAX_UNIVERSES)
+        records = await service.list_records(limit=_MAX_UNIVERSES)
         rows = "".join(
             f'<tr><td><a href="/universes/{quote(one.id, safe="")}">{escape(one.name)}</a></td>'
             f"<td><code>{escape(one.id)}</code></td><td>{one.version:,}</td><td>{escape(one.updated_at)}</td></tr>"

@@ -1,13 +1,17 @@
-"""Universes as JSON files: the reader of `import` and the writer of output files."""
+"""Files that commands read and write: universes as JSON, and pictures as PNG and SVG."""
 
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 import orjson
 
 from universe.errors import MalformedState
+from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.files import Unwritable, write_atomic
+
+if TYPE_CHECKING:
+    from universe.plotting import Drawing
 
 FORMAT: Final = "uraniborg-universe/1"
 
@@ -47,10 +51,39 @@ def read_document(path: Path) -> Document:
 
 
 def write_output(path: Path, content: bytes) -> None:
-    """Put the content there, whole or not at all. Raises Unwritable."""
+    """Write a file whole or not at all, through links, and into devices and pipes as they are. Raise Unwritable."""
+    target = path.resolve()
     try:
-        write_atomic(path, content, access="kept")
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+        else:
+            write_atomic(target, content, access="kept")
     except OSError as exc:
         raise Unwritable(
             f"{path} cannot be written: {exc.strerror}.", hint="Check the folder and the disk.", path=str(path)
         ) from None
+
+
+def check_picture_path(path: Path, example: str = "chart") -> None:
+    """Raise UsageError if the name of the file does not end in .png or .svg."""
+    if path.suffix.lower() not in (".png", ".svg"):
+        raise UsageError(
+            f"'{path.name}' is neither PNG nor SVG.", hint=f"Name the file {example}.png or {example}.svg."
+        )
+
+
+def write_drawing(drawing: "Drawing", path: Path) -> None:
+    """Write a drawing as PNG or SVG, according to the name of the file. Raise Unwritable."""
+    from universe.plotting import render_png, render_svg
+
+    write_output(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
+
+
+def write_orbit_picture(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:
+    """Write the orbits of a plain state, seen from above, as PNG or SVG. Raise UsageError or Unwritable."""
+    from universe.plotting import draw_universe
+
+    check_picture_path(output, "orbits")
+    if scale not in ("auto", "linear", "log"):
+        raise UsageError(f"--scale must be auto, linear or log, got '{scale[:20]}'.", hint="For example --scale log.")
+    write_drawing(draw_universe(plain["stars"], t=plain["time"] if t is None else t, title=title, scale=scale), output)

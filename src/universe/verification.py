@@ -33,13 +33,13 @@ async def verify_universes(
 async def accept_lost_versions(service: UniverseService, universe_id: str | None) -> None:
     """Accept the logs of one universe, or of all, so that versions lost until now are not reported again."""
     if service.store.marks is not None:
-        await asyncio.to_thread(service.store.marks.accept_losses, await service.store.heads(), universe_id)
+        await asyncio.to_thread(service.store.marks.accept_losses, await service.store.list_heads(), universe_id)
 
 
 async def _list_all_ids(service: UniverseService) -> list[str]:
     found: list[str] = []
     before: tuple[str, str] | None = None
-    while records := await service.records(limit=1_000, before=before):
+    while records := await service.list_records(limit=1_000, before=before):
         found += [record.id for record in records]
         before = (records[-1].created_at, records[-1].id)
     return found

@@ -15,7 +15,7 @@ from universe.config import UniverseConfig, load_config
 from universe.domain.events import Event
 from universe.errors import MalformedRequest
 from universe.initial_states import get_default_name, load_initial_state_async
-from universe.service.replies import StatePart, write_part
+from universe.service.replies import StatePart, encode_part
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
 from uraniborg.kernel.errors import Conflict
@@ -55,7 +55,7 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
             await _create_universe(service, params, context) if creates else (_get_universe_id(params), False)
         )
         if given is None:
-            events, version = list[Event](), (await service.record(universe_id)).version
+            events, version = list[Event](), (await service.read_record(universe_id)).version
         else:
             key = params.get("idempotency_key") or _make_idempotency_key(context, universe_id, given)
             expected = params.get("expected_version")
@@ -74,7 +74,7 @@ async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
         if ids is None and fields is None:
             plain, not_found = view.replica.mirror.to_plain(), list[str]()
         else:
-            plain = await asyncio.to_thread(orjson.loads, await write_part(view.replica, StatePart(ids, fields)))
+            plain = await asyncio.to_thread(orjson.loads, await encode_part(view.replica, StatePart(ids, fields)))
             not_found = plain.pop("notFound", [])
             del plain["version"]
     return {
@@ -97,7 +97,7 @@ async def _create_universe(service: UniverseService, params: dict[str, Any], con
     origin = params.get("from")
     name = params.get("name") or get_default_name(origin)
     universe_id = params.get("universe_id") or f"uni_{content_id(*_get_run_and_node(context), name, origin or '')}"
-    if await service.store.record(universe_id) is not None:
+    if await service.store.read_record(universe_id) is not None:
         return universe_id, False
     initial = None if origin is None else await load_initial_state_async(origin)
     try:

@@ -1,16 +1,19 @@
-"""Stores to keep universes in, a real PostgreSQL among them wherever one can be started."""
+"""The command `universe`, and PostgreSQL where a server can be started."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.universe.command_line import run_universe
 from tests.universe.postgres_server import NoServer, PostgresServer, running_postgres
+
+__all__ = ["postgres_dsn", "postgres_server", "run_universe"]
 
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[PostgresServer]:
-    """One server for each worker, started when the first test asks for it."""
+    """One server for each worker, started for the first test that uses it."""
     try:
         with running_postgres() as server:
             yield server
@@ -20,6 +23,6 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres_dsn(postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of an empty database, as it looks to who opens it; its marks are in a folder of the test."""
+    """The address of an empty database; its marks are in a folder of the test."""
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return postgres_server.dsn(search_path=postgres_server.schema())

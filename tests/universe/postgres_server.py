@@ -122,8 +122,8 @@ class PostgresServer:
 
     def _is_ready(self, pid: int) -> bool:
         with suppress(FileNotFoundError):
-            told = (self.folder / "data" / "postmaster.pid").read_text().split()
-            return bool(told) and told[0] == str(pid) and told[-1] == "ready"
+            reply = (self.folder / "data" / "postmaster.pid").read_text().split()
+            return bool(reply) and reply[0] == str(pid) and reply[-1] == "ready"
         return False
 
     def _as_somebody(self) -> dict[str, Any]:

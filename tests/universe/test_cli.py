@@ -1,4 +1,4 @@
-"""The command line: what each command says of a universe, and how each fails."""
+"""The command line: the output of each command and its errors."""
 
 import io
 import json
@@ -6,15 +6,13 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
+from tests.universe.command_line import CommandResult, RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
-from universe.cli import run
 from universe.cli.common import get_account_name
 
 TICK: Final = '{"type": "tick"}'
@@ -22,55 +20,15 @@ HOSTILE: Final = "Hven\n★ forged\r\x1b]0;owned\x07\x1b[31m[bold]mark[/bold]"
 SEEN: Final = ("list", "show", "history", "verify", "cite", "nbody", "export", "undo", "branch")
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        assert self.out.count("\n") == 1
-        return json.loads(self.out)
-
-    @property
-    def error(self) -> dict[str, Any]:
-        """The error that was told as JSON, and nothing else with it."""
-        assert self.json.keys() == {"error"}
-        assert {"code", "message", "hint"} <= self.json["error"].keys()
-        assert self.err == ""
-        return self.json["error"]
-
-
-Ask = Callable[..., Done]
-
-
 @pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
-    """What the command answers to these arguments, in a home of its own."""
-    for name in [name for name in os.environ if name.startswith("URANIBORG_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-
-    def answer(*arguments: str | Path) -> Done:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            run([str(argument) for argument in arguments])
-        said = capsys.readouterr()
-        code = ended.value.code
-        return Done(code if isinstance(code, int) else 0, said.out, said.err)
-
-    return answer
-
-
-@pytest.fixture
-def made(ask: Ask) -> Ask:
+def made(run_universe: RunUniverse) -> RunUniverse:
     """With a universe `u`, in which a sun and a planet were added and a second has passed."""
-    assert ask("new", "--id", "u", "--name", "Hven").code == 0
-    assert ask("send", "u", json.dumps([add_star("sun", name="Stjerneborg"), add_star("ven", "sun")])).code == 0
-    assert ask("send", "u", TICK).code == 0
-    return ask
+    assert run_universe("new", "--id", "u", "--name", "Hven").code == 0
+    assert (
+        run_universe("send", "u", json.dumps([add_star("sun", name="Stjerneborg"), add_star("ven", "sun")])).code == 0
+    )
+    assert run_universe("send", "u", TICK).code == 0
+    return run_universe
 
 
 def database(home: Path) -> Path:
@@ -78,23 +36,26 @@ def database(home: Path) -> Path:
     return found
 
 
-def test_a_new_universe_is_empty_or_as_its_origin_is(ask: Ask) -> None:
-    empty = ask("new", "--json").json
+def test_a_new_universe_is_empty_or_as_its_origin_is(run_universe: RunUniverse) -> None:
+    empty = run_universe("new", "--json").json
     assert (empty["version"], empty["bodies"], empty["name"]) == (0, 0, "Universe")
-    assert ask("new", "--from", "trappist-1", "--id", "t").out == "Created TRAPPIST-1 with 8 bodies: t\n"
-    seeded = [ask("new", "--from", "seed:classic:42", "--json").json for _ in range(2)]
-    states = [ask("show", one["id"], "--json").json for one in seeded]
+    assert run_universe("new", "--from", "trappist-1", "--id", "t").out == "Created TRAPPIST-1 with 8 bodies: t\n"
+    seeded = [run_universe("new", "--from", "seed:classic:42", "--json").json for _ in range(2)]
+    states = [run_universe("show", one["id"], "--json").json for one in seeded]
     assert states[0] == states[1]
     assert len(states[0]["stars"]) == seeded[0]["bodies"] > 0
 
 
-def test_the_solar_system_is_another_at_another_date(ask: Ask) -> None:
+def test_the_solar_system_is_another_at_another_date(run_universe: RunUniverse) -> None:
     for date in ("2026-11-15", "2000-01-01"):
-        assert ask("new", "--from", "solar-system", "--at", date, "--id", date).code == 0
-    assert ask("show", "2026-11-15", "--json").json["stars"] != ask("show", "2000-01-01", "--json").json["stars"]
+        assert run_universe("new", "--from", "solar-system", "--at", date, "--id", date).code == 0
+    assert (
+        run_universe("show", "2026-11-15", "--json").json["stars"]
+        != run_universe("show", "2000-01-01", "--json").json["stars"]
+    )
 
 
-def test_a_date_is_utc_and_a_julian_date_is_tdb(ask: Ask) -> None:
+def test_a_date_is_utc_and_a_julian_date_is_tdb(run_universe: RunUniverse) -> None:
     for written, epoch in (
         ("2025-11-20", 2460999.5 + 69.184 / 86400),
         ("2025-11-20T12:00+12:00", 2460999.5 + 69.184 / 86400),
@@ -102,23 +63,23 @@ def test_a_date_is_utc_and_a_julian_date_is_tdb(ask: Ask) -> None:
         ("jd 2461000.5", 2461000.5),
         ("2461000", 2461000.0),
     ):
-        made = ask("new", "--from", "Solar-System", "--at", written, "--json").json
-        sun = ask("show", made["id"], "--json").json["stars"]["sun"]
+        made = run_universe("new", "--from", "Solar-System", "--at", written, "--json").json
+        sun = run_universe("show", made["id"], "--json").json["stars"]["sun"]
         assert sun["physical"]["epochJulianDate"] == pytest.approx(epoch, abs=1e-8), written
         assert made["name"] == "Solar System"
 
 
-def test_a_date_without_known_leap_seconds_gets_a_caution_on_stderr(ask: Ask) -> None:
-    made = ask("new", "--from", "solar-system", "--at", "1900-01-01", "--json")
+def test_a_date_without_known_leap_seconds_gets_a_caution_on_stderr(run_universe: RunUniverse) -> None:
+    made = run_universe("new", "--from", "solar-system", "--at", "1900-01-01", "--json")
     assert made.json["bodies"] > 20
     assert made.err.startswith("Caution: UTC has leap seconds since 1972 only")
-    assert ask("new", "--from", "solar-system", "--at", "2020-01-01", "--json").err == ""
-    refused = ask("new", "--from", "solar-system", "--at", "2500000.5", "--json")
+    assert run_universe("new", "--from", "solar-system", "--at", "2020-01-01", "--json").err == ""
+    refused = run_universe("new", "--from", "solar-system", "--at", "2500000.5", "--json")
     assert refused.code != 0
     assert "2470172.5" in refused.err or "2470172.5" in refused.out
 
 
-def test_list_shows_the_newest_first(made: Ask) -> None:
+def test_list_shows_the_newest_first(made: RunUniverse) -> None:
     made("new", "--id", "later", "--name", "Later")
     assert [one["id"] for one in made("list", "--json").json["universes"]] == ["later", "u"]
     lines = made("list").out.splitlines()
@@ -127,29 +88,29 @@ def test_list_shows_the_newest_first(made: Ask) -> None:
     assert len(made("list", "--limit", "1", "--json").json["universes"]) == 1
 
 
-def test_list_reports_how_to_make_one_where_there_is_none(ask: Ask) -> None:
-    assert "universe new" in ask("list").out
-    assert ask("list", "--json").json == {"universes": []}
+def test_list_reports_how_to_make_one_where_there_is_none(run_universe: RunUniverse) -> None:
+    assert "universe new" in run_universe("list").out
+    assert run_universe("list", "--json").json == {"universes": []}
 
 
-def test_send_reports_the_version_and_what_happened(made: Ask) -> None:
-    said = made("send", "u", json.dumps(add_star("b")), "--json").json
-    assert said == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
+def test_send_prints_the_version_and_the_events(made: RunUniverse) -> None:
+    printed = made("send", "u", json.dumps(add_star("b")), "--json").json
+    assert printed == {"version": 4, "events": [{"type": "starAdded", "id": "b"}]}
     assert made("send", "u", json.dumps(add_star("c"))).out == "Version 5: starAdded c.\n"
     assert made("send", "u", TICK).out == "Version 6: 1 simulation second passed.\n"
 
 
-def test_send_reads_from_stdin(made: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_send_reads_from_stdin(made: RunUniverse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(TICK))
     assert made("send", "u", "-", "--json").json["version"] == 4
 
 
-def test_send_with_a_key_is_done_once(made: Ask) -> None:
+def test_send_with_a_key_is_done_once(made: RunUniverse) -> None:
     sent = [made("send", "u", TICK, "--key", "k", "--json").json["version"] for _ in range(2)]
     assert sent == [4, 4]
 
 
-def test_a_list_of_which_one_is_refused_changes_nothing(made: Ask) -> None:
+def test_a_list_of_which_one_is_refused_changes_nothing(made: RunUniverse) -> None:
     sent = [add_star("b"), {"type": "removeStar", "id": "nobody"}]
     done = made("send", "u", json.dumps(sent), "--json")
     assert (done.code, done.error["code"]) == (2, "star_not_found")
@@ -157,7 +118,7 @@ def test_a_list_of_which_one_is_refused_changes_nothing(made: Ask) -> None:
     assert "b" not in made("show", "u", "--json").json["stars"]
 
 
-def test_undo_restore_and_branch_go_back_and_are_history(made: Ask) -> None:
+def test_undo_restore_and_branch_go_back_and_are_history(made: RunUniverse) -> None:
     assert made("undo", "u").out == "Version 4: undone: back to version 2.\n"
     assert made("show", "u", "--json").json["time"] == 0
     assert made("restore", "u", "--version", "1", "--json").json["version"] == 5
@@ -169,18 +130,18 @@ def test_undo_restore_and_branch_go_back_and_are_history(made: Ask) -> None:
     assert made("branch", "u").out.startswith("Created ")
 
 
-def test_history_reports_every_entry_and_continues_after_a_version(made: Ask) -> None:
+def test_history_reports_every_entry_and_continues_after_a_version(made: RunUniverse) -> None:
     made("undo", "u")
-    said = made("history", "u", "--json").json["entries"]
-    assert [one["version"] for one in said] == [1, 2, 3, 4]
-    assert [one["kind"] for one in said] == ["command", "command", "command", "restore"]
-    told = made("history", "u", "--after", "2", "--limit", "1").out
-    assert told.split()[0] == "3"
-    assert "tick 1" in told
+    printed = made("history", "u", "--json").json["entries"]
+    assert [one["version"] for one in printed] == [1, 2, 3, 4]
+    assert [one["kind"] for one in printed] == ["command", "command", "command", "restore"]
+    reply = made("history", "u", "--after", "2", "--limit", "1").out
+    assert reply.split()[0] == "3"
+    assert "tick 1" in reply
     assert made("history", "u", "--after", "9").out == "There are no changes after version 9.\n"
 
 
-def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
+def test_show_prints_the_tree_to_the_given_depth(made: RunUniverse) -> None:
     lines = made("show", "u").out.splitlines()
     assert lines[0] == "Hven  version 3, time 1 simulation second"
     assert "Stjerneborg  sun" in lines[1]
@@ -192,129 +153,133 @@ def test_show_draws_the_tree_as_deep_as_asked(made: Ask) -> None:
     assert made("show", "u", "--version", "1").out.splitlines()[-1] == "1 body"
 
 
-def test_show_reports_what_orbits_nothing(ask: Ask, tmp_path: Path) -> None:
+def test_show_lists_bodies_without_an_existing_parent(run_universe: RunUniverse, tmp_path: Path) -> None:
     stars = {"sun": a_body("sun"), "stray": a_body("stray", "gone")}
     source = tmp_path / "state.json"
     source.write_text(json.dumps({**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}))
-    assert ask("import", source, "--id", "u").out == "Created state with 2 bodies: u\n"
-    told = ask("show", "u").out
-    assert "1 body whose parent does not exist, not in the tree: stray" in told
+    assert run_universe("import", source, "--id", "u").out == "Created state with 2 bodies: u\n"
+    reply = run_universe("show", "u").out
+    assert "1 body whose parent does not exist, not in the tree: stray" in reply
 
 
-def test_plot_writes_the_picture_its_name_asks_for(made: Ask, tmp_path: Path) -> None:
+def test_plot_writes_the_picture_its_name_asks_for(made: RunUniverse, tmp_path: Path) -> None:
     for name, begins in (("orbits.png", b"\x89PNG"), ("orbits.SVG", b"<")):
-        said = made("plot", "u", "-o", tmp_path / name, "--json").json
-        assert said == {"path": str(tmp_path / name), "version": 3, "bodies": 2}
+        printed = made("plot", "u", "-o", tmp_path / name, "--json").json
+        assert printed == {"path": str(tmp_path / name), "version": 3, "bodies": 2}
         assert (tmp_path / name).read_bytes().startswith(begins)
-    told = made("plot", "u", "-o", "small.svg", "--scale", "log", "--t", "5", "--version", "1")
-    assert (told.code, told.out) == (0, "The orbits of Hven are in small.svg.\n")
+    reply = made("plot", "u", "-o", "small.svg", "--scale", "log", "--t", "5", "--version", "1")
+    assert (reply.code, reply.out) == (0, "The orbits of Hven are in small.svg.\n")
 
 
-def test_what_is_exported_and_imported_is_exported_as_the_same_bytes(ask: Ask, tmp_path: Path) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
+def test_an_exported_and_imported_universe_is_exported_as_the_same_bytes(
+    run_universe: RunUniverse, tmp_path: Path
+) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    assert ask("export", "t", "-o", first, "--json").json == {"path": str(first), "version": 1}
-    assert ask("import", first, "--id", "again", "--json").json["name"] == "TRAPPIST-1"
-    assert ask("export", "again", "-o", second).out == "Version 1 is in second.json.\n"
+    assert run_universe("export", "t", "-o", first, "--json").json == {"path": str(first), "version": 1}
+    assert run_universe("import", first, "--id", "again", "--json").json["name"] == "TRAPPIST-1"
+    assert run_universe("export", "again", "-o", second).out == "Version 1 is in second.json.\n"
     assert first.read_bytes() == second.read_bytes()
-    assert ask("export", "t").out == first.read_text()
+    assert run_universe("export", "t").out == first.read_text()
 
 
-def test_cite_prints_the_sources_or_reports_that_there_are_none(made: Ask) -> None:
+def test_cite_prints_the_sources_or_reports_that_there_are_none(made: RunUniverse) -> None:
     made("new", "--from", "trappist-1", "--id", "t")
-    told, said = made("cite", "t"), made("cite", "t", "--json").json
-    assert told.out.startswith("@article{agol2021,")
-    assert said["bibtex"].rstrip() == told.out.rstrip()
-    assert "agol2021" in [one["id"] for one in said["sources"]]
+    reply, printed = made("cite", "t"), made("cite", "t", "--json").json
+    assert reply.out.startswith("@article{agol2021,")
+    assert printed["bibtex"].rstrip() == reply.out.rstrip()
+    assert "agol2021" in [one["id"] for one in printed["sources"]]
     none = made("cite", "u")
     hint = "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"
     assert (none.code, none.out, none.err) == (0, "", hint)
     assert made("cite", "u", "--json").json["sources"] == []
 
 
-def test_cite_reports_where_a_value_comes_from(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    cited = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
+def test_cite_reports_where_a_value_comes_from(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    cited = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert "mass = 2.078414629e-06 solar masses" in cited
     assert "doi:10.3847/PSJ/abd022" in cited
     heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
-    done = ask("send", "t", json.dumps(heavier)).out
+    done = run_universe("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
     author = f"{get_account_name()} (command line)"
-    told = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
-    assert f"set by {author} in version 2" in told
-    assert ": to see" in told
-    assert "agol2021" not in told
-    chain = ask("cite", "t", "--body", "trappist-1-e", "--field", "mass", "--json").json
+    reply = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
+    assert f"set by {author} in version 2" in reply
+    assert ": to see" in reply
+    assert "agol2021" not in reply
+    chain = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass", "--json").json
     assert (chain["status"], chain["command"]["author"], chain["unit"]) == ("set", author, "solar masses")
-    shown = ask("show", "t").out
+    shown = run_universe("show", "t").out
     assert f"mass 3e-06 solar masses (set by {author} in version 2), at 0.02926" in shown
     assert "0.0898 solar masses, at 0 AU" in shown
-    listed = ask("cite", "t", "--body", "trappist-1-e").out
+    listed = run_universe("cite", "t", "--body", "trappist-1-e").out
     assert f"set by {author} in version 2" in listed
-    assert ask("cite", "t", "--body", "trappist-1-e", "--json").json["fields"]["radius"]["sources"] == ["agol2021"]
-    assert author in ask("history", "t").out
+    assert run_universe("cite", "t", "--body", "trappist-1-e", "--json").json["fields"]["radius"]["sources"] == [
+        "agol2021"
+    ]
+    assert author in run_universe("history", "t").out
     bare = json.dumps({"type": "updateStar", "id": "trappist-1-e", "payload": {"sources": None}})
-    assert ask("send", "t", bare).code == 0
-    assert "TRAPPIST-1 e" not in ask("cite", "t").out
+    assert run_universe("send", "t", bare).code == 0
+    assert "TRAPPIST-1 e" not in run_universe("cite", "t").out
 
 
-def test_cite_names_the_nearest_body_and_field(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    assert "'trappist-1-e'" in ask("cite", "t", "--body", "trapist-1-e", "--field", "mass").err
-    assert "'kepler.period'" in ask("cite", "t", "--body", "trappist-1-e", "--field", "period").err
-    assert ask("cite", "t", "--field", "mass").code == 2
+def test_cite_names_the_nearest_body_and_field(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    assert "'trappist-1-e'" in run_universe("cite", "t", "--body", "trapist-1-e", "--field", "mass").err
+    assert "'kepler.period'" in run_universe("cite", "t", "--body", "trappist-1-e", "--field", "period").err
+    assert run_universe("cite", "t", "--field", "mass").code == 2
 
 
-def test_time_passes_in_the_unit_of_the_universe(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    assert ask("send", "t", '{"type": "tick", "dt": 30}').out == "Version 2: 30 days passed.\n"
-    assert ask("send", "t", '{"type": "tick", "dt": -1}').out == "Version 3: time went back by 1 day.\n"
-    assert "time 29 days (2015-09-21T10:20Z)" in ask("show", "t").out
+def test_time_passes_in_the_unit_of_the_universe(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    assert run_universe("send", "t", '{"type": "tick", "dt": 30}').out == "Version 2: 30 days passed.\n"
+    assert run_universe("send", "t", '{"type": "tick", "dt": -1}').out == "Version 3: time went back by 1 day.\n"
+    assert "time 29 days (2015-09-21T10:20Z)" in run_universe("show", "t").out
 
 
-def test_verify_finds_whole_logs_whole(made: Ask) -> None:
+def test_verify_finds_whole_logs_whole(made: RunUniverse) -> None:
     made("new", "--id", "empty")
-    told, said = made("verify"), made("verify", "u", "--json")
-    assert (told.code, said.code) == (0, 0)
-    assert "u: 3 entries, 0 snapshots" in told.out
-    (one,) = said.json["universes"]
+    reply, printed = made("verify"), made("verify", "u", "--json")
+    assert (reply.code, printed.code) == (0, 0)
+    assert "u: 3 entries, 0 snapshots" in reply.out
+    (one,) = printed.json["universes"]
     assert one["head"] == one["mark"]
     assert one.pop("head").keys() == one.pop("mark").keys() == {"version", "digest"}
     assert one == {"universeId": "u", "ok": True, "entries": 3, "snapshots": 0, "problems": []}
 
 
-def test_verify_reports_an_older_copy_until_it_is_accepted(made: Ask, tmp_path: Path) -> None:
+def test_verify_reports_an_older_copy_until_it_is_accepted(made: RunUniverse, tmp_path: Path) -> None:
     file = database(tmp_path)
     older = file.read_bytes()
     made("send", "u", '{"type": "tick"}')
     file.write_bytes(older)
     for _ in range(2):
-        told, said = made("verify"), made("verify", "--json")
-        assert (told.code, said.code) == (4, 4)
-        assert "the log lost versions that were written: version 4" in told.out
-        assert said.json["universes"][0]["head"]["version"] == 3
+        reply, printed = made("verify"), made("verify", "--json")
+        assert (reply.code, printed.code) == (4, 4)
+        assert "the log lost versions that were written: version 4" in reply.out
+        assert printed.json["universes"][0]["head"]["version"] == 3
     assert made("verify", "--accept").code == 0
     assert made("verify").code == 0
 
 
-def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: Ask, tmp_path: Path) -> None:
+def test_verify_names_the_entry_with_a_flipped_byte_and_exits_with_4(made: RunUniverse, tmp_path: Path) -> None:
     file = database(tmp_path)
     content = bytearray(file.read_bytes())
     assert content.count(b"Stjerneborg") == 1
     content[content.index(b"Stjerneborg")] ^= 1
     file.write_bytes(content)
-    told, said = made("verify"), made("verify", "--json")
-    assert (told.code, said.code) == (4, 4)
-    first = said.json["universes"][0]["problems"][0]
+    reply, printed = made("verify"), made("verify", "--json")
+    assert (reply.code, printed.code) == (4, 4)
+    first = printed.json["universes"][0]["problems"][0]
     assert first == {"sequence": 1, "problem": "the entry differs from what was written"}
-    assert told.out.splitlines()[0] == "damaged  u"
+    assert reply.out.splitlines()[0] == "damaged  u"
     shown = made("show", "u", "--json")
     assert (shown.code, shown.error["code"]) == (4, "log_damaged")
     assert "damaged" in made("history", "u").out.splitlines()[0]
 
 
-def test_verify_finds_entries_beyond_the_version(made: Ask, tmp_path: Path) -> None:
+def test_verify_finds_entries_beyond_the_version(made: RunUniverse, tmp_path: Path) -> None:
     with sqlite3.connect(database(tmp_path)) as connection:
         connection.execute("UPDATE universes SET version = 2")
     connection.close()
@@ -326,16 +291,16 @@ def test_verify_finds_entries_beyond_the_version(made: Ask, tmp_path: Path) -> N
     ]
 
 
-def test_commands_lists_all_25_and_those_of_one_category(ask: Ask) -> None:
-    everything = ask("commands", "--json").json["categories"]
+def test_commands_lists_all_25_and_those_of_one_category(run_universe: RunUniverse) -> None:
+    everything = run_universe("commands", "--json").json["categories"]
     assert (len(everything), sum(len(one["commands"]) for one in everything)) == (10, 25)
-    told = ask("commands", "star-crud")
-    assert told.code == 0
-    assert "addStar {id, payload, reason?}" in told.out
-    assert "tick" not in told.out
+    reply = run_universe("commands", "star-crud")
+    assert reply.code == 0
+    assert "addStar {id, payload, reason?}" in reply.out
+    assert "tick" not in reply.out
 
 
-def test_delete_wants_a_yes_and_then_leaves_nothing(made: Ask) -> None:
+def test_delete_wants_a_yes_and_then_leaves_nothing(made: RunUniverse) -> None:
     kept = made("delete", "u", "--json")
     assert (kept.code, kept.error["code"], kept.error["hint"]) == (
         2,
@@ -385,59 +350,59 @@ FAILING: Final[list[tuple[list[str], int, str]]] = [
 
 @pytest.mark.parametrize(("arguments", "code", "name"), FAILING, ids=[" ".join(one[0]) for one in FAILING])
 def test_every_failure_is_reported_in_one_shape(
-    made: Ask, tmp_path: Path, arguments: list[str], code: int, name: str
+    made: RunUniverse, tmp_path: Path, arguments: list[str], code: int, name: str
 ) -> None:
     (tmp_path / "file").write_text("no JSON")
-    told, said = made(*arguments), made(*arguments, "--json")
-    assert (said.code, said.error["code"]) == (code, name)
-    assert (told.code, told.out) == (code, "")
-    assert told.err == f"error: {said.error['message']}\nhint: {said.error['hint']}\n"
+    reply, printed = made(*arguments), made(*arguments, "--json")
+    assert (printed.code, printed.error["code"]) == (code, name)
+    assert (reply.code, reply.out) == (code, "")
+    assert reply.err == f"error: {printed.error['message']}\nhint: {printed.error['hint']}\n"
 
 
-def test_a_date_for_an_empty_universe_is_refused(ask: Ask) -> None:
-    assert ask("new", "--at", "soon", "--json").code == 2
+def test_a_date_for_an_empty_universe_is_refused(run_universe: RunUniverse) -> None:
+    assert run_universe("new", "--at", "soon", "--json").code == 2
 
 
 @pytest.mark.parametrize("name", [*SEEN, "send", "delete", "restore", "plot"])
-def test_looking_at_a_database_that_is_not_there_does_not_make_it(ask: Ask, tmp_path: Path, name: str) -> None:
+def test_reading_a_missing_database_does_not_create_it(run_universe: RunUniverse, tmp_path: Path, name: str) -> None:
     more = {"send": [TICK], "delete": ["--yes"], "restore": ["--version", "0"], "plot": ["-o", "x.svg"]}.get(name, [])
     which = [] if name == "list" else ["u"]
-    done = ask(name, *which, *more, "--db", f"sqlite:///{tmp_path}/none.db", "--json")
+    done = run_universe(name, *which, *more, "--db", f"sqlite:///{tmp_path}/none.db", "--json")
     assert (done.code, done.error["code"]) == (3, "database_not_found")
     assert not (tmp_path / "none.db").exists()
 
 
 def test_looking_at_a_database_named_in_the_settings_does_not_make_it(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run_universe: RunUniverse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("URANIBORG_UNIVERSE__DB", f"sqlite:///{tmp_path}/none.db")
-    assert ask("show", "u", "--json").code == 3
+    assert run_universe("show", "u", "--json").code == 3
     assert not (tmp_path / "none.db").exists()
 
 
-def test_new_makes_the_given_database(ask: Ask, tmp_path: Path) -> None:
+def test_new_makes_the_given_database(run_universe: RunUniverse, tmp_path: Path) -> None:
     db = ("--db", f"sqlite:///{tmp_path}/mine.db")
-    assert ask("new", "--id", "u", *db).code == 0
-    assert [one["id"] for one in ask("list", *db, "--json").json["universes"]] == ["u"]
-    assert ask("list", "--json").json == {"universes": []}
+    assert run_universe("new", "--id", "u", *db).code == 0
+    assert [one["id"] for one in run_universe("list", *db, "--json").json["universes"]] == ["u"]
+    assert run_universe("list", "--json").json == {"universes": []}
 
 
 @pytest.fixture
-def hostile(ask: Ask, tmp_path: Path) -> Ask:
+def hostile(run_universe: RunUniverse, tmp_path: Path) -> RunUniverse:
     """With a universe `u` in which everything that has a name has a bad one."""
     stars = {HOSTILE: a_body(HOSTILE, name=HOSTILE), "stray": a_body("stray", HOSTILE + "?", name=HOSTILE)}
     source = tmp_path / "state.json"
     source.write_text(json.dumps({"name": HOSTILE, "state": {**EMPTY_STATE, "stars": stars, "rootIds": [HOSTILE]}}))
-    assert ask("import", source, "--id", "u", "--json").code == 0
-    assert ask("send", "u", json.dumps(add_star(f"{HOSTILE}!", name=HOSTILE)), "--json").code == 0
-    return ask
+    assert run_universe("import", source, "--id", "u", "--json").code == 0
+    assert run_universe("send", "u", json.dumps(add_star(f"{HOSTILE}!", name=HOSTILE)), "--json").code == 0
+    return run_universe
 
 
 TELLING: Final = [*[[name] for name in SEEN if name != "export"], ["plot", "-o", "x.svg"], ["new", "--name", HOSTILE]]
 
 
 @pytest.mark.parametrize("arguments", TELLING, ids=lambda one: one[0])
-def test_hostile_names_command_no_terminal(hostile: Ask, arguments: list[str]) -> None:
+def test_hostile_names_command_no_terminal(hostile: RunUniverse, arguments: list[str]) -> None:
     name, *more = arguments
     done = hostile(name, *([] if name in ("list", "new") else ["u"]), *more)
     assert done.code in (0, 2)
@@ -445,25 +410,25 @@ def test_hostile_names_command_no_terminal(hostile: Ask, arguments: list[str]) -
 
 
 @pytest.mark.parametrize("arguments", [one for one in TELLING if one != ["list"]], ids=lambda one: one[0])
-def test_hostile_names_forge_no_line(hostile: Ask, arguments: list[str]) -> None:
+def test_hostile_names_forge_no_line(hostile: RunUniverse, arguments: list[str]) -> None:
     name, *more = arguments
     done = hostile(name, *([] if name == "new" else ["u"]), *more)
     assert not [line for line in (done.out + done.err).splitlines() if line.lstrip(" │├└─").startswith("★ forged")]
 
 
-def test_markup_in_names_is_shown_as_it_is(hostile: Ask) -> None:
+def test_markup_in_names_is_printed_unchanged(hostile: RunUniverse) -> None:
     listed = hostile("list").out
     assert [line.split()[0] for line in listed.splitlines() if line[0] != " "] == ["id", "u"]
     assert "[bold]mark[/bold]" in listed
     assert hostile("show", "u").out.count("[bold]mark[/bold]") >= 3
 
 
-def test_hostile_names_survive_as_json(hostile: Ask) -> None:
+def test_hostile_names_survive_as_json(hostile: RunUniverse) -> None:
     assert hostile("list", "--json").json["universes"][0]["name"] == HOSTILE
     assert hostile("show", "u", "--json").json["stars"][HOSTILE]["name"] == HOSTILE
 
 
-def process(*arguments: str, cwd: Path, stdin: str = "") -> Done:
+def process(*arguments: str, cwd: Path, stdin: str = "") -> CommandResult:
     env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     done = subprocess.run(
         [sys.executable, "-m", "universe", *arguments],
@@ -475,7 +440,7 @@ def process(*arguments: str, cwd: Path, stdin: str = "") -> Done:
         cwd=cwd,
         env={**env, "URANIBORG_HOME": str(cwd / "home")},
     )
-    return Done(done.returncode, done.stdout, done.stderr)
+    return CommandResult(done.returncode, done.stdout, done.stderr)
 
 
 def test_the_module_runs_as_a_command_and_its_commands_share_one_home(tmp_path: Path) -> None:

@@ -63,6 +63,14 @@ def test_radial_velocities_are_listed_as_text_json_csv_and_a_chart(ask: Ask, tmp
     assert (tmp_path / "v.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize("command", ["transits", "rv"])
+def test_notes_of_kepler_orbits_are_about_their_elements(ask: Ask, command: str) -> None:
+    arguments = (command, "solar-system", "--observer", "0,0", "--days", "2", "--kepler", "--json")
+    notes = " ".join(replied(ask(*arguments))["notes"])
+    assert "DE421" not in notes
+    assert "is accurate to 0.15 degrees: the elements are me" in notes
+
+
 def test_a_universe_keeps_its_line_of_sight_and_its_starlight(ask: Ask) -> None:
     state = replied(ask("show", "trappist-1", "--json"))
     physical = state["stars"]["trappist-1"]["physical"]
@@ -80,7 +88,7 @@ def test_physics_are_shown_with_units_and_papers(ask: Ask) -> None:
     assert reply["bodies"]["trappist-1-e"]["quantities"]["insolation"]["paper"] == "mendez2017"
 
 
-def test_the_bibliography_adds_the_papers_of_formulas_when_asked(ask: Ask) -> None:
+def test_the_bibliography_includes_the_papers_of_formulas_with_physics(ask: Ask) -> None:
     assert "kopparapu2014" not in ask("cite", "trappist-1")[1]
     assert "kopparapu2014" in ask("cite", "trappist-1", "--physics")[1]
 

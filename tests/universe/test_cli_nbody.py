@@ -13,11 +13,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.universe import test_cli
+from tests.universe.command_line import RunUniverse
 from tests.universe.domain.samples import add_star
-from tests.universe.test_cli import HOSTILE, Ask
+from tests.universe.test_cli import HOSTILE
 
-ask = test_cli.ask
 REPLY: Final = {
     "id", "version", "time", "epochJulianDate", "days", "daysAsked", "stoppedBy", "method", "step", "shortestStep",
     "steps", "relativity", "frame", "bodies", "start", "end", "error", "errors", "trustworthy", "energyDrift",
@@ -31,41 +30,47 @@ def orbit(axis: float, **elements: float) -> dict[str, Any]:
 
 
 @pytest.fixture
-def system(ask: Ask) -> Ask:
+def system(run_universe: RunUniverse) -> RunUniverse:
     """With a universe `u` of a star with two planets, and `heavy`, its branch in which the outer one is heavier."""
-    assert ask("new", "--id", "u", "--name", "Hven").code == 0
+    assert run_universe("new", "--id", "u", "--name", "Hven").code == 0
     sent = [
         add_star("sun", name="Sun", mass=1),
         add_star("ven", "sun", name="Ven", mass=1e-6, kepler=orbit(1)),
         add_star("jut", "sun", name="Jut", mass=1e-4, kepler=orbit(2, meanAnomaly=100)),
     ]
-    assert ask("send", "u", json.dumps(sent)).code == 0
-    return ask
+    assert run_universe("send", "u", json.dumps(sent)).code == 0
+    return run_universe
 
 
-def test_the_reply_is_flat_and_anyone_can_check_it(system: Ask) -> None:
+def test_the_reply_is_flat_and_anyone_can_check_it(system: RunUniverse) -> None:
     done = system("nbody", "u", "--days", "50", "--json")
-    said = done.json
+    printed = done.json
     assert (done.code, done.err) == (0, "")
-    assert said.keys() == REPLY
-    assert (said["id"], said["version"], said["days"], said["method"]) == ("u", 3, 50, "gauss")
-    assert said["bodies"] == list(said["start"]) == list(said["end"]) == list(said["error"]) == ["sun", "ven", "jut"]
-    for state in (*said["start"].values(), *said["end"].values()):
+    assert printed.keys() == REPLY
+    assert (printed["id"], printed["version"], printed["days"], printed["method"]) == ("u", 3, 50, "gauss")
+    assert (
+        printed["bodies"]
+        == list(printed["start"])
+        == list(printed["end"])
+        == list(printed["error"])
+        == ["sun", "ven", "jut"]
+    )
+    for state in (*printed["start"].values(), *printed["end"].values()):
         assert (state.keys(), len(state["position"]), len(state["velocity"])) == (
             {"mass", "position", "velocity"},
             3,
             3,
         )
-    assert said["start"]["ven"]["mass"] == 1e-6
-    assert all(0 < one["degrees"] < 1e-6 and 0 < one["au"] < 1e-8 for one in said["error"].values())
-    assert said["errors"].keys() == {"arithmetic", "start", "physics"}
-    assert said["trustworthy"] is True
-    assert said["orbits"].keys() == {"ven", "jut"}
-    assert said["step"] == pytest.approx(50 / said["steps"])
+    assert printed["start"]["ven"]["mass"] == 1e-6
+    assert all(0 < one["degrees"] < 1e-6 and 0 < one["au"] < 1e-8 for one in printed["error"].values())
+    assert printed["errors"].keys() == {"arithmetic", "start", "physics"}
+    assert printed["trustworthy"] is True
+    assert printed["orbits"].keys() == {"ven", "jut"}
+    assert printed["step"] == pytest.approx(50 / printed["steps"])
     assert system("history", "u", "--json").json["entries"][-1]["version"] == 3
 
 
-def test_the_summary_begins_with_the_verdict_and_fits_a_terminal(system: Ask) -> None:
+def test_the_summary_begins_with_the_verdict_and_fits_a_terminal(system: RunUniverse) -> None:
     done = system("nbody", "u", "--years", "1")
     lines = done.out.splitlines()
     verdict = system("nbody", "u", "--days", "365.25", "--json").json["verdict"]
@@ -77,26 +82,26 @@ def test_the_summary_begins_with_the_verdict_and_fits_a_terminal(system: Ask) ->
         assert text in done.out
 
 
-def test_bodies_are_chosen_by_id_or_name(system: Ask) -> None:
-    said = system("nbody", "u", "--days", "1", "--body", "SUN", "--body", "Jut", "--json").json
-    assert said["bodies"] == ["sun", "jut"]
+def test_bodies_are_chosen_by_id_or_name(system: RunUniverse) -> None:
+    printed = system("nbody", "u", "--days", "1", "--body", "SUN", "--body", "Jut", "--json").json
+    assert printed["bodies"] == ["sun", "jut"]
     refused = system("nbody", "u", "--body", "sunn", "--json")
     assert (refused.code, refused.error["code"]) == (3, "not_found")
     assert "sun" in refused.error["hint"]
 
 
-def test_two_universes_versions_or_branches_are_compared(system: Ask) -> None:
+def test_two_universes_versions_or_branches_are_compared(system: RunUniverse) -> None:
     branch = system("branch", "u", "--name", "heavy", "--json").json["id"]
     change = {"type": "updateStar", "id": "jut", "payload": {"mass": 1e-3}}
     assert system("send", branch, json.dumps(change)).code == 0
     assert system("send", "u", json.dumps(change)).code == 0
     run = ("nbody", "u", "--version", "3", "--days", "20")
     by_version, by_branch, by_both = (system(*run, "--compare", other, "--json").json for other in ("4", branch, "u@4"))
-    for said in (by_version, by_branch, by_both):
-        assert said.keys() == REPLY | {"comparison"}
-        assert (said["version"], said["start"]["jut"]["mass"]) == (3, 1e-4)
-        assert said["comparison"]["with"]["start"]["jut"]["mass"] == 1e-3
-        assert said["comparison"]["differences"]["verdict"]
+    for printed in (by_version, by_branch, by_both):
+        assert printed.keys() == REPLY | {"comparison"}
+        assert (printed["version"], printed["start"]["jut"]["mass"]) == (3, 1e-4)
+        assert printed["comparison"]["with"]["start"]["jut"]["mass"] == 1e-3
+        assert printed["comparison"]["differences"]["verdict"]
     assert by_version["comparison"]["with"]["end"] == by_both["comparison"]["with"]["end"]
     shown = system(*run, "--compare", "4")
     assert shown.code == 0
@@ -107,16 +112,16 @@ def test_two_universes_versions_or_branches_are_compared(system: Ask) -> None:
     assert system(*run, "--compare", "u@9", "--json").error["code"] == "version_not_found"
 
 
-def test_the_start_and_pictures_are_written_to_files(system: Ask, tmp_path: Path) -> None:
+def test_the_start_and_pictures_are_written_to_files(system: RunUniverse, tmp_path: Path) -> None:
     files = ["--write-rebound", "run.py", "--write-csv", "start.csv", "--plot", "run.png", "--plot", "run.SVG"]
     done = system("nbody", "u", "--days", "100", *files)
     assert done.code == 0
     assert done.out.splitlines()[-4:] == [f"Written: {name}" for name in ("run.py", "start.csv", "run.png", "run.SVG")]
-    said = system("nbody", "u", "--days", "100", "--json").json
+    printed = system("nbody", "u", "--days", "100", "--json").json
     ast.parse((tmp_path / "run.py").read_text())
     rows = [line for line in (tmp_path / "start.csv").read_text().splitlines() if not line.startswith("#")]
     for row in csv.DictReader(rows):
-        assert [float(row[key]) for key in "xyz"] == said["start"][row["id"]]["position"]
+        assert [float(row[key]) for key in "xyz"] == printed["start"][row["id"]]["position"]
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
     assert "eccentricity" in (tmp_path / "run.SVG").read_text()
     assert system("nbody", "u", "--years", "3", "--plot", "d.svg", "--plot-what", "distances").code == 0
@@ -150,8 +155,8 @@ def test_the_start_and_pictures_are_written_to_files(system: Ask, tmp_path: Path
     ],
     ids=str,
 )
-def test_what_cannot_be_run_is_refused_before_or_while_it_runs(
-    system: Ask, tmp_path: Path, arguments: list[str], code: int, argument: str | None
+def test_invalid_options_are_refused_before_or_during_the_run(
+    system: RunUniverse, tmp_path: Path, arguments: list[str], code: int, argument: str | None
 ) -> None:
     done = system("nbody", "u", *arguments, "--json")
     assert done.code == code
@@ -160,48 +165,50 @@ def test_what_cannot_be_run_is_refused_before_or_while_it_runs(
     assert not list(tmp_path.glob("run.*"))
 
 
-def test_a_run_that_cannot_be_trusted_exits_with_4(ask: Ask) -> None:
-    ask("new", "--id", "u")
+def test_a_run_that_cannot_be_trusted_exits_with_4(run_universe: RunUniverse) -> None:
+    run_universe("new", "--id", "u")
     comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.97, meanAnomaly=180))
-    assert ask("send", "u", json.dumps([add_star("sun", mass=1), comet])).code == 0
+    assert run_universe("send", "u", json.dumps([add_star("sun", mass=1), comet])).code == 0
     run = ("nbody", "u", "--days", "365", "--step", "18", "--method", "leapfrog")
-    shown, said = ask(*run), ask(*run, "--json")
-    assert (shown.code, said.code, said.json["trustworthy"]) == (4, 4, False)
+    shown, printed = run_universe(*run), run_universe(*run, "--json")
+    assert (shown.code, printed.code, printed.json["trustworthy"]) == (4, 4, False)
     assert "NOT TRUSTWORTHY" in shown.out
-    assert "not trustworthy" in said.json["verdict"]
+    assert "not trustworthy" in printed.json["verdict"]
 
 
-def test_bodies_that_touch_stop_the_run_or_merge(ask: Ask) -> None:
-    ask("new", "--id", "u")
+def test_bodies_that_touch_stop_the_run_or_merge(run_universe: RunUniverse) -> None:
+    run_universe("new", "--id", "u")
     comet = add_star("comet", "sun", mass=1e-9, kepler=orbit(1, eccentricity=0.999, meanAnomaly=180))
     sun = add_star("sun", name="Sun", mass=1, physical={"radiusKm": 695_700})
-    assert ask("send", "u", json.dumps([sun, comet])).code == 0
-    stopped = ask("nbody", "u", "--days", "300", "--json").json
+    assert run_universe("send", "u", json.dumps([sun, comet])).code == 0
+    stopped = run_universe("nbody", "u", "--days", "300", "--json").json
     assert (stopped["stoppedBy"], stopped["daysAsked"]) == ("collision", 300)
     assert stopped["days"] == pytest.approx(stopped["collisions"][0]["day"])
     assert stopped["days"] < 300
-    shown = ask("nbody", "u", "--days", "300", "--plot", "end.svg").out
+    shown = run_universe("nbody", "u", "--days", "300", "--plot", "end.svg").out
     assert "ended the run" in shown
     assert "collide" in shown
-    merged = ask("nbody", "u", "--days", "300", "--on-collision", "merge", "--json").json
+    merged = run_universe("nbody", "u", "--days", "300", "--on-collision", "merge", "--json").json
     assert (merged["days"], merged["end"]["comet"], merged["end"]["sun"]["mass"]) == (300, None, 1 + 1e-9)
     assert merged["collisions"][0]["survivor"] == "sun"
-    assert ask("nbody", "u", "--days", "300", "--on-collision", "merge", "--plot", "end.svg").code == 0
+    assert run_universe("nbody", "u", "--days", "300", "--on-collision", "merge", "--plot", "end.svg").code == 0
 
 
-def test_hostile_names_command_no_terminal_and_forge_no_line(ask: Ask, tmp_path: Path) -> None:
-    ask("new", "--id", "u", "--name", HOSTILE)
+def test_hostile_names_command_no_terminal_and_forge_no_line(run_universe: RunUniverse, tmp_path: Path) -> None:
+    run_universe("new", "--id", "u", "--name", HOSTILE)
     sent = [add_star("sun", name=HOSTILE, mass=1), add_star("ven", "sun", name=HOSTILE, mass=1e-6, kepler=orbit(1))]
-    assert ask("send", "u", json.dumps(sent)).code == 0
-    done = ask("nbody", "u", "--days", "400", "--plot", "run.svg", "--write-rebound", "run.py", "--compare", "u")
+    assert run_universe("send", "u", json.dumps(sent)).code == 0
+    done = run_universe(
+        "nbody", "u", "--days", "400", "--plot", "run.svg", "--write-rebound", "run.py", "--compare", "u"
+    )
     assert done.code == 0
-    for text in (done.out + done.err, ask("nbody", "u", "--days", "1").out):
+    for text in (done.out + done.err, run_universe("nbody", "u", "--days", "1").out):
         assert not set("\x1b\x07\r") & set(text)
         assert not [line for line in text.splitlines() if line.lstrip().startswith("★ forged")]
     assert (tmp_path / "run.py").read_text().isascii()
 
 
-def test_an_interrupt_ends_a_long_run_without_traces(system: Ask, tmp_path: Path) -> None:
+def test_an_interrupt_ends_a_long_run_without_traces(system: RunUniverse, tmp_path: Path) -> None:
     names = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     process = subprocess.Popen(
         [sys.executable, "-m", "universe", "nbody", "u", "--years", "2000", "--plot", "run.png"],
@@ -220,8 +227,23 @@ def test_an_interrupt_ends_a_long_run_without_traces(system: Ask, tmp_path: Path
     assert not (tmp_path / "run.png").exists()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_links_and_pipes_are_written_to_and_not_replaced(system: RunUniverse, tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to("table.csv")
+    assert system("nbody", "u", "--days", "1", "--write-csv", str(tmp_path / "link.csv")).code == 0
+    assert (tmp_path / "link.csv").is_symlink()
+    os.mkfifo(tmp_path / "pipe.csv")
+    reader = os.open(tmp_path / "pipe.csv", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert system("nbody", "u", "--days", "1", "--write-csv", str(tmp_path / "pipe.csv")).code == 0
+        assert os.read(reader, 100_000) == (tmp_path / "table.csv").read_bytes()
+    finally:
+        os.close(reader)
+    assert (tmp_path / "pipe.csv").is_fifo()
+
+
 @pytest.mark.parametrize("option", ["--write-rebound", "--write-csv", "--plot"])
-def test_a_full_disk_is_reported(system: Ask, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
+def test_a_full_disk_is_reported(system: RunUniverse, monkeypatch: pytest.MonkeyPatch, option: str) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,4 +1,4 @@
-"""A new user at the command line: every help has examples, and every mistake names the way out."""
+"""The command line for a new user: every help has examples, and every error a remedy."""
 
 import io
 import json
@@ -7,69 +7,71 @@ import pytest
 from rich.console import Console
 
 from tests.universe import test_cli
-from tests.universe.test_cli import Ask
+from tests.universe.command_line import RunUniverse
 from universe.cli import app
-from universe.nbody.tables import format_span
+from universe.nbody.text_formats import format_full_duration
 from universe.plotting import Panel, Series, draw_chart
 from universe.plotting.marks import Label, Polyline
-from universe.terminal.text import print_paragraph
+from universe.terminal.console import print_paragraph
 
-ask, made = test_cli.ask, test_cli.made
+made = test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)
 
 
 @pytest.mark.parametrize("command", [one for one in COMMANDS if one != "serve"])
-def test_the_help_of_a_command_has_an_example_of_it(ask: Ask, command: str) -> None:
+def test_the_help_of_a_command_has_an_example_of_it(run_universe: RunUniverse, command: str) -> None:
     name = command.removesuffix("_universe").replace("list_universes", "list")
-    printed = " ".join(ask(name, "--help").out.split())
+    printed = " ".join(run_universe(name, "--help").out.split())
     assert f"Examples: • universe {name}" in printed
 
 
 @pytest.mark.parametrize("command", ["nbody", "transits", "rv"])
 @pytest.mark.parametrize(("origin", "problem"), [(None, "has no bodies"), ("seed:classic:42", "has a kepler block")])
 def test_a_universe_without_true_orbits_names_one_that_has_them(
-    ask: Ask,
+    run_universe: RunUniverse,
     command: str,
     origin: str | None,
     problem: str,
 ) -> None:
-    assert ask("new", "--id", "u", *(["--from", origin] if origin else [])).code == 0
-    failed = ask(command, "u", "--days", "1", "--json")
+    assert run_universe("new", "--id", "u", *(["--from", origin] if origin else [])).code == 0
+    failed = run_universe(command, "u", "--days", "1", "--json")
     assert failed.code == 2
     assert problem in failed.error["message"]
     assert "universe new --from trappist-1" in failed.error["hint"]
 
 
-def test_a_usage_error_names_the_help_of_its_command(ask: Ask) -> None:
-    assert ask("show", "--json").error["hint"] == "See `universe show --help`."
-    assert ask("dance", "--json").error["hint"] == "See `universe --help`."
+def test_a_usage_error_names_the_help_of_its_command(run_universe: RunUniverse) -> None:
+    assert run_universe("show", "--json").error["hint"] == "See `universe show --help`."
+    assert run_universe("dance", "--json").error["hint"] == "See `universe --help`."
 
 
-def test_cite_and_nbody_take_the_same_short_names(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    assert ask("cite", "t", "--body", "e", "--field", "mass", "--json").json["body"] == "trappist-1-e"
-    assert ask("cite", "t", "--body", "TRAPPIST-1 E", "--json").json["body"] == "trappist-1-e"
-    assert ask("cite", "t", "--body", "", "--json").code != 0
+def test_cite_and_nbody_take_the_same_short_names(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    assert run_universe("cite", "t", "--body", "e", "--field", "mass", "--json").json["body"] == "trappist-1-e"
+    assert run_universe("cite", "t", "--body", "TRAPPIST-1 E", "--json").json["body"] == "trappist-1-e"
+    assert run_universe("cite", "t", "--body", "", "--json").code != 0
 
 
-def test_a_misspelled_field_is_accepted_with_a_warning(made: Ask) -> None:
+def test_a_misspelled_field_is_accepted_with_a_warning(made: RunUniverse) -> None:
     sent = made("send", "u", json.dumps({"type": "updateStar", "id": "sun", "payload": {"mas": 3}}))
     assert sent.code == 0
     assert "mas" in sent.out
     assert "mass" in sent.out.split("mas", 1)[1]
 
 
-def test_a_recomputed_value_is_named_in_full(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    sent = ask("send", "t", '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "why"}')
+def test_a_recomputed_value_is_named_in_full(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    sent = run_universe(
+        "send", "t", '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "why"}'
+    )
     printed = " ".join(sent.out.split())
     assert "recomputed kepler.semiMajorAxis from kepler.osculatingPeriod and the masses." in printed
     assert max(map(len, sent.out.splitlines())) <= 80
-    assert ": why" in ask("history", "t").out
+    assert ": why" in run_universe("history", "t").out
 
 
-def test_tables_and_sources_fit_80_columns(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
+def test_tables_and_sources_fit_80_columns(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
     for arguments in (
         ("show", "t", "--physics"),
         ("show", "t"),
@@ -78,12 +80,12 @@ def test_tables_and_sources_fit_80_columns(ask: Ask) -> None:
         ("cite", "t", "--body", "e", "--field", "mass"),
         ("history", "t"),
     ):
-        assert max(map(len, ask(*arguments).out.splitlines())) <= 80, arguments
+        assert max(map(len, run_universe(*arguments).out.splitlines())) <= 80, arguments
 
 
-def test_one_body_is_not_bodies(ask: Ask) -> None:
-    ask("new", "--from", "solar-system", "--id", "sol")
-    assert "mass 1 solar mass, at" in ask("show", "sol", "--depth", "1").out
+def test_one_body_is_not_bodies(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "solar-system", "--id", "sol")
+    assert "mass 1 solar mass, at" in run_universe("show", "sol", "--depth", "1").out
 
 
 def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
@@ -98,21 +100,21 @@ def test_a_paragraph_hangs_below_its_first_word_and_keeps_every_word() -> None:
     assert out.getvalue().split()[1:] == words.split()
 
 
-def test_a_short_run_claims_nothing_about_resonances(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    verdict = ask("nbody", "t", "--days", "5", "--json").json["verdict"]
+def test_a_short_run_claims_nothing_about_resonances(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    verdict = run_universe("nbody", "t", "--days", "5", "--json").json["verdict"]
     assert "The run does not show whether all 5 Laplace angles librate." in verdict
-    at_once = ask("nbody", "t", "--days", "0", "--json").json["verdict"]
+    at_once = run_universe("nbody", "t", "--days", "0", "--json").json["verdict"]
     assert "resonance" not in at_once
 
 
-def test_a_circle_has_the_eccentricity_0_and_long_spans_no_exponents(ask: Ask) -> None:
-    ask("new", "--from", "kepler-90", "--id", "k")
-    printed = ask("nbody", "k", "--days", "2").out
+def test_a_circle_has_the_eccentricity_0_and_long_spans_no_exponents(run_universe: RunUniverse) -> None:
+    run_universe("new", "--from", "kepler-90", "--id", "k")
+    printed = run_universe("nbody", "k", "--days", "2").out
     assert "  0–" in printed
     assert "e-16" not in printed.partition("Resonances")[0]
-    assert format_span(3_652_500) == "3,652,500 days (10,000 years)"
-    assert format_span(1) == "1 day"
+    assert format_full_duration(3_652_500) == "3,652,500 days (10,000 years)"
+    assert format_full_duration(1) == "1 day"
 
 
 def test_the_name_of_a_smooth_curve_stands_at_its_end() -> None:

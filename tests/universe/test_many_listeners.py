@@ -1,4 +1,4 @@
-"""A crowd of listeners: each receives every event, the server's memory stays bounded, and others are answered."""
+"""Many listeners: each receives every event, and the memory of the server stays bounded."""
 
 import asyncio
 import resource
@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.processes import serving_process
+from tests.universe.rest.processes import run_server_process
 
 LISTENERS: Final = 1_500
 SILENT: Final = 20
@@ -66,7 +66,7 @@ def peak_megabytes(pid: int) -> float:
 @pytest.mark.timeout(PATIENCE_S + 60)
 async def test_fifteen_hundred_listeners_receive_every_event_and_others_are_answered(tmp_path: Path) -> None:
     check_file_limit()
-    with serving_process(tmp_path / "u.db", from_the_start=True, stall_s=2) as served:
+    with run_server_process(tmp_path / "u.db", from_the_start=True, stall_s=2) as served:
         port = int(served.url.rpartition(":")[2])
         async with asyncio.timeout(PATIENCE_S), httpx.AsyncClient(base_url=served.url, timeout=60) as client:
             (await client.post("/universes", json={"name": "Hven", "id": "u"})).raise_for_status()

@@ -1,4 +1,4 @@
-"""The pages for people: they need no script and nothing from elsewhere, and nothing foreign in them can act."""
+"""The HTML pages need no scripts and no external content, and escape all texts."""
 
 from collections.abc import Generator
 from html.parser import HTMLParser
@@ -7,7 +7,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from tests.universe.rest.rest_server import error, made, sent, served
+from tests.universe.rest.rest_server import create_universe, get_error, run_server, send_command
 
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;"
 ODD_ID = "a?b#c%d🪐"
@@ -25,12 +25,12 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        said = {name: value or "" for name, value in attrs}
+        printed = {name: value or "" for name, value in attrs}
         if tag in {"script", "iframe", "object", "embed", "svg", "img", "link", "form"}:
             self.acting.append(tag)
-        self.acting += [f"{tag} {name}" for name in said if name.startswith("on")]
-        self.acting += [value for value in said.values() if ":" in value.split("/")[0]]
-        self._link = said.get("href", "") if tag == "a" else ""
+        self.acting += [f"{tag} {name}" for name in printed if name.startswith("on")]
+        self.acting += [value for value in printed.values() if ":" in value.split("/")[0]]
+        self._link = printed.get("href", "") if tag == "a" else ""
 
     def handle_data(self, data: str) -> None:
         self.text += data
@@ -41,7 +41,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
-    with served(tmp_path_factory.mktemp("pages")) as client:
+    with run_server(tmp_path_factory.mktemp("pages")) as client:
         yield client
 
 
@@ -58,15 +58,15 @@ def page(site: httpx.Client, path: str) -> Page:
 
 
 def test_a_server_without_universes_reports_how_to_make_one(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with served(tmp_path_factory.mktemp("empty")) as site:
+    with run_server(tmp_path_factory.mktemp("empty")) as site:
         front = page(site, "/")
         assert "universe new" in front.text
         assert "/mcp" in front.text
 
 
 def test_the_front_page_shows_every_universe_and_leads_to_it(site: httpx.Client) -> None:
-    universe = made(site, name="Stjerneborg")
-    sent(site, universe, [{"type": "tick"}] * 3)
+    universe = create_universe(site, name="Stjerneborg")
+    send_command(site, universe, [{"type": "tick"}] * 3)
     front = page(site, "/")
     assert universe in front.text
     assert site.get(front.links["Stjerneborg"]).json()["version"] == 3
@@ -83,8 +83,8 @@ def test_the_docs_show_every_address_with_its_parameters(site: httpx.Client) -> 
                 assert parameter["name"] in docs.text
 
 
-def test_names_and_ids_are_shown_as_text_whatever_they_hold(site: httpx.Client) -> None:
-    universe = made(site, name=HOSTILE)
+def test_names_and_ids_with_any_content_are_printed_as_text(site: httpx.Client) -> None:
+    universe = create_universe(site, name=HOSTILE)
     front = page(site, "/")
     assert HOSTILE in front.text
     assert site.get(front.links[HOSTILE]).json()["id"] == universe
@@ -98,4 +98,4 @@ def test_a_universe_with_an_odd_id_is_linked_to_rightly(site: httpx.Client) -> N
 
 
 def test_a_page_there_is_not_is_an_error_like_any_other(site: httpx.Client) -> None:
-    error(site.get("/page", headers={"Accept": "text/html"}), 404, "no_such_address")
+    get_error(site.get("/page", headers={"Accept": "text/html"}), 404, "no_such_address")

@@ -1,4 +1,4 @@
-"""Two servers of one PostgreSQL database: one order, one state, one end for everybody."""
+"""Two servers of one PostgreSQL database: one order and one state for all clients."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ import pytest
 from tests.universe.domain.samples import add_star
 from tests.universe.postgres_server import PostgresServer
 from tests.universe.rest.processes import SOON, Served
-from tests.universe.rest.stream_listener import Event, Listener, client_of, listening, send
+from tests.universe.rest.stream_listener import Event, Listener, open_client, open_listener, post_command
 
 CLIENTS: Final = 8
 EACH: Final = 25
@@ -74,7 +74,7 @@ def urls(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFacto
 @asynccontextmanager
 async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
     """A client of each, and a universe `u` that the first made anew."""
-    async with client_of(urls[0]) as one, client_of(urls[1]) as other:
+    async with open_client(urls[0]) as one, open_client(urls[1]) as other:
         await one.delete("/universes/u")
         assert (await one.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
         yield one, other
@@ -82,23 +82,23 @@ async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient,
 
 async def one_client(url: str, number: int) -> list[int]:
     """The versions that the commands of one client led to."""
-    async with client_of(url) as client:
-        return [await send(client, add_star(f"s{number}-{turn}")) for turn in range(EACH)]
+    async with open_client(url) as client:
+        return [await post_command(client, add_star(f"s{number}-{turn}")) for turn in range(EACH)]
 
 
-def told(events: list[Event]) -> list[tuple[int | None, str]]:
+def reply(events: list[Event]) -> list[tuple[int | None, str]]:
     return [(event.id, event.data["command"]["id"]) for event in events]
 
 
 async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_order(urls: tuple[str, str]) -> None:
     async with both(urls) as (one, other), AsyncExitStack() as streams:
-        heard: list[Listener] = [await streams.enter_async_context(listening(client)) for client in (one, other)]
+        received: list[Listener] = [await streams.enter_async_context(open_listener(client)) for client in (one, other)]
         async with asyncio.timeout(SOON):
             versions = await asyncio.gather(*(one_client(urls[number % 2], number) for number in range(CLIENTS)))
         assert all(mine == sorted(mine) for mine in versions)
         assert sorted(version for mine in versions for version in mine) == list(range(1, ALL + 1))
 
-        by_one, by_other = [told(await stream.take(ALL)) for stream in heard]
+        by_one, by_other = [reply(await stream.take(ALL)) for stream in received]
         assert by_one == by_other
         assert [version for version, _ in by_one] == list(range(1, ALL + 1))
         acknowledged = {
@@ -112,9 +112,9 @@ async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_orde
         assert sorted(served[0]["state"]["rootIds"]) == sorted(name for _, name in acknowledged)
 
 
-async def test_what_one_deletes_ends_the_stream_of_the_other(urls: tuple[str, str]) -> None:
-    async with both(urls) as (one, other), listening(other) as stream:
-        assert await send(one, {"type": "tick"}) == 1
+async def test_a_deletion_by_one_server_ends_the_streams_of_the_other(urls: tuple[str, str]) -> None:
+    async with both(urls) as (one, other), open_listener(other) as stream:
+        assert await post_command(one, {"type": "tick"}) == 1
         assert [event.name for event in await stream.take(1)] == ["command"]  # what is deleted can be told no more
         assert (await one.delete("/universes/u")).is_success
         assert [event.name for event in await stream.rest()] == ["deleted"]

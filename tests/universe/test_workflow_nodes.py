@@ -1,4 +1,4 @@
-"""Universes as nodes of workflows."""
+"""Workflow nodes for universes."""
 
 import json
 import os
@@ -86,11 +86,11 @@ async def made(context: Context, **params: Any) -> str:
 
 @pytest.mark.parametrize("kind", ["universe-command", "universe-state", "universe-claim"])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
-    told = parse_interface(INTERFACES[kind], source="entry-point")
-    module, _, name = told.run.partition(":")
+    reply = parse_interface(INTERFACES[kind], source="entry-point")
+    module, _, name = reply.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name)) == (kind != "universe-claim")
-    assert told.example.keys() <= told.params.keys()
-    assert told.effect == ("idempotent" if kind == "universe-command" else "pure")
+    assert reply.example.keys() <= reply.params.keys()
+    assert reply.effect == ("idempotent" if kind == "universe-command" else "pure")
 
 
 def test_the_claim_gives_the_outputs_of_its_interface() -> None:
@@ -100,8 +100,8 @@ def test_the_claim_gives_the_outputs_of_its_interface() -> None:
 
 
 def test_the_nodes_work_without_the_part_that_runs_workflows() -> None:
-    told = "import sys, universe.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
-    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, timeout=50, check=True)
+    reply = "import sys, universe.workflow_nodes; print([name for name in sys.modules if name.startswith('pflow')])"
+    done = subprocess.run([sys.executable, "-c", reply], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout.strip() == "[]"
 
 
@@ -112,8 +112,8 @@ async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
     assert done.keys() == INTERFACES["universe-command"]["outputs"].keys()
     assert (done["version"], done["created"]) == (3, True)
     assert done["events"] == [{"type": "starAdded", "id": "nova"}]
-    asked = {"universe_id": done["universe_id"], "db": f"sqlite:///{context.folder / 'sky.db'}"}
-    seen = await workflow_nodes.state(asked, context)
+    requests = {"universe_id": done["universe_id"], "db": f"sqlite:///{context.folder / 'sky.db'}"}
+    seen = await workflow_nodes.state(requests, context)
     assert seen.keys() == INTERFACES["universe-state"]["outputs"].keys()
     assert seen["state"].keys() == INTERFACES["universe-state"]["outputs"]["state"]["structure"].keys()
     assert (seen["version"], seen["name"], seen["state"]["time"]) == (3, "Hven", 2)
@@ -121,7 +121,7 @@ async def test_a_universe_is_made_changed_and_read(context: Context) -> None:
     assert json.loads(json.dumps([done, seen])) == [done, seen]
 
 
-async def test_a_universe_can_be_made_without_a_command_and_is_called_after_what_it_begins_as(context: Context) -> None:
+async def test_a_universe_can_be_created_without_a_command_and_is_named_after_its_origin(context: Context) -> None:
     done = await workflow_nodes.command({"create": True, "from": "KEPLER-90"}, context)
     assert (done["events"], done["version"], done["created"]) == ([], 1, True)
     assert (await workflow_nodes.state({"universe_id": done["universe_id"]}, context))["name"] == "Kepler-90"
@@ -174,14 +174,14 @@ async def test_another_command_from_the_same_place_is_another_command_unless_a_k
         await workflow_nodes.command({**edited, "idempotency_key": "mine"}, context)
 
 
-async def test_a_universe_that_is_there_is_taken_as_it_is(context: Context) -> None:
+async def test_an_existing_universe_is_used_unchanged(context: Context) -> None:
     await made(context, name="First")
     done = await workflow_nodes.command({"create": True, "universe_id": "hven", "name": "Second"}, context)
     assert done["created"] is False
     assert (await workflow_nodes.state({"universe_id": "hven"}, context))["name"] == "First"
 
 
-async def test_nodes_of_a_run_share_one_connection_which_sees_what_others_do(context: Context) -> None:
+async def test_nodes_of_a_run_share_one_connection_that_sees_changes_of_others(context: Context) -> None:
     keeper = Keeper()
     inside = KeepingContext(context.folder, keeper=keeper)
     try:
@@ -229,7 +229,7 @@ async def test_a_command_that_cannot_be_changes_nothing(
         ({"universe_id": "hven", "db": "missing.db"}, DatabaseMissing),
     ],
 )
-async def test_a_state_that_is_not_there_is_refused(
+async def test_an_invalid_state_request_is_refused_with_a_hint(
     context: Context, params: dict[str, Any], kind: type[UraniborgError]
 ) -> None:
     await made(context)
@@ -262,8 +262,8 @@ async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
         await keeper.close()
 
 
-async def test_what_a_node_does_has_its_workflow_and_run_as_author(context: Context) -> None:
+async def test_changes_of_a_node_have_the_workflow_and_run_as_author(context: Context) -> None:
     universe = await made(context, command=add_star("ven"))
     async with UniverseService(make_store(load_config().address)).running() as service:
-        authors = {entry.author for entry in await service.history(universe)}
+        authors = {entry.author for entry in await service.read_history(universe)}
     assert authors == {"workflow without a name, run run_1"}

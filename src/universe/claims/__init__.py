@@ -1,10 +1,10 @@
-"""Claims: does the location that a source names contain the number that a body carries?
+"""Claims: checks whether the location that a source names contains the value of a body.
 
     check_claim(source, "mass", 2.08e-6, body=body)
     # ClaimStatus(status="supported", reason="…", …)
 
-A source names one `Location` for each field: `{section?, page?, table?, header?, row?, passage?, stated?}`. Everything
-here is pure; `text_of` is how the caller lends the texts of a shelf.
+A source names one `Location` for each field: `{section?, page?, table?, header?, row?, passage?, stated?}`. All
+functions are pure. `text_of` is a function of the caller that returns the texts of a shelf.
 """
 
 from universe.claims.status import SUPPORTED, UNVERIFIED, ClaimStatus, Statement, TextOf, check_claim, read_statement

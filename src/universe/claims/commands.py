@@ -1,4 +1,4 @@
-"""The command that sets a value of a body from the table row that states it, as a node of workflows."""
+"""The workflow node that makes a command from a table row: it sets a value of a body and cites the row."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Found = tuple[dict[str, Any], Statement]
 
 
 class NotStated(InvalidInput):
-    """No row states the value, or another value than the one that is claimed."""
+    """No row states the value, or the rows state another value."""
 
     code = "not_stated"
 
@@ -27,7 +27,7 @@ class NotStated(InvalidInput):
 def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
     """Return the command that sets a field of a body to the value that one of the rows states, with its source.
 
-    Raises NotStated if no row states a value for this body, if rows state different values, or if `value` is not the
+    Raise NotStated if no row states a value for this body, if rows state different values, or if `value` is not the
     number of a row.
     """
     body, field = params["body"], params.get("field") or "mass"
@@ -38,7 +38,7 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
     found, reasons = _read_rows(rows, field, body, paper.get("title"))
     if not found:
         raise NotStated(
-            f"No table row of {_cite_briefly(paper)} on the shelf states the {field} of {body}.",
+            f"No table row of {_format_short_citation(paper)} on the shelf states the {field} of {body}.",
             hint=_make_hint(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
             body=body,
         )
@@ -77,17 +77,17 @@ def _choose_statement(
             if math.isclose(value, statement.stated, rel_tol=1e-9):
                 return location, statement
         raise NotStated(
-            f"No table row of {_cite_briefly(paper)} on the shelf states {value:.12g} as the {field} of {body}: "
-            f"the row states {_list_statements(found)}.",
-            hint=f"Leave the value out to take the stated number, {found[0][1].stated:g}.",
+            f"No table row of {_format_short_citation(paper)} on the shelf states {value:.12g} as the {field} "
+            f"of {body}: the row states {_format_statements(found)}.",
+            hint=f"Leave out the value to use the stated number, {found[0][1].stated:g}.",
             body=body,
         )
     first = found[0]
     if any(not math.isclose(first[1].value, other.value, rel_tol=_SAME) for _, other in found[1:]):
         raise NotStated(
-            f"Rows of {_cite_briefly(paper)} state different values as the {field} of {body}: "
-            f"{_list_statements(found)}.",
-            hint="Give the value that is meant, or only the row that is meant.",
+            f"Rows of {_format_short_citation(paper)} state different values as the {field} of {body}: "
+            f"{_format_statements(found)}.",
+            hint="Give one of these values, or only the row that applies.",
             body=body,
         )
     return first
@@ -109,8 +109,8 @@ def _make_source(
     }
 
 
-def _cite_briefly(paper: Mapping[str, Any]) -> str:
-    """Return how a person names a paper, such as Agol et al. (2021)."""
+def _format_short_citation(paper: Mapping[str, Any]) -> str:
+    """Return a short citation such as Agol et al. (2021)."""
     given = cast("list[Any]", paper.get("authors") or [])
     authors = [name for name in given if isinstance(name, str) and name.strip()]
     if not authors:
@@ -119,7 +119,7 @@ def _cite_briefly(paper: Mapping[str, Any]) -> str:
     return f"{split_name(authors[0]).family}{' et al.' if len(authors) > 1 else ''}{year}"
 
 
-def _list_statements(found: list[Found]) -> str:
+def _format_statements(found: list[Found]) -> str:
     return ", ".join(dict.fromkeys(statement.shown for _, statement in found))
 
 
@@ -128,7 +128,7 @@ def _make_hint(reasons: list[str]) -> str:
 
 
 def _format_row(location: Mapping[str, Any]) -> str:
-    """Return the row under its header as a markdown table; a passage has none."""
+    """Return the row and its header as a Markdown table; an empty string for a passage."""
     return "\n".join(_format_lines(location))
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.claims.bodies import BodyNames
-from universe.claims.numbers import MOST_CHARS, Measured, normalise_number_text, read_numbers
+from universe.claims.body_names import BodyNames
+from universe.claims.numbers import MOST_CHARS, WrittenNumber, normalise_number_text, read_numbers
 from universe.claims.quantities import Quantity, Unit, find_unit_after, find_unit_in_label
 
 _MOST_CELLS: Final = 200
@@ -14,7 +14,7 @@ _ANYTHING: Final = re.compile(
     r"^(?:values?|this (?:work|paper|study)|adopted|median|mean|best[- ]fit|result|estimate|posterior|)[:.]?$",
     re.IGNORECASE,
 )
-"""Headers of a column that say nothing of the body or the quantity."""
+"""Column headers that name neither a body nor a quantity."""
 
 
 _SENTENCE_END: Final = re.compile(r"[.;?!]\s+(?=[A-Z])")
@@ -24,12 +24,12 @@ _DOUBT: Final = re.compile(
     r"|uncertaint(?:y|ies)|error|precision|prior|core|mantle|iron|water|ice|atmospher\w+|envelope|difference)\b",
     re.IGNORECASE,
 )
-"""Words that may make a sentence state another quantity, or that the number does not hold."""
+"""Words after which a number may be another quantity or not a measured value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a paper: `{section?, page?, table?, header?: [cells], row?: [cells], passage?, …}`, validated."""
+    """A location in a paper: `{section?, page?, table?, header?: [cells], row?: [cells], passage?, …}`, validated."""
 
     section: str = ""
     page: str = ""
@@ -46,21 +46,21 @@ class Location:
         return normalise_number_text(f"{self.table}. {self.section}. {self.title}")
 
     def describe(self) -> str:
-        """Return where the location is, such as `table "Planets", section "Results"`."""
+        """Return a description of the location, such as `table "Planets", section "Results"`."""
         parts = [("table", self.table), ("section", self.section), ("page", self.page)]
         return ", ".join(f'{name} "{value}"' if name != "page" else f"page {value}" for name, value in parts if value)
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class StatedNumber:
     """A number that a location states for a field, in its unit."""
 
-    measured: Measured
+    measured: WrittenNumber
     unit: Unit
 
 
 def parse_location(given: object, title: object = "") -> Location | None:
-    """Return a location in the paper of this title as validated texts, or None for what is not one. Does not raise."""
+    """Return a validated location in the paper with this title, or None if it is invalid. Never raise."""
     if not isinstance(given, Mapping):
         return None
     entry = cast("Mapping[Any, Any]", given)
@@ -69,14 +69,14 @@ def parse_location(given: object, title: object = "") -> Location | None:
     return Location(**texts, header=header, row=row, title=_validate_text(title)) if row or texts["passage"] else None
 
 
-def find_stated_numbers(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
-    """Return the numbers that the location states for the quantity of the body, or why there is none."""
+def find_stated_numbers(location: Location, quantity: Quantity, body: BodyNames | None) -> list[StatedNumber] | str:
+    """Return the numbers that the location states for the quantity of the body, or the reason why there are none."""
     if location.row:
-        return _find_in_row(location, quantity, body)
-    return _find_in_passage(normalise_number_text(location.passage), quantity, body, location.context)
+        return _find_numbers_in_row(location, quantity, body)
+    return _find_numbers_in_passage(normalise_number_text(location.passage), quantity, body, location.context)
 
 
-def _find_in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> list[Stated] | str:
+def _find_numbers_in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> list[StatedNumber] | str:
     header = [normalise_number_text(cell) for cell in location.header]
     row = [normalise_number_text(cell) for cell in location.row]
     if header and len(header) != len(row):
@@ -86,20 +86,20 @@ def _find_in_row(location: Location, quantity: Quantity, body: BodyNames | None)
     if not labelled and header:
         return f"Neither the row nor a column of the table is labelled as {quantity.name}."
     if not labelled:
-        # Without a header, only a unit such as M⊕ in the cell itself tells what the number is.
+        # Without a header, only a unit such as M⊕ in the cell identifies the quantity.
         labelled = [(cell, "", False) for cell, _ in columns if _is_named_by_unit(cell, quantity)]
         if not labelled:
             return f"The row has no header, and no number in it has a unit of {quantity.name}."
     named = [one for one in labelled if body is None or _is_about_body(row, *one[1:], body, location.context)]
-    if not named and body is not None and not body.has_star(location.context):
+    if not named and body is not None and not body.names_own_star(location.context):
         return f"Neither the table nor the title of the paper names {body.stem}."
     if not named and body is not None:
         return f"Neither the row nor its column names {body.names[0]}."
     label_of_row = row[0]
-    found: list[Stated] = []
+    found: list[StatedNumber] = []
     for cell, label, by_row in named:
         written = label_of_row if by_row else label
-        found += _find_in_cell(cell, quantity, (written, location.context))
+        found += _find_numbers_in_cell(cell, quantity, (written, location.context))
     return found or f"The row states no {quantity.name} with a unit."
 
 
@@ -121,28 +121,32 @@ def _is_about_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames
         return body.is_label(row[0], context) or any(body.is_label(cell, "") for cell in row[1:] if len(cell) > 1)
     if body.is_label(label, context):  # a row of masses: the column is the body's
         return True
-    return bool(_ANYTHING.match(label)) and body.are_in(context)
+    return bool(_ANYTHING.match(label)) and body.names_only_this_body(context)
 
 
-def _find_in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[Stated]:
-    found: list[Stated] = []
+def _find_numbers_in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[StatedNumber]:
+    found: list[StatedNumber] = []
     for measured in read_numbers(cell):
         unit = find_unit_after(cell, measured.end) or next(
             (one for label in labels if (one := find_unit_in_label(label))), None
         )
         if unit is None and not quantity.unit:
             unit = Unit("")
-        if unit is not None and quantity.in_unit(1.0, unit) is not None:
-            found.append(Stated(measured, unit))
+        if unit is not None and quantity.convert_to_unit(1.0, unit) is not None:
+            found.append(StatedNumber(measured, unit))
     return found
 
 
-def _find_in_passage(passage: str, quantity: Quantity, body: BodyNames | None, context: str) -> list[Stated] | str:
+def _find_numbers_in_passage(
+    passage: str, quantity: Quantity, body: BodyNames | None, context: str
+) -> list[StatedNumber] | str:
     if not quantity.is_mentioned(passage):
         return f"The passage does not mention the {quantity.name}."
-    mentions = body.mentions(passage) if body is not None else []
-    is_about = body is None or any(is_this for _, is_this in mentions) or (not mentions and body.are_in(context))
-    if body is not None and not (is_about and body.has_star(f"{passage} {context}")):
+    mentions = body.find_mentions(passage) if body is not None else []
+    is_about = (
+        body is None or any(is_this for _, is_this in mentions) or (not mentions and body.names_only_this_body(context))
+    )
+    if body is not None and not (is_about and body.names_own_star(f"{passage} {context}")):
         return f"The passage does not mention {body.names[0]}."
     numbers = [
         (measured, unit)
@@ -150,7 +154,7 @@ def _find_in_passage(passage: str, quantity: Quantity, body: BodyNames | None, c
         if (unit := _find_unit(passage, measured, quantity)) is not None
     ]
     found = [
-        Stated(measured, unit)
+        StatedNumber(measured, unit)
         for measured, unit in numbers
         if body is None or _belongs_to_body(measured, [one for one, _ in numbers], mentions)
     ]
@@ -164,16 +168,16 @@ def _find_in_passage(passage: str, quantity: Quantity, body: BodyNames | None, c
     return found or f"The passage states no {quantity.name} with a unit."
 
 
-def _find_sentence(passage: str, measured: Measured) -> str:
+def _find_sentence(passage: str, measured: WrittenNumber) -> str:
     start = max((one.end() for one in _SENTENCE_END.finditer(passage, 0, measured.start)), default=0)
     end = _SENTENCE_END.search(passage, measured.end)
     return passage[start : end.start() if end else len(passage)]
 
 
-def _find_unit(passage: str, measured: Measured, quantity: Quantity) -> Unit | None:
+def _find_unit(passage: str, measured: WrittenNumber, quantity: Quantity) -> Unit | None:
     unit = find_unit_after(passage, measured.end)
     if quantity.unit:
-        return unit if unit is not None and quantity.in_unit(1.0, unit) is not None else None
+        return unit if unit is not None and quantity.convert_to_unit(1.0, unit) is not None else None
     before = passage[max(0, measured.start - 40) : measured.start]
     if unit is not None or re.search(r"\b(?:Tables?|Figs?\.?|Figures?|Sections?|pages?|pp?\.|Eqs?\.?|in)\s*$", before):
         return None
@@ -182,10 +186,12 @@ def _find_unit(passage: str, measured: Measured, quantity: Quantity) -> Unit | N
     return Unit("") if near else None
 
 
-def _belongs_to_body(measured: Measured, numbers: Sequence[Measured], mentions: Sequence[tuple[int, bool]]) -> bool:
-    """Return whether a number of a passage belongs to the body: the last body before it, with no other number between.
+def _belongs_to_body(
+    measured: WrittenNumber, numbers: Sequence[WrittenNumber], mentions: Sequence[tuple[int, bool]]
+) -> bool:
+    """Return True if the body is the last one before the number in a passage, without another number between.
 
-    In "d and e have 0.39 and 0.69 Earth masses" no number belongs to one body for certain.
+    In "d and e have 0.39 and 0.69 Earth masses" no number certainly belongs to one body.
     """
     if all(is_this for _, is_this in mentions):
         return True
@@ -199,8 +205,8 @@ def _belongs_to_body(measured: Measured, numbers: Sequence[Measured], mentions: 
     return not rivals or any(rivals[-1] < other.start < at for other in numbers)
 
 
-def select_values(stated: Sequence[Stated]) -> list[Stated]:
-    """Return the numbers that are values, and not limits, percentages or ends of ranges."""
+def select_values(stated: Sequence[StatedNumber]) -> list[StatedNumber]:
+    """Return the numbers that are values, without limits, percentages and ends of ranges."""
     return [one for one in stated if one.measured.kind == "value"]
 
 

@@ -1,4 +1,4 @@
-"""Read numbers as papers write them: with uncertainties, powers of ten, LaTeX markup and unicode signs."""
+"""Parsing of numbers in papers: with uncertainties, powers of ten, LaTeX markup and Unicode signs."""
 
 import math
 import re
@@ -72,8 +72,8 @@ _LIMIT: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """A number of a text: its value, half a unit of its last digit, the characters and the position."""
+class WrittenNumber:
+    """A number in a text: its value, half a unit of its last digit, its characters and its position."""
 
     value: float
     half_digit: float
@@ -94,12 +94,12 @@ def normalise_number_text(text: str) -> str:
     return " ".join(text.split())
 
 
-def read_numbers(text: str) -> list[Measured]:
-    """Return the numbers of a `plain_text`, in order. An uncertainty is part of its number and never one of its own."""
-    return [measured for match in _NUMBER.finditer(text) if (measured := _read_measured(match, text)) is not None]
+def read_numbers(text: str) -> list[WrittenNumber]:
+    """Return the numbers in a normalised text, in order. An uncertainty is part of its number."""
+    return [measured for match in _NUMBER.finditer(text) if (measured := _parse_number(match, text)) is not None]
 
 
-def _read_measured(match: re.Match[str], text: str) -> Measured | None:
+def _parse_number(match: re.Match[str], text: str) -> WrittenNumber | None:
     digits = match["digits"].replace(",", "")
     exponent = int((match["e"] or "e0")[1:]) + int(match["power"] or 0)
     value = float(f"{digits}e{exponent}")
@@ -115,7 +115,7 @@ def _read_measured(match: re.Match[str], text: str) -> Measured | None:
     has_both = bool(match["open"]) == bool(match["close"])
     written = match[0].strip() if has_both else text[start : match.end()].strip()
     written = re.sub(r"\s*±\s*", " ± ", written)
-    return Measured(value, half, written, start, match.end(), _classify_number(text, match.start(), match.end()))
+    return WrittenNumber(value, half, written, start, match.end(), _classify_number(text, match.start(), match.end()))
 
 
 def _classify_number(text: str, start: int, end: int) -> Kind:

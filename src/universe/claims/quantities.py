@@ -1,4 +1,4 @@
-"""Which quantity a field holds, how tables label it, and the units that papers write."""
+"""Quantities of fields, their labels in tables, and the units that papers use."""
 
 import math
 import re
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.units import convert
+from universe.orbits.units import convert_unit
 from uraniborg.kernel.errors import InvalidInput
 
 _END: Final = r"(?!\w)(?!\s*\}?\s*[/^])(?!\s*[A-Za-z]{1,3}\s*\^?\{?-\d)"
-"""Not followed by what makes another unit of it, as in g cm^-3 or M⊕/R⊕."""
+"""Excludes a continuation that makes another unit, as in g cm^-3 or M⊕/R⊕."""
 _OF: Final = r"_?\{?\s*"
 _EARTH, _SUN, _JUPITER = (
     r"(?:⊕|E(?:arth)?|earth)\s*\}?",
@@ -60,14 +60,14 @@ _INTRODUCES_UNIT: Final = re.compile(r"[\[(,/\d}]\s*$|\bin\s*$")
 _SCALE: Final = re.compile(
     r"(?:×\s*)?(?:10\s*\^\s*\{?\s*(?P<power>-?\d{1,2})\s*\}?|(?<![\w.])(?P<number>\d+(?:\.\d+)?))\s*$"
 )
-"""What multiplies a unit in a label: 10^{-2} AU, 0.01 AU."""
+"""The factor of a unit in a label: 10^{-2} AU, 0.01 AU."""
 _BRACKETS: Final = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _OTHER: Final = re.compile(
     r"/|\bratio|\blog|\bsin\b|\bcos\b|\bminimum\b|\bdensit|\berr|\buncert|\bσ|±|\bfraction|\bchange|\brate\b|\bprior\b"
     r"|\blimit|\bdifference|\btotal\b|\bwater\b|\bcore\b|\biron\b",
     re.IGNORECASE,
 )
-"""Words that make another quantity of it: a mass ratio, m sin i, an uncertainty."""
+"""Words that make it another quantity: a mass ratio, m sin i, an uncertainty."""
 _INDEX: Final = re.compile(r"_\{?[\w⋆]+\}?|[⋆:]|_$|\{|\}|\s")
 
 
@@ -78,8 +78,8 @@ class Unit:
     name: str
     factor: float = 1.0
 
-    def after(self, number: str) -> str:
-        """Return a number with this unit for a person, such as `0.692 ± 0.022 Earth masses`."""
+    def format_number(self, number: str) -> str:
+        """Return a number with this unit, such as `0.692 ± 0.022 Earth masses`."""
         if self.factor != 1.0:
             number = f"({number}) × {self.factor:g}" if " " in number else f"{number} × {self.factor:g}"
         return f"{number} {_SHOWN.get(self.name, self.name)}".rstrip()
@@ -95,10 +95,10 @@ class Quantity:
     words: re.Pattern[str]
     symbols: frozenset[str] = frozenset()
     takes_any_unit: bool = False
-    """Whether the unit is not known, so that only the number is compared."""
+    """True if the unit is unknown, so that only the number is compared."""
 
     def is_labelled(self, label: str) -> bool:
-        """Return whether a label of a table, as plain text, names this quantity and no other made of it."""
+        """Return True if a table label names this quantity, and not a ratio or an uncertainty of it."""
         bare = _remove_units(label)
         if not bare:  # a label such as R⊕ names the quantity by its unit
             unit = find_unit_in_label(label)
@@ -108,7 +108,7 @@ class Quantity:
         return bool(self.words.search(bare)) or _INDEX.sub("", bare) in self.symbols
 
     def is_mentioned(self, text: str) -> bool:
-        """Return whether a passage names this quantity, by a word or as a symbol before a relation."""
+        """Return True if a passage names this quantity, by a word or by a symbol before a relation."""
         if re.search(r"\bminimum mass|\bsin\s*i\b|\bmass ratio", text, re.IGNORECASE):
             return False
         symbols = "|".join(map(re.escape, sorted(self.symbols)))
@@ -117,20 +117,20 @@ class Quantity:
             or (symbols and re.search(rf"(?<!\w)(?:{symbols})(?:_\{{?\w+\}}?|⋆|_⋆)?\s*[=~]", text))
         )
 
-    def in_unit(self, value: float, unit: Unit) -> float | None:
-        """Return a value of the field in `unit`, or None if `unit` is of another quantity."""
+    def convert_to_unit(self, value: float, unit: Unit) -> float | None:
+        """Return a value of the field in `unit`, or None if `unit` belongs to another quantity."""
         if self.unit == unit.name or self.takes_any_unit:
             return value / unit.factor
         if not self.unit:
             return None
         try:
-            return convert(value, self.unit, unit.name) / unit.factor
+            return convert_unit(value, self.unit, unit.name) / unit.factor
         except InvalidInput:
             return None
 
-    def from_unit(self, value: float, unit: Unit) -> float | None:
-        """Return a stated value in the unit of the field, or None if `unit` is of another quantity."""
-        one = self.in_unit(1.0, unit)
+    def convert_from_unit(self, value: float, unit: Unit) -> float | None:
+        """Return a stated value in the unit of the field, or None if `unit` belongs to another quantity."""
+        one = self.convert_to_unit(1.0, unit)
         return None if one is None else value / one
 
 
@@ -159,7 +159,7 @@ _FIELDS: Final[dict[str, Quantity]] = {
 
 
 def find_quantity(field: str) -> Quantity:
-    """Return the quantity of a field. A field beyond the known ones is a plain number under its own name."""
+    """Return the quantity of a field. An unknown field is a plain number with its own name."""
     if known := _FIELDS.get(field):
         return known
     words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", field.rpartition(".")[2]) or [field]
@@ -168,7 +168,7 @@ def find_quantity(field: str) -> Quantity:
 
 
 def find_display_scale(field: str, body: Mapping[str, Any] | None) -> float:
-    """Return by how much the value of `field` is magnified for display: radii of shipped systems are."""
+    """Return the magnification of `field` for display; only radii of shipped systems are magnified."""
     physical: Any = body.get("physical") if field == "radius" and body is not None else None
     scale: Any = cast("Mapping[str, Any]", physical).get("displayMagnification") if isinstance(physical, Mapping) else 1
     return float(scale) if isinstance(scale, int | float) and math.isfinite(scale) and scale > 0 else 1.0

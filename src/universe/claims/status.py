@@ -5,33 +5,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
-from universe.claims.bodies import BodyNames
-from universe.claims.comparison import is_in_text
-from universe.claims.locations import Location, Stated, find_stated_numbers, parse_location, select_values
+from universe.claims.body_names import BodyNames
+from universe.claims.locations import Location, StatedNumber, find_stated_numbers, parse_location, select_values
 from universe.claims.quantities import Quantity, find_display_scale, find_quantity
+from universe.claims.text_search import is_location_in_text
 
 SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"
 
 _MOST_DEVIATION: Final = 1e-3
-"""A value may differ from the stated number by its rounding, yet not by more than this part of it."""
+"""The largest relative difference between a value and the stated number that counts as rounding."""
 _CONVERSION: Final = 2e-5
-"""By how much constants such as the mass of the Earth differ between authors."""
+"""The relative difference between authors of constants such as the mass of the Earth."""
 _ARITHMETIC: Final = 1e-12
 _SHOWN: Final = 200
 
 TextOf = Callable[[Mapping[str, Any]], str | None]
-"""From a source to the text of its paper on the shelf; None if the shelf does not have it."""
+"""A function that returns the text of a source's paper on the shelf, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimStatus:
-    """Whether a location supports a value, and why."""
+    """The result of the check of a value against a location, with the reason."""
 
     status: str
     """`SUPPORTED` or `UNVERIFIED`."""
     reason: str
-    """One or two sentences for a person."""
+    """One or two sentences."""
     as_written: str = ""
     """The number as the paper writes it, such as `0.692 ± 0.022`; empty if none was found."""
     unit: str = ""
@@ -39,7 +39,7 @@ class ClaimStatus:
     stated: float | None = None
     """The number in that unit."""
     checked: bool = False
-    """Whether the location was found in the text of the paper on a shelf."""
+    """True if the location was found in the text of the paper on a shelf."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ def check_claim(
     body: Mapping[str, Any] | None = None,
     text_of: TextOf | None = None,
 ) -> ClaimStatus:
-    """Return whether the location of `field` in `source` contains `value`, which is in the unit of the field.
+    """Check whether the location of `field` in `source` contains `value`, given in the unit of the field.
 
-    `body` is the body that carries the value: the row or passage must name it. Does not raise, whatever `source`
-    holds; what `text_of` raises is raised.
+    `body` is the body that carries the value: the row or passage must name it. Raise only the
+    errors of `text_of`.
     """
     located: object = source.get("locations")
     given = cast("Mapping[str, Any]", located).get(field) if isinstance(located, Mapping) else None
@@ -79,7 +79,7 @@ def check_claim(
     if text is None:
         return found
     what = "row" if location.row else "passage"
-    if not is_in_text(location, text):
+    if not is_location_in_text(location, text):
         reason = f"The text of the paper on the shelf does not contain this {what}."
         return replace(found, status=UNVERIFIED, reason=reason)
     return replace(found, reason=f"{found.reason} The {what} is in the text on the shelf.", checked=True)
@@ -88,9 +88,9 @@ def check_claim(
 def read_statement(
     given: object, field: str, *, body: Mapping[str, Any] | None = None, title: object = ""
 ) -> Statement | str:
-    """Return what a location in the paper of this title states for a field of a body, or why it states nothing.
+    """Return the value that a location in the paper with this title states for a field, or why it states none.
 
-    A location that states two different values states nothing. Does not raise.
+    A location with two different values states none. Never raise.
     """
     location = parse_location(given, title)
     if location is None:
@@ -101,14 +101,14 @@ def read_statement(
         return stated
     values = select_values(stated)
     if not values:
-        return _describe_not_a_value(stated[0])
+        return _describe_non_value(stated[0])
     if several := _describe_conflict(values):
         return several
     first = values[0]
-    value = quantity.from_unit(first.measured.value, first.unit)
-    assert value is not None  # `stated_in` gives only units of the quantity
+    value = quantity.convert_from_unit(first.measured.value, first.unit)
+    assert value is not None  # only units of the quantity are found
     scale = find_display_scale(field, body)
-    return Statement(value * scale, first.unit.after(first.measured.text), *_list_facts(first)[1:])
+    return Statement(value * scale, first.unit.format_number(first.measured.text), *_list_facts(first)[1:])
 
 
 def _compare_value(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
@@ -123,29 +123,29 @@ def _compare_value(location: Location, field: str, value: float, body: Mapping[s
     for one in values:
         if _is_rounded_value(real, one, quantity):
             where = location.describe()
-            reason = f"{where[0].upper()}{where[1:]} states {one.unit.after(one.measured.text)}."
+            reason = f"{where[0].upper()}{where[1:]} states {one.unit.format_number(one.measured.text)}."
             return ClaimStatus(SUPPORTED, reason, *_list_facts(one))
     if not values:
-        return ClaimStatus(UNVERIFIED, _describe_not_a_value(stated[0]))
+        return ClaimStatus(UNVERIFIED, _describe_non_value(stated[0]))
     one = values[0]
-    set_value = quantity.in_unit(real, one.unit)
-    stated_text, set_text = one.unit.after(one.measured.text), one.unit.after(f"{set_value:.6g}")
+    set_value = quantity.convert_to_unit(real, one.unit)
+    stated_text, set_text = one.unit.format_number(one.measured.text), one.unit.format_number(f"{set_value:.6g}")
     return ClaimStatus(
         UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_list_facts(one)
     )
 
 
-def _describe_conflict(values: Sequence[Stated]) -> str:
-    """Return why values of one unit that differ state nothing; nothing for one value, or one in several units."""
+def _describe_conflict(values: Sequence[StatedNumber]) -> str:
+    """Return the conflict between different values in one unit; an empty string if there is none."""
     first = {one.unit: one.measured.value for one in reversed(values)}
     if all(one.measured.value == first[one.unit] for one in values):
         return ""
     return f"The location states several values ({', '.join(one.measured.text for one in values)[:_SHOWN]})."
 
 
-def _is_rounded_value(value: float, stated: Stated, quantity: Quantity) -> bool:
-    """Return whether a value rounds to the stated number, give or take the constants of the conversion."""
-    inside = quantity.in_unit(value, stated.unit)
+def _is_rounded_value(value: float, stated: StatedNumber, quantity: Quantity) -> bool:
+    """Return True if a value rounds to the stated number, within the tolerance of conversion constants."""
+    inside = quantity.convert_to_unit(value, stated.unit)
     if inside is None or not math.isfinite(inside):
         return False
     number = abs(stated.measured.value)
@@ -154,11 +154,11 @@ def _is_rounded_value(value: float, stated: Stated, quantity: Quantity) -> bool:
     return abs(inside - stated.measured.value) <= max(rounding, slack * number)
 
 
-def _describe_not_a_value(stated: Stated) -> str:
+def _describe_non_value(stated: StatedNumber) -> str:
     words = {"range": "a range", "limit": "a limit", "percent": "a percentage"}
     return f"The location states {words[stated.measured.kind]}, {stated.measured.text}, and not a value."
 
 
-def _list_facts(stated: Stated) -> tuple[str, str, float]:
+def _list_facts(stated: StatedNumber) -> tuple[str, str, float]:
     """Return the number as written, its unit, and the number in that unit."""
     return stated.measured.text, stated.unit.name, stated.measured.value * stated.unit.factor

@@ -70,7 +70,7 @@ def _check_database_exists(db: str | None) -> None:
 
 
 def get_account_name() -> str:
-    """Return the name of the user account, as the system or the environment gives it."""
+    """Return the name of the user account, from the system or the environment."""
     import getpass
 
     try:
@@ -83,8 +83,8 @@ def get_account_name() -> str:
 @asynccontextmanager
 async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     """Open the service of a database until the block ends."""
+    from universe.server import load_config_with_options
     from universe.service.universes import UniverseService
-    from universe.serving import load_config_with_options
     from universe.store.factory import make_store
 
     config = load_config_with_options({} if db is None else {"db": db})
@@ -125,7 +125,7 @@ def parse_date(text: str | None) -> datetime | float | None:
 
 def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) -> None:
     """Raise before a long computation if a file cannot be written, or is not a picture."""
-    from universe.pictures import check_picture_path
+    from universe.universe_files import check_picture_path
     from uraniborg.kernel.files import check_output
 
     pictures = list(pictures)
@@ -161,7 +161,7 @@ def print_json(value: Any) -> None:
 
 
 class Progress:
-    """The progress of long work on stderr, from its second second on. Call it with the part done, from 0 to 1."""
+    """The progress of long work on stderr, shown after one second. Call it with the fraction done, from 0 to 1."""
 
     def __init__(self, label: str, *, is_quiet: bool = False, stream: TextIO | None = None) -> None:
         self._label = label
@@ -190,7 +190,7 @@ class Progress:
             self._write(_ERASE)
 
     def _write(self, text: str) -> None:
-        """Write text; after an error of the stream, be quiet instead of ending the work."""
+        """Write text; after an error of the stream, write nothing more."""
         try:
             self._stream.write(text)
             self._stream.flush()

@@ -66,7 +66,7 @@ def transits(
     with Progress(universe_id, is_quiet=json) as progress:
         found = measure_transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
     reply = {"id": universe_id, "version": at, **found}
-    _write_files(reply, csv, render_transits_csv, plot, "transit_chart", title=name)
+    _write_files(reply, csv, render_transits_csv, plot, "transits", title=name)
     print_json(reply) if json else print_transits(reply)
 
 
@@ -103,7 +103,7 @@ def rv(
             plain, chosen, days=days, samples=samples, observer=direction, is_kepler=kepler, notify=progress
         )
     reply = {"id": universe_id, "version": at, **found}
-    _write_files(reply, csv, render_velocities_csv, plot, "velocity_chart", title=name)
+    _write_files(reply, csv, render_velocities_csv, plot, "velocities", title=name)
     print_json(reply) if json else print_velocities(reply)
 
 
@@ -121,7 +121,7 @@ def _write_files(
     csv: Path | None,
     render_csv: Callable[[dict[str, Any]], bytes],
     plot: Path | None,
-    chart: Literal["transit_chart", "velocity_chart"],
+    chart: Literal["transits", "velocities"],
     *,
     title: str,
 ) -> None:
@@ -131,10 +131,11 @@ def _write_files(
 
         write_output(csv, render_csv(reply))
     if plot is not None:
-        from universe.nbody import measurement_charts
-        from universe.pictures import write_drawing
+        from universe.nbody.charts import draw_transit_chart, draw_velocity_chart
+        from universe.universe_files import write_drawing
 
-        write_drawing(getattr(measurement_charts, chart)(reply, title=title), plot)
+        draw_chart = draw_transit_chart if chart == "transits" else draw_velocity_chart
+        write_drawing(draw_chart(reply, title=title), plot)
 
 
 def _parse_direction(text: str | None) -> tuple[float, float] | None:

@@ -147,7 +147,7 @@ def _compute_days(days: float | None, years: float | None) -> float:
 
 def _check_files(files: Sequence[Path | None], plots: Sequence[Path], kinds: Sequence[str] | None) -> None:
     """Raise before the run if a file cannot be written or a picture cannot be drawn."""
-    from universe.nbody.pictures import KINDS
+    from universe.nbody.charts import KINDS
 
     for kind in kinds or ():
         if kind not in KINDS:
@@ -214,8 +214,8 @@ def _write_files(
     if table:
         write_output(table, render_csv(start, universe_id=universe.id, version=universe.version, time=at).encode())
     if plots:
-        from universe.nbody.pictures import KINDS, draw_run
-        from universe.pictures import write_drawing
+        from universe.nbody.charts import KINDS, draw_run
+        from universe.universe_files import write_drawing
 
         drawing = draw_run(
             report.reply, start, report.run.samples, report.motion, title=universe.name, kinds=kinds or KINDS
@@ -226,8 +226,7 @@ def _write_files(
 
 
 def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: Sequence[Path]) -> None:
-    from universe.nbody.comparison_summary import summarise_comparison
-    from universe.nbody.summary import summarise
+    from universe.nbody.summary import summarise, summarise_comparison
     from uraniborg.kernel.files import shown
 
     if len(reports) == 1:

@@ -47,7 +47,7 @@ def serve(
     - `universe serve --port 8080 --db sqlite:///universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
     """
-    from universe.serving import serve_universes
+    from universe.server import serve_universes
 
     options = {
         "db": db,
@@ -90,8 +90,8 @@ def new(
     from universe.initial_states import get_default_name, load_initial_state
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.systems.time_scales import describe_inexact_conversion
-    from universe.terminal.universe_reports import print_created
+    from universe.systems.dates import describe_inexact_conversion
+    from universe.terminal.universe_reports import print_new_universe
 
     if at is not None and origin is None:
         raise UsageError(
@@ -106,8 +106,8 @@ def new(
         record = await service.create(name or get_default_name(origin), state, universe_id=id_)
         return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
 
-    made = run_with_service(db, create, creates=True)
-    print_json(made) if json else print_created(made)
+    created = run_with_service(db, create, creates=True)
+    print_json(created) if json else print_new_universe(created)
 
 
 @app.command(name="import")
@@ -125,7 +125,7 @@ def import_universe(
     """
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_created
+    from universe.terminal.universe_reports import print_new_universe
     from universe.universe_files import read_document
 
     document = read_document(source)
@@ -134,8 +134,8 @@ def import_universe(
         record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
         return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
 
-    made = run_with_service(db, create, creates=True)
-    print_json(made) if json else print_created(made)
+    created = run_with_service(db, create, creates=True)
+    print_json(created) if json else print_new_universe(created)
 
 
 @app.command()
@@ -153,15 +153,15 @@ def branch(
     """
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.terminal.universe_reports import print_created
+    from universe.terminal.universe_reports import print_new_universe
 
     async def create(service: UniverseService) -> dict[str, Any]:
         record = await service.branch(universe_id, version=version, name=name)
         view = await service.view(record.id)
         return {**describe_record(record), "bodies": len(view.replica.state.stars)}
 
-    made = run_with_service(db, create)
-    print_json(made) if json else print_created(made)
+    created = run_with_service(db, create)
+    print_json(created) if json else print_new_universe(created)
 
 
 @app.command()

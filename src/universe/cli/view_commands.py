@@ -36,7 +36,7 @@ def list_universes(
     from universe.terminal.universe_reports import print_universe_list
 
     async def read(service: UniverseService) -> list[dict[str, Any]]:
-        return [describe_record(record) for record in await service.records(limit=limit)]
+        return [describe_record(record) for record in await service.list_records(limit=limit)]
 
     found = run_with_service(db, read)
     print_json({"universes": found}) if json else print_universe_list(found)
@@ -98,7 +98,7 @@ def history(
     from universe.terminal.universe_reports import print_history
 
     async def read(service: UniverseService) -> list[dict[str, Any]]:
-        entries = await service.history(universe_id, after=after, limit=limit)
+        entries = await service.read_history(universe_id, after=after, limit=limit)
         return [describe_entry(entry, universe_id) for entry in entries]
 
     entries = run_with_service(db, read)
@@ -123,7 +123,7 @@ def plot(
     - `universe plot t1 -o orbits.png`
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
-    from universe.pictures import write_orbit_picture
+    from universe.universe_files import write_orbit_picture
     from uraniborg.kernel.files import shown
     from uraniborg.kernel.logging import printable
 
@@ -196,7 +196,7 @@ def cite(
     if body is not None:
         _print_body_sources(universe_id, body, field, version, db, json, shelf)
         return
-    from universe.provenance.bibliography import collect_sources, write_bibliography
+    from universe.provenance.bibliography import collect_sources, format_bibliography
 
     _, _, plain = read_state(universe_id, version, db)
     bodies = dict(plain["stars"])
@@ -206,9 +206,9 @@ def cite(
         bodies |= list_computed_sources(plain)
     sources = collect_sources(bodies)
     if json:
-        print_json({"sources": sources, "bibtex": write_bibliography(sources)})
+        print_json({"sources": sources, "bibtex": format_bibliography(sources)})
     elif sources:
-        print_line(write_bibliography(sources).rstrip())
+        print_line(format_bibliography(sources).rstrip())
     else:
         sys.stderr.write(
             "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"

@@ -38,16 +38,17 @@ def describe_citation_changes(before: State, after: State, touched: Touched) -> 
     computed, stale = ({key: fields for key, fields in one.items() if fields} for one in (computed, stale))
     if computed:
         sentences.append(
-            f"{_list_ids(list(computed))}: {_list_all_fields(computed)} recomputed from the changed values."
+            f"{_format_id_list(list(computed))}: {_format_all_fields(computed)} recomputed from the changed values."
         )
     if stale:
         sentences.append(
-            f"{_list_ids(list(stale))}: {_list_all_fields(stale)} without a source now, because other values changed."
+            f"{_format_id_list(list(stale))}: {_format_all_fields(stale)} without a source now, "
+            "because other values changed."
         )
     return sentences
 
 
-def _list_all_fields(fields_of: dict[str, list[str]]) -> str:
+def _format_all_fields(fields_of: dict[str, list[str]]) -> str:
     """Return the fields of several bodies, each once, followed by `is` or `are`."""
     fields = list(dict.fromkeys(field for fields in fields_of.values() for field in fields))
     return f"{_list_fields(fields)} {'is' if len(fields) == 1 else 'are'}"
@@ -91,7 +92,7 @@ def _has_moved(old: Entity, new: Entity) -> bool:
     return old.get("parentId") != new.get("parentId") or old.get("stateVector") != new.get("stateVector")
 
 
-def _list_ids(keys: list[str]) -> str:
+def _format_id_list(keys: list[str]) -> str:
     more = f" and {len(keys) - _MAX_BODIES:,} more" if len(keys) > _MAX_BODIES else ""
     return ", ".join(f"'{key[:_MAX_CHARS]}'" for key in keys[:_MAX_BODIES]) + more
 

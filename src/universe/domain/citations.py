@@ -59,7 +59,7 @@ def remove_cited_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | Non
         return None
     trimmed = {**source, "fields": left}
     if locations := get_locations(source):
-        trimmed["locations"] = {field: place for field, place in locations.items() if field in left}
+        trimmed["locations"] = {field: location for field, location in locations.items() if field in left}
     return trimmed
 
 

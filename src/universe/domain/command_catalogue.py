@@ -93,35 +93,35 @@ _ENTITIES: Final = (
 )
 
 
-def write_reference() -> str:
+def render_reference() -> str:
     """Return the reference of commands and entities as Markdown."""
-    return "\n".join([*_write_commands(), *_write_entities()])
+    return "\n".join([*_render_commands(), *_render_entities()])
 
 
-def _write_entities() -> list[str]:
+def _render_entities() -> list[str]:
     lines = ["# Entities", "", "Other fields are stored unchanged. Optional fields may be null.", ""]
     for name in _ENTITIES:
         schema = make_openapi_components()[name]
         description = cleandoc(schema.get("description", ""))
         lines += [f"## {name}", "", *([description, ""] if description else []), "| field | type | |", "|---|---|---|"]
-        lines += [_write_field_row(field, facts) for field, facts in describe_entity_fields(schema).items()]
+        lines += [_render_field_row(field, facts) for field, facts in describe_entity_fields(schema).items()]
         lines.append("")
     return lines
 
 
-def _write_commands() -> list[str]:
+def _render_commands() -> list[str]:
     lines = ["# Commands", ""]
     for one in list_categories():
         lines += [f"## {one['name']}", ""]
         for command in one["commands"]:
             lines += [f"### `{command['type']}`", "", command["description"], "", "| field | type | |", "|---|---|---|"]
-            lines += [_write_field_row(name, field) for name, field in command["fields"].items()]
+            lines += [_render_field_row(name, field) for name, field in command["fields"].items()]
             refusals = ", ".join(f"`{refusal}`" for refusal in command["refusals"]) or "none"
             lines += ["", f"Refusals: {refusals}.", "", "```json", _write_json(command["example"]), "```", ""]
     return lines
 
 
-def _write_field_row(name: str, field: dict[str, Any]) -> str:
+def _render_field_row(name: str, field: dict[str, Any]) -> str:
     kind = field["type"].replace("|", "\\|")
     notes = [field.get("description", ""), "" if field["required"] else f"Optional{_describe_default(field)}."]
     return f"| `{name}` | {kind} | {' '.join(note for note in notes if note)} |"

@@ -97,7 +97,7 @@ def _warn_of_side_effects(before: State, command: Command) -> Iterator[str]:
     kind = command["type"]
     there = _find_entity(before, command)
     if kind in _ADDED and there is not None:
-        lost = " Its former children are no longer listed below it." if there.get("children") else ""
+        lost = " Its previous children are no longer listed below it." if there.get("children") else ""
         yield f"'{command['id'][:_MAX_CHARS]}' existed already and was replaced.{lost}"
     if fields := [name for name in _HIERARCHY.get(kind, ()) if name in command["payload"]]:
         better = "attachStar and detachStar" if kind == "updateStar" else "moveToGroup"

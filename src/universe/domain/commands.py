@@ -36,7 +36,7 @@ class Tick(TypedDict):
         Annotated[
             float,
             Field(
-                description="How much time passes, in simulation seconds; may be negative. In astronomical units, "
+                description="The time that passes, in simulation seconds; may be negative. In astronomical units, "
                 "as in all real systems, one simulation second is one day: a year is 365.25.",
                 json_schema_extra={"default": DEFAULT_DT},
             ),
@@ -45,7 +45,7 @@ class Tick(TypedDict):
 
 
 class AddStar(TypedDict):
-    """Add a body, or put another in place of the one with this id."""
+    """Add a body, or replace the body with this id."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["addStar"]
@@ -73,7 +73,7 @@ class RemoveStar(TypedDict):
 
 
 class AttachStar(TypedDict):
-    """Have a body orbit another."""
+    """Make a body orbit another body."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["attachStar"]
@@ -90,7 +90,7 @@ class DetachStar(TypedDict):
 
 
 class AddGroup(TypedDict):
-    """Add a group, or put another in place of the one with this id."""
+    """Add a group, or replace the group with this id."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["addGroup"]
@@ -116,7 +116,7 @@ class RemoveGroup(TypedDict):
 
 
 class AddToGroup(TypedDict):
-    """Put a system or a group into a group."""
+    """Add a system or a group to a group."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["addToGroup"]
@@ -125,7 +125,7 @@ class AddToGroup(TypedDict):
 
 
 class RemoveFromGroup(TypedDict):
-    """Take a system or a group out of a group."""
+    """Remove a system or a group from a group."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["removeFromGroup"]
@@ -134,13 +134,13 @@ class RemoveFromGroup(TypedDict):
 
 
 class MoveToGroup(TypedDict):
-    """Move a system or a group from wherever it is into a group, or out of all."""
+    """Move a system or a group into a group, or out of all groups."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["moveToGroup"]
     childId: Id
     childType: Literal["system", "group"]
-    targetGroupId: Annotated[Ref | None, Field(description="null takes it out of all groups.")]
+    targetGroupId: Annotated[Ref | None, Field(description="null removes it from all groups.")]
 
 
 class SetSmallBodyFields(TypedDict):
@@ -161,7 +161,7 @@ class UpdateSmallBodyField(TypedDict):
 
 
 class RemoveSmallBodyField(TypedDict):
-    """Remove a belt of particles, if it is there."""
+    """Remove a belt of particles, if it exists."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["removeSmallBodyField"]
@@ -177,7 +177,7 @@ class SetProtoplanetaryDisks(TypedDict):
 
 
 class AddProtoplanetaryDisk(TypedDict):
-    """Add a protoplanetary disk under the id it has, or put it in place of the one there."""
+    """Add a protoplanetary disk, or replace the disk with its id."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["addProtoplanetaryDisk"]
@@ -194,7 +194,7 @@ class UpdateProtoplanetaryDisk(TypedDict):
 
 
 class RemoveProtoplanetaryDisk(TypedDict):
-    """Remove a protoplanetary disk, if it is there."""
+    """Remove a protoplanetary disk, if it exists."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["removeProtoplanetaryDisk"]
@@ -219,7 +219,7 @@ class UpdateNebula(TypedDict):
 
 
 class RemoveNebula(TypedDict):
-    """Remove a nebula, if it is there."""
+    """Remove a nebula, if it exists."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["removeNebula"]
@@ -227,7 +227,7 @@ class RemoveNebula(TypedDict):
 
 
 class UpdateRing(TypedDict):
-    """Change the ring of a body, which gets a plain one first if it has none."""
+    """Change the ring of a body; a body without a ring gets a default ring first."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["updateRing"]
@@ -244,7 +244,7 @@ class RemoveRing(TypedDict):
 
 
 class ReplaceSnapshot(TypedDict):
-    """Replace everything but the time."""
+    """Replace the whole state except the time."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
     type: Literal["replaceSnapshot"]

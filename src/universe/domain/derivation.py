@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 from universe.domain.entities import Entity
 from universe.domain.state import get_derived_element
 from universe.orbits.grouping import compute_orbited_masses
-from universe.orbits.units import SOLAR_MASS_IN_KG, convert
+from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 
 Bodies = Mapping[str, Entity]
 Causes = dict[str, str]
@@ -41,7 +41,7 @@ def _is_number(value: Any) -> bool:
 def _compute_radius_km(radius: float, body: Entity) -> float | None:
     magnification = get_field_value(body, "physical.displayMagnification")
     scale = 1 if magnification is None else magnification
-    return convert(radius / scale, "au", "km") if _is_number(scale) and scale else None
+    return convert_unit(radius / scale, "au", "km") if _is_number(scale) and scale else None
 
 
 _RULES: Final[tuple[tuple[str, str, Callable[[float, Entity], float | None]], ...]] = (

@@ -9,9 +9,20 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, Field
 from typing_extensions import TypedDict
 
-from universe.domain.field_types import OPEN, Degrees, Id, Mass, Ref, Seed, Unit
-from universe.domain.orbit_entities import Kepler, StateVector, check_orbit
-from universe.domain.source_entities import SetBy, Source
+from universe.domain.field_types import (
+    OPEN,
+    Degrees,
+    Id,
+    Kepler,
+    Mass,
+    Ref,
+    Seed,
+    SetBy,
+    Source,
+    StateVector,
+    Unit,
+    check_orbit,
+)
 
 BodyType = Literal["star", "planet", "moon", "asteroid", "comet", "lagrangePoint", "blackHole"]
 
@@ -25,7 +36,7 @@ class Position(TypedDict):
 
 
 class PlanetaryRing(TypedDict):
-    """A ring around a body; the radii are multiples of the body's."""
+    """A ring around a body; its radii are multiples of the radius of the body."""
 
     __pydantic_config__ = OPEN  # type: ignore[misc]
 

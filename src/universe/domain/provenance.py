@@ -135,15 +135,15 @@ def _revise_body(old: Entity | None, new: Entity, causes: Causes, change: _Chang
     is_changed = _make_change_test(old, new, causes)
     claimed = _list_claimed_sources(old, new, mode, is_changed) if claims else []
     removes_all = change.gives_sources and not claimed
-    kept: list[Entity] = []
+    remaining: list[Entity] = []
     if old is not None and mode == "patch" and not removes_all:
         given = {field for source in claimed for field in list_cited_fields(source)}
         trimmed = (
             remove_cited_fields(one, lambda field: is_changed(field) or _is_field_in(field, given))
             for one in list_sources(old)
         )
-        kept = [one for one in trimmed if one is not None]
-    sources = merge_sources((*kept, *claimed))
+        remaining = [one for one in trimmed if one is not None]
+    sources = merge_sources((*remaining, *claimed))
     cited = map_fields_to_sources(sources)
     records = {
         field: record
@@ -217,12 +217,12 @@ def _find_new_citations(old: Entity | None, claimed: list[Entity], is_changed: F
     """Return the fields with new sources, locations or cited values, and the ids of their sources."""
     before = list_sources(old or {})
     cited = map_fields_to_sources(before)
-    known = {(one["id"], field): place for one in before for field, place in get_locations(one).items()}
+    known = {(one["id"], field): location for one in before for field, location in get_locations(one).items()}
     located = {
         field
         for one in claimed
-        for field, place in get_locations(one).items()
-        if known.get((one["id"], field)) != place
+        for field, location in get_locations(one).items()
+        if known.get((one["id"], field)) != location
     }
     return {
         field: ids

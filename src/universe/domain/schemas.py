@@ -9,9 +9,8 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, core_schema
 
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
-from universe.domain.json_schema import Schema, describe_type, resolve_reference
 from universe.domain.state import StateFields
-from universe.domain.validation import get_type_adapter
+from universe.domain.validation import Schema, describe_type, get_type_adapter, resolve_reference
 
 _ANY_COMMAND: Final[Schema] = {
     "type": "object",

@@ -61,7 +61,7 @@ EMPTY: Final = State()
 
 
 class StateFields(TypedDict):
-    """A whole state. Parts that are left out are empty."""
+    """A complete state. Parts that are left out are empty."""
 
     __pydantic_config__ = CLOSED  # type: ignore[misc]
 

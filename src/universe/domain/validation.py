@@ -1,6 +1,6 @@
-"""Checks of values against their types: every problem, with its path and the values allowed."""
+"""Validation of values against their types: every problem, with its path and the allowed values in words."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, cast
 
@@ -16,7 +16,6 @@ from universe.domain.entities import (
     Star,
 )
 from universe.domain.field_types import ID_CHARS
-from universe.domain.json_schema import describe_type_at, find_schema_at
 from universe.domain.json_values import ValueProblem
 from universe.domain.suggestions import find_nearest
 
@@ -65,6 +64,7 @@ _UNION_MEMBERS: Final = ("str", "int", "float")
 """Names that pydantic appends to the path of a field with several types."""
 
 _type_adapters: dict[Any, TypeAdapter[Any]] = {}
+Schema = dict[str, Any]
 
 
 def get_type_adapter(kind: Any) -> TypeAdapter[Any]:
@@ -180,3 +180,44 @@ def _find_misspelled(kind: Any, value: Any, path: list[Any]) -> list[str]:
 @cache
 def _make_json_schema(kind: Any) -> dict[str, Any]:
     return get_type_adapter(kind).json_schema()
+
+
+def describe_type_at(schema: Schema, path: Sequence[str]) -> str:
+    """Return the type of the field at the path, in words."""
+    return describe_type(_find_field(schema, path), schema.get("$defs", {}))
+
+
+def find_schema_at(schema: Schema, path: Sequence[str]) -> Schema:
+    """Return the schema of the field at the path."""
+    return resolve_reference(_find_field(schema, path), schema.get("$defs", {}))
+
+
+def _find_field(schema: Schema, path: Sequence[str]) -> Schema:
+    field = schema
+    for part in path:
+        field = resolve_reference(field, schema.get("$defs", {}))
+        field = field.get("items", {}) if part.isdigit() else field.get("properties", {}).get(part, {})
+    return field
+
+
+def resolve_reference(field: Schema, definitions: Schema) -> Schema:
+    """Return the schema that a reference names, or the only alternative to null."""
+    if "$ref" in field:
+        return resolve_reference(definitions[field["$ref"].rsplit("/", 1)[1]], definitions)
+    alternatives = [one for one in field.get("anyOf", ()) if one.get("type") != "null"]
+    return resolve_reference(alternatives[0], definitions) if len(alternatives) == 1 else field
+
+
+def describe_type(field: Schema, definitions: Schema) -> str:
+    """Return the type of a field in words, such as `list of string` or `Position or null`."""
+    if "anyOf" in field:
+        return " or ".join(dict.fromkeys(describe_type(one, definitions) for one in field["anyOf"]))
+    if "$ref" in field:
+        return field["$ref"].rsplit("/", 1)[1]
+    if "enum" in field:
+        return " | ".join(f'"{one}"' for one in field["enum"])
+    if field.get("type") == "array":
+        return f"list of {describe_type(field.get('items', {}), definitions)}"
+    if field.get("type") == "object" and isinstance(field.get("additionalProperties"), dict):
+        return f"map of id to {describe_type(field['additionalProperties'], definitions)}"
+    return field.get("type", "any")

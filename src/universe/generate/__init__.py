@@ -1,7 +1,7 @@
-"""Universes from a seed: a random number generator, a grammar of systems, and what fills them."""
+"""Generation of universes from a seed: random numbers, a grammar of systems, and their contents."""
 
 from universe.generate.config import MOST_BODIES, STYLES, GenerationConfig, load_config, make_preset_config
-from universe.generate.generator import generate, generate_from
+from universe.generate.generator import generate, generate_from_config
 from universe.generate.grammar import TOPOLOGIES
 
 __all__ = [
@@ -10,7 +10,7 @@ __all__ = [
     "TOPOLOGIES",
     "GenerationConfig",
     "generate",
-    "generate_from",
+    "generate_from_config",
     "load_config",
     "make_preset_config",
 ]

@@ -9,7 +9,7 @@ from universe.generate.system import Entity, System
 _ROCKS: Final = {"low": 300, "medium": 600, "high": 900, "ultra": 1200}
 _ICES: Final = {"low": 500, "medium": 1000, "high": 1500, "ultra": 2000}
 _KUIPER: Final = {"tight": (1.5, 2.5), "classical": (2.0, 3.5), "wide": (2.5, 4.5)}
-"""In outermost planets' distances."""
+"""In units of the distance of the outermost planet."""
 _OUTER: Final = (1.5, 2.25)
 _THICKNESS: Final = {"mainBelt": 0.5, "heavyDebris": 1.0}
 
@@ -20,32 +20,32 @@ def add_belts(system: System) -> None:
     if not config.enable_asteroid_belts or config.belt_style_preset == "none" or not system.planets:
         return
     rng = system.rng.fork("belts")
-    places = _find_belt_gaps(system)
-    taken: list[tuple[str, float, float]] = []
-    while places and len(taken) < config.max_belts_per_system:
-        place = places.pop(rng.integer(0, len(places) - 1))
+    gaps = _find_belt_gaps(system)
+    chosen: list[tuple[str, float, float]] = []
+    while gaps and len(chosen) < config.max_belts_per_system:
+        gap_range = gaps.pop(rng.integer(0, len(gaps) - 1))
         if rng.chance(0.2 + 0.6 * config.belt_density):
-            taken.append(place)
-    for number, (label, inner, outer) in enumerate(sorted(taken, key=lambda place: place[1]), start=1):
+            chosen.append(gap_range)
+    for number, (label, inner, outer) in enumerate(sorted(chosen, key=lambda gap_range: gap_range[1]), start=1):
         system.fields.append(_make_belt(system, rng, number, label, inner, outer))
         system.extend_to([outer])
 
 
 def _find_belt_gaps(system: System) -> list[tuple[str, float, float]]:
     """Return each gap for a belt: its label, inner and outer distance."""
-    config, places = system.config, list[tuple[str, float, float]]()
+    config, gaps = system.config, list[tuple[str, float, float]]()
     orbits = [planet.orbit for planet in system.planets]
     if config.belt_placement_mode != "outerSystem":
         for orbit, after in pairwise(orbits):
             middle, gap = (orbit.far + after.near) / 2, after.near - orbit.far
-            places.append(("Main Belt", middle - 0.1 * gap, middle + 0.1 * gap))
+            gaps.append(("Main Belt", middle - 0.1 * gap, middle + 0.1 * gap))
     if config.belt_placement_mode != "betweenPlanets":
         begin, end = _OUTER
         if config.enable_kuiper_belt:
             end = min(end, 0.95 * _KUIPER[config.kuiper_belt_distance_style][0])
             begin = min(begin, 0.8 * end)
-        places.append(("Outer Belt", begin * orbits[-1].far, end * orbits[-1].far))
-    return places
+        gaps.append(("Outer Belt", begin * orbits[-1].far, end * orbits[-1].far))
+    return gaps
 
 
 def _make_belt(system: System, rng: Prng, number: int, label: str, inner: float, outer: float) -> Entity:

@@ -1,4 +1,4 @@
-"""Black holes: how likely a star is one, how heavy, how fast it spins and what glows around it."""
+"""Black holes: their probability, mass, spin, accretion disk and jets."""
 
 import math
 from typing import Any, Final
@@ -25,16 +25,16 @@ def draw_is_black_hole(rng: Prng, config: GenerationConfig) -> bool:
 
 
 def draw_black_hole_mass(rng: Prng, config: GenerationConfig) -> float:
-    low, high = _MASSES[rng.weighted(_PROFILES[config.black_hole_mass_profile])]
+    low, high = _MASSES[rng.draw_weighted_index(_PROFILES[config.black_hole_mass_profile])]
     return math.exp(rng.uniform(math.log(low), math.log(high)))
 
 
 def draw_black_hole_properties(rng: Prng, config: GenerationConfig, mass: float) -> dict[str, Any]:
     shadow = (0.4 + 0.25 * math.log10(mass)) * rng.uniform(0.8, 1.2)
-    spin = 0.998 * rng.leaning(config.black_hole_spin_level)
+    spin = 0.998 * rng.draw_biased(config.black_hole_spin_level)
     glow = _GLOW[config.black_hole_accretion_style] * (0.5 + 0.5 * config.black_hole_accretion_intensity)
     has_disk = rng.chance(0.4 + 0.6 * config.black_hole_accretion_intensity)
-    # What falls in circles closer to a hole that turns faster.
+    # Matter orbits closer to a black hole that spins faster.
     inner = shadow * (3.6 - 1.6 * spin)
     return {
         "hasAccretionDisk": has_disk,

@@ -1,4 +1,4 @@
-"""Stars, planets, moons and moons of moons: a system's bodies, each in the room its neighbours leave it."""
+"""Stars, planets, moons and submoons of a system, placed without overlap."""
 
 from typing import Final
 
@@ -21,9 +21,9 @@ _AT_REST: Final = {
 }
 _WIDEST: Final = 0.20
 _WIDEST_WITH_MOONS: Final = 0.12
-"""Of a body's room, what its radius takes at most."""
+"""The largest part of the free distance that the radius of a body may take."""
 _MOONS_REACH: Final = 0.40
-"""Of a body's room, where its outermost moon ends; half-way to the neighbour there may be a belt."""
+"""The part of the free distance within which moons stay; a belt may be half-way to the neighbour."""
 
 
 def add_stars_and_planets(system: System, topology: Node) -> None:
@@ -31,7 +31,7 @@ def add_stars_and_planets(system: System, topology: Node) -> None:
     companions = _add_stars(system, rng, len(topology.find_children("star")))
     scale = choose_scale(system.config)
     widest = max(map(_compute_star_edge, companions), default=0.0)
-    # Room for the centre, its companions, and all that may turn between them.
+    # Space for the central star, its companions and all bodies between them.
     start = max(scale.base, 3 * (system.edge + widest) if companions else 2 * system.edge)
     surface = system.edge
     if companions:
@@ -102,17 +102,17 @@ def _add_planet(system: System, rng: Prng, index: int, node: Node, orbit: Orbit,
     body = make_body(key, name, "planet", mass=mass, radius=radius, color=color, parent=system.key, **orbit.elements)
     planet = Planet(system.add(body), orbit)
     planet.moons = _add_moons(system, rng, body, moons, room)
-    innermost, outermost = _moon_count_range(body, room)
+    innermost, outermost = _get_moon_count_range(body, room)
     planet.ring_limit = innermost if moons else outermost
     return planet
 
 
 def _add_moons(system: System, rng: Prng, host: Body, nodes: list[Node], room: float) -> list[Body]:
-    """Add moons between the host's surface and the limit `room`."""
+    """Add moons between the surface of the host and the distance `room`."""
     if not nodes:
         return []
     of_moon = host["bodyType"] == "moon"
-    inner, outer = _moon_count_range(host, room)
+    inner, outer = _get_moon_count_range(host, room)
     growth = min(choose_scale(system.config).growth, (outer / inner) ** (1 / (len(nodes) + 1)))
     orbits = draw_orbits(rng, system.config, draw_distances(rng, len(nodes), inner * growth, growth), inner)
     moons: list[Body] = []
@@ -129,6 +129,6 @@ def _add_moons(system: System, rng: Prng, host: Body, nodes: list[Node], room: f
     return moons
 
 
-def _moon_count_range(host: Body, room: float) -> tuple[float, float]:
+def _get_moon_count_range(host: Body, room: float) -> tuple[float, float]:
     outer = _MOONS_REACH * room
     return max(1.4 * host["radius"], min(4 * host["radius"], outer / 2)), outer

@@ -1,4 +1,4 @@
-"""Colours: of stars by their mass, of everything else from small palettes."""
+"""Colours: by mass for stars, from small palettes for all other objects."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Comets: long orbits with the star in their focus, so that they do come as near as they say."""
+"""Comets on long Kepler orbits with the star in the focus."""
 
 import math
 from typing import Final
@@ -11,20 +11,20 @@ from universe.generate.system import Body, System, compute_radius, draw_mass, ma
 
 _ECCENTRICITY: Final = {"rareLong": (0.7, 0.99), "mixed": (0.6, 0.95), "manyShort": (0.5, 0.9)}
 _REACH: Final = {"rareLong": (2.0, 3.5), "mixed": (1.5, 3.0), "manyShort": (1.2, 2.5)}
-"""Semi-major axes in outermost planets' distances."""
+"""Semi-major axes in units of the distance of the outermost planet."""
 _SHORT: Final = {"rareLong": 0.1, "mixed": 0.4, "manyShort": 0.7}
 _TILT: Final = 45.0
 
 
-def comet_count_range(config: GenerationConfig) -> tuple[int, int]:
-    """Return the least and greatest number of comets in a system with planets."""
+def get_comet_count_range(config: GenerationConfig) -> tuple[int, int]:
+    """Return the minimum and maximum number of comets in a system with planets."""
     if not config.enable_comets or config.comet_frequency == 0:
         return 0, 0
     return math.floor(1 + config.comet_frequency), math.floor(2 + 4 * config.comet_frequency)
 
 
 def add_comets(system: System) -> None:
-    fewest, most = comet_count_range(system.config)
+    fewest, most = get_comet_count_range(system.config)
     if most == 0 or not system.planets:
         return
     rng = system.rng.fork("comets")
@@ -38,7 +38,7 @@ def _make_comet(system: System, rng: Prng, number: int) -> Body:
     short = rng.chance(_SHORT[style])
     axis = system.planets[-1].orbit.far * rng.uniform(*_REACH[style]) * (0.5 if short else 1.0)
     axis = max(axis, 4 * system.edge)
-    # Round the star, not through it.
+    # The periapsis is outside the star.
     eccentricity = min(rng.uniform(*_ECCENTRICITY[style]), 1 - 1.2 * system.edge / axis)
     mass = draw_mass(rng, 0.005)
     return make_body(

@@ -1,4 +1,4 @@
-"""What can be asked of a generated universe: every setting with its bounds, and how presets fill them in."""
+"""Settings of generated universes, with their bounds and presets."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -74,7 +74,7 @@ def read_style_settings(style: Style) -> dict[str, Any]:
 
 MOST_SYSTEMS: Final = 10_000
 MOST_BODIES: Final = 200_000
-"""A universe of more is refused before the first body is made."""
+"""A universe with more bodies is refused before any body is made."""
 SEED_CHARS: Final = 1_000
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -96,21 +96,21 @@ class GenerationConfig(BaseModel):
     style_preset: Style | None = None
     topology_preset: Topology = "classic"
 
-    max_systems: int = Field(5, ge=1, le=MOST_SYSTEMS, description="How many systems there will be.")
-    max_stars_per_system: int = Field(3, ge=1, le=3, description="In classic; the other topologies decide themselves.")
-    max_depth: int = Field(3, ge=1, le=6, description="1 ends at planets, 2 at moons, 3 and more at moons of moons.")
+    max_systems: int = Field(5, ge=1, le=MOST_SYSTEMS, description="The number of systems.")
+    max_stars_per_system: int = Field(3, ge=1, le=3, description="For classic only.")
+    max_depth: int = Field(3, ge=1, le=6, description="1: planets, 2: moons, 3 and more: submoons.")
     enable_nary_systems: bool = True
     scale_mode: Literal["realistic", "compressed", "toy"] = "realistic"
-    planet_density: Share = Field(0.6, description="In classic: more gives more planets.")
-    moon_density: Share = Field(0.7, description="In classic: more gives more moons.")
+    planet_density: Share = Field(0.6, description="For classic only: a higher value gives more planets.")
+    moon_density: Share = Field(0.7, description="For classic only: a higher value gives more moons.")
     orbit_eccentricity_style: Literal["circular", "mixed", "eccentric"] = "circular"
     orbit_inclination_max: float = Field(
-        10, ge=0, le=90, description="Degrees; no orbit of a star, planet or moon tilts more."
+        10, ge=0, le=90, description="The largest inclination of stars, planets and moons, in degrees."
     )
     orbit_offset_enabled: bool = False
 
     enable_groups: bool = False
-    target_galaxy_count: int = Field(3, ge=1, le=1_000, description="Groups; never more than there are systems.")
+    target_galaxy_count: int = Field(3, ge=1, le=1_000, description="The number of groups, limited to that of systems.")
     group_structure_mode: Literal["flat", "galaxyCluster", "deepHierarchy"] = "flat"
 
     small_body_detail: Literal["low", "medium", "high", "ultra"] = "medium"
@@ -163,7 +163,7 @@ class GenerationConfig(BaseModel):
 
     enable_black_holes: bool = False
     black_hole_rarity_style: Literal["ultraRare", "rare", "common", "byFrequency"] = "rare"
-    black_hole_frequency: Share = Field(0.1, description="Counts where the rarity is byFrequency.")
+    black_hole_frequency: Share = Field(0.1, description="Used if the rarity is byFrequency.")
     black_hole_mass_profile: Literal["stellarOnly", "mixed", "supermassiveCentres"] = "stellarOnly"
     black_hole_allow_multiple_per_system: bool = False
     black_hole_spin_level: Share = 0.5

@@ -1,22 +1,21 @@
-"""A universe from a seed: systems one after another, then what they share. The same seed gives the same bytes."""
+"""A universe from a seed: the bodies of every system are counted, then made. The same seed gives the same bytes."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from universe.generate.belts import add_belts, add_kuiper_belt
 from universe.generate.bodies import add_stars_and_planets
-from universe.generate.comets import add_comets
-from universe.generate.config import GenerationConfig, make_preset_config
-from universe.generate.disks import add_disk, add_rings
-from universe.generate.grammar import Node
+from universe.generate.comets import add_comets, get_comet_count_range
+from universe.generate.config import MOST_BODIES, GenerationConfig, make_preset_config
+from universe.generate.disks_and_rings import add_disk, add_rings
+from universe.generate.grammar import Node, expand_grammar, make_grammar
 from universe.generate.groups import make_groups, place_systems
-from universe.generate.lagrange import add_lagrange_points
+from universe.generate.interstellar_objects import get_rogue_count_range, make_nebulae, make_rogues
+from universe.generate.lagrange_points import add_lagrange_points, choose_lagrange_points, get_trojan_count_range
 from universe.generate.names import make_star_name
-from universe.generate.nebulae import make_nebulae
 from universe.generate.random_numbers import Prng
-from universe.generate.rogues import make_rogues
 from universe.generate.system import Entity, System
-from universe.generate.topologies import draw_topologies
+from uraniborg.kernel.errors import InvalidInput
 
 _STEPS: Final[tuple[Callable[[System], None], ...]] = (
     add_belts,
@@ -26,26 +25,27 @@ _STEPS: Final[tuple[Callable[[System], None], ...]] = (
     add_lagrange_points,
     add_disk,
 )
+_STARS: Final = {1: (1.0, 0.0, 0.0), 2: (0.6, 0.4, 0.0), 3: (0.65, 0.25, 0.10)}
 
 
 def generate(preset: str, seed: str | int, **overrides: Any) -> dict[str, Any]:
     """Return the plain state of a universe.
 
     `preset` is one of TOPOLOGIES or STYLES; `overrides` are settings of GenerationConfig by their JSON names.
-    Raises InvalidInput for an unknown preset or setting, and for more than MOST_BODIES bodies.
+    Raise InvalidInput for an unknown preset or setting, and for more than MOST_BODIES bodies.
     """
-    return generate_from(make_preset_config(preset, seed, **overrides))
+    return generate_from_config(make_preset_config(preset, seed, **overrides))
 
 
-def generate_from(config: GenerationConfig) -> dict[str, Any]:
+def generate_from_config(config: GenerationConfig) -> dict[str, Any]:
     """Return the plain state of a universe. Raise InvalidInput if it could have more than MOST_BODIES bodies."""
     master = Prng(config.seed)
-    tag = f"{master.fork('ids').word():08x}"
+    tag = f"{master.fork('ids').next_word():08x}"
     systems = _make_systems(config, master, tag)
-    places = place_systems(systems)
+    positions = place_systems(systems)
     groups = make_groups(config, master.fork("groups"), tag, [system.key for system in systems])
-    nebulae = make_nebulae(config, master.fork("nebulae"), tag, groups, places)
-    rogues = make_rogues(config, master.fork("rogue-planets"), tag, places)
+    nebulae = make_nebulae(config, master.fork("nebulae"), tag, groups, positions)
+    rogues = make_rogues(config, master.fork("rogue-planets"), tag, positions)
     bodies = [*(body for system in systems for body in system.bodies.values()), *rogues]
     return {
         "stars": _index_by_id(bodies),
@@ -80,3 +80,46 @@ def _make_system(config: GenerationConfig, stream: Prng, topology: Node, key: st
 
 def _index_by_id(entities: Iterable[Entity]) -> dict[str, Entity]:
     return {entity["id"]: entity for entity in entities}
+
+
+def draw_topologies(config: GenerationConfig, streams: Sequence[Prng]) -> list[Node]:
+    """Return one topology for each stream. Raise InvalidInput if there could be more than MOST_BODIES bodies."""
+    grammar = make_grammar(
+        config.topology_preset,
+        stars=_STARS[config.max_stars_per_system if config.enable_nary_systems else 1],
+        planet_p=0.8 - 0.6 * config.planet_density,
+        moon_p=0.8 - 0.6 * config.moon_density,
+    )
+    budget = _Budget()
+    budget.spend(get_rogue_count_range(config)[1])
+    topologies: list[Node] = []
+    for stream in streams:
+        topologies.append(expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
+        budget.spend(_count_possible_extras(config, topologies[-1]))
+    return topologies
+
+
+class _Budget:
+    def __init__(self) -> None:
+        self._left = MOST_BODIES
+
+    def spend(self, bodies: int) -> None:
+        self._left -= bodies
+        if self._left < 0:
+            raise InvalidInput(
+                f"This universe could have more than {MOST_BODIES:,} bodies.",
+                hint="Set fewer systems (maxSystems), or for fewer Lagrange points and Trojans.",
+                argument="maxSystems",
+                allowed=f"at most {MOST_BODIES:,} bodies",
+            )
+
+
+def _count_possible_extras(config: GenerationConfig, topology: Node) -> int:
+    """Return the largest number of comets, Lagrange points and Trojans that a topology can get."""
+    planets = topology.find_children("planet")
+    points, scope = choose_lagrange_points(config), config.lagrange_pair_scope
+    pairs = len(planets) if scope != "planetMoon" else 0
+    if points and scope != "starPlanet":
+        pairs += sum(len(planet.find_children("moon")) for planet in planets)
+    each = len(points) + 2 * get_trojan_count_range(config)[1] if points else 0
+    return pairs * each + (get_comet_count_range(config)[1] if planets else 0)

@@ -1,4 +1,4 @@
-"""Which bodies a system has: a stochastic grammar, and the six sets of rules that come with it."""
+"""A stochastic grammar for the bodies of a system, with six sets of rules."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ TOPOLOGIES: Final[tuple[Topology, ...]] = get_args(Topology)
 Symbol = Literal["system", "stars", "star", "planets", "planet", "moons", "moon", "submoons", "submoon"]
 _BODIES: Final = ("star", "planet", "moon", "submoon")
 MOST: Final = 32
-"""No repetition makes more, however long the tail of its distribution."""
+"""The largest count that a distribution may return."""
 
 Count = Callable[[Prng], int]
 
 
-def fixed(count: int) -> Count:
+def make_fixed_count(count: int) -> Count:
     return lambda _: count
 
 
-def uniform(low: int, high: int) -> Count:
+def make_uniform_count(low: int, high: int) -> Count:
     return lambda rng: rng.integer(low, high)
 
 
-def geometric(p: float, low: int = 0, high: int = MOST) -> Count:
+def make_geometric_count(p: float, low: int = 0, high: int = MOST) -> Count:
     return lambda rng: min(max(rng.geometric(p), low), high)
 
 
@@ -62,7 +62,7 @@ class Node:
 def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], None]) -> Node:
     """Return a system, expanded symbol by symbol, with at most `levels` levels of bodies below the stars.
 
-    `spend` is told of the bodies before they are made, and may refuse them.
+    `spend` is called with the number of bodies before they are made, and may raise.
     """
     root = Node("system")
     waiting = [(root, 0)]
@@ -71,24 +71,24 @@ def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[
         alternatives = grammar.rules.get(node.symbol)
         if alternatives is None or level > grammar.depth:
             continue
-        made: list[Node] = []
-        # What is not kept is drawn all the same: fewer levels leave the rest of the system as it was.
-        kept = level < 2 * levels
+        children_made: list[Node] = []
+        # Levels beyond the limit are drawn too, so that the limit does not change the rest of the system.
+        is_in_depth = level < 2 * levels
         for symbol, count in _draw_alternative(alternatives, rng).parts:
             times = count(rng)
-            if kept and symbol in _BODIES:
+            if is_in_depth and symbol in _BODIES:
                 spend(times)
-            made.extend(Node(symbol) for _ in range(times))
-        if kept:
-            node.children = made
-        waiting.extend((child, level + 1) for child in reversed(made))
+            children_made.extend(Node(symbol) for _ in range(times))
+        if is_in_depth:
+            node.children = children_made
+        waiting.extend((child, level + 1) for child in reversed(children_made))
     return root
 
 
 def _draw_alternative(alternatives: Sequence[Alternative], rng: Prng) -> Alternative:
     if len(alternatives) == 1:
         return alternatives[0]
-    return alternatives[rng.weighted([alternative.weight for alternative in alternatives])]
+    return alternatives[rng.draw_weighted_index([alternative.weight for alternative in alternatives])]
 
 
 def make_grammar(topology: Topology, *, stars: Sequence[float], planet_p: float, moon_p: float) -> Grammar:
@@ -99,44 +99,47 @@ def make_grammar(topology: Topology, *, stars: Sequence[float], planet_p: float,
     one = (1.0, 0.0, 0.0)
     match topology:
         case "classic":
-            return _combine_rules(stars, geometric(planet_p), _make_moon_rules(geometric(moon_p)))
+            return _combine_rules(stars, make_geometric_count(planet_p), _make_moon_rules(make_geometric_count(moon_p)))
         case "compact":
-            return _combine_rules(one, uniform(1, 2), _make_moon_rules(geometric(0.08, 5, 18)))
+            return _combine_rules(one, make_uniform_count(1, 2), _make_moon_rules(make_geometric_count(0.08, 5, 18)))
         case "multiStarHeavy":
-            some = Alternative([("moons", fixed(1))], 0.7), Alternative([], 0.3)
+            some = Alternative([("moons", make_fixed_count(1))], 0.7), Alternative([], 0.3)
             return _combine_rules(
                 (0.05, 0.55, 0.40),
-                uniform(1, 4),
-                {"planet": some, **_make_plural_rules("moons", "moon", uniform(1, 3))},
+                make_uniform_count(1, 4),
+                {"planet": some, **_make_plural_rules("moons", "moon", make_uniform_count(1, 3))},
             )
         case "moonRich":
-            return _combine_rules(one, uniform(3, 6), _make_moon_rules(geometric(0.05, 4, 25)))
+            return _combine_rules(one, make_uniform_count(3, 6), _make_moon_rules(make_geometric_count(0.05, 4, 25)))
         case "sparseOutpost":
-            seldom = Alternative([], 0.75), Alternative([("moons", fixed(1))], 0.25)
-            moons = Alternative([("moon", fixed(1))], 0.85), Alternative([("moon", fixed(2))], 0.15)
+            seldom = Alternative([], 0.75), Alternative([("moons", make_fixed_count(1))], 0.25)
+            moons = (
+                Alternative([("moon", make_fixed_count(1))], 0.85),
+                Alternative([("moon", make_fixed_count(2))], 0.15),
+            )
             return _combine_rules(
                 one, _count_zero_or_one(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3
             )
         case "deepHierarchy":
-            half = Alternative([], 0.5), Alternative([("submoons", fixed(1))], 0.5)
+            half = Alternative([], 0.5), Alternative([("submoons", make_fixed_count(1))], 0.5)
             nested: Rules = {
-                **_make_moon_rules(uniform(2, 6)),
+                **_make_moon_rules(make_uniform_count(2, 6)),
                 "moon": half,
-                **_make_plural_rules("submoons", "submoon", uniform(1, 4)),
+                **_make_plural_rules("submoons", "submoon", make_uniform_count(1, 4)),
             }
-            return _combine_rules(one, uniform(2, 5), nested, depth=6)
+            return _combine_rules(one, make_uniform_count(2, 5), nested, depth=6)
 
 
 def _combine_rules(stars: Sequence[float], planets: Count, below: Rules, *, depth: int = 4) -> Grammar:
-    system = Alternative([("stars", fixed(1)), ("planets", fixed(1))])
-    several = [Alternative([("star", fixed(n))], weight) for n, weight in enumerate(stars, start=1)]
+    system = Alternative([("stars", make_fixed_count(1)), ("planets", make_fixed_count(1))])
+    several = [Alternative([("star", make_fixed_count(n))], weight) for n, weight in enumerate(stars, start=1)]
     return Grammar(
         {"system": [system], "stars": several, **_make_plural_rules("planets", "planet", planets), **below}, depth
     )
 
 
 def _make_moon_rules(count: Count) -> Rules:
-    return {"planet": [Alternative([("moons", fixed(1))])], **_make_plural_rules("moons", "moon", count)}
+    return {"planet": [Alternative([("moons", make_fixed_count(1))])], **_make_plural_rules("moons", "moon", count)}
 
 
 def _make_plural_rules(plural: Symbol, symbol: Symbol, count: Count) -> Rules:
@@ -144,4 +147,4 @@ def _make_plural_rules(plural: Symbol, symbol: Symbol, count: Count) -> Rules:
 
 
 def _count_zero_or_one(*weights: float) -> Count:
-    return lambda rng: rng.weighted(weights)
+    return lambda rng: rng.draw_weighted_index(weights)

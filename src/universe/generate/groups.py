@@ -1,4 +1,4 @@
-"""Groups: clusters that share out the systems, some of them inside others."""
+"""Groups of systems, some of them nested, and the positions of systems."""
 
 import math
 from collections.abc import Sequence
@@ -18,13 +18,13 @@ def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence
     """Return groups with at least one system each. Each system is in exactly one group."""
     if not config.enable_groups:
         return []
-    count = min(rng.integer(*_group_count_range(config)), len(systems))
+    count = min(rng.integer(*_get_group_count_range(config)), len(systems))
     groups = [_make_group(rng, tag, number) for number in range(count)]
     for number, key in enumerate(systems):
         home = groups[number] if number < count else rng.choice(groups)
         home["children"].append({"id": key, "type": "system"})
     for number, group in enumerate(groups):
-        # Only into a group made before: nothing can come to be inside itself.
+        # The parent is an earlier group, so that there are no cycles.
         if number and rng.chance(_NESTED[config.group_structure_mode]):
             parent = rng.choice(groups[:number])
             parent["children"].append({"id": group["id"], "type": "group"})
@@ -32,7 +32,7 @@ def make_groups(config: GenerationConfig, rng: Prng, tag: str, systems: Sequence
     return groups
 
 
-def _group_count_range(config: GenerationConfig) -> tuple[int, int]:
+def _get_group_count_range(config: GenerationConfig) -> tuple[int, int]:
     wanted = config.target_galaxy_count
     match config.group_structure_mode:
         case "flat":
@@ -56,17 +56,17 @@ def _make_group(rng: Prng, tag: str, number: int) -> Entity:
 
 _GOLDEN_ANGLE: Final = 180 * (3 - math.sqrt(5))
 _APART: Final = 2.2
-"""In the largest system's radius; with 2 the two largest could touch."""
+"""In radii of the largest system; with 2 the two largest systems could touch."""
 
 
 def place_systems(systems: Sequence[System]) -> list[Position]:
     """Set the position of each system's centre, the first in the middle, so that systems do not overlap."""
     spacing = _APART * max(system.extent for system in systems)
-    places: list[Position] = []
+    positions: list[Position] = []
     for number, system in enumerate(systems):
         away, phase = spacing * math.sqrt(number), _GOLDEN_ANGLE * number % 360
-        # An orbit without speed is a place.
+        # An orbit without speed is a fixed position.
         system.centre.update(orbitalDistance=away, semiMajorAxis=away, orbitalPhase=phase)
         turn = math.radians(phase)
-        places.append({"x": away * math.cos(turn), "y": 0.0, "z": away * math.sin(turn)})
-    return places
+        positions.append({"x": away * math.cos(turn), "y": 0.0, "z": away * math.sin(turn)})
+    return positions

@@ -1,4 +1,4 @@
-"""Names that tell where a body belongs: a star's, and those that follow from it."""
+"""Names of generated objects; planets and moons are named after their star."""
 
 from typing import Final
 
@@ -31,7 +31,7 @@ _ROMAN: Final = (("x", 10), ("ix", 9), ("v", 5), ("iv", 4), ("i", 1))
 
 def make_star_name(number: int, turn: int) -> str:
     """Return the name of system `number`, counted from 0. `turn` rotates the lists. Each name is unique."""
-    # 24 letters and 23 constellations have no common divisor: every pair comes once before the first comes again.
+    # 24 and 23 have no common divisor, so every pair occurs once before the first is repeated.
     at = number + turn
     again = number // (len(_LETTERS) * len(_CONSTELLATIONS))
     name = f"{_LETTERS[at % len(_LETTERS)]} {_CONSTELLATIONS[at % len(_CONSTELLATIONS)]}"
@@ -76,7 +76,7 @@ def format_roman(number: int) -> str:
 
 
 def _format_letters(number: int) -> str:
-    """Return a to z, then aa, ab, …"""
+    """Return a to z, then aa, ab and so on."""
     text = ""
     while number >= 0:
         number, rest = divmod(number, 26)

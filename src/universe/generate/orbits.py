@@ -1,4 +1,4 @@
-"""Where bodies go round: distances that grow outwards, and orbits that keep clear of one another."""
+"""Random orbits: distances that grow outwards, and orbits that do not cross."""
 
 import math
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ class Scale:
     base: float
     growth: float
     speed: float
-    """Degrees per second at distance 1; it falls with the root of the distance."""
+    """Degrees per second at distance 1; decreases with the square root of the distance."""
 
 
 _SCALES: Final = {
@@ -35,10 +35,10 @@ def choose_scale(config: GenerationConfig) -> Scale:
 @dataclass(frozen=True, slots=True)
 class Orbit:
     elements: dict[str, Any]
-    """By their JSON names."""
+    """By JSON name."""
     near: float
     far: float
-    """The nearest and the farthest it comes to the centre."""
+    """The smallest and largest distance from the centre."""
 
 
 def draw_distances(rng: Prng, count: int, start: float, growth: float) -> list[float]:
@@ -49,13 +49,13 @@ def draw_distances(rng: Prng, count: int, start: float, growth: float) -> list[f
 
 
 def draw_orbits(rng: Prng, config: GenerationConfig, at: Sequence[float], surface: float) -> list[Orbit]:
-    """Return orbits at rising distances that stay clear of each other and of everything up to `surface`."""
-    made: list[Orbit] = []
+    """Return orbits at increasing distances that cross neither each other nor the distance `surface`."""
+    orbits: list[Orbit] = []
     below = surface
     for distance in at:
-        made.append(_draw_orbit(rng, config, distance, below))
-        below = made[-1].far
-    return made
+        orbits.append(_draw_orbit(rng, config, distance, below))
+        below = orbits[-1].far
+    return orbits
 
 
 def _draw_orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -> Orbit:

@@ -1,4 +1,4 @@
-"""Random numbers that are the same everywhere: xoshiro128** on four 32-bit words, with named forks."""
+"""A portable random number generator: xoshiro128** on four 32-bit words, with named forks."""
 
 import math
 from collections.abc import Sequence
@@ -13,24 +13,24 @@ _WORD: Final = 0xFFFFFFFF
 _WORDS: Final = 1 << 32
 _MOST: Final = 2.0**53
 _SMALLEST: Final = 1 / _MOST
-"""Stands for the zero that a logarithm cannot take."""
+"""Replaces 0 as the argument of a logarithm."""
 
 
 class Prng:
-    """A stream of numbers that depends on nothing but its seed."""
+    """A stream of random numbers that depends only on its seed."""
 
     __slots__ = ("_s0", "_s1", "_s2", "_s3")
 
     def __init__(self, seed: Seed) -> None:
-        self._set(
+        self._set_words(
             *_make_seed_words(_hash_text(seed) if isinstance(seed, str) else int(_replace_not_finite(seed)) & _WORD)
         )
 
-    def _set(self, s0: int, s1: int, s2: int, s3: int) -> None:
-        # The all-zero state gives nothing but zeros for ever.
+    def _set_words(self, s0: int, s1: int, s2: int, s3: int) -> None:
+        # The all-zero state would return only zeros.
         self._s0, self._s1, self._s2, self._s3 = (s0, s1, s2, s3) if s0 | s1 | s2 | s3 else (1, 0, 0, 0)
 
-    def word(self) -> int:
+    def next_word(self) -> int:
         """Return 32 random bits."""
         s0, s1, s2, s3 = self._s0, self._s1, self._s2, self._s3
         x = (s1 * 5) & _WORD
@@ -45,8 +45,8 @@ class Prng:
 
     def real(self) -> float:
         """Return a number from 0 up to, but not including, 1, with 53 random bits."""
-        high = self.word() >> 5
-        return (high * 67108864 + (self.word() >> 6)) / 9007199254740992
+        high = self.next_word() >> 5
+        return (high * 67108864 + (self.next_word() >> 6)) / 9007199254740992
 
     def integer(self, low: float, high: float) -> int:
         """Return an integer between both bounds, which are floored and can be in either order.
@@ -56,14 +56,14 @@ class Prng:
         first, last = sorted((math.floor(_replace_not_finite(low)), math.floor(_replace_not_finite(high))))
         values = last - first + 1
         if values > _WORDS:
-            # No word reaches such a range fairly: the rejection below would never end.
+            # 32 bits cannot cover a larger range: the rejection below would not end.
             raise InvalidInput(
                 "A random integer is one of at most 2^32 values.",
-                hint="Bring the bounds closer together.",
+                hint="Choose bounds that are closer together.",
                 allowed="at most 2^32 values",
             )
         fair = _WORDS // values * values
-        while (drawn := self.word()) >= fair:
+        while (drawn := self.next_word()) >= fair:
             pass
         return first + drawn % values
 
@@ -78,12 +78,12 @@ class Prng:
         """Return a separate stream for each label. This stream does not advance."""
         ahead = self._copy()
         mark = _hash_text(label)
-        ahead._set(*(ahead.word() ^ _rotate_left(mark, turn) for turn in (0, 8, 16, 24)))
+        ahead._set_words(*(ahead.next_word() ^ _rotate_left(mark, turn) for turn in (0, 8, 16, 24)))
         return ahead
 
     def _copy(self) -> "Prng":
         twin = Prng.__new__(Prng)
-        twin._set(self._s0, self._s1, self._s2, self._s3)
+        twin._set_words(self._s0, self._s1, self._s2, self._s3)
         return twin
 
     def uniform(self, low: float, high: float) -> float:
@@ -102,11 +102,11 @@ class Prng:
             return 0
         return math.floor(min(math.log(self.real() or _SMALLEST) / math.log1p(-p), _MOST))
 
-    def leaning(self, level: float) -> float:
+    def draw_biased(self, level: float) -> float:
         """Return a number from 0 up to 1: mostly low at level 0, uniform at one half, mostly high at 1."""
         return self.real() ** (2 ** (1 - 2 * level))
 
-    def weighted(self, weights: Sequence[float]) -> int:
+    def draw_weighted_index(self, weights: Sequence[float]) -> int:
         """Return the index of one of `weights`, with a probability in proportion to it."""
         left = self.real() * sum(weights)
         for index, weight in enumerate(weights):

@@ -1,4 +1,4 @@
-"""A system under construction: its bodies, and what the later steps want to know of them."""
+"""A system under construction: its bodies, and the sizes that later steps need."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from universe.generate.random_numbers import Prng
 Body = dict[str, Any]
 Entity = dict[str, Any]
 Position = dict[str, float]
-"""By x, y and z."""
+"""Keys: x, y and z."""
 
 
 @dataclass(slots=True)
@@ -28,15 +28,15 @@ class Planet:
 class System:
     config: GenerationConfig
     rng: Prng
-    """Never advanced: every step forks it by a name of its own."""
+    """Never advanced: each step forks it with its own label."""
     key: str
     """The id of the central body, and the prefix of all other ids."""
     name: str
     bodies: dict[str, Body] = field(default_factory=dict[str, Body])
     planets: list[Planet] = field(default_factory=list[Planet])
-    """From the inside out."""
+    """Innermost first."""
     edge: float = 0.0
-    """The distance from the centre that the central body and its glow reach."""
+    """The radius of the central body with its glow."""
     extent: float = 0.0
     """The distance of the outermost object from the centre."""
     fields: list[Entity] = field(default_factory=list[Entity])
@@ -92,5 +92,5 @@ def draw_direction(rng: Prng) -> Position:
     return {"x": level * math.cos(turn), "y": y, "z": level * math.sin(turn)}
 
 
-def draw_position_at_distance(rng: Prng, place: Position, distance: float) -> Position:
-    return {axis: place[axis] + distance * part for axis, part in draw_direction(rng).items()}
+def draw_position_at_distance(rng: Prng, centre_position: Position, distance: float) -> Position:
+    return {axis: centre_position[axis] + distance * part for axis, part in draw_direction(rng).items()}

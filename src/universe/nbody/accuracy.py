@@ -1,4 +1,4 @@
-"""The error of a run by comparison with its twin, a second run made another way.
+"""The error of a run by comparison with its twin, a second run with another method or step.
 
 The error of a body is twice the difference of the two runs, relative to the centre that the body orbits, and at least
 the rounding that any method collects: 1e-14 of the distance, and 3e-15 of it times revolutions^1.5. A body that orbits
@@ -20,9 +20,9 @@ from universe.orbits.units import G
 
 TRUSTED_DEGREES: Final = 0.1
 _ROUNDING: Final = 1e-14
-"""Of the distance, however short the run."""
+"""The relative rounding error of any run."""
 _COLLECTED_ROUNDING: Final = 3e-15
-"""Of the distance, times revolutions^1.5. Both were fitted to runs compared with integrations in 80 bits."""
+"""The relative rounding error times revolutions^1.5. Both were fitted to integrations in 80 bits."""
 
 
 def make_orbit_matrix(relative: Floats) -> Floats:
@@ -35,8 +35,8 @@ def make_orbit_matrix(relative: Floats) -> Floats:
 
 def compute_orbit_distances(relative: Floats, positions: Floats) -> Floats:
     """Return distances to the centres orbited, a root's to its nearest neighbour, for positions (3, n)."""
-    place = np.nan_to_num(positions) @ relative.T
-    found = np.sqrt((place * place).sum(axis=0))
+    offset = np.nan_to_num(positions) @ relative.T
+    found = np.sqrt((offset * offset).sum(axis=0))
     roots = np.flatnonzero(~relative.any(axis=1))
     found[roots] = _find_nearest_distances(positions, roots)
     return found
@@ -51,9 +51,9 @@ def _find_nearest_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floa
 
 
 def compute_periods(start: Start) -> Floats:
-    """Return the days that each orbit takes by its state now; infinite for open orbits and roots."""
-    place, speed = start.relative @ start.positions, start.relative @ start.velocities
-    distance = np.sqrt((place * place).sum(axis=1))
+    """Return the period of each orbit in days at the start; infinite for open orbits and roots."""
+    offset, speed = start.relative @ start.positions, start.relative @ start.velocities
+    distance = np.sqrt((offset * offset).sum(axis=1))
     mu = G * start.orbited_mass
     with np.errstate(divide="ignore", invalid="ignore"):
         axis = 1 / (2 / distance - (speed * speed).sum(axis=1) / mu)
@@ -62,27 +62,27 @@ def compute_periods(start: Start) -> Floats:
 
 
 class Accuracy:
-    """The errors of all bodies, at the last comparison and at the worst."""
+    """The errors of all bodies: the last and the largest."""
 
     def __init__(self, start: Start) -> None:
         count = len(start.ids)
         every = compute_periods(start)
-        # A root takes part in the revolutions of all that orbit it.
+        # A root has the shortest of all periods.
         self._periods = np.where(start.orbited_mass > 0, every, every.min())
         self._relative, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
         self.au, self.degrees = np.zeros(count), np.zeros(count)
         self.worst_au, self.worst_degrees = np.zeros(count), np.zeros(count)
 
     def compare(self, day: float, relative: Floats, ours: Floats, twins: Floats) -> None:
-        """Compare positions (3, n) of the two runs at a day. Bodies that are gone (not-a-number) keep their error."""
+        """Compare positions (3, n) of both runs at a day. Bodies that have merged (not-a-number) keep their error."""
         is_left = np.isfinite(ours[0])
         if (is_left != np.isfinite(twins[0])).any():
-            return  # the runs are between a merger of one and of the other
+            return  # one of the runs has merged two bodies, the other not yet
         if relative is not self._relative:
             self._relative, self._orbits = relative, make_orbit_matrix(relative).T
             self._roots = np.flatnonzero(~relative.any(axis=1))
-        place, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
-        size = np.sqrt((place * place).sum(axis=0))
+        offset, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
+        size = np.sqrt((offset * offset).sum(axis=0))
         floor = size * (_ROUNDING + _COLLECTED_ROUNDING * (abs(day) / self._periods) ** 1.5)
         au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
         distance = size.copy()
@@ -94,7 +94,7 @@ class Accuracy:
 
     @property
     def is_trusted(self) -> bool:
-        """Return whether every body was always known to a tenth of a degree."""
+        """Return True if the error of every body was always below a tenth of a degree."""
         return bool((self.worst_degrees < TRUSTED_DEGREES).all())
 
 
@@ -107,7 +107,7 @@ class Drift:
 
 
 class Drifts:
-    """The changes of energy and angular momentum; a merger, which changes both, begins a new comparison."""
+    """The changes of energy and angular momentum; a merger changes both and starts a new comparison."""
 
     def __init__(self) -> None:
         self._merged: Gravity | None = None
@@ -122,16 +122,21 @@ class Drifts:
             self._merged, self._before = gravity, self._last
             self._gravity = Gravity(gravity.masses[left], constant=gravity.constant)
             x, v = segment.first_positions[:, left], segment.first_velocities[:, left]
-            self._first = self._conserved(x, v)
-            self._scales = self._sizes(x, v)
-        change = self._conserved(segment.last_positions[:, left], segment.last_velocities[:, left]) - self._first
+            self._first = self._compute_conserved_quantities(x, v)
+            self._scales = self._compute_conserved_scales(x, v)
+        change = (
+            self._compute_conserved_quantities(segment.last_positions[:, left], segment.last_velocities[:, left])
+            - self._first
+        )
         self._last = self._before + np.array([abs(change[0]), np.linalg.norm(change[1:])]) / self._scales
         self._largest = np.maximum(self._largest, self._last)
 
-    def _conserved(self, x: Floats, v: Floats) -> Floats:
-        return np.append(self._gravity.energy(x[None], v[None]), self._gravity.angular_momentum(x[None], v[None]))
+    def _compute_conserved_quantities(self, x: Floats, v: Floats) -> Floats:
+        return np.append(
+            self._gravity.compute_energy(x[None], v[None]), self._gravity.compute_angular_momentum(x[None], v[None])
+        )
 
-    def _sizes(self, x: Floats, v: Floats) -> Floats:
+    def _compute_conserved_scales(self, x: Floats, v: Floats) -> Floats:
         """Return the sizes of energy and angular momentum; where they are almost 0, the sizes of their parts."""
         kinetic = 0.5 * (v * v).sum(axis=0) @ self._gravity.masses
         parts = (np.linalg.norm(x, axis=0) * np.linalg.norm(v, axis=0)) @ self._gravity.masses

@@ -1,4 +1,4 @@
-"""Bodies by the names that people give them, and names short enough for tables."""
+"""Search for bodies by name, and short names for tables."""
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
@@ -13,9 +13,9 @@ _MOST_LISTED: Final = 8
 
 
 def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
-    """Return the ids of bodies given by id or by a unique name; upper and lower case are the same in names.
+    """Return the ids of bodies given by id or by a unique name; the case of names does not matter.
 
-    Raise NotFound with the nearest names, and InvalidInput for a name that several bodies have.
+    Raise NotFound with the nearest names, or InvalidInput for a name of several bodies.
     """
     return [_find(stars, text) for text in wanted]
 

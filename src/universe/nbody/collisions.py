@@ -1,4 +1,4 @@
-"""Collisions: when surfaces touch, and what two bodies become when they merge.
+"""Collisions: the times at which surfaces touch, and mergers of two bodies.
 
 The radius of a body without a known one counts as 0, so a comet can fall into a star; two such bodies never touch.
 """
@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.pairs import PairMotion, Pairs
+from universe.nbody.pair_motion import PairMotion, Pairs
 from universe.orbits.anomaly import Floats
 
 STOP: Final = "stop"
@@ -26,16 +26,16 @@ class Collision:
     bodies: tuple[str, str]
     day: float
     distance_au: float
-    """Of the centres: the sum of the radii, or less for bodies that touch from the start."""
+    """The distance of the centres: the sum of the radii, or less for bodies that touch at the start."""
     speed: float
-    """Relative, in AU a day."""
+    """Relative speed, in AU per day."""
     survivor: str | None
-    """The heavier body, which keeps the mass and momentum of both; None without a merger."""
+    """The heavier body, which gets the mass and momentum of both; None without a merger."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A pair whose surfaces touch, and when."""
+    """A pair whose surfaces touch, with the time."""
 
     pair: int
     day: float
@@ -49,7 +49,7 @@ def compute_contact_distances(radii: Floats, pairs: Pairs) -> Floats:
 
 
 class Contacts:
-    """Pairs whose surfaces begin to touch, followed segment by segment."""
+    """The detector of contacts, called for each segment."""
 
     def __init__(self, radii: Floats, pairs: Pairs) -> None:
         self.reach = compute_contact_distances(radii, pairs)
@@ -58,7 +58,7 @@ class Contacts:
 
     def find(self, motion: PairMotion) -> list[Contact]:
         """Return the contacts that begin within a segment, in the order of the run."""
-        if not (self._is_possible and motion.may_reach(self.reach)):
+        if not (self._is_possible and motion.can_reach(self.reach)):
             return []
         square = self.reach * self.reach
         inside = motion.squares < square
@@ -66,12 +66,12 @@ class Contacts:
         deep = minima.squares - minima.slack < square[minima.pairs]
         passing = {(int(k), int(p)) for k, p in zip(minima.intervals[deep], minima.pairs[deep], strict=True)}
         candidates = {*np.flatnonzero(inside.any(axis=0) & ~self._touching).tolist(), *(pair for _, pair in passing)}
-        days = {pair: self._entry(motion, pair, inside[:, pair], passing) for pair in sorted(candidates)}
+        days = {pair: self._find_entry_time(motion, pair, inside[:, pair], passing) for pair in sorted(candidates)}
         self._touching = inside[-1]
         found = [Contact(pair, day) for pair, day in days.items() if day is not None]
         return sorted(found, key=lambda contact: abs(contact.day - motion.segment.begin))
 
-    def _entry(
+    def _find_entry_time(
         self,
         motion: PairMotion,
         pair: int,
@@ -88,11 +88,11 @@ class Contacts:
             if inside[interval]:
                 continue
             if inside[interval + 1]:
-                return motion.entry(pair, first, last, reach)
+                return motion.find_entry_time(pair, first, last, reach)
             if (interval, pair) in passing:
                 day, distance = motion.closest(interval, pair)
                 if distance < reach:
-                    return motion.entry(pair, first, day, reach)
+                    return motion.find_entry_time(pair, first, day, reach)
         return None
 
 
@@ -106,8 +106,8 @@ class Merger:
     radii: Floats
     relative: Floats
 
-    def joined(self, old_masses: Floats, values: Floats) -> Floats:
-        """Return positions or velocities (3, n) with the survivor where the two have their barycentre."""
+    def join_states(self, old_masses: Floats, values: Floats) -> Floats:
+        """Return positions or velocities (3, n) with the survivor at the barycentre of the two bodies."""
         pair = [self.survivor, self.gone]
         weights = old_masses[pair]
         weights = weights / weights.sum() if weights.any() else np.full(2, 0.5)
@@ -118,7 +118,7 @@ class Merger:
 
 
 def merge_bodies(one: int, other: int, masses: Floats, radii: Floats, relative: Floats) -> Merger:
-    """Return the merger of two bodies: mass and volume add up, orbits about either are orbits about the survivor."""
+    """Return the merger of two bodies: masses and volumes are added; satellites of both orbit the survivor."""
     survivor, gone = (one, other) if masses[one] >= masses[other] else (other, one)
     masses, radii, relative = masses.copy(), radii.copy(), relative.copy()
     masses[survivor] += masses[gone]

@@ -1,4 +1,4 @@
-"""How fast two trajectories that begin almost alike move apart: the measure of chaos."""
+"""The growth of the distance between two trajectories that start close together, a measure of chaos."""
 
 import math
 from typing import Final
@@ -16,7 +16,7 @@ _FAR: Final = 1e-5
 """A distance that stays above this one is shortened when it is least: at the periapsis of a long ellipse it is large
 for a moment, and the two trajectories are no longer shifted copies of each other there."""
 _FARTHEST: Final = 0.1
-"""Beyond this distance it no longer tells how small differences grow, and the rest of the run is not measured."""
+"""Above this distance differences are no longer small, and the rest of the run is not measured."""
 _NOISE: Final = 4e-16
 """Rounding of a difference of positions, relative to the positions."""
 _STEPS_PER_TURN: Final = 10
@@ -34,10 +34,9 @@ class Divergence:
         """The distance after the last step, and whether it was less than the one before."""
         self._gained = 0.0
         """The logarithm of the factors by which the distance was shortened."""
-        self._noise, self._steps = 0.0, 0
+        self._estimate_rounding_noise, self._steps = 0.0, 0
         self._is_lost = False
-        """Whether the distance is not known any more: as small as rounding (a moon far from the origin may have few
-        digits), or so large that the two trajectories are not neighbours."""
+        """True if the distance is unusable: as small as rounding, or too large for neighbouring trajectories."""
         self._orbits, self._scales = np.ones((1, 1)), (np.ones(1), np.ones(1))
 
     def begin(self, positions: Floats, velocities: Floats, relative: Floats) -> tuple[Floats, Floats]:
@@ -46,28 +45,28 @@ class Divergence:
         self._orbits = make_orbit_matrix(relative).T
         sizes = compute_orbit_distances(relative, x)
         self._scales = np.where(np.isfinite(sizes), sizes, 1.0), _compute_speeds(v @ self._orbits)
-        self._noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
+        self._estimate_rounding_noise = 3 * _NOISE * float((np.sqrt((x * x).sum(axis=0)) / self._scales[0]).max())
         self._steps, self._last, self._falls = 0, 0.0, False
         if not self._logarithms:
-            self._apart = min(max(_LEAST, _ABOVE_ROUNDING * self._noise), _MOST)
+            self._apart = min(max(_LEAST, _ABOVE_ROUNDING * self._estimate_rounding_noise), _MOST)
         chance = np.random.default_rng(0)
         roots = ~relative.any(axis=1)
-        # Moving the only root would move all bodies alike.
+        # A shift of the only root would shift all bodies equally.
         moves = np.where(roots & (roots.sum() == 1), 0.0, 1.0)
         shifts = [scale * moves * chance.standard_normal((3, roots.size)) for scale in self._scales]
         apart, faster = (np.linalg.solve(self._orbits.T, shift.T).T.astype(np.float64) for shift in shifts)
-        distance = self._norm(apart, faster)
+        distance = self._compute_norm(apart, faster)
         factor = self._apart / distance if distance > 0 else 0.0
-        if self._logarithms:  # after a merger the distance goes on from the last one
+        if self._logarithms:  # after a merger the measurement continues with the last distance
             self._gained = self._logarithms[-1] - math.log(self._apart)
         return np.stack([x, x + factor * apart]), np.stack([v, v + factor * faster])
 
     def measure(self, stepper: Stepper, day: float) -> None:
-        """Note the distance of the two configurations, and shorten it when it has become large."""
+        """Record the distance of the two configurations, and rescale it when it is large."""
         apart, faster = stepper.positions[1] - stepper.positions[0], stepper.velocities[1] - stepper.velocities[0]
-        distance = self._norm(apart, faster)
+        distance = self._compute_norm(apart, faster)
         self._steps += 1
-        rounding = self._noise * (self._steps / _STEPS_PER_TURN) ** 1.5
+        rounding = self._estimate_rounding_noise * (self._steps / _STEPS_PER_TURN) ** 1.5
         self._is_lost |= not rounding / 0.3 < distance < _FARTHEST
         if self._is_lost:
             return
@@ -83,16 +82,16 @@ class Divergence:
 
     @property
     def growth(self) -> tuple[Floats, Floats]:
-        """Return days, and the natural logarithm of the distance over the one at the beginning, while it is known."""
+        """Return days, and the natural logarithm of the growth of the distance since the start."""
         return np.array(self._days), np.array(self._logarithms) - math.log(self._apart)
 
-    def _norm(self, apart: Floats, faster: Floats) -> float:
+    def _compute_norm(self, apart: Floats, faster: Floats) -> float:
         apart, faster = apart @ self._orbits / self._scales[0], faster @ self._orbits / self._scales[1]
         return math.sqrt(float((apart * apart).sum() + (faster * faster).sum()))
 
 
 def _compute_speeds(velocities: Floats) -> Floats:
-    """Return how fast each body moves, at least a part of the fastest."""
+    """Return the speed of each body, with a lower limit relative to the fastest."""
     speed = np.sqrt((velocities * velocities).sum(axis=0))
     largest = float(speed.max())
     return np.maximum(speed, 1e-3 * largest) if largest > 0 else np.ones_like(speed)

@@ -12,12 +12,12 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.pairs import Indices, PairMotion, Pairs
+from universe.nbody.pair_motion import Indices, PairMotion, Pairs
 from universe.orbits.anomaly import Floats
 
 MOST_LISTED: Final = 1000
 _CLOSER: Final = (1 - 1e-3) ** 2
-"""A minimum is worked out if its square is below this part of the least square so far."""
+"""A minimum is refined if its square is below this part of the smallest square so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Encounter:
     distance_au: float
     hill_radii: float
     radii: float
-    """The distance in sums of the physical radii; not-a-number if both are unknown."""
+    """The distance in units of the sum of the radii; not-a-number if both are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,11 @@ class Closest:
 
 
 class Encounters:
-    """The minima of the distances of all pairs, followed segment by segment."""
+    """The detector of minima of the distances of all pairs, called for each segment."""
 
     def __init__(self, ids: Sequence[str], parents: Sequence[int], pairs: Pairs) -> None:
         self.listed: list[Encounter] = []
-        """The first 1000."""
+        """The first 1000 encounters."""
         self.count = 0
         self._ids, self._pairs = ids, pairs
         self._common = _find_common_centres(parents, pairs)
@@ -54,31 +54,39 @@ class Encounters:
         self._days = np.full(pairs.count, np.nan)
         self._hill_radii = np.full(pairs.count, np.nan)
 
-    def follow(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
-        """Note the minima within a segment, and the distances at the beginning of the first one."""
+    def record_segment(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
+        """Record the minima within a segment, and the distances at the beginning of the first segment."""
         if is_first:
-            self.note_edge(motion, masses, reach, 0)
+            self.record_run_edge(motion, masses, reach, 0)
         found = motion.minima
         if not found.pairs.size:
             return
-        hill = self._hill(masses, motion.positions, found.intervals, found.pairs)
+        hill = self._compute_hill_radii(masses, motion.positions, found.intervals, found.pairs)
         is_close = found.squares - found.slack < hill * hill
         for at in np.flatnonzero(is_close | (found.squares < _CLOSER * self._squares[found.pairs])).tolist():
             pair = int(found.pairs[at])
             day, distance = motion.closest(int(found.intervals[at]), pair)
-            x, _ = motion.segment.motion(np.array([day]))
-            radius = float(self._hill(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
-            self._note(pair, day, distance, radius, float(reach[pair]))
+            x, _ = motion.segment.compute_transposed_states(np.array([day]))
+            radius = float(self._compute_hill_radii(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
+            self._record_encounter(pair, day, distance, radius, float(reach[pair]))
 
-    def note_edge(self, motion: PairMotion, masses: Floats, reach: Floats, edge: int) -> None:
-        """Note distances at the beginning (edge 0) or the end (edge -1) of the run that are less than within it."""
+    def record_run_edge(
+        self, motion: PairMotion, masses: Floats, reach: Floats, edge: int, *, pair: int | None = None
+    ) -> None:
+        """Record distances at the beginning (edge 0) or the end (edge -1) of a motion that are less than before.
+
+        With `pair`, only the distance of this pair.
+        """
         squares, receding = motion.squares[edge], motion.receding[edge]
         away = receding >= 0 if edge == 0 else receding < 0
         every = np.arange(self._pairs.count)
-        hill = self._hill(masses, motion.positions, np.full_like(every, edge), every)
-        for pair in np.flatnonzero(away & ((squares < hill * hill) | (squares < self._squares))).tolist():
-            distance = float(np.sqrt(squares[pair]))
-            self._note(pair, float(motion.times[edge]), distance, float(hill[pair]), float(reach[pair]))
+        hill = self._compute_hill_radii(masses, motion.positions, np.full_like(every, edge), every)
+        is_recorded = away & ((squares < hill * hill) | (squares < self._squares))
+        if pair is not None:
+            is_recorded &= every == pair
+        for one in np.flatnonzero(is_recorded).tolist():
+            distance = float(np.sqrt(squares[one]))
+            self._record_encounter(one, float(motion.times[edge]), distance, float(hill[one]), float(reach[one]))
 
     def closest(self, count: int) -> Closest:
         """Return the closest approach of every pair of `count` bodies."""
@@ -90,7 +98,7 @@ class Encounters:
             arrays.append(square)
         return Closest(*arrays)
 
-    def _note(self, pair: int, day: float, distance: float, hill: float, reach: float) -> None:
+    def _record_encounter(self, pair: int, day: float, distance: float, hill: float, reach: float) -> None:
         in_hill_radii = distance / hill if hill > 0 else float("nan")
         if distance**2 < self._squares[pair]:
             self._squares[pair], self._days[pair], self._hill_radii[pair] = distance**2, day, in_hill_radii
@@ -102,13 +110,13 @@ class Encounters:
             in_radii = distance / reach if reach > 0 else float("nan")
             self.listed.append(Encounter(bodies, day, distance, in_hill_radii, in_radii))
 
-    def _hill(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
+    def _compute_hill_radii(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
         """Return the mutual Hill radii of pairs at these rows of positions (k, 3, n); not-a-number if there is none."""
         first, second, centre = self._pairs.first[pairs], self._pairs.second[pairs], self._common[pairs]
-        place = positions[rows, :, centre]
+        centre_positions = positions[rows, :, centre]
         distance = np.zeros(pairs.size)
         for body in (first, second):
-            distance += np.linalg.norm(positions[rows, :, body] - place, axis=1)
+            distance += np.linalg.norm(positions[rows, :, body] - centre_positions, axis=1)
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = (masses[first] + masses[second]) / (3 * masses[centre])
         return np.where(centre >= 0, np.cbrt(ratio) * distance / 2, np.nan)

@@ -1,6 +1,6 @@
 """The start of a run as files for other programs: a REBOUND script and a CSV table, both exact to the last bit.
 
-Texts of the universe enter as quoted data alone, and in ASCII in the script: no name can add a line of code to it.
+Texts of the universe are written as quoted data, in ASCII in the script, so that a name cannot add code.
 """
 
 import csv
@@ -55,7 +55,7 @@ print(json.dumps({"days": sim.t, "energy": sim.energy(), "end": end}))
 def render_rebound(start: Start, *, days: float, universe_id: str, version: int, time: float, relativity: bool) -> str:
     """Return a Python script that integrates the same start with REBOUND's IAS15 for `days` days."""
     physics = "Point masses, Newton's gravity." + (
-        "\nThe run that this start is of had relativity too, which this script does not have." if relativity else ""
+        "\nThe run included relativity; this script does not." if relativity else ""
     )
     head = _HEAD.format(
         units=UNITS, frame=FRAME, physics=physics, universe=ascii(universe_id), version=int(version),

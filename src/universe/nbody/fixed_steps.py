@@ -1,7 +1,7 @@
-"""Symplectic methods with a fixed step: leapfrog and Yoshida's compositions, to learn from and to compare with.
+"""Symplectic methods with a fixed step: leapfrog and Yoshida's compositions.
 
-All are compositions of kick, drift, kick: they run backwards exactly, keep the angular momentum to rounding, and let
-the energy swing about its value instead of wandering off. None of that bounds the error of a position.
+All are compositions of kick, drift, kick: they run backwards exactly, conserve angular momentum except for
+rounding, and their energy error oscillates without drift. This does not limit the error of positions.
 """
 
 import math
@@ -62,7 +62,7 @@ class FixedSteps:
         self._weights = composition.weights
         self._longest = step
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done."""
         steps = count_steps(end - begin, self._longest)
         length = (end - begin) / steps if steps else 0.0
@@ -70,22 +70,22 @@ class FixedSteps:
         # The kicks between two leaps are taken as one, and the last force of a step is the first of the next.
         kicks = [(one + other) / 2 * length for one, other in zip(weights, (*weights[1:], 0.0), strict=True)]
         leaps = list(zip([weight * length for weight in weights], kicks, strict=True))
-        felt = self._gravity.accelerations(self.positions)
+        accelerations = self._gravity.compute_accelerations(self.positions)
         for done in range(1, steps + 1):
-            first = self.positions[0], self.velocities[0], felt[0]
-            x, v = self.positions, self.velocities + weights[0] / 2 * length * felt
+            first = self.positions[0], self.velocities[0], accelerations[0]
+            x, v = self.positions, self.velocities + weights[0] / 2 * length * accelerations
             for drift, kick in leaps:
                 x = x + drift * v
-                felt = self._gravity.accelerations(x)
-                v = v + kick * felt
+                accelerations = self._gravity.compute_accelerations(x)
+                v = v + kick * accelerations
             if not np.isfinite(v).all():
                 raise ArithmeticError(f"A velocity is not finite at day {begin + done * length:g}.")
             self.positions, self.velocities = x, v
             before, after = begin + (done - 1) * length, begin + done * length if done < steps else end
-            yield HermiteSegment(before, after, first[0], first[1], x[0], v[0], first[2], felt[0])
+            yield HermiteSegment(before, after, first[0], first[1], x[0], v[0], first[2], accelerations[0])
 
 
 def count_steps(days: float, step: float) -> int:
-    """Return how many steps of at most this length fill so many days."""
-    # A quotient that rounding left just above a whole number is that number.
+    """Return the number of steps of at most this length in this many days."""
+    # A quotient just above a whole number because of rounding counts as that number.
     return math.ceil(abs(days) / step * (1 - 1e-12))

@@ -33,19 +33,19 @@ _NOISE: Final = 4e-16
 
 
 class _Tables:
-    """What depends on the number of nodes alone: matrices from values at the nodes to integrals at any fraction.
+    """Matrices for a number of nodes, from values at the nodes to integrals at any fraction.
 
     Legendre polynomials of fractions of a step are written in powers. Their terms cancel each other at high degrees,
     where the coefficients are so small that this does not count; the matrices that every step uses have more digits.
     """
 
     def __init__(self, nodes: int) -> None:
-        places, weights = legendre.leggauss(nodes)
+        points, weights = legendre.leggauss(nodes)
         self._degrees = degrees = np.arange(nodes)
         self.nodes = nodes
-        self.fractions: Floats = (places + 1) / 2
+        self.fractions: Floats = (points + 1) / 2
         """Where the nodes are in a step, from 0 to 1."""
-        self.to_coefficients: Floats = (legendre.legvander(places, nodes - 1) * weights[:, None]).T
+        self.to_coefficients: Floats = (legendre.legvander(points, nodes - 1) * weights[:, None]).T
         self.to_coefficients *= (2 * degrees + 1)[:, None] / 2
         ahead = [[math.comb(k, j) * math.comb(k + j, j) for k in range(nodes)] for j in range(nodes)]
         self._ahead = np.array(ahead, dtype=np.float64)
@@ -59,13 +59,13 @@ class _Tables:
         self.to_positions = (self.fractions[:, None] * fine @ twice).astype(np.float64) @ self.to_coefficients
         self.to_last_velocity: Floats = weights / 2
         self.to_last_position: Floats = self.to_last_velocity * (1 - self.fractions)
-        self.on_grid = self.integrals(Segment.grid)
+        self.compute_grid_states = self.make_integral_matrices(Segment.grid)
 
-    def continued(self, ratio: float) -> Floats:
+    def make_continuation_matrix(self, ratio: float) -> Floats:
         """Return the matrix from coefficients to values at the nodes of a next step, `ratio` times as long."""
         return (ratio * self.fractions)[:, None] ** self._degrees @ self._ahead
 
-    def integrals(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def make_integral_matrices(self, fraction: Floats) -> tuple[Floats, Floats]:
         """Return the matrices from coefficients to integrals from 0 to these fractions, and to integrals of these."""
         powers = fraction[:, None] ** (1 + self._degrees)
         return powers @ self._once, fraction[:, None] * powers @ self._twice
@@ -76,14 +76,14 @@ _tables = cache(_Tables)
 
 @dataclass(frozen=True)
 class GaussSegment(Segment):
-    """A step of this method: its dense output is as exact as its end."""
+    """A step of this method; its dense output is as accurate as its end."""
 
     coefficients: Floats
     """Of the accelerations' Legendre polynomials, shape (nodes, 3, n)."""
 
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         tables, h = _tables(len(self.coefficients)), self.length
-        once, twice = tables.on_grid if fraction is self.grid else tables.integrals(fraction)
+        once, twice = tables.compute_grid_states if fraction is self.grid else tables.make_integral_matrices(fraction)
         flat = self.coefficients.reshape(len(self.coefficients), -1)
         shape = (fraction.size, *self.first_positions.shape)
         velocities = self.first_velocities + (h * once @ flat).reshape(shape)
@@ -112,16 +112,16 @@ class Gauss:
         self._tables = _tables(nodes)
         self._tolerance = tolerance
         self._lost_positions, self._lost_velocities = np.zeros_like(positions), np.zeros_like(velocities)
-        """What rounding has taken from the sums so far."""
+        """The rounding errors of the sums so far."""
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done.
 
         Raise ArithmeticError if no step is short enough.
         """
         tables = self._tables
-        time, step = begin, self._first_step(end - begin)
-        felt = self._still()
+        time, step = begin, self._choose_first_step(end - begin)
+        accelerations = self._hold_accelerations()
         coefficients: Floats | None = None
         length = step
         while time != end:
@@ -129,58 +129,60 @@ class Gauss:
             if is_last:
                 step = end - time
             if coefficients is not None:
-                felt = tables.continued(step / length) @ coefficients
-            noise = self._noise()
-            felt, has_converged = self._solve(step, felt, noise)
-            found = tables.to_coefficients @ felt
-            excess = self._excess(found, noise)
+                accelerations = tables.make_continuation_matrix(step / length) @ coefficients
+            noise = self._estimate_rounding_noise()
+            accelerations, has_converged = self._solve_accelerations(step, accelerations, noise)
+            found = tables.to_coefficients @ accelerations
+            excess = self._compute_error_excess(found, noise)
             if not has_converged or not excess < _REFUSED:
-                step *= 0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._factor(excess)
-                felt = self._still() if coefficients is None else felt
+                step *= (
+                    0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._choose_step_factor(excess)
+                )
+                accelerations = self._hold_accelerations() if coefficients is None else accelerations
                 _check_step(step, time)
                 continue
             done = end if is_last else time + step
-            yield self._advance(time, done, step, felt, found)
+            yield self._advance_state(time, done, step, accelerations, found)
             time, length, coefficients = done, step, found
-            step *= min(2.0, 0.9 * self._factor(excess))
+            step *= min(2.0, 0.9 * self._choose_step_factor(excess))
 
-    def _solve(self, step: float, felt: Floats, noise: Floats) -> tuple[Floats, bool]:
-        """Return the accelerations at the nodes, improved until they stay, and whether they do."""
+    def _solve_accelerations(self, step: float, accelerations: Floats, noise: Floats) -> tuple[Floats, bool]:
+        """Iterate the accelerations at the nodes. Return them, and True if they converged."""
         tables, gravity = self._tables, self._gravity
         m, _, n = self.positions.shape
         flat, split = (tables.nodes * m, 3, n), (tables.nodes, m, 3, n)
         position, velocity = self.positions.ravel(), self.velocities.ravel()
         straight = position + (step * tables.fractions)[:, None] * velocity
-        to_places, to_speeds = step * step * tables.to_positions, step * tables.to_velocities
+        to_positions, to_speeds = step * step * tables.to_positions, step * tables.to_velocities
         speeds = None
         before = math.inf
-        size = np.abs(felt.reshape(split)).max(axis=(0, 2))
+        size = np.abs(accelerations.reshape(split)).max(axis=(0, 2))
         size[size == 0] = 1
         for _ in range(_MOST_ITERATIONS):
-            places = straight + to_places @ felt
+            positions = straight + to_positions @ accelerations
             if gravity.depends_on_velocity:
-                speeds = (velocity + to_speeds @ felt).reshape(flat)
-            found = gravity.accelerations(places.reshape(flat), speeds).reshape(tables.nodes, -1)
-            change = float((np.abs(found - felt).reshape(split).max(axis=(0, 2)) / size).max())
-            felt = found
+                speeds = (velocity + to_speeds @ accelerations).reshape(flat)
+            found = gravity.compute_accelerations(positions.reshape(flat), speeds).reshape(tables.nodes, -1)
+            change = float((np.abs(found - accelerations).reshape(split).max(axis=(0, 2)) / size).max())
+            accelerations = found
             if change < _CONVERGED or (change < _STAGNATED and change > before / 2):
-                return felt, True
+                return accelerations, True
             if not math.isfinite(change):
-                return felt, False
+                return accelerations, False
             before = change
-        return felt, before < noise.max() * 10
+        return accelerations, before < noise.max() * 10
 
-    def _advance(self, begin: float, end: float, step: float, felt: Floats, found: Floats) -> Segment:
+    def _advance_state(self, begin: float, end: float, step: float, accelerations: Floats, found: Floats) -> Segment:
         tables = self._tables
         x, v = self.positions, self.velocities
-        moved = step * v + (step * step * tables.to_last_position @ felt).reshape(x.shape)
-        gained = (step * tables.to_last_velocity @ felt).reshape(x.shape)
+        moved = step * v + (step * step * tables.to_last_position @ accelerations).reshape(x.shape)
+        gained = (step * tables.to_last_velocity @ accelerations).reshape(x.shape)
         self.positions, self._lost_positions = _add_compensated(x, moved, self._lost_positions)
         self.velocities, self._lost_velocities = _add_compensated(v, gained, self._lost_velocities)
         coefficients = found.reshape(tables.nodes, *x.shape)[:, 0]
         return GaussSegment(begin, end, x[0], v[0], self.positions[0], self.velocities[0], coefficients)
 
-    def _excess(self, coefficients: Floats, noise: Floats) -> float:
+    def _compute_error_excess(self, coefficients: Floats, noise: Floats) -> float:
         """Return the last coefficients over the tolerated ones, of the worst body."""
         coefficients = coefficients.reshape(self._tables.nodes, *self.positions.shape)
         size = np.sqrt((coefficients * coefficients).sum(axis=2))
@@ -188,27 +190,27 @@ class Gauss:
         tolerated = (self._tolerance + 10 * noise) * np.where(largest > 0, largest, 1)
         return float((np.maximum(size[-1], 0.1 * size[-2]) / tolerated).max())
 
-    def _factor(self, excess: float) -> float:
+    def _choose_step_factor(self, excess: float) -> float:
         return max(excess, 1e-30) ** (-1 / (self._tables.nodes - 1))
 
-    def _noise(self) -> Floats:
-        """Return how well the attraction of each body's nearest neighbour is known, of shape (m, n).
+    def _estimate_rounding_noise(self) -> Floats:
+        """Return the relative rounding error of the attraction of each body's nearest neighbour, of shape (m, n).
 
         Far from the origin and close to each other (a moon of an outer planet), the difference of two positions has few
-        digits. A tolerance below that would shorten the step for ever.
+        digits. A smaller tolerance would shorten the step without end.
         """
         x = self.positions
         return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_distances(x).min(axis=2)
 
-    def _still(self) -> Floats:
-        """Return the accelerations of now, at all nodes."""
-        felt = self._gravity.accelerations(self.positions, self.velocities).reshape(1, -1)
-        return np.repeat(felt, self._tables.nodes, axis=0)
+    def _hold_accelerations(self) -> Floats:
+        """Return the current accelerations, repeated for all nodes."""
+        accelerations = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
+        return np.repeat(accelerations, self._tables.nodes, axis=0)
 
-    def _first_step(self, duration: float) -> float:
-        """Return a hundredth of the shortest time in which a body falls to its nearest neighbour."""
-        felt = self._gravity.accelerations(self.positions, self.velocities)
-        strength = np.sqrt((felt * felt).sum(axis=1))
+    def _choose_first_step(self, duration: float) -> float:
+        """Return a hundredth of the shortest free-fall time between nearest neighbours."""
+        accelerations = self._gravity.compute_accelerations(self.positions, self.velocities)
+        strength = np.sqrt((accelerations * accelerations).sum(axis=1))
         with np.errstate(divide="ignore"):
             fall = np.sqrt(compute_distances(self.positions).min(axis=2) / strength).min()
         return math.copysign(min(abs(duration), 0.01 * float(fall)), duration)
@@ -220,7 +222,7 @@ def _check_step(step: float, time: float) -> None:
 
 
 def _add_compensated(total: Floats, more: Floats, lost: Floats) -> tuple[Floats, Floats]:
-    """Return the sum and what rounding took from it (compensated summation)."""
+    """Return the sum and its rounding error (compensated summation)."""
     corrected = more - lost
     found = total + corrected
     return found, (found - total) - corrected

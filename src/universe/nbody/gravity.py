@@ -10,7 +10,7 @@ from universe.orbits.units import G
 LIGHT_SPEED: Final = 173.144_632_674_24
 """In AU a day."""
 _BLOCK: Final = 400_000
-"""Pairs worked on at once: few enough that the intermediate arrays stay in the processor's cache or near it."""
+"""The pairs computed at once, so that intermediate arrays fit into the processor cache."""
 
 
 def compute_distances(positions: Floats) -> Floats:
@@ -36,53 +36,53 @@ class Gravity:
     def depends_on_velocity(self) -> bool:
         return self.central is not None
 
-    def accelerations(self, positions: Floats, velocities: Floats | None = None) -> Floats:
+    def compute_accelerations(self, positions: Floats, velocities: Floats | None = None) -> Floats:
         """Return the accelerations, of the shape of `positions`. `velocities` count in a relativistic field only."""
         block = max(1, _BLOCK // self.masses.size**2)
         if len(positions) <= block:
-            felt = self._newtonian(positions)
+            found = self._compute_newtonian(positions)
         else:
             parts = range(0, len(positions), block)
-            felt = np.concatenate([self._newtonian(positions[part : part + block]) for part in parts])
+            found = np.concatenate([self._compute_newtonian(positions[part : part + block]) for part in parts])
         if self.central is not None:
             assert velocities is not None
-            felt += self._relativistic(positions, velocities, self.central)
-        return felt
+            found += self._compute_relativistic(positions, velocities, self.central)
+        return found
 
-    def energy(self, positions: Floats, velocities: Floats) -> Floats:
+    def compute_energy(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
         kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
         return kinetic - 0.5 * self.constant * np.einsum(
             "i,bij,j->b", self.masses, 1 / compute_distances(positions), self.masses
         )
 
-    def angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
+    def compute_angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the angular momentum of each configuration, of shape (b, 3)."""
         x, v = positions, velocities * self.masses
         found = [(x[:, j] * v[:, k] - x[:, k] * v[:, j]).sum(axis=1) for j, k in ((1, 2), (2, 0), (0, 1))]
         return np.stack(found, axis=1)
 
-    def _newtonian(self, positions: Floats) -> Floats:
+    def _compute_newtonian(self, positions: Floats) -> Floats:
         apart, square = _compute_separations(positions)
         return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
 
-    def _relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
+    def _compute_relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
         """Return the accelerations by the central body's field, which feels the opposite: momentum is conserved."""
-        place = positions - positions[:, :, central, None]
+        offset = positions - positions[:, :, central, None]
         speed = velocities - velocities[:, :, central, None]
-        square = np.einsum("bcn,bcn->bn", place, place)
+        square = np.einsum("bcn,bcn->bn", offset, offset)
         square[:, central] = 1.0
         mu = self._pull[central]
         along = 4 * mu / np.sqrt(square) - np.einsum("bcn,bcn->bn", speed, speed)
-        radial = 4 * np.einsum("bcn,bcn->bn", place, speed)
+        radial = 4 * np.einsum("bcn,bcn->bn", offset, speed)
         factor = mu / (LIGHT_SPEED**2 * square * np.sqrt(square))
-        felt = (factor * along)[:, None] * place + (factor * radial)[:, None] * speed
-        felt[:, :, central] = -(felt @ self.masses) / self.masses[central]
-        return felt
+        found = (factor * along)[:, None] * offset + (factor * radial)[:, None] * speed
+        found[:, :, central] = -(found @ self.masses) / self.masses[central]
+        return found
 
 
 def _compute_separations(positions: Floats) -> tuple[Floats, Floats]:
-    """Return where each body is as seen from each other, and the squares of the distances."""
+    """Return the vectors between all bodies, and the squares of the distances."""
     apart = positions[:, :, None, :] - positions[:, :, :, None]
     square = np.einsum("bcij,bcij->bij", apart, apart)
     count = positions.shape[2]

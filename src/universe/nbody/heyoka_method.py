@@ -26,7 +26,7 @@ class TaylorSegment(Segment):
     series: Floats
     """Shape (order + 1, 2, 3, n): the coefficients of positions and velocities for powers of days."""
 
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         powers = (self.length * fraction)[:, None] ** np.arange(len(self.series))
         found = np.tensordot(powers, self.series, 1)
         return found[:, 0], found[:, 1]
@@ -47,7 +47,7 @@ class Heyoka:
         for one in self._integrators:
             one.pars[:] = (gravity.constant * gravity.masses)[: one.pars.size]
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from day `begin` to day `end` (before it: backwards), and yield each step when it is done."""
         first, *others = self._integrators
         for one, x, v in zip(self._integrators, self.positions, self.velocities, strict=True):
@@ -83,39 +83,39 @@ def _compile(hy: Any, count: int, central: int | None, tolerance: float) -> Any:
     """Return an integrator of so many bodies. Its parameters are G times the masses."""
     names = [f"{axis}{body}" for axis in ("x", "y", "z", "u", "v", "w") for body in range(count)]
     variables: Any = hy.make_vars(*names)
-    places = [[variables[axis * count + body] for axis in range(3)] for body in range(count)]
+    coordinates = [[variables[axis * count + body] for axis in range(3)] for body in range(count)]
     speeds = [[variables[(3 + axis) * count + body] for axis in range(3)] for body in range(count)]
-    felt: list[list[list[Any]]] = [[[], [], []] for _ in range(count)]
+    accelerations: list[list[list[Any]]] = [[[], [], []] for _ in range(count)]
     for one in range(count):
         for other in range(one + 1, count):
-            apart = [b - a for a, b in zip(places[one], places[other], strict=True)]
+            apart = [b - a for a, b in zip(coordinates[one], coordinates[other], strict=True)]
             strength = hy.sum([part**2 for part in apart]) ** -1.5
             for axis in range(3):
-                felt[one][axis].append(hy.par[other] * strength * apart[axis])
-                felt[other][axis].append(-hy.par[one] * strength * apart[axis])
+                accelerations[one][axis].append(hy.par[other] * strength * apart[axis])
+                accelerations[other][axis].append(-hy.par[one] * strength * apart[axis])
     if central is not None:
-        _add_relativity(hy, felt, places, speeds, central)
+        _add_relativity(hy, accelerations, coordinates, speeds, central)
     equations = [(variables[axis * count + body], speeds[body][axis]) for axis in range(3) for body in range(count)]
     equations += [
-        (speeds[body][axis], hy.sum(felt[body][axis]) if felt[body][axis] else hy.expression(0.0))
+        (speeds[body][axis], hy.sum(accelerations[body][axis]) if accelerations[body][axis] else hy.expression(0.0))
         for axis in range(3)
         for body in range(count)
     ]
     return hy.taylor_adaptive(equations, [0.0] * len(equations), tol=tolerance, compact_mode=True)
 
 
-def _add_relativity(hy: Any, felt: Any, places: Any, speeds: Any, central: int) -> None:
-    for body in range(len(felt)):
+def _add_relativity(hy: Any, accelerations: Any, coordinates: Any, speeds: Any, central: int) -> None:
+    for body in range(len(accelerations)):
         if body == central:
             continue
-        place = [a - b for a, b in zip(places[body], places[central], strict=True)]
+        offset = [a - b for a, b in zip(coordinates[body], coordinates[central], strict=True)]
         speed = [a - b for a, b in zip(speeds[body], speeds[central], strict=True)]
-        square = hy.sum([part**2 for part in place])
+        square = hy.sum([part**2 for part in offset])
         mu = hy.par[central]
         along = 4.0 * mu * square**-0.5 - hy.sum([part**2 for part in speed])
-        radial = hy.sum([a * b for a, b in zip(place, speed, strict=True)])
+        radial = hy.sum([a * b for a, b in zip(offset, speed, strict=True)])
         factor = mu * square**-1.5 / LIGHT_SPEED**2
         for axis in range(3):
-            more = factor * (along * place[axis] + 4.0 * radial * speed[axis])
-            felt[body][axis].append(more)
-            felt[central][axis].append(-hy.par[body] / mu * more)
+            more = factor * (along * offset[axis] + 4.0 * radial * speed[axis])
+            accelerations[body][axis].append(more)
+            accelerations[central][axis].append(-hy.par[body] / mu * more)

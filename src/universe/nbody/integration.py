@@ -1,4 +1,4 @@
-"""One entrance to all methods: bodies and a duration in, the motion out, step by step."""
+"""Integration by any of the methods: bodies and a duration in, the motion out, step by step."""
 
 from collections.abc import Iterator
 from typing import Final, Protocol
@@ -21,7 +21,7 @@ class Stepper(Protocol):
     positions: Floats
     velocities: Floats
 
-    def segments(self, begin: float, end: float) -> Iterator[Segment]:
+    def integrate(self, begin: float, end: float) -> Iterator[Segment]:
         """Move from one day to another and yield each step of the first configuration. Raise ArithmeticError."""
         ...
 
@@ -29,7 +29,7 @@ class Stepper(Protocol):
 def make_stepper(
     gravity: Gravity, positions: Floats, velocities: Floats, *, method: str, step: float | None, coarse: bool = False
 ) -> Stepper:
-    """Return configurations of shape (m, 3, n) ready to move; `coarse`: by a lower order and with less care.
+    """Return the stepper of a method; `coarse` selects a lower order and a larger tolerance.
 
     `step` is for the methods with a fixed step. Raise MissingExtra for a method that is not installed.
     """
@@ -58,8 +58,8 @@ def integrate(
     """Yield the motion of n bodies for `duration` days (below 0: backwards), one step at a time.
 
     Positions and velocities have the shape (n, 3). `step` is for the methods with a fixed step: no step is longer.
-    `central` is the index of a body whose relativistic field counts. Stop iterating to stop the run.
+    `central` is the index of a body whose relativistic field is included. Stop iterating to stop the run.
     """
     gravity = Gravity(masses, constant=gravitational_constant, central=central)
     stepper = make_stepper(gravity, positions.T[None], velocities.T[None], method=method, step=step)
-    return stepper.segments(0.0, duration)
+    return stepper.integrate(0.0, duration)

@@ -1,4 +1,4 @@
-"""What an N-body run accepts: finite bodies apart from each other, a known method, and a bounded amount of work."""
+"""Limits of N-body runs: checks of the start, the options and the amount of work."""
 
 import math
 from typing import Any, Final
@@ -24,7 +24,7 @@ MAX_FORCES: Final = 5_000_000_000
 MAX_SAMPLED: Final = 5_000_000
 """Samples times bodies."""
 STEPS_PER_PERIOD: Final = 20
-"""A step longer than this part of the shortest period does not follow that orbit at all."""
+"""The fewest steps in the shortest period that can follow that orbit."""
 _USUAL_STEPS: Final = 60
 _SAMPLES_PER_PERIOD: Final = 8
 _FEWEST_SAMPLES: Final = 1_000
@@ -32,7 +32,7 @@ _MOST_SAMPLES: Final = 20_000
 
 
 def check_start(start: Start) -> None:
-    """Raise InvalidInput that names the body for what cannot be integrated."""
+    """Raise InvalidInput, with the body, for a start that cannot be integrated."""
     count = len(start.ids)
     if not 2 <= count <= MAX_BODIES:
         raise _make_refusal("bodies", f"the number of chosen bodies is {count}", f"2 to {MAX_BODIES} bodies")
@@ -43,7 +43,7 @@ def check_start(start: Start) -> None:
         if not (np.isfinite(start.positions[index]).all() and np.isfinite(start.velocities[index]).all()):
             raise _make_refusal("start", f"the state of '{body_id}' is not finite", "finite numbers", id=body_id)
     if not start.masses.any():
-        raise _make_refusal("mass", "no body has a mass above 0", "one mass above 0 at least")
+        raise _make_refusal("mass", "no body has a mass above 0", "at least one mass above 0")
     apart = compute_distances(start.positions.T[None])[0]
     if not apart.min() > 0:
         one, other = (start.ids[int(index)] for index in np.argwhere(apart == apart.min())[0])
@@ -64,7 +64,7 @@ def check_choices(days: float, method: str, on_collision: str, *, relativity: bo
 
 
 def find_inner_orbit(start: Start) -> tuple[str, float]:
-    """Return the body with the shortest orbit and its days: the nearest pair's, if nothing is bound to a centre."""
+    """Return the body with the shortest period and that period; of the nearest pair if no body is bound."""
     every = compute_periods(start)
     index = int(every.argmin())
     if math.isfinite(every[index]):
@@ -76,7 +76,7 @@ def find_inner_orbit(start: Start) -> tuple[str, float]:
 
 
 def choose_step(start: Start, days: float, method: str, step: float | None) -> float | None:
-    """Return the step to take, None for methods that choose it. Raise InvalidInput if it does not fit."""
+    """Return the step, or None for methods that choose it. Raise InvalidInput if it is too long or too short."""
     body_id, period = find_inner_orbit(start)
     count = len(start.ids)
     if method not in COMPOSITIONS:
@@ -119,7 +119,7 @@ def choose_sample_count(samples: int | None, start: Start, days: float) -> int:
 
 
 def make_time_limit_error(seconds: float, day: float, days: float) -> InvalidInput:
-    """Return the error of a run that took longer than it may."""
+    """Return the error for a run that exceeded its time limit."""
     return InvalidInput(
         f"The run reached day {day:.6g} of {days:.6g} within {seconds:g} seconds, the limit.",
         hint="Choose fewer bodies, a shorter time or a longer limit.",

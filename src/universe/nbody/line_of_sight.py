@@ -1,4 +1,4 @@
-"""The line of sight to a system: where its observer is, and directions on the sky."""
+"""The line of sight to a system: the direction of the observer, and directions on the sky."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -27,9 +27,9 @@ class Sight:
 def find_line_of_sight(stars: Bodies, body_id: str, observer: tuple[float, float] | None = None) -> Sight:
     """Return the line of sight from longitude and latitude in degrees, or else from `physical.towardsObserver`.
 
-    A body without that field has the one of the bodies above it, then of any body.
+    A body without that field uses that of its ancestors, then of any body.
 
-    Raise InvalidInput if the universe does not state where its observer is and none is given.
+    Raise InvalidInput if neither gives a direction.
     """
     if observer is not None:
         return _make_line_of_sight(_compute_direction(*observer))

@@ -12,19 +12,19 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.elements import compute_jacobi_elements
-from universe.nbody.hosts import TILT, describe_unknown_elements, find_star, list_unknown_elements
+from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star, list_unknown_elements
+from universe.nbody.jacobi_coordinates import compute_family_masses
 from universe.nbody.line_of_sight import Sight, compute_inclinations, find_line_of_sight
-from universe.nbody.motions import (
-    Motion,
+from universe.nbody.measured_motion import (
+    MotionPiece,
     Notify,
     check_days,
-    make_kepler_pass,
-    make_main_pass,
-    make_twin_pass,
+    follow_kepler_orbits,
+    integrate_main_motion,
+    integrate_twin_motion,
     report_progress,
 )
-from universe.nbody.placing import compute_family_masses
+from universe.nbody.osculating_elements import compute_jacobi_elements
 from universe.nbody.starts import Start, make_start
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies
@@ -60,21 +60,21 @@ def measure_radial_velocities(
             allowed=f"2 to {_MOST_SAMPLES}",
         )
     stars = cast("Bodies", plain["stars"])
-    start = make_start(plain)
+    start = make_start(plain, is_kepler=is_kepler)
     index = find_star(stars, start, star)
     sight = find_line_of_sight(stars, start.ids[index], observer)
     times = np.linspace(0, days, samples)
     error = None
     if is_kepler:
         speeds = _sample_velocity(
-            report_progress(make_kepler_pass(plain, start, days), days, notify, (0, 1)), times, index, sight
+            report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), times, index, sight
         )
     else:
         speeds = _sample_velocity(
-            report_progress(make_main_pass(start, days), days, notify, (0, 0.4)), times, index, sight
+            report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), times, index, sight
         )
         twin = _sample_velocity(
-            report_progress(make_twin_pass(start, days), days, notify, (0.4, 0.6)), times, index, sight
+            report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), times, index, sight
         )
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
     epoch = find_epoch(stars.values())
@@ -139,14 +139,14 @@ def compute_semi_amplitude(period: float, mass_sin_i: float, total_mass: float, 
     return METRES_PER_SECOND * speed / math.sqrt((1 - eccentricity) * (1 + eccentricity))
 
 
-def _sample_velocity(motions: Iterable[Motion], times: Floats, index: int, sight: Sight) -> Floats:
+def _sample_velocity(motions: Iterable[MotionPiece], times: Floats, index: int, sight: Sight) -> Floats:
     """Return the speed away from the observer in m/s."""
     speeds = np.empty(times.size)
     done = 0
     for motion in motions:
         following = int(np.searchsorted(times, motion.end, side="right"))
         if following > done:
-            velocities = motion.states(times[done:following])[1][:, index]
+            velocities = motion.compute_states(times[done:following])[1][:, index]
             speeds[done:following] = -METRES_PER_SECOND * (velocities @ sight.towards)
             done = following
     return speeds

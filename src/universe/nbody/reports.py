@@ -1,4 +1,4 @@
-"""An N-body run of a universe and the reply about it, for every surface."""
+"""Reports of N-body runs: the run of a universe, its reply for every interface, and the physics that is left out."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,21 +8,24 @@ from typing import Any, Final
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.answers import Motion, collect_answers, compute_run_motion
-from universe.nbody.answers.wording import format_plain_number
+from universe.nbody.answers import OrbitHistory, collect_answers, compute_run_motion
+from universe.nbody.gravity import LIGHT_SPEED
 from universe.nbody.limits import MAX_SECONDS
-from universe.nbody.missing_physics import describe_missing_physics
 from universe.nbody.runs import Run, run_nbody
 from universe.nbody.starts import make_start
+from universe.nbody.text_formats import format_plain_number
 from universe.orbits.anomaly import Floats
 from universe.orbits.numbers import finite_or_none
+from universe.orbits.units import G
 
 FRAME: Final = {
     "origin": "barycentre of the bodies",
     "axes": "right-handed; x and y in the reference plane of the system, z towards its pole",
     "units": {"mass": "solar masses", "position": "AU", "velocity": "AU/day", "time": "days"},
 }
-_UNCERTAIN: Final = "The data state no uncertainty of the start; it is as good as the numbers of the bodies."
+_UNCERTAIN: Final = "The data state no uncertainty of the start; it is as accurate as the values of the bodies."
+_NOTICEABLE = 1e-4
+"""The smallest rotation of an orbit by relativity during a run that is mentioned, in degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Report:
 
     reply: dict[str, Any]
     run: Run
-    motion: Motion
+    motion: OrbitHistory
 
     @property
     def names(self) -> dict[str, str]:
@@ -56,7 +59,7 @@ def report_run(
 ) -> Report:
     """Move the bodies `ids` of a plain state, or all with a true orbit, and return the run with its answers.
 
-    Raise NotFound for a body that does not exist, and InvalidInput for what cannot be integrated.
+    Raise NotFound for a body that does not exist, and InvalidInput for a start that cannot be integrated.
     """
     done = run_nbody(
         make_start(plain, ids),
@@ -145,7 +148,7 @@ def _list_errors(done: Run) -> dict[str, dict[str, float | None]]:
     return {key: {"au": finite_or_none(au), "degrees": finite_or_none(degrees)} for key, au, degrees in rows}
 
 
-def _describe_errors(done: Run, motion: Motion) -> dict[str, list[str]]:
+def _describe_errors(done: Run, motion: OrbitHistory) -> dict[str, list[str]]:
     """Return the sentences about each of the three kinds of error."""
     return {
         "arithmetic": [_describe_arithmetic_error(done)],
@@ -170,3 +173,42 @@ def _describe_arithmetic_error(done: Run) -> str:
 
 def _format_drift(drift: Any) -> dict[str, float] | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}
+
+
+def describe_missing_physics(motion: OrbitHistory, *, relativity: bool) -> list[str]:
+    """Return sentences about the forces that a run leaves out."""
+    sentences = ["Bodies are points with constant masses that attract each other by Newton's law."]
+    turned = estimate_periapsis_shift(motion)
+    if relativity:
+        sentences.append("General relativity counts in the field of the heaviest body, to first order.")
+    elif turned is not None and turned[1] >= _NOTICEABLE:
+        name, degrees = turned
+        sentences.append(
+            f"General relativity is left out: it would turn the periapsis of {name} by {degrees:.2g} degrees during "
+            "this run (--relativity adds it)."
+        )
+    else:
+        sentences.append("General relativity is left out (--relativity adds it).")
+    sentences.append(
+        "Tides, the flattening of bodies, gas, radiation and all bodies that are not in the run are left out."
+    )
+    return sentences
+
+
+def estimate_periapsis_shift(motion: OrbitHistory) -> tuple[str, float] | None:
+    """Return the body whose periapsis relativity turns most during a run, and by how many degrees.
+
+    To first order 6 pi G M / (c^2 a (1 - e^2)) for each revolution.
+    """
+    found: list[tuple[float, str]] = []
+    for body, parent in enumerate(motion.parents):
+        axis, eccentricity = float(motion.axes[0, body]), float(motion.eccentricities[0, body])
+        if parent < 0 or not (axis > 0 and eccentricity < 1) or not motion.central_masses[body] > 0:
+            continue
+        mu = G * float(motion.central_masses[body])
+        revolutions = motion.span / (math.tau * math.sqrt(axis**3 / mu))
+        found.append((1080 * mu / (LIGHT_SPEED**2 * axis * (1 - eccentricity**2)) * revolutions, motion.names[body]))
+    if not found:
+        return None
+    degrees, name = max(found)
+    return name, degrees

@@ -1,4 +1,4 @@
-"""N-body runs: where bodies go from a start by their gravity, how wrong that may be, and what happens on the way."""
+"""N-body runs: the motion of bodies from a start, its samples, events and errors."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,26 +7,95 @@ from typing import Final
 import numpy as np
 
 from universe.nbody import limits
-from universe.nbody.accuracy import Drift
+from universe.nbody.accuracy import Accuracy, Drift, Drifts
 from universe.nbody.collisions import STOP, Collision
 from universe.nbody.divergence import Divergence
 from universe.nbody.encounters import Closest, Encounter
 from universe.nbody.fixed_steps import COMPOSITIONS
 from universe.nbody.gravity import Gravity
 from universe.nbody.integration import GAUSS, Stepper, make_stepper
-from universe.nbody.passes import Pass
-from universe.nbody.records import Record, Reporter, Samples
+from universe.nbody.limits import make_time_limit_error
 from universe.nbody.segments import Segment
 from universe.nbody.starts import Start
-from universe.nbody.twins import Twin
+from universe.nbody.trajectories import Trajectory, TwinTrajectory
 from universe.orbits.anomaly import Floats
 
+_INTERVAL: Final = 0.1
+"""Seconds between two reports; without a clock, a hundredth of the run."""
 _DIVERGENCES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
+class Samples:
+    """States at evenly spread times, in the order of the start's ids; not-a-number for a body that has merged away."""
+
+    times: Floats
+    """Shape (m,): days since the start."""
+    positions: Floats
+    """Shape (m, n, 3)."""
+    velocities: Floats
+    """Shape (m, n, 3)."""
+
+
+class RunRecord:
+    """Steps, samples, drifts and errors of a run."""
+
+    def __init__(self, start: Start, days: float, samples: int) -> None:
+        self.accuracy, self.drifts = Accuracy(start), Drifts()
+        self.steps, self.shortest_step, self.day = 0, 0.0, 0.0
+        self._times = np.linspace(0.0, days, samples) if samples > 1 else np.full(samples, days)
+        self._positions, self._velocities = np.empty((2, samples, len(start.ids), 3))
+        self._taken = int(samples > 0 and self._times[0] == 0)
+        self._positions[: self._taken], self._velocities[: self._taken] = start.positions, start.velocities
+
+    def add(self, segment: Segment, gravity: Gravity) -> None:
+        """Record a segment."""
+        length = abs(segment.length)
+        self.shortest_step = min(self.shortest_step, length) if self.steps else length
+        self.steps += 1
+        self.day = segment.end
+        self.drifts.measure(gravity, segment)
+        left = self._times[self._taken :]
+        due = int(np.searchsorted(np.abs(left), abs(segment.end), side="right"))
+        if due:
+            rows = slice(self._taken, self._taken + due)
+            self._positions[rows], self._velocities[rows] = segment.compute_states(left[:due])
+            self._taken += due
+
+    def get_samples(self) -> Samples:
+        """Return the samples taken so far."""
+        taken = slice(self._taken)
+        return Samples(self._times[taken], self._positions[taken], self._velocities[taken])
+
+
+class ProgressReporter:
+    """Reports of the progress of a run; a run that exceeds its time limit is ended."""
+
+    def __init__(
+        self,
+        days: float,
+        progress: Callable[[float], object] | None,
+        clock: Callable[[], float] | None,
+        seconds: float,
+    ) -> None:
+        self._days, self._progress, self._clock, self._seconds = days, progress, clock, seconds
+        self._began = clock() if clock else 0.0
+        self._next = 0.0
+
+    def report_day(self, day: float) -> None:
+        """Report the day that the run has reached. Raise InvalidInput at the time limit."""
+        done = day / self._days
+        passed = self._clock() - self._began if self._clock else _INTERVAL * 100 * done
+        if self._clock and passed > self._seconds and day != self._days:
+            raise make_time_limit_error(self._seconds, day, self._days)
+        if self._progress and (passed >= self._next or day == self._days):
+            self._next = passed + _INTERVAL
+            self._progress(done)
+
+
+@dataclass(frozen=True, slots=True)
 class Growth:
-    """How two trajectories that begin 1e-8 apart, relative to their orbits, move away from each other."""
+    """The growth of the distance of two trajectories that start 1e-8 of their orbits apart."""
 
     times: Floats
     """Shape (k,): days since the start."""
@@ -36,7 +105,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Where an integration ended, how it got there, and how far the end can be trusted.
+    """The result of an integration: its end, its events and its errors.
 
     Arrays have the order of the start's ids. A body that has merged into another has the mass 0 and not-a-number as
     its position.
@@ -44,7 +113,7 @@ class Run:
 
     start: Start
     days: float
-    """Days covered: fewer than asked for if a collision stopped the run."""
+    """The days covered; fewer than requested if a collision stopped the run."""
     masses: Floats
     positions: Floats
     """Shape (n, 3), at the end."""
@@ -75,7 +144,7 @@ class Run:
     collisions: tuple[Collision, ...]
     divergence: Growth
     stopped_by: str | None
-    """"collision", or None if the run covers the days asked for."""
+    """"collision", or None if the run covers the requested days."""
 
 
 def run_nbody(
@@ -92,7 +161,7 @@ def run_nbody(
     clock: Callable[[], float] | None = None,
     seconds: float = limits.MAX_SECONDS,
 ) -> Run:
-    """Move the bodies of a start for so many days (below 0: backwards) by their gravity.
+    """Integrate the motion of a start for `days` (below 0: backwards).
 
     `step` is for the methods with a fixed step. `relativity` adds the first post-Newtonian correction in the field of
     the heaviest body. `observe` is called with each segment of the motion, `progress` with the part done, about ten
@@ -116,9 +185,9 @@ def run_nbody(
     def make_twin(gravity: Gravity, x: Floats, v: Floats) -> Stepper:
         return make_stepper(gravity, x, v, method=method, step=step and step / 2, coarse=True)
 
-    ours = Pass(start, make, on_collision=on_collision, central=central)
+    ours = Trajectory(start, make, on_collision=on_collision, central=central)
     divergence = Divergence(days, _DIVERGENCES)
-    twin = Twin(
+    twin = TwinTrajectory(
         start,
         make_twin,
         days,
@@ -127,15 +196,17 @@ def run_nbody(
         divergence=divergence,
         is_moved=method not in COMPOSITIONS,
     )
-    record = Record(start, days, count)
-    reporter = Reporter(days, progress, clock, seconds)
+    record = RunRecord(start, days, count)
+    reporter = ProgressReporter(days, progress, clock, seconds)
     with np.errstate(all="ignore"):
-        for segment in ours.segments(days):
+        for segment in ours.integrate(days):
             record.add(segment, ours.gravity)
             if observe:
                 observe(segment)
-            record.accuracy.compare(segment.end, ours.relative, segment.last_positions, twin.positions_at(segment.end))
-            reporter.report(segment.end)
+            record.accuracy.compare(
+                segment.end, ours.relative, segment.last_positions, twin.compute_positions_at(segment.end)
+            )
+            reporter.report_day(segment.end)
     return Run(
         start=start,
         days=record.day,
@@ -152,8 +223,8 @@ def run_nbody(
         error_degrees=record.accuracy.degrees,
         worst_error_au=record.accuracy.worst_au,
         worst_error_degrees=record.accuracy.worst_degrees,
-        trustworthy=record.accuracy.is_trusted and twin.has_met(ours.collisions, record.day),
-        samples=record.samples(),
+        trustworthy=record.accuracy.is_trusted and twin.has_same_collisions(ours.collisions, record.day),
+        samples=record.get_samples(),
         energy_drift=None if relativity else record.drifts.energy,
         angular_momentum_drift=None if relativity else record.drifts.angular_momentum,
         encounters=tuple(ours.encounters.listed),

@@ -1,4 +1,4 @@
-"""The motion within one step of an integration, at any time of it."""
+"""The motion within one step of an integration."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -35,21 +35,21 @@ class Segment(ABC):
         """Return the days from the beginning to the end, below 0 in a run backwards."""
         return self.end - self.begin
 
-    def states(self, times: ArrayLike) -> tuple[Floats, Floats]:
+    def compute_states(self, times: ArrayLike) -> tuple[Floats, Floats]:
         """Return the positions and velocities at times of this step, each of shape (k, n, 3)."""
-        positions, velocities = self.motion(np.atleast_1d(np.asarray(times, dtype=np.float64)))
+        positions, velocities = self.compute_transposed_states(np.atleast_1d(np.asarray(times, dtype=np.float64)))
         return positions.transpose(0, 2, 1), velocities.transpose(0, 2, 1)
 
-    def motion(self, times: Floats) -> tuple[Floats, Floats]:
+    def compute_transposed_states(self, times: Floats) -> tuple[Floats, Floats]:
         """Return the positions and velocities at times of this step, each of shape (k, 3, n)."""
-        return self._motion((times - self.begin) / (self.length or 1.0))
+        return self._compute_at_fractions((times - self.begin) / (self.length or 1.0))
 
-    def on_grid(self) -> tuple[Floats, Floats, Floats]:
+    def compute_grid_states(self) -> tuple[Floats, Floats, Floats]:
         """Return the times of the grid, and the positions and velocities there, of shape (k, 3, n)."""
-        return self.begin + self.length * self.grid, *self._motion(self.grid)
+        return self.begin + self.length * self.grid, *self._compute_at_fractions(self.grid)
 
     @abstractmethod
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities of shape (k, 3, n) at these fractions (0 to 1) of the step."""
 
 
@@ -62,7 +62,7 @@ class HermiteSegment(Segment):
     first_accelerations: Floats
     last_accelerations: Floats
 
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         t = fraction[:, None, None]
         h = self.length
         x, v, a = self.first_positions, h * self.first_velocities, h * h * self.first_accelerations
@@ -81,7 +81,7 @@ class HermiteSegment(Segment):
 
 @dataclass(frozen=True)
 class PartialSegment(Segment):
-    """A step that ends early, or of which only some bodies are left; bodies that are gone have not-a-number."""
+    """A step that ends early or has fewer bodies; merged bodies are not-a-number."""
 
     whole: Segment
     bodies: tuple[int, ...]
@@ -96,16 +96,16 @@ class PartialSegment(Segment):
             x = np.stack([whole.first_positions, whole.last_positions])
             v = np.stack([whole.first_velocities, whole.last_velocities])
         else:
-            x, v = whole.motion(times)
+            x, v = whole.compute_transposed_states(times)
         (x0, x1), (v0, v1) = _scatter_to_all_bodies(x, bodies, count), _scatter_to_all_bodies(v, bodies, count)
         return cls(float(times[0]), float(times[1]), x0, v0, x1, v1, whole, bodies, count)
 
-    def motion(self, times: Floats) -> tuple[Floats, Floats]:
-        x, v = self.whole.motion(times)
+    def compute_transposed_states(self, times: Floats) -> tuple[Floats, Floats]:
+        x, v = self.whole.compute_transposed_states(times)
         return _scatter_to_all_bodies(x, self.bodies, self.count), _scatter_to_all_bodies(v, self.bodies, self.count)
 
-    def _motion(self, fraction: Floats) -> tuple[Floats, Floats]:
-        return self.motion(self.begin + self.length * fraction)
+    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
+        return self.compute_transposed_states(self.begin + self.length * fraction)
 
 
 def _scatter_to_all_bodies(values: Floats, bodies: tuple[int, ...], count: int) -> Floats:

@@ -1,4 +1,4 @@
-"""Where an N-body run begins: masses, positions and velocities of chosen bodies at the universe's time."""
+"""The start of an N-body run: masses, positions and velocities of bodies at the time of the universe."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,14 +7,14 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.nbody.placing import make_relative_matrix, place_bodies, subtract_barycentre
-from universe.nbody.selection import (
+from universe.nbody.body_selection import (
     attach_to_chosen_parents,
     choose_bodies,
     group_chosen_bodies,
     read_orbit,
     read_radius_au,
 )
+from universe.nbody.jacobi_coordinates import make_relative_matrix, place_bodies, subtract_barycentre
 from universe.nbody.start_notes import (
     describe_absorbed_moons,
     describe_data,
@@ -23,7 +23,8 @@ from universe.nbody.start_notes import (
     describe_vectors,
     has_mean_elements,
 )
-from universe.nbody.vectors import (
+from universe.nbody.state_vectors import (
+    TooClose,
     TooLong,
     absorb_moons,
     apply_states,
@@ -44,7 +45,7 @@ REFERENCE_AXES: Final = [0, 2, 1]
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Bodies where a run begins, about their barycentre, in AU, AU a day and solar masses, in the reference frame."""
+    """The bodies at the start of a run: relative to the barycentre, in AU, AU per day and solar masses."""
 
     ids: tuple[str, ...]
     names: tuple[str, ...]
@@ -63,24 +64,25 @@ class Start:
     parents: tuple[int, ...]
     """The index of each body's parent among `ids`, -1 if none."""
     notes: tuple[str, ...]
-    """How good the start is, in sentences."""
+    """Sentences about the accuracy of the start."""
 
 
-def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> Start:
+def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None, *, is_kepler: bool = False) -> Start:
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
-    counts for where these are, and does not attract. A planet with a state vector stands for its moons if none of them
-    is chosen: at their common barycentre, with the mass of all.
+    sets their positions but does not attract. A planet with a state vector stands for its moons if none of them
+    is chosen: at their common barycentre, with the mass of all. With `is_kepler`, bodies start on the Kepler orbits of
+    their elements, and state vectors do not count.
 
-    Raise NotFound for an id that does not exist, and InvalidInput naming the body that lacks something.
+    Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     check_time(time)
     chosen = choose_bodies(stars, ids)
     lone, (stars, moons) = stars, absorb_moons(stars, chosen)
     family = group_chosen_bodies(stars, chosen)
-    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time)
+    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time, is_kepler=is_kepler)
     run = family if len(family.ids) == len(chosen) else group_bodies(attach_to_chosen_parents(stars, chosen), chosen)
     masses = np.array(run.masses)
     return Start(
@@ -98,7 +100,13 @@ def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None) -> St
 
 
 def _compute_states(
-    stars: Bodies, chosen: Sequence[str], family: Grouping, moons: Mapping[str, Sequence[str]], time: float
+    stars: Bodies,
+    chosen: Sequence[str],
+    family: Grouping,
+    moons: Mapping[str, Sequence[str]],
+    time: float,
+    *,
+    is_kepler: bool,
 ) -> tuple[Floats, Floats, list[str]]:
     """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
     placing, held, notes = family, list[str](), describe_absorbed_moons(stars, moons)
@@ -107,13 +115,13 @@ def _compute_states(
     moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
     epochs = {read_orbit(stars, body_id).epoch for body_id in moving}
     try:
-        vectors = read_vectors(stars)
+        vectors = None if is_kepler else read_vectors(stars)
         if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
             placing, held = apply_states(
                 stars, family, relative, merge_states(stars, integrate_states(stars, vectors, time), moons)
             )
             notes.append(describe_vectors(stars, held, time - vectors.epoch, vectors))
-        elif epochs - {time}:
+        elif epochs - {time} and not is_kepler:
             if has_mean_elements(stars, moving):
                 notes.append(describe_kepler_motion("the elements of some of them are means over years"))
             elif len(epochs) > 1 or len(family.ids) > len(chosen):
@@ -124,6 +132,8 @@ def _compute_states(
                 return positions, velocities, notes + describe_data(stars, chosen, counted, family, moving)
     except TooLong:
         notes.append(describe_kepler_motion("the time is too far from the instant at which their states are known"))
+    except TooClose:
+        notes.append(describe_kepler_motion("two bodies meet after the instant at which their states are known"))
     by_elements = [body_id for body_id in moving if body_id not in held]
     notes += describe_data(stars, chosen, counted, family, by_elements)
     return place_bodies(placing, relative[0]), place_bodies(placing, relative[1]), notes
@@ -142,8 +152,8 @@ def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats
     states = np.zeros((2, len(family.ids), 3))
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
     motion = make_elements([_read_consistent_orbit(stars, family, index, time) for index in moving])
-    states[0, moving] = motion.positions(time)[:, REFERENCE_AXES]
-    states[1, moving] = motion.velocities(time)[:, REFERENCE_AXES]
+    states[0, moving] = motion.compute_positions(time)[:, REFERENCE_AXES]
+    states[1, moving] = motion.compute_velocities(time)[:, REFERENCE_AXES]
     return states
 
 
@@ -154,7 +164,7 @@ def _read_consistent_orbit(stars: Bodies, family: Grouping, index: int, time: fl
     if orbit.eccentricity >= 1:
         scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
         return replace(orbit, period=compute_period(scale, mass))
-    # The drawn period leads to the time, be it the epoch's or a mean over years; the orbit there has its own.
+    # The stated period gives the position at the time; the orbit there has its own period.
     mean = (orbit.mean_anomaly + 360 * math.fmod((time - orbit.epoch) / orbit.period, 1.0)) % 360
     if orbit.osculating_period is None and orbit.derived != AXIS:
         axis = orbit.semi_major_axis

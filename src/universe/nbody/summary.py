@@ -1,19 +1,27 @@
-"""A run in words for a terminal: the verdict first, then tables that fit into 80 columns."""
+"""Summaries of a run, and of two runs side by side, for a terminal: the verdict, then tables of 80 columns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from universe.nbody.answers.resonances import format_angle_formula
 from universe.nbody.body_names import shorten_names
-from universe.nbody.tables import WIDTH, cut_text, format_number, format_range, format_span, format_table, wrap_text
+from universe.nbody.text_formats import (
+    WIDTH,
+    cut_text,
+    format_full_duration,
+    format_number,
+    format_range,
+    format_table,
+    wrap_text,
+)
 from uraniborg.kernel.logging import printable
 
 _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
-"""Of semi-major axes and of the other elements: the first that fit the width."""
+"""Digits of semi-major axes and of other elements; the first pair that fits the width is used."""
 _LONGEST_NAME: Final = 12
 _WHOLE_TURN: Final = 180
-"""Degrees to either side: an angle that swings further has no centre worth naming."""
+"""The largest half range, in degrees, for which the centre of an angle is printed."""
 _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
 
@@ -26,7 +34,8 @@ def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
     if reply["stoppedBy"]:
         lines += [
             *wrap_text(
-                f"A {reply['stoppedBy']} ended the run {format_span(reply['daysAsked'] - reply['days'])} early."
+                f"A {reply['stoppedBy']} ended the run "
+                f"{format_full_duration(reply['daysAsked'] - reply['days'])} early."
             ),
             "",
         ]
@@ -43,12 +52,12 @@ def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
 
 
 def format_heading(reply: Reply) -> str:
-    """Return the line that says which run this is."""
+    """Return the heading with the universe, the bodies, the duration and the method."""
     count = len(reply["bodies"])
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
     return cut_text(
         f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
-        f"{'body' if count == 1 else 'bodies'}, {format_span(reply['days'])}, {reply['method']}, {steps}",
+        f"{'body' if count == 1 else 'bodies'}, {format_full_duration(reply['days'])}, {reply['method']}, {steps}",
         WIDTH,
     )
 
@@ -61,12 +70,12 @@ def _summarise_bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     ]
     fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
     yield from (cut_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
-    yield from _count_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
+    yield from _describe_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
 
 def _list_orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
-    """Return the table of orbits with so many digits."""
+    """Return the rows of the table of orbits with these numbers of digits."""
     rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
         period = orbit["meanPeriod"]
@@ -88,7 +97,7 @@ def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[st
     best: dict[tuple[str, ...], Reply] = {}
     for one in reply["resonances"]:
         key = tuple(one["bodies"])
-        if key not in best or _format_swing(one) < _format_swing(best[key]):
+        if key not in best or _get_swing_sort_key(one) < _get_swing_sort_key(best[key]):
             best[key] = one
     if not best:
         return
@@ -105,11 +114,11 @@ def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[st
     if max(map(len, format_table(rows, right=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
     yield from format_table(rows, right=())
-    yield from _count_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
+    yield from _describe_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
 
 
-def _format_swing(resonance: Reply) -> tuple[bool, float]:
+def _get_swing_sort_key(resonance: Reply) -> tuple[bool, float]:
     half_range = resonance["halfRange"]
     return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
 
@@ -164,7 +173,7 @@ def _summarise_events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         for line in lines[:_MOST_ROWS]:
             yield cut_text("  " + printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
-        yield from _count_omitted(total, _MOST_ROWS, "event", "events")
+        yield from _describe_omitted(total, _MOST_ROWS, "event", "events")
         yield ""
 
 
@@ -175,8 +184,8 @@ def _format_pair(event: Reply, short: Mapping[str, str]) -> str:
 def _summarise_errors(reply: Reply) -> Iterator[str]:
     yield "Errors" if reply["trustworthy"] else f"Errors: {_NOT_TRUSTED}"
     for name in ("arithmetic", "start", "physics"):
-        said = reply["errors"][name]
-        text = said if isinstance(said, str) else " ".join(said)
+        described = reply["errors"][name]
+        text = described if isinstance(described, str) else " ".join(described)
         label = {"arithmetic": "arithmetic", "start": "start", "physics": "missing physics"}[name]
         lines = wrap_text(f"{label}: {text or 'none known.'}", "    ")
         yield "  " + lines[0].lstrip()
@@ -186,7 +195,77 @@ def _summarise_errors(reply: Reply) -> Iterator[str]:
         yield f"  conserved: energy to {energy['max']:.1g}, angular momentum to {momentum['max']:.1g}"
 
 
-def _count_omitted(count: int, most: int, one: str, many: str) -> Iterator[str]:
+def _describe_omitted(count: int, most: int, one: str, many: str) -> Iterator[str]:
     if count > most:
         left = count - most
         yield f"  … and {left:,} more {one if left == 1 else many}; --json has all"
+
+
+def summarise_comparison(
+    first: Mapping[str, Any], second: Mapping[str, Any], differences: Mapping[str, Any], names: Mapping[str, str]
+) -> list[str]:
+    """Return the lines of a comparison of two replies; `names` are the names of the bodies by id."""
+    ids = list(names)
+    short = dict(zip(ids, shorten_names(list(names.values())), strict=True))
+    lines = [format_heading(first), format_heading(second), "", *wrap_text(differences["verdict"]), ""]
+    lines += [*_compare_resonance_rows(first, second, differences, short), *_compare_orbit_rows(differences, short)]
+    lines += [*_compare_pair_rows(differences, short, len(ids)), *_compare_chaos(differences)]
+    for label, reply in (("first", first), ("second", second)):
+        if not reply["trustworthy"]:
+            lines += ["", *wrap_text(f"The {label} run is NOT TRUSTWORTHY: {' '.join(reply['errors']['arithmetic'])}")]
+    return lines
+
+
+def _compare_resonance_rows(
+    first: Mapping[str, Any], second: Mapping[str, Any], found: Mapping[str, Any], short: Mapping[str, str]
+) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [("resonant angle", "first", "second")]
+    known = {one["angle"]: one for one in (*second["resonances"], *first["resonances"])}
+    chosen = [one for one in found["resonances"] if one["kind"] == "laplace" or one["changed"]][:_MOST_ROWS]
+    for one in chosen:
+        cells = zip(one["behaviour"], one["centre"], one["halfRange"], strict=True)
+        rows.append((format_angle(known[one["angle"]], short), *(_describe_behaviour(*cell) for cell in cells)))
+    if chosen:
+        yield from format_table(rows, right=())
+        if left := len(found["resonances"]) - len(chosen):
+            yield f"  {left:,} more {'angle' if left == 1 else 'angles'} in --json"
+        yield ""
+
+
+def _describe_behaviour(behaviour: str | None, centre: float | None, half_range: float | None) -> str:
+    if behaviour is None:
+        return "-"
+    return behaviour if centre is None or half_range is None else f"{behaviour} {centre:.0f} ± {half_range:.0f}"
+
+
+def _compare_orbit_rows(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [("body", "period (d)", "", "largest e", "")]
+    for key, one in list(found["orbits"].items())[:_MOST_ROWS]:
+        periods, peaks = _format_value_pair(one["meanPeriod"], ".7g"), _format_value_pair(one["eccentricityMax"], ".3g")
+        rows.append((short.get(key, key), *periods, *peaks))
+    if len(rows) > 1:
+        yield from format_table(rows, right=(1, 2, 3, 4))
+        yield ""
+
+
+def _compare_pair_rows(found: Mapping[str, Any], short: Mapping[str, str], bodies: int) -> Iterator[str]:
+    rows: list[tuple[str, ...]] = [("pair", "period ratio", "", "closest, mutual Hill radii", "")]
+    known = [one for one in found["pairs"] if any(value is not None for value in one["closestHillRadii"])]
+    for one in known[: min(_MOST_ROWS, max(1, bodies - 2))]:
+        name = f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}"
+        rows.append(
+            (name, *_format_value_pair(one["periodRatio"], ".5f"), *_format_value_pair(one["closestHillRadii"], ".3g"))
+        )
+    if len(rows) > 1:
+        yield from format_table(rows, right=(1, 2, 3, 4))
+        yield ""
+
+
+def _compare_chaos(found: Mapping[str, Any]) -> Iterator[str]:
+    megno = " and ".join(_format_value_pair(found["chaos"]["megno"], ".2g"))
+    days = " and ".join(_format_value_pair(found["chaos"]["lyapunovDays"], ".3g"))
+    yield f"MEGNO {megno}; Lyapunov time in days {days} (- is none seen)"
+
+
+def _format_value_pair(values: Sequence[float | None], form: str) -> list[str]:
+    return ["-" if value is None else format(value, form) for value in values]

@@ -1,4 +1,4 @@
-"""Transit times of a universe: a table for each planet, the best line through it, and how far the times are from it."""
+"""Transit times of a universe: for each planet a linear ephemeris and the deviations from it."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,12 +9,19 @@ import numpy as np
 
 from universe.domain.units import find_epoch
 from universe.nbody.gravity import Gravity
-from universe.nbody.hosts import TILT, describe_unknown_elements, find_planets, list_unknown_elements
+from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planets, list_unknown_elements
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.motions import Notify, check_days, make_kepler_pass, make_main_pass, make_twin_pass, report_progress
+from universe.nbody.measured_motion import (
+    Notify,
+    check_days,
+    follow_kepler_orbits,
+    integrate_main_motion,
+    integrate_twin_motion,
+    report_progress,
+)
 from universe.nbody.segments import HermiteSegment
 from universe.nbody.starts import Start, make_start
-from universe.nbody.transits import Conjunction, Shadow, compute_shadow, find_conjunctions
+from universe.nbody.transits import Conjunction, TransitGeometry, compute_transit_geometry, find_conjunctions
 from universe.orbits.anomaly import Floats
 from universe.orbits.grouping import Bodies
 from universe.orbits.numbers import finite_or_none
@@ -22,25 +29,25 @@ from universe.orbits.units import DAY_IN_SECONDS
 
 _MINUTES: Final = 1440.0
 _FLOOR: Final = 1e-14
-"""Error of a time in periods, times the number of revolutions to the power of 1.5, below which twins say nothing."""
+"""Error of a time in periods, times the number of revolutions to the power of 1.5, below which a twin shows nothing."""
 _TWIN_FACTOR: Final = 2.0
 _FEWEST: Final = 3
-"""Transits from which on the distance from the best line means something."""
+"""The fewest transits for which deviations are reported."""
 
 
 @dataclass(frozen=True, slots=True)
-class Event:
+class Transit:
     """One transit. `number` counts the conjunctions of the run from 0; `error` is in seconds."""
 
     number: int
     conjunction: Conjunction
-    shadow: Shadow
+    shadow: TransitGeometry
     error: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The best line through transit times: `first` + `period` x number, in days since the start."""
+class LinearEphemeris:
+    """The linear ephemeris of transit times: `first` + `period` x number, in days since the start."""
 
     first: float
     period: float
@@ -61,17 +68,21 @@ def measure_transit_times(
     """
     days = check_days(days)
     stars = cast("Bodies", plain["stars"])
-    start = make_start(plain)
+    start = make_start(plain, is_kepler=is_kepler)
     pairs = find_planets(stars, start, bodies)
     sight = find_line_of_sight(stars, start.ids[pairs[0][1]], observer)
     if is_kepler:
         found = find_conjunctions(
-            report_progress(make_kepler_pass(plain, start, days), days, notify, (0, 1)), sight, pairs
+            report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), sight, pairs
         )
         twins = None
     else:
-        found = find_conjunctions(report_progress(make_main_pass(start, days), days, notify, (0, 0.4)), sight, pairs)
-        twins = find_conjunctions(report_progress(make_twin_pass(start, days), days, notify, (0.4, 0.6)), sight, pairs)
+        found = find_conjunctions(
+            report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), sight, pairs
+        )
+        twins = find_conjunctions(
+            report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), sight, pairs
+        )
     epoch = find_epoch(stars.values())
     zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
     return {
@@ -98,26 +109,26 @@ def measure_transit_times(
     }
 
 
-def fit_line(numbers: Sequence[int], times: Sequence[float]) -> Line:
-    """Return the line of least squares through two or more times."""
+def fit_linear_ephemeris(numbers: Sequence[int], times: Sequence[float]) -> LinearEphemeris:
+    """Return the least-squares fit of two or more times."""
     period, first = np.polyfit(np.asarray(numbers, dtype=np.float64), np.asarray(times), 1)
-    return Line(float(first), float(period))
+    return LinearEphemeris(float(first), float(period))
 
 
 def _list_conjunctions(
     found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: Start, pair: tuple[int, int]
-) -> list[Event]:
-    """Return the conjunctions with their looks and errors."""
+) -> list[Transit]:
+    """Return the conjunctions with their geometry and errors."""
     radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
     errors = [None] * len(found) if twins is None else _estimate_errors(found, twins)
     return [
-        Event(number, one, compute_shadow(one, *radii), error)
+        Transit(number, one, compute_transit_geometry(one, *radii), error)
         for number, (one, error) in enumerate(zip(found, errors, strict=True))
     ]
 
 
 def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
-    """Return the error of each time in seconds: twice the distance to its twin, and what rounding adds."""
+    """Return the error of each time in seconds: twice the difference from its twin, plus rounding."""
     period = (found[-1].day - found[0].day) / (len(found) - 1) if len(found) > 1 else 0.0
     return [
         None
@@ -127,10 +138,10 @@ def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction])
     ]
 
 
-def _describe_planet(events: Sequence[Event], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
+def _describe_planet(events: Sequence[Transit], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
     transits = [one for one in events if one.shadow.kind != "none"] if is_tilt_known else []
     numbers, days = [one.number for one in transits], [one.conjunction.day for one in transits]
-    line = fit_line(numbers, days) if len(transits) > 1 else None
+    line = fit_linear_ephemeris(numbers, days) if len(transits) > 1 else None
     late = (
         [_MINUTES * (day - line.first - line.period * number) for number, day in zip(numbers, days, strict=True)]
         if line is not None and len(transits) >= _FEWEST
@@ -163,7 +174,7 @@ def _describe_planet(events: Sequence[Event], zero: float, *, is_tilt_known: boo
     }
 
 
-def _summarise_status(events: Sequence[Event]) -> str:
+def _summarise_status(events: Sequence[Transit]) -> str:
     kinds = {one.shadow.kind for one in events}
     if not kinds:
         return "no conjunction in this time"
@@ -176,7 +187,7 @@ def _summarise_status(events: Sequence[Event]) -> str:
 
 _PARTS: Final = np.linspace(0.0, 1.0, 17)
 _FAR: Final = 1e9
-"""AU away, where a body that is gone pulls at nothing."""
+"""The distance in AU at which merged bodies are put, so that they attract nothing."""
 
 
 def find_passages(
@@ -192,16 +203,16 @@ def find_passages(
     lows = np.flatnonzero((squares[1:-1] <= squares[:-2]) & (squares[1:-1] < squares[2:])) + 1
     if not lows.size:
         return np.zeros(0), np.zeros(0)
-    felt = Gravity(masses).accelerations(np.nan_to_num(positions.transpose(0, 2, 1), nan=_FAR))
-    pulls = felt[:, :, second] - felt[:, :, first]
+    accelerations = Gravity(masses).compute_accelerations(np.nan_to_num(positions.transpose(0, 2, 1), nan=_FAR))
+    pulls = accelerations[:, :, second] - accelerations[:, :, first]
     step = float(times[1] - times[0])
     days: list[Floats] = []
     sizes: list[Floats] = []
     for begin, end in ((lows - 1, lows), (lows, lows + 1)):
-        # All passages are the bodies of one step: they have its length in common.
+        # All passages are treated as bodies of one step, because they share its length.
         motion = HermiteSegment(
             0.0, step, apart[begin].T, speeds[begin].T, apart[end].T, speeds[end].T, pulls[begin].T, pulls[end].T
-        ).motion(step * _PARTS)[0]
+        ).compute_transposed_states(step * _PARTS)[0]
         size = np.sqrt((motion * motion).sum(axis=1))
         least = size.argmin(axis=0)
         days.append(times[begin] + step * _PARTS[least])

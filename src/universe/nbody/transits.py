@@ -1,4 +1,4 @@
-"""Transits: when a planet is closest to its star on the sky and in front of it, and whether it covers some of it.
+"""Transits: conjunctions of planets in front of their stars, and the geometry of the transit.
 
 Sky axes are those of J. N. Winn, "Exoplanet Transits and Occultations" (2010): the separation is least where the sky
 position is perpendicular to the sky velocity. Light travel within the system is left out; to first order it is the
@@ -13,14 +13,14 @@ from typing import Final, cast
 import numpy as np
 
 from universe.nbody.line_of_sight import Sight
-from universe.nbody.motions import Motion
+from universe.nbody.measured_motion import MotionPiece
 from universe.orbits.anomaly import Floats
 
 _PLACES: Final = np.linspace(0, 1, 9)
-"""Where within a step the sky motion is sampled to find its turning points."""
+"""The fractions of a step at which the sky motion is sampled."""
 _MOST_ITERATIONS: Final = 60
 _PRECISION: Final = 1e-9
-"""Days: a ten-thousandth of a second."""
+"""In days: a ten-thousandth of a second."""
 
 Pair = tuple[int, int]
 """A planet and its star, by index."""
@@ -39,8 +39,8 @@ class Conjunction:
 
 
 @dataclass(frozen=True, slots=True)
-class Shadow:
-    """How a conjunction looks, for known radii."""
+class TransitGeometry:
+    """The geometry of a transit, for known radii."""
 
     impact: float
     """The least separation in radii of the star; not-a-number if its radius is unknown."""
@@ -50,7 +50,7 @@ class Shadow:
     """`full`, `grazing`, `none` or `unknown`."""
 
 
-def find_conjunctions(motions: Iterable[Motion], sight: Sight, pairs: Sequence[Pair]) -> list[list[Conjunction]]:
+def find_conjunctions(motions: Iterable[MotionPiece], sight: Sight, pairs: Sequence[Pair]) -> list[list[Conjunction]]:
     """Return the conjunctions of each pair in the order of time."""
     found: list[list[Conjunction]] = [[] for _ in pairs]
     planets, hosts = [one for one, _ in pairs], [one for _, one in pairs]
@@ -70,32 +70,32 @@ def find_conjunctions(motions: Iterable[Motion], sight: Sight, pairs: Sequence[P
     return found
 
 
-def compute_shadow(conjunction: Conjunction, star_radius: float, planet_radius: float) -> Shadow:
-    """Return how much of the star a planet covers, along a straight path. Radii are in AU, not-a-number if unknown."""
+def compute_transit_geometry(conjunction: Conjunction, star_radius: float, planet_radius: float) -> TransitGeometry:
+    """Return the geometry of a transit along a straight path. Radii are in AU, not-a-number if unknown."""
     if math.isnan(star_radius):
-        return Shadow(math.nan, math.nan, "unknown")
+        return TransitGeometry(math.nan, math.nan, "unknown")
     apart = conjunction.separation
     impact = apart / star_radius
     edge = star_radius + (0.0 if math.isnan(planet_radius) else planet_radius)
     if apart >= edge:
-        return Shadow(impact, 0.0, "none")
+        return TransitGeometry(impact, 0.0, "none")
     minutes = 1440 * 2 * math.sqrt((edge - apart) * (edge + apart)) / conjunction.speed
     is_grazing = not math.isnan(planet_radius) and apart > star_radius - planet_radius
-    return Shadow(impact, minutes, "grazing" if is_grazing else "full")
+    return TransitGeometry(impact, minutes, "grazing" if is_grazing else "full")
 
 
 def _compute_sky_motion(
-    motion: Motion, times: Floats, sight: Sight, planets: Sequence[int], hosts: Sequence[int]
+    motion: MotionPiece, times: Floats, sight: Sight, planets: Sequence[int], hosts: Sequence[int]
 ) -> tuple[Floats, Floats]:
     """Return half the rate of the squared sky separation, and how far in front the planets are, of shape (k, pairs)."""
-    positions, velocities = motion.states(times)
+    positions, velocities = motion.compute_states(times)
     apart = positions[:, planets] - positions[:, hosts]
     speed = velocities[:, planets] - velocities[:, hosts]
     return ((apart @ sight.across.T) * (speed @ sight.across.T)).sum(axis=-1), apart @ sight.towards
 
 
 def _refine_conjunction(
-    motion: Motion, sight: Sight, pair: Pair, ends: tuple[float, float], values: tuple[float, float]
+    motion: MotionPiece, sight: Sight, pair: Pair, ends: tuple[float, float], values: tuple[float, float]
 ) -> Conjunction:
     """Return the conjunction between two times, by the secant method kept within them."""
     (low, high), (below, above) = ends, values
@@ -112,7 +112,7 @@ def _refine_conjunction(
         time = following
         if abs(time - last) < _PRECISION:
             break
-    positions, velocities = motion.states(np.array([time]))
+    positions, velocities = motion.compute_states(np.array([time]))
     apart = (positions[0, pair[0]] - positions[0, pair[1]]) @ sight.across.T
     speed = (velocities[0, pair[0]] - velocities[0, pair[1]]) @ sight.across.T
     return Conjunction(time, float(np.hypot(*apart)), float(np.hypot(*speed)))

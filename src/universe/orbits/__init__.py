@@ -1,1 +1,1 @@
-"""Where bodies are: the compatible rule, true Kepler orbits, whole hierarchies and N-body motion. All of it is pure."""
+"""Positions of bodies: the compatible rule, Kepler orbits and hierarchies. All functions are pure."""

@@ -16,19 +16,19 @@ from uraniborg.kernel.errors import InvalidInput
 Floats = NDArray[np.float64]
 
 BLOCK: Final = 8192
-"""Orbits worked on at once: few enough that every intermediate array stays in the processor's cache."""
+"""The orbits computed at once, so that intermediate arrays fit into the processor cache."""
 
 _TURN: Final = 2 * math.pi
 _ALPHA: Final = 3 * math.pi**2 / (math.pi**2 - 6)
 _ALPHA_SLOPE: Final = 1.6 * math.pi / (math.pi**2 - 6)
 _CUBE_ROOT_BIAS: Final = np.int64(0x2A9F_7625_3119_D328)
-"""Two thirds of the exponent's bias, in the place of the exponent, less what makes the error of the guess smallest."""
+"""Two thirds of the bias of the exponent, shifted to minimise the error of the guess."""
 
 
 def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
     """Return the eccentric anomaly E, in radians, of E - e sin E = M. M and e broadcast; E has the whole turns of M.
 
-    Raises InvalidInput for anything that is not finite, and unless 0 <= e < 1.
+    Raise InvalidInput for anything that is not finite, and unless 0 <= e < 1.
     """
     anomaly = np.asarray(mean_anomaly, dtype=np.float64)
     if not np.isfinite(anomaly).all():
@@ -39,7 +39,7 @@ def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
             allowed="finite numbers (radians)",
         )
     shape = np.broadcast_shapes(anomaly.shape, np.shape(eccentricity))
-    eccentric = np.broadcast_to(check_elliptic(eccentricity), shape).ravel()
+    eccentric = np.broadcast_to(check_ellipses(eccentricity), shape).ravel()
     full = np.broadcast_to(anomaly, shape).ravel()
     solved = np.empty_like(full)
     for start in range(0, full.size, BLOCK):
@@ -49,7 +49,7 @@ def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
     return solved.reshape(shape)
 
 
-def check_elliptic(eccentricity: ArrayLike) -> Floats:
+def check_ellipses(eccentricity: ArrayLike) -> Floats:
     """Return the eccentricities as an array. Raise InvalidInput unless all are those of ellipses."""
     eccentric = np.asarray(eccentricity, dtype=np.float64)
     outside = ~((eccentric >= 0) & (eccentric < 1))
@@ -76,7 +76,7 @@ def compute_eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, 
     sixth_third *= 1 / 6
     step = missing / (slope + half_second * (missing / slope))
     step = missing / (slope + step * (half_second + step * sixth_third))
-    # The step is below 5e-4, so a few terms of its sine and cosine spare another pair of the costly functions.
+    # The step is below 5e-4, so short series replace another sine and cosine.
     square = step * step
     sin_step, cos_step_less_1 = step * (1 - square * (1 / 6)), square * (square * (1 / 24) - 0.5)
     return (

@@ -1,4 +1,4 @@
-"""The compatible rule: ellipses centred on the parent, run through at a uniform rate. One body at a time.
+"""The compatible rule: ellipses centred on the parent, traversed at a uniform rate. For one body at a time.
 
 The orbit lies in the XZ plane (Y is up), is turned about Z, then Y, then X, and is then shifted by its offset.
 """
@@ -18,20 +18,20 @@ _SECONDS_PER_ROGUE_AXIS: Final = 5.0
 _TRAJECTORY_WINDOW: Final = 100.0
 
 
-def local_position(body: Mapping[str, Any], t: float) -> Point:
+def compute_local_position(body: Mapping[str, Any], t: float) -> Point:
     """Return the position of `body` relative to its parent at simulation time `t`; NaN if it has no ellipse."""
     angle = t * read_number(body, "orbitalSpeed", 0.0) * _DEGREE + read_number(body, "orbitalPhase", 0.0) * _DEGREE
     return _compute_ellipse_point(body, _read_semi_major_axis(body), angle, _read_point(body, "orbitOffset"))
 
 
-def orbit_path(body: Mapping[str, Any], segments: int = 64) -> list[Point]:
+def compute_orbit_path(body: Mapping[str, Any], segments: int = 64) -> list[Point]:
     """Return the orbit relative to the parent as `segments` + 1 points, the last equal to the first."""
     check_segments(segments)
     axis, centre = _read_semi_major_axis(body), _read_point(body, "orbitOffset")
     return [_compute_ellipse_point(body, axis, i / segments * 360 * _DEGREE, centre) for i in range(segments + 1)]
 
 
-def rogue_position(meta: Mapping[str, Any], t: float) -> Point:
+def compute_rogue_position(meta: Mapping[str, Any], t: float) -> Point:
     """Return the position of a rogue planet: on a straight line or, with a curvature, on an ellipse."""
     if not is_curved(meta):
         (x, y, z), (vx, vy, vz) = read_rogue_start(meta), read_rogue_velocity(meta)
@@ -41,7 +41,7 @@ def rogue_position(meta: Mapping[str, Any], t: float) -> Point:
     return _compute_ellipse_point(meta, axis, angle, read_rogue_centre(meta))
 
 
-def rogue_trajectory(
+def compute_rogue_trajectory(
     meta: Mapping[str, Any],
     current_time: float,
     sample_count: int = 32,
@@ -51,8 +51,8 @@ def rogue_trajectory(
 ) -> tuple[list[Point], list[Point]]:
     """Return past points of a rogue planet (`sample_count` + 1 up to now) and future points (`sample_count`).
 
-    Windows are in seconds; what is not given is taken from the planet, and else from its period. Before time 0 the
-    planet stands where it was at 0.
+    Windows are in seconds; the defaults are those of the planet, or follow from its period. Before time 0 the
+    planet has its position at time 0.
     """
     check_segments(sample_count, "sample_count")
     back, ahead = read_rogue_windows(meta)
@@ -60,7 +60,7 @@ def rogue_trajectory(
     ahead = ahead if future_window is None else future_window
     past = [max(0.0, current_time - back + back * i / sample_count) for i in range(sample_count + 1)]
     future = [current_time + ahead * i / sample_count for i in range(1, sample_count + 1)]
-    return [rogue_position(meta, t) for t in past], [rogue_position(meta, t) for t in future]
+    return [compute_rogue_position(meta, t) for t in past], [compute_rogue_position(meta, t) for t in future]
 
 
 def is_curved(meta: Mapping[str, Any]) -> bool:
@@ -87,7 +87,7 @@ def read_rogue_ellipse(meta: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def read_rogue_windows(meta: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the seconds of past and future that a preview of the path shows."""
+    """Return the past and future seconds that a preview of the path shows."""
     period = read_number(meta, "pathPeriod") if is_curved(meta) else None
     window = _TRAJECTORY_WINDOW if period is None else period / 4
     return read_number(meta, "trajectoryPastWindow", window), read_number(meta, "trajectoryFutureWindow", window)
@@ -97,7 +97,7 @@ def check_segments(segments: int, argument: str = "segments") -> None:
     if segments < 1:
         raise InvalidInput(
             f"{argument} is {segments}, but a path needs at least 1.",
-            hint="Ask for one piece or more.",
+            hint="Use 1 or more.",
             argument=argument,
             allowed=">= 1",
         )
@@ -149,6 +149,6 @@ def _read_vector(fields: Mapping[str, Any], name: str) -> Point:
     x, y, z = (read_number(cast("Mapping[str, Any]", vector), axis) for axis in "xyz")
     if x is None or y is None or z is None:
         raise InvalidInput(
-            f"'{name}' lacks one of x, y and z.", hint="Give all three numbers.", argument=name, allowed="x, y and z"
+            f"'{name}' must have x, y and z.", hint="Give all three numbers.", argument=name, allowed="x, y and z"
         )
     return (x, y, z)

@@ -2,7 +2,7 @@
 
 The universal form of Kepler's equation (R. H. Battin, "An Introduction to the Mathematics and Methods of
 Astrodynamics", 1999, chapter 4) counted from the periapsis is q s + e s^3 c3(z) = sqrt(mu) t with z = s^2 (1 - e)/q.
-It holds for every e without a seam at 1, and its left side grows and is convex for s > 0 up to the apoapsis, so that
+It holds for every e, also at 1, and its left side grows and is convex for s > 0 up to the apoapsis, so that
 Newton's method from above cannot fail.
 """
 
@@ -16,7 +16,7 @@ from universe.orbits.anomaly import Floats
 _MOST_STEPS: Final = 100
 _SERIES_BELOW: Final = 1.0
 _TERMS: Final = 11
-"""With |z| below 1 the terms after these are below one rounding."""
+"""With |z| below 1 further terms are smaller than the rounding error."""
 
 
 class Conics:
@@ -28,7 +28,7 @@ class Conics:
         self._to_side = to_side * np.sqrt(q * (1 + e))
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-    def states(self, elapsed: Floats) -> tuple[Floats, Floats]:
+    def compute_states(self, elapsed: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities, each (n, 3), at these times after the periapsis."""
         s = solve_universal_anomaly(self._q, self._e, self._root_mu * elapsed)
         c0, c1, c2, _ = compute_stumpff(s * s * (1 - self._e) / self._q)
@@ -39,7 +39,7 @@ class Conics:
             (self._to_periapsis * (-rate * s * c1) + self._to_side * (rate * c0)).T,
         )
 
-    def arc(self, index: int, segments: int, reach: float) -> Floats:
+    def compute_arc(self, index: int, segments: int, reach: float) -> Floats:
         """Return one orbit as (segments + 1, 3) points, through the periapsis, out to `reach` periapsis distances."""
         q, e = self._q[index : index + 1], self._e[index : index + 1]
         end = _solve_anomaly_at_distance(float(q[0]), float(e[0]), reach)
@@ -53,7 +53,7 @@ class Conics:
 def solve_universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats:
     """Return s of q s + e s^3 c3(s^2 (1 - e)/q) = scaled_time, for times within half a period of the periapsis."""
     time, alpha = np.abs(scaled_time), (1 - e) / q
-    s = _bound_anomaly(q, e, time, alpha)
+    s = _estimate_upper_anomaly(q, e, time, alpha)
     active = np.flatnonzero(np.isfinite(s))
     for _ in range(_MOST_STEPS):
         at = s[active]
@@ -93,7 +93,7 @@ def _sum_stumpff_series(z: Floats, order: int) -> Floats:
     return total
 
 
-def _bound_anomaly(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
+def _estimate_upper_anomaly(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
     """Return a value of s that is not below the root."""
     # c3 is least at the apoapsis of an ellipse (1/pi^2) and at the periapsis of an open orbit (1/6); with its least
     # value for all of the orbit the equation is a cubic whose root is the bound.

@@ -1,4 +1,4 @@
-"""The hierarchical (Jacobi) rule: about which centre and which mass each orbit of a system is.
+"""The hierarchical (Jacobi) rule: the centre and the mass of each orbit of a system.
 
 A body and all bodies below it are its subsystem. The children of a body are sorted by the size of their orbits. The
 elements of a child describe the motion of its subsystem's barycentre about the barycentre of the parent and the
@@ -74,7 +74,7 @@ def group_bodies(stars: Bodies, ids: Iterable[str]) -> Grouping:
         chosen,
         parents,
         [_read_mass(stars[body_id]) for body_id in chosen],
-        [orbit_sort_key(stars[body_id]) for body_id in chosen],
+        [make_orbit_sort_key(stars[body_id]) for body_id in chosen],
     )
 
 
@@ -118,7 +118,7 @@ def compute_orbited_mass(stars: Bodies, body_id: str) -> float:
 
 
 def list_orbited_bodies(stars: Bodies, body_id: str) -> list[str]:
-    """Return the bodies whose masses make up `orbited_mass`; none for a body without a parent or an orbit."""
+    """Return the bodies whose masses `compute_orbited_mass` adds; none for a body without a parent or an orbit."""
     parent = _read_parent(stars[body_id])
     family = _list_descendants(stars, parent) if parent in stars else []
     if body_id not in family:
@@ -128,13 +128,13 @@ def list_orbited_bodies(stars: Bodies, body_id: str) -> list[str]:
 
 
 def compute_orbited_masses(stars: Bodies) -> dict[str, float]:
-    """Return `orbited_mass` of every body that has a `kepler` block or no parent, at the cost of one sort."""
+    """Return `compute_orbited_mass` of every body that has a `kepler` block or no parent, with one sort."""
     ids = [body_id for body_id, body in stars.items() if body.get("kepler") or _read_parent(body) not in stars]
     grouping = group_bodies(stars, ids)
     return dict(zip(grouping.ids, grouping.orbited_masses, strict=True))
 
 
-def orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
+def make_orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
     """Return a key that sorts orbits outwards: by semi-major axis, then open orbits by periapsis distance."""
     block = body.get("kepler")
     fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()

@@ -18,20 +18,20 @@ __all__ = ["Elements", "solve_kepler"]
 
 _TURN: Final = 2 * math.pi
 _SLENDER: Final = 0.99
-"""Ellipses of a larger eccentricity are followed from their periapsis, as open orbits are: their centre is too far."""
+"""Ellipses of a larger eccentricity are computed from their periapsis, like open orbits."""
 _REACH: Final = 50.0
 """The path of an open orbit ends at this many periapsis distances."""
 
 
 class Elements:
-    """Orbital elements of n bodies, in the form from which positions follow quickly.
+    """Orbital elements of n bodies, prepared for the fast computation of positions.
 
     Arguments broadcast to one length n. Lengths are in any unit, `period` and `epoch` in the unit of `t`, angles in
     degrees; `mean_anomaly` holds at `epoch`. A hyperbola has a negative semi-major axis; a parabola has none and needs
     its `periapsis_distance`. The `period` of an open orbit is that of an ellipse
     with a semi-major axis as long (a parabola: as long as the periapsis distance).
 
-    Raise InvalidInput for an element that is not finite, not positive where it must be, or not of an orbit.
+    Raise InvalidInput for an element that is not finite, not positive where required, or inconsistent.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class Elements:
             _check_finite("mean_anomaly", mean_anomaly),
             _check_finite("epoch", epoch),
         )
-        places = np.flatnonzero(np.ravel(e) > _SLENDER)
-        # What follows is of ellipses: the orbits at `places` are followed as open ones, whatever stands for them here.
+        indices = np.flatnonzero(np.ravel(e) > _SLENDER)
+        # The following arrays are for ellipses; the values at `indices` are not used.
         closed = np.ravel(e) < 1
         axis = np.where(closed, np.ravel(axis), 1.0)
         self.eccentricity: Floats = np.where(closed, np.ravel(e), 0.0)
         self.turns_per_time: Floats = 1 / np.ravel(days)
         self.turns_at_epoch: Floats = np.ravel(mean) / 360 % 1.0
-        # One epoch for all is the common case and spares reading an array of them at every step.
+        # One epoch for all bodies is the common case and is faster than an array.
         same = since.size > 0 and bool((since == since.flat[0]).all())
         self.epoch: float | Floats = float(since.flat[0]) if same else np.ravel(since).copy()
         to_periapsis, to_side = _compute_plane_vectors(np.ravel(tilt), np.ravel(node), np.ravel(periapsis))
@@ -74,69 +74,69 @@ class Elements:
         """Shape (3, n): from the centre to the periapsis."""
         self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
         """Shape (3, n): from the centre to the end of the minor axis that is passed after the periapsis."""
-        self._slender = _Slender(
-            places,
-            np.ravel(nearest)[places],
-            np.ravel(e)[places],
-            days=np.ravel(days)[places],
-            turns=np.ravel(mean)[places] / 360,
-            since=np.ravel(since)[places],
-            to_periapsis=to_periapsis[:, places],
-            to_side=to_side[:, places],
+        self._slender = _NearParabolicOrbits(
+            indices,
+            np.ravel(nearest)[indices],
+            np.ravel(e)[indices],
+            days=np.ravel(days)[indices],
+            turns=np.ravel(mean)[indices] / 360,
+            since=np.ravel(since)[indices],
+            to_periapsis=to_periapsis[:, indices],
+            to_side=to_side[:, indices],
         )
 
     def __len__(self) -> int:
         return self.eccentricity.size
 
     @np.errstate(over="ignore", invalid="ignore")
-    def positions(self, t: float, out: Floats | None = None) -> Floats:
+    def compute_positions(self, t: float, out: Floats | None = None) -> Floats:
         """Return the positions at time `t` as an (n, 3) array, written into `out` if it is given.
 
-        What is beyond all numbers, such as the turns of a tiny period in an age, is not-a-number.
+        Results beyond the range of numbers are not-a-number.
         """
         check_time(t)
-        found = self._room(out)
-        for part in self._parts():
-            sin, cos = self._anomaly(t, part)
+        found = self._make_output(out)
+        for part in self._list_slices():
+            sin, cos = self._compute_anomaly(t, part)
             cos -= self.eccentricity[part]
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
         if self._slender:
-            found[self._slender.places] = self._slender.states(t)[0]
+            found[self._slender.indices] = self._slender.compute_states(t)[0]
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
-    def velocities(self, t: float, out: Floats | None = None) -> Floats:
+    def compute_velocities(self, t: float, out: Floats | None = None) -> Floats:
         """Return the velocities at time `t`, in length per unit of time, as an (n, 3) array."""
         check_time(t)
-        found = self._room(out)
-        for part in self._parts():
-            sin, cos = self._anomaly(t, part)
+        found = self._make_output(out)
+        for part in self._list_slices():
+            sin, cos = self._compute_anomaly(t, part)
             rate = self.turns_per_time[part] * _TURN / (1 - self.eccentricity[part] * cos)
             sin *= -rate
             cos *= rate
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * sin, self.to_side[axis, part] * cos, out=found[part, axis])
         if self._slender:
-            found[self._slender.places] = self._slender.states(t)[1]
+            found[self._slender.indices] = self._slender.compute_states(t)[1]
         return found
 
-    def path(self, index: int, segments: int) -> Floats:
+    def compute_path(self, index: int, segments: int) -> Floats:
         """Return one body's orbit as (segments + 1, 3) points.
 
         An ellipse is whole and evenly spread in eccentric anomaly from its periapsis; an open orbit is an arc around
         its periapsis.
         """
-        if (arc := self._slender.arc(index, segments)) is not None:
+        if (arc := self._slender.compute_arc(index, segments)) is not None:
             return arc
         around = np.linspace(0, _TURN, segments + 1)
         along = np.cos(around) - self.eccentricity[index]
         return np.outer(along, self.to_periapsis[:, index]) + np.outer(np.sin(around), self.to_side[:, index])
 
-    def _parts(self) -> list[slice]:
+    def _list_slices(self) -> list[slice]:
         return [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
 
-    def _anomaly(self, t: float, part: slice) -> tuple[Floats, Floats]:
+    def _compute_anomaly(self, t: float, part: slice) -> tuple[Floats, Floats]:
         """Return sine and cosine of the eccentric anomaly.
 
         Time is counted in turns, so whole periods drop out exactly.
@@ -148,26 +148,26 @@ class Elements:
         _, sin, cos = compute_eccentric_anomaly(turns, self.eccentricity[part])
         return sin, cos
 
-    def _room(self, out: Floats | None) -> Floats:
+    def _make_output(self, out: Floats | None) -> Floats:
         if out is None:
             return np.empty((len(self), 3))
         if out.shape != (len(self), 3) or out.dtype != np.float64:
             raise InvalidInput(
                 f"The array to write into is {out.dtype} of shape {out.shape}.",
-                hint="Leave `out` away to get a new array.",
+                hint="Leave out `out` to get a new array.",
                 argument="out",
                 allowed=f"float64 of shape ({len(self)}, 3)",
             )
         return out
 
 
-class _Slender:
-    """The orbits among n whose eccentricity is near 1 or above, with the periapsis times and periods they need."""
+class _NearParabolicOrbits:
+    """The orbits among n whose eccentricity is near 1 or above, with their periapsis times and periods."""
 
     @np.errstate(over="ignore", invalid="ignore")
     def __init__(
         self,
-        places: NDArray[np.intp],
+        indices: NDArray[np.intp],
         nearest: Floats,
         e: Floats,
         *,
@@ -177,7 +177,7 @@ class _Slender:
         to_periapsis: Floats,
         to_side: Floats,
     ) -> None:
-        self.places = places
+        self.indices = indices
         self._e, self._days = e, days
         parabolic = e == 1
         axis = np.where(parabolic, nearest, nearest / np.abs(np.where(parabolic, 1.0, 1 - e)))
@@ -187,26 +187,26 @@ class _Slender:
         self._since = since
 
     def __bool__(self) -> bool:
-        return self.places.size > 0
+        return self.indices.size > 0
 
-    def states(self, t: float) -> tuple[Floats, Floats]:
+    def compute_states(self, t: float) -> tuple[Floats, Floats]:
         turns = (t - self._since) / self._days + self._turns
         turns = np.where(self._closed, turns - np.rint(turns), turns)
-        return self._conics.states(turns * self._days)
+        return self._conics.compute_states(turns * self._days)
 
-    def arc(self, index: int, segments: int) -> Floats | None:
+    def compute_arc(self, index: int, segments: int) -> Floats | None:
         """Return the path of the body at `index` if its orbit is open."""
-        place = int(np.searchsorted(self.places, index))
-        if place == self.places.size or self.places[place] != index or self._closed[place]:
+        position = int(np.searchsorted(self.indices, index))
+        if position == self.indices.size or self.indices[position] != index or self._closed[position]:
             return None
-        return self._conics.arc(place, segments, _REACH)
+        return self._conics.compute_arc(position, segments, _REACH)
 
 
 def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:
     """Return semi-major axes, eccentricities and periapsis distances that agree with each other."""
     e = _check_finite("eccentricity", eccentricity)
     if (e < 0).any():
-        raise _describe_out_of_range("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
+        raise _make_range_error("eccentricity", e[e < 0].flat[0], "numbers of at least 0")
     given = np.asarray(nearest, dtype=np.float64)
     a = np.asarray(axis, dtype=np.float64)
     parabolic = e == 1
@@ -215,10 +215,10 @@ def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike
         bad = np.broadcast_arrays(a, e, q)
         wrong = ~(np.isfinite(bad[2]) & (bad[2] > 0))
         if (bad[1][wrong] == 1).any():
-            raise _describe_out_of_range(
+            raise _make_range_error(
                 "periapsis_distance", math.nan, "positive finite numbers where the eccentricity is 1"
             )
-        raise _describe_out_of_range(
+        raise _make_range_error(
             "semi_major_axis", bad[0][wrong].flat[0], "finite numbers, above 0 for ellipses and below 0 for hyperbolas"
         )
     derived = q / np.where(parabolic, 1.0, 1 - e)
@@ -247,13 +247,13 @@ def _check_finite(argument: str, values: ArrayLike, *, positive: bool = False) -
     array = np.asarray(values, dtype=np.float64)
     allowed = np.isfinite(array) & (array > 0) if positive else np.isfinite(array)
     if not allowed.all():
-        raise _describe_out_of_range(
+        raise _make_range_error(
             argument, array[~allowed].flat[0], "positive finite numbers" if positive else "finite numbers"
         )
     return array
 
 
-def _describe_out_of_range(argument: str, value: float, kind: str) -> InvalidInput:
+def _make_range_error(argument: str, value: float, kind: str) -> InvalidInput:
     return InvalidInput(
         f"{argument} holds {value}, but must hold {kind}.",
         hint="Leave out bodies whose elements are unknown.",

@@ -19,7 +19,7 @@ PERIOD: Final = "period"
 
 @dataclass(frozen=True, slots=True)
 class KeplerOrbit:
-    """One body's elements, every default filled in. Angles are degrees; lengths and times are of `units`."""
+    """The elements of one body, with all defaults. Angles are degrees; lengths and times are of `units`."""
 
     units: str
     semi_major_axis: float
@@ -34,7 +34,7 @@ class KeplerOrbit:
     """Of an open orbit: the period of an ellipse whose semi-major axis is as long (for a parabola, as long as q)."""
     periapsis_distance: float
     derived: str | None = None
-    """Which of semi-major axis and period follows from the other one by Kepler's third law."""
+    """The one of semi-major axis and period that follows from the other by Kepler's third law."""
     osculating_period: float | None = None
     """The period at the epoch, where `period` is a mean over years."""
 
@@ -64,23 +64,21 @@ def make_elements(orbits: Iterable[KeplerOrbit]) -> Elements:
 
 
 def read_kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], float] | None = None) -> KeplerOrbit:
-    """Return the orbit that the `kepler` block of one body describes. Raise InvalidInput as `elements_of` does.
+    """Return the orbit that the `kepler` block of one body describes. Raise InvalidInput as `read_elements` does.
 
-    A period that is not given follows from the mass orbited, which `mass_of` looks up; worked out if left out.
+    A period that is not given follows from the mass orbited, which `mass_of` returns; computed if left out.
     """
     block = stars[body_id].get("kepler")
     if not isinstance(block, Mapping):
-        raise _describe_invalid_field(
-            body_id, "kepler", "there is no such block", "an object with the orbital elements"
-        )
+        raise _make_field_error(body_id, "kepler", "there is no such block", "an object with the orbital elements")
     fields = cast("Mapping[str, Any]", block)
     units, derived = fields.get("units"), fields.get("derived")
     if units not in (None, SCENE, ASTRONOMICAL):
-        raise _describe_invalid_field(
+        raise _make_field_error(
             body_id, "kepler.units", "it is not a known system of units", f"'{SCENE}' or '{ASTRONOMICAL}'"
         )
     if derived not in (None, AXIS, PERIOD):
-        raise _describe_invalid_field(body_id, "kepler.derived", "it is neither of the two", f"'{AXIS}' or '{PERIOD}'")
+        raise _make_field_error(body_id, "kepler.derived", "it is neither of the two", f"'{AXIS}' or '{PERIOD}'")
     try:
         axis, nearest = read_number(fields, AXIS), read_number(fields, "q")
         eccentricity = read_number(fields, "eccentricity", 0.0)
@@ -88,7 +86,7 @@ def read_kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], floa
         epoch, period = read_number(fields, "epoch", 0.0), read_number(fields, PERIOD)
         osculating = read_number(fields, "osculatingPeriod")
     except InvalidInput as exc:
-        raise _describe_invalid_field(
+        raise _make_field_error(
             body_id, f"kepler.{exc.ids['argument']}", "it is not a number", "a finite number"
         ) from None
     axis, nearest = _compute_axis_and_periapsis(body_id, axis, nearest, eccentricity)
@@ -96,7 +94,7 @@ def read_kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], floa
         period = _compute_period(stars, body_id, nearest if eccentricity == 1 else abs(axis), units or SCENE, mass_of)
     for name, days in ((PERIOD, period), ("osculatingPeriod", osculating)):
         if days is not None and not 0 < days < math.inf:
-            raise _describe_invalid_field(body_id, f"kepler.{name}", "an orbit takes time", "a number above 0")
+            raise _make_field_error(body_id, f"kepler.{name}", "an orbit takes time", "a number above 0")
     return KeplerOrbit(
         units or SCENE, axis, eccentricity, tilt, node, periapsis, mean, epoch, period, nearest, derived, osculating
     )
@@ -110,17 +108,15 @@ def _compute_axis_and_periapsis(
 ) -> tuple[float, float]:
     """Return the semi-major axis and the periapsis distance from the one that is given."""
     if eccentricity < 0:
-        raise _describe_invalid_field(body_id, "kepler.eccentricity", f"{eccentricity} is below 0", "0 or more")
+        raise _make_field_error(body_id, "kepler.eccentricity", f"{eccentricity} is below 0", "0 or more")
     if axis is not None and nearest is not None:
-        raise _describe_invalid_field(
-            body_id, "kepler.q", "semiMajorAxis is given too", "null, or semiMajorAxis to null"
-        )
+        raise _make_field_error(body_id, "kepler.q", "semiMajorAxis is given too", "null, or semiMajorAxis to null")
     if nearest is not None:
         if nearest <= 0:
-            raise _describe_invalid_field(body_id, "kepler.q", "an orbit needs a size", "a periapsis distance above 0")
+            raise _make_field_error(body_id, "kepler.q", "an orbit needs a size", "a periapsis distance above 0")
         return (math.inf if eccentricity == 1 else nearest / (1 - eccentricity)), nearest
     if eccentricity == 1:
-        raise _describe_invalid_field(
+        raise _make_field_error(
             body_id,
             "kepler.q" if axis is None else "kepler.semiMajorAxis",
             "a parabola (eccentricity 1) has no semi-major axis, only a periapsis distance",
@@ -128,11 +124,11 @@ def _compute_axis_and_periapsis(
         )
     if axis is None or axis * (1 - eccentricity) <= 0:
         if eccentricity < 1:
-            raise _describe_invalid_field(
+            raise _make_field_error(
                 body_id, "kepler.semiMajorAxis", "an orbit needs a size", "a number above 0, or q instead"
             )
         problem = f"a hyperbola (eccentricity {eccentricity:g}) has a semi-major axis below 0"
-        raise _describe_invalid_field(body_id, "kepler.semiMajorAxis", problem, "a number below 0, or q instead")
+        raise _make_field_error(body_id, "kepler.semiMajorAxis", problem, "a number below 0, or q instead")
     return axis, axis * (1 - eccentricity)
 
 
@@ -140,7 +136,7 @@ def _compute_period(
     stars: Bodies, body_id: str, axis: float, units: str, mass_of: Callable[[str], float] | None
 ) -> float:
     if units == SCENE:
-        raise _describe_invalid_field(
+        raise _make_field_error(
             body_id, "kepler.period", "in scene units it is needed", "a number of simulation seconds above 0"
         )
     try:
@@ -149,13 +145,13 @@ def _compute_period(
     except InvalidInput:
         total = 0.0
     if not 0 < total < math.inf:
-        raise _describe_invalid_field(
+        raise _make_field_error(
             body_id, "kepler.period", "it is absent and the masses do not give it", "days, or masses in solar masses"
         )
     return compute_period(axis, total)
 
 
-def _describe_invalid_field(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
+def _make_field_error(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
     return InvalidInput(
         f"Body '{body_id}' has no Kepler orbit because of '{field}': {problem}.",
         hint=f"Set {field} to {allowed}, or remove the block to follow the compatible rule.",

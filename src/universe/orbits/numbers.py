@@ -17,13 +17,13 @@ def read_number(fields: Mapping[str, Any], name: str, default: float | None = No
     if value is None:
         return default
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise _describe_not_a_number(name)
+        raise _make_number_error(name)
     try:
         found = float(value)
     except OverflowError:
-        raise _describe_not_a_number(name) from None
+        raise _make_number_error(name) from None
     if not math.isfinite(found):
-        raise _describe_not_a_number(name)
+        raise _make_number_error(name)
     return found
 
 
@@ -40,7 +40,7 @@ def check_time(t: float) -> None:
         )
 
 
-def _describe_not_a_number(name: str) -> InvalidInput:
+def _make_number_error(name: str) -> InvalidInput:
     return InvalidInput(
         f"'{name}' is not a finite number.", hint="Set it to a number, or to null.", argument=name, allowed="a number"
     )

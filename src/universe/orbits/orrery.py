@@ -1,4 +1,4 @@
-"""Where all bodies of a state are at a time: each one's own rule, summed along its chain of parents."""
+"""Positions of all bodies of a state: the local position of each, summed along its parents."""
 
 import math
 from collections.abc import Mapping
@@ -8,34 +8,33 @@ from typing import Final, Protocol
 import numpy as np
 
 from universe.orbits.anomaly import Floats
+from universe.orbits.compatible_orbit_arrays import read_ellipses, read_rogues
 from universe.orbits.compatible_orbits import check_segments
-from universe.orbits.ellipses import read_ellipses
 from universe.orbits.grouping import Bodies, compute_orbited_masses
 from universe.orbits.kepler_blocks import KeplerOrbit, make_elements, read_kepler_orbit
 from universe.orbits.numbers import check_time
-from universe.orbits.parent_chains import Hierarchy, Indices, find_parent_indices
-from universe.orbits.rogues import read_rogues
+from universe.orbits.parent_chains import Indices, ParentChains, find_parent_indices
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
-# Finite numbers can still make an endless angle or distance: such a body is nowhere, and nobody needs a warning.
+# Finite numbers can overflow; such a body has no position, and numpy must not warn.
 _BEYOND_NUMBERS: Final = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
-class Motion(Protocol):
+class MotionRule(Protocol):
     """The motion of some bodies around their parents."""
 
-    def positions(self, t: float) -> Floats: ...
-    def path(self, index: int, segments: int) -> Floats: ...
+    def compute_positions(self, t: float) -> Floats: ...
+    def compute_path(self, index: int, segments: int) -> Floats: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Moving:
-    places: Indices
-    motion: Motion
+    indices: Indices
+    motion: MotionRule
 
 
 class Orrery:
-    """The bodies of a state, prepared once; positions at any time are then had by a few array operations.
+    """The bodies of a state, prepared once; positions at any time then need a few array operations.
 
     A body follows its `kepler` block where it has one, the rule of rogue planets where it is one, and else the
     compatible rule, by which an `orbitalDistance` of exactly 0 puts it where its parent is. A parent that does not
@@ -46,19 +45,19 @@ class Orrery:
     def __init__(self, stars: Bodies) -> None:
         self.ids: list[str] = list(stars)
         self.unplaceable: dict[str, str] = {}
-        """Bodies that have no position, and why."""
-        self._places = {body_id: place for place, body_id in enumerate(self.ids)}
+        """The reason why a body has no position, by id."""
+        self._index_of = {body_id: body_index for body_index, body_id in enumerate(self.ids)}
         self._moving: list[_Moving] = []
         plain, kepler, rogue = _sort_ids_by_rule(stars)
-        self._add_compatible(stars, plain)
-        self._add_kepler(stars, kepler)
+        self._add_compatible_bodies(stars, plain)
+        self._add_kepler_bodies(stars, kepler)
         self._add_rogues(stars, rogue)
-        self._hierarchy = Hierarchy(find_parent_indices(stars))
-        self._faulty = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
+        self._hierarchy = ParentChains(find_parent_indices(stars))
+        self._has_problem = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
         self._mark_bodies_without_parent_position()
 
     @_BEYOND_NUMBERS
-    def positions(self, t: float) -> Floats:
+    def compute_positions(self, t: float) -> Floats:
         """Return world positions at time `t` as an (n, 3) array in the order of `ids`.
 
         NaN for bodies without a position.
@@ -66,65 +65,65 @@ class Orrery:
         check_time(t)
         local = np.zeros((len(self.ids), 3))
         for moving in self._moving:
-            local[moving.places] = moving.motion.positions(t)
-        local[self._faulty] = math.nan
+            local[moving.indices] = moving.motion.compute_positions(t)
+        local[self._has_problem] = math.nan
         return _blank_incomplete_rows(self._hierarchy.sum_along_parents(local))
 
     @_BEYOND_NUMBERS
-    def path(self, body_id: str, segments: int = 128) -> Floats:
+    def compute_path(self, body_id: str, segments: int = 128) -> Floats:
         """Return one body's orbit relative to its parent, as (segments + 1, 3) points; NaN for a body without an orbit.
 
-        Raises NotFound for a body that is not there.
+        Raise NotFound for an unknown body.
         """
         check_segments(segments)
-        place = self._places.get(body_id)
-        if place is None:
-            raise NotFound(f"There is no body '{body_id}'.", hint="Ask for one of the ids of the state.", id=body_id)
-        if self._faulty[place]:
+        body_index = self._index_of.get(body_id)
+        if body_index is None:
+            raise NotFound(f"There is no body '{body_id}'.", hint="Use an id of the state.", id=body_id)
+        if self._has_problem[body_index]:
             return np.full((segments + 1, 3), math.nan)
         for moving in self._moving:
-            index = int(np.searchsorted(moving.places, place))
-            if index < moving.places.size and moving.places[index] == place:
-                return _blank_incomplete_rows(moving.motion.path(index, segments))
+            index = int(np.searchsorted(moving.indices, body_index))
+            if index < moving.indices.size and moving.indices[index] == body_index:
+                return _blank_incomplete_rows(moving.motion.compute_path(index, segments))
         raise AssertionError("every body moves by one of the rules")
 
-    def _add_motion(self, places: list[int], motion: Motion) -> None:
-        if places:
-            self._moving.append(_Moving(np.array(places, dtype=np.intp), motion))
+    def _add_motion(self, indices: list[int], motion: MotionRule) -> None:
+        if indices:
+            self._moving.append(_Moving(np.array(indices, dtype=np.intp), motion))
 
-    def _add_compatible(self, stars: Bodies, ids: list[str]) -> None:
-        ellipses, faults = read_ellipses([stars[body_id] for body_id in ids])
-        self._add_motion([self._places[body_id] for body_id in ids], ellipses)
-        self.unplaceable |= {ids[index]: reason for index, reason in faults.items()}
+    def _add_compatible_bodies(self, stars: Bodies, ids: list[str]) -> None:
+        ellipses, problems = read_ellipses([stars[body_id] for body_id in ids])
+        self._add_motion([self._index_of[body_id] for body_id in ids], ellipses)
+        self.unplaceable |= {ids[index]: reason for index, reason in problems.items()}
 
-    def _add_kepler(self, stars: Bodies, ids: list[str]) -> None:
+    def _add_kepler_bodies(self, stars: Bodies, ids: list[str]) -> None:
         orbits: dict[int, KeplerOrbit] = {}
         masses = _MassesOrbited(stars)
         for body_id in ids:
             try:
-                orbits[self._places[body_id]] = read_kepler_orbit(stars, body_id, masses.find_mass)
+                orbits[self._index_of[body_id]] = read_kepler_orbit(stars, body_id, masses.find_mass)
             except InvalidInput as exc:
                 self.unplaceable[body_id] = exc.message
         self._add_motion(list(orbits), make_elements(orbits.values()))
 
     def _add_rogues(self, stars: Bodies, ids: list[str]) -> None:
         rogues = read_rogues([stars[body_id]["roguePlanet"] for body_id in ids])
-        self._add_motion([self._places[ids[index]] for index in rogues.straight_places], rogues.straight)
-        self._add_motion([self._places[ids[index]] for index in rogues.curved_places], rogues.curved)
-        self.unplaceable |= {ids[index]: reason for index, reason in rogues.faults.items()}
+        self._add_motion([self._index_of[ids[index]] for index in rogues.straight_indices], rogues.straight)
+        self._add_motion([self._index_of[ids[index]] for index in rogues.curved_indices], rogues.curved)
+        self.unplaceable |= {ids[index]: reason for index, reason in rogues.problems.items()}
 
     def _mark_bodies_without_parent_position(self) -> None:
         """Also list the bodies that orbit a body without a position."""
-        if not self._faulty.any():
+        if not self._has_problem.any():
             return
-        tainted = self._hierarchy.sum_along_parents(self._faulty[:, None].astype(np.float64))[:, 0] > 0
-        for place in np.flatnonzero(tainted & ~self._faulty).tolist():
-            parent = self.ids[int(self._hierarchy.parents[place])]
-            self.unplaceable[self.ids[place]] = f"It goes around '{parent}', which has no position."
+        tainted = self._hierarchy.sum_along_parents(self._has_problem[:, None].astype(np.float64))[:, 0] > 0
+        for body_index in np.flatnonzero(tainted & ~self._has_problem).tolist():
+            parent = self.ids[int(self._hierarchy.parents[body_index])]
+            self.unplaceable[self.ids[body_index]] = f"It goes around '{parent}', which has no position."
 
 
 class _MassesOrbited:
-    """The masses that all orbits are about, worked out once and only if a block leaves its period out."""
+    """The orbited masses, computed once and only if a block has no period."""
 
     def __init__(self, stars: Bodies) -> None:
         self._stars = stars

@@ -1,4 +1,4 @@
-"""Sums along parent chains for all bodies at once, however deep the chains are and even where they close in a ring."""
+"""Sums along chains of parents for all bodies at once, for any depth and for cycles."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ Indices = NDArray[np.intp]
 NO_PARENT: Final = -1
 
 
-class Hierarchy:
+class ParentChains:
     """Chains of parents, prepared so that a sum over n chains of depth d takes about log2(d) passes.
 
     Each pass adds to every body the sum its ancestor has gathered and then looks twice as far up. A ring has no top:
@@ -31,7 +31,7 @@ class Hierarchy:
         while below.size:
             ancestors = above[below]
             self._passes.append((below, ancestors))
-            # All of these look up before any of them is changed.
+            # All values are read before any of them is changed.
             above[below] = above[ancestors]
             below = below[above[below] != NO_PARENT]
 
@@ -47,10 +47,10 @@ class Hierarchy:
 
 def find_parent_indices(stars: Mapping[str, Mapping[str, Any]]) -> Indices:
     """Return for each body the index of its parent; NO_PARENT if it has none or the parent does not exist."""
-    places = {body_id: place for place, body_id in enumerate(stars)}
+    index_of = {body_id: index for index, body_id in enumerate(stars)}
     parents = [body.get("parentId") for body in stars.values()]
     return np.array(
-        [places.get(parent, NO_PARENT) if isinstance(parent, str) else NO_PARENT for parent in parents], dtype=np.intp
+        [index_of.get(parent, NO_PARENT) if isinstance(parent, str) else NO_PARENT for parent in parents], dtype=np.intp
     )
 
 

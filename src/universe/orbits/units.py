@@ -1,7 +1,7 @@
-"""Units, stated once: what a number in astronomical units means, and how to bring others to it.
+"""Units and constants: astronomical units, and the conversion of other units.
 
 Astronomical bodies measure lengths in AU, times in days (one simulation second is one day) and masses in solar masses.
-Angles are degrees wherever a body or an argument carries them.
+Angles of bodies and arguments are in degrees.
 """
 
 import math
@@ -51,10 +51,10 @@ _UNITS: Final[dict[str, dict[str, float]]] = {
         "kg": 1 / SOLAR_MASS_IN_KG,
     },
 }
-"""For each quantity, what one of a unit is in astronomical units."""
+"""For each quantity, the value of each unit in astronomical units."""
 
 
-def convert(value: float, unit: str, to: str) -> float:
+def convert_unit(value: float, unit: str, to: str) -> float:
     """Convert `value` to another unit of the same quantity.
 
     Raise InvalidInput if the units measure different quantities.
@@ -64,7 +64,7 @@ def convert(value: float, unit: str, to: str) -> float:
             return value * (units[unit] / units[to])
     raise InvalidInput(
         f"There is no conversion from '{unit}' to '{to}'.",
-        hint="Take two units of the same quantity.",
+        hint="Use two units of the same quantity.",
         argument="unit",
         allowed={quantity: list(units) for quantity, units in _UNITS.items()},
     )

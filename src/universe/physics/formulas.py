@@ -1,22 +1,91 @@
-"""Formulas of planets and stars, in the units their names state."""
+"""Formulas of planets and stars, in the units that their names state, and the papers they are from.
+
+The habitable zone is that of R. K. Kopparapu et al. 2014 (ApJL 787, L29): S = S0 + a T + b T^2 + c T^3 + d T^4 with
+T = Teff - 5780 K, in units of the sunlight at Earth; the fit holds from 2600 K to 7200 K.
+"""
 
 import math
-from typing import Final
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
 
-from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, SOLAR_MASS_IN_KG, G, convert
+from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, SOLAR_MASS_IN_KG, G, convert_unit
 
 SOLAR_TEMPERATURE: Final = 5772.0
 """In kelvins (IAU 2015 Resolution B3)."""
 _G_SI: Final = G * AU_IN_METRES**3 / DAY_IN_SECONDS**2 / SOLAR_MASS_IN_KG
+COOLEST: Final = 2600.0
+HOTTEST: Final = 7200.0
+_REFERENCE: Final = 5780.0
+LIMITS: Final[dict[str, tuple[float, float, float, float, float]]] = {
+    "recentVenus": (1.776, 2.136e-4, 2.533e-8, -1.332e-11, -3.097e-15),
+    "runawayGreenhouse": (1.107, 1.332e-4, 1.580e-8, -8.308e-12, -1.931e-15),
+    "maximumGreenhouse": (0.356, 6.171e-5, 1.698e-9, -3.198e-12, -5.575e-16),
+    "earlyMars": (0.320, 5.547e-5, 1.526e-9, -2.874e-12, -5.011e-16),
+}
+"""From the star outwards; for a planet of one Earth mass."""
+PAPERS: Final[dict[str, dict[str, Any]]] = {
+    "kopparapu2014": {
+        "title": "Habitable Zones around Main-sequence Stars: Dependence on Planetary Mass",
+        "authors": [
+            "Kopparapu, Ravi Kumar",
+            "Ramirez, Ramses M.",
+            "SchottelKotte, James",
+            "Kasting, James F.",
+            "Domagal-Goldman, Shawn",
+            "Eymet, Vincent",
+        ],
+        "year": 2014,
+        "venue": "The Astrophysical Journal Letters 787, L29",
+        "doi": "10.1088/2041-8205/787/2/L29",
+        "arxiv": "1404.5292",
+    },
+    "mendez2017": {
+        "title": "The Equilibrium Temperature of Planets in Elliptical Orbits",
+        "authors": ["Méndez, Abel", "Rivera-Valentín, Edgard G."],
+        "year": 2017,
+        "venue": "The Astrophysical Journal Letters 837, L1",
+        "arxiv": "1702.07314",
+    },
+    "prsa2016": {
+        "title": "Nominal Values for Selected Solar and Planetary Quantities: IAU 2015 Resolution B3",
+        "authors": ["Prša, Andrej", "Harmanec, Petr", "Torres, Guillermo", "others"],
+        "year": 2016,
+        "venue": "The Astronomical Journal 152, 41",
+        "doi": "10.3847/0004-6256/152/2/41",
+        "arxiv": "1605.09788",
+    },
+    "hamilton1992": {
+        "title": "Orbital stability zones about asteroids: II. The destabilizing effects of eccentric orbits and of "
+        "solar radiation",
+        "authors": ["Hamilton, Douglas P.", "Burns, Joseph A."],
+        "year": 1992,
+        "venue": "Icarus 96, 43",
+        "doi": "10.1016/0019-1035(92)90005-R",
+    },
+    "winn2010": {
+        "title": "Exoplanet Transits and Occultations",
+        "authors": ["Winn, Joshua N."],
+        "year": 2010,
+        "venue": "Exoplanets, ed. S. Seager, University of Arizona Press, 55",
+        "arxiv": "1001.2010",
+    },
+    "lovis2010": {
+        "title": "Radial Velocity Techniques for Exoplanets",
+        "authors": ["Lovis, Christophe", "Fischer, Debra A."],
+        "year": 2010,
+        "venue": "Exoplanets, ed. S. Seager, University of Arizona Press, 27",
+    },
+}
 
 
 def compute_luminosity(radius_solar: float, temperature: float) -> float:
-    """Return the luminosity in solar ones: L = R^2 T^4 in solar units, the definition of the effective temperature."""
+    """Return the luminosity in solar luminosities: L = R^2 T^4 in solar units."""
     return radius_solar**2 * (temperature / SOLAR_TEMPERATURE) ** 4
 
 
 def compute_effective_temperature(radius_solar: float, luminosity_solar: float) -> float:
-    """Return the effective temperature in kelvins, by the same definition."""
+    """Return the effective temperature in kelvins, from L = R^2 T^4 in solar units."""
     return SOLAR_TEMPERATURE * math.sqrt(math.sqrt(luminosity_solar) / radius_solar)
 
 
@@ -27,7 +96,7 @@ def compute_insolation(luminosity_solar: float, axis_au: float, eccentricity: fl
 
 def compute_equilibrium_temperature(temperature: float, radius_solar: float, axis_au: float, albedo: float) -> float:
     """Return Teq = Teff sqrt(R / 2a) (1 - A)^(1/4) in kelvins, for heat that spreads over the whole planet."""
-    radius = convert(radius_solar, "solar_radius", "au")
+    radius = convert_unit(radius_solar, "solar_radius", "au")
     return temperature * math.sqrt(radius / (2 * axis_au)) * (1 - albedo) ** 0.25
 
 
@@ -49,3 +118,57 @@ def compute_surface_gravity(mass_solar: float, radius_km: float) -> float:
 def compute_escape_speed(mass_solar: float, radius_km: float) -> float:
     """Return v = sqrt(2 G m / r) in km/s."""
     return math.sqrt(2 * _G_SI * mass_solar * SOLAR_MASS_IN_KG / (radius_km * 1e3)) / 1e3
+
+
+@dataclass(frozen=True, slots=True)
+class HabitableZone:
+    """Limits by name: the starlight there in units of the sunlight at Earth, and the distance in AU."""
+
+    starlight: dict[str, float]
+    distances: dict[str, float]
+    temperature: float
+    """The temperature of the limits in kelvins: that of the star, or the lowest in the paper."""
+    note: str | None
+    """A note if the star is outside the range of the paper."""
+
+    def classify_insolation(self, insolation: float) -> str:
+        """Return the class of this starlight: too hot, inside, at the optimistic edges, or too cold."""
+        if insolation > self.starlight["recentVenus"]:
+            return "too hot"
+        if insolation < self.starlight["earlyMars"]:
+            return "too cold"
+        is_conservative = self.starlight["maximumGreenhouse"] <= insolation <= self.starlight["runawayGreenhouse"]
+        return "inside" if is_conservative else "optimistic edge"
+
+
+def compute_starlight_limit(limit: str, temperature: float) -> float:
+    """Return the starlight at a limit, in units of the sunlight at Earth, for an effective temperature in kelvins."""
+    t = temperature - _REFERENCE
+    return sum(coefficient * t**power for power, coefficient in enumerate(LIMITS[limit]))
+
+
+def compute_habitable_zone(temperature: float, luminosity: float) -> HabitableZone | None:
+    """Return the zone of a star from kelvins and solar luminosities; None for a star hotter than the paper covers.
+
+    A star that is cooler has the limits of 2600 K, and the note says so.
+    """
+    if temperature > HOTTEST:
+        return None
+    note = None
+    if temperature < COOLEST:
+        note = (
+            f"The star has {temperature:g} K, and the fit of Kopparapu et al. 2014 ends at {COOLEST:g} K: "
+            f"the limits are those of {COOLEST:g} K, not of this star."
+        )
+    used = max(temperature, COOLEST)
+    starlight = {name: compute_starlight_limit(name, used) for name in LIMITS}
+    distances = {name: math.sqrt(luminosity / value) for name, value in starlight.items()}
+    return HabitableZone(starlight, distances, used, note)
+
+
+def collect_papers(quantities: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """Return the papers of pairs of a paper's id and a quantity, each once, with the quantities as its fields."""
+    fields: dict[str, dict[str, None]] = {}
+    for paper, quantity in quantities:
+        fields.setdefault(paper, {})[quantity] = None
+    return [{"id": paper, **PAPERS[paper], "fields": list(named)} for paper, named in fields.items()]

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from universe.domain.units import is_astronomical
-from universe.nbody.hosts import is_star
+from universe.nbody.host_stars import is_star
 from universe.orbits.grouping import Bodies, compute_orbited_mass
 from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
 from universe.orbits.numbers import read_number
-from universe.orbits.units import convert
+from universe.orbits.units import convert_unit
 from universe.physics import formulas
-from universe.physics.habitable_zone import HOTTEST, HabitableZone, compute_habitable_zone
-from universe.physics.papers import collect_papers
+from universe.physics.formulas import HOTTEST, HabitableZone, collect_papers, compute_habitable_zone
 from uraniborg.kernel.errors import InvalidInput
 
 Quantity = dict[str, Any]
@@ -79,7 +78,7 @@ def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dic
     if body_id in hosts:
         quantities |= _find_starlight(body, hosts[body_id])
     orbit = _read_orbit(stars, body_id)
-    host_id, around = _find_star(stars, body_id, hosts)
+    host_id, around = _find_host(stars, body_id, hosts)
     if host_id is not None and around is not None and body_id not in hosts:
         quantities |= _report_climate(hosts[host_id], around)
     if mass and radius_km:
@@ -141,7 +140,10 @@ def _report_climate(star: _Star, orbit: KeplerOrbit) -> dict[str, Quantity]:
         )
     if light is not None and star.zone is not None:
         found["habitableZone"] = _make_quantity(
-            star.zone.place(light), "", f"insolation against the limits of {star.zone.temperature:g} K", _KOPPARAPU
+            star.zone.classify_insolation(light),
+            "",
+            f"insolation against the limits of {star.zone.temperature:g} K",
+            _KOPPARAPU,
         )
     return found
 
@@ -159,7 +161,7 @@ def _report_zone(star: _Star) -> dict[str, Any]:
 
 def _report_star(body: Mapping[str, Any]) -> _Star:
     radius_km = _read_physical_number(body, "radiusKm")
-    radius = convert(radius_km, "km", "solar_radius") if radius_km else None
+    radius = convert_unit(radius_km, "km", "solar_radius") if radius_km else None
     temperature, luminosity = _read_physical_number(body, "teffKelvin"), _read_physical_number(body, "luminositySolar")
     if luminosity is None and radius and temperature:
         luminosity = formulas.compute_luminosity(radius, temperature)
@@ -169,7 +171,7 @@ def _report_star(body: Mapping[str, Any]) -> _Star:
     return _Star(radius, temperature, luminosity, zone)
 
 
-def _find_star(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tuple[str | None, KeplerOrbit | None]:
+def _find_host(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tuple[str | None, KeplerOrbit | None]:
     """Return the nearest star above a body, and the orbit around it of the body or of the planet it belongs to."""
     seen: set[str] = set()
     current = body_id

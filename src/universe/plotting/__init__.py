@@ -2,8 +2,8 @@
 
 from universe.plotting.charts import Panel, Series, draw_chart, make_stacked_panel
 from universe.plotting.marks import Drawing
-from universe.plotting.png import write_png
-from universe.plotting.svg import write_svg
+from universe.plotting.png import render_png
+from universe.plotting.svg import render_svg
 from universe.plotting.top_view import draw_universe
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "draw_chart",
     "draw_universe",
     "make_stacked_panel",
-    "write_png",
-    "write_svg",
+    "render_png",
+    "render_svg",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from universe.plotting.colours import DIM, GREY, PALE, RULER
 from universe.plotting.marks import Label, Mark, Polyline
-from universe.plotting.scale import Floats
+from universe.plotting.radial_scale import Floats
 
 _SIZE = 12.0
 
@@ -32,14 +32,14 @@ class Area:
     def width(self) -> float:
         return self.right - self.left
 
-    def page_x(self, x: float) -> float:
+    def compute_page_x(self, x: float) -> float:
         return self.left + (x - self.x_low) / (self.x_high - self.x_low) * self.width
 
-    def page_y(self, y: float) -> float:
+    def compute_page_y(self, y: float) -> float:
         return self.bottom - (y - self.y_low) / (self.y_high - self.y_low) * (self.bottom - self.top)
 
     def contains(self, x: Floats, y: Floats) -> np.ndarray:
-        """Return where points are finite and within the values at the edges."""
+        """Return a mask of the points that are finite and inside the area."""
         with np.errstate(invalid="ignore"):
             return (self.x_low <= x) & (x <= self.x_high) & (self.y_low <= y) & (y <= self.y_high)
 
@@ -65,18 +65,18 @@ def draw_axes(
         texts = format_ticks(ticks)
         y_ticks = [(tick, text + "°" if is_angle else text) for tick, text in zip(ticks, texts, strict=True)]
     for tick, text in y_ticks:
-        y = area.page_y(tick)
+        y = area.compute_page_y(tick)
         yield Polyline(((area.left, y), (area.right, y)), RULER, 1.0, 0.75)
         yield Label(area.left - 12, y + 0.35 * _SIZE, text, _SIZE, DIM, "end")
     ticks = choose_ticks(area.x_low, area.x_high, 9)
     for tick, text in zip(ticks, format_ticks(ticks), strict=True):
-        x = area.page_x(tick)
+        x = area.compute_page_x(tick)
         yield Polyline(((x, area.bottom), (x, area.bottom + 5)), RULER, 1.0)
         if x_label is not None:
             yield Label(x, area.bottom + 22, text, _SIZE, DIM, "middle")
     for value in lines:
         if area.y_low <= value <= area.y_high:
-            y = area.page_y(value)
+            y = area.compute_page_y(value)
             yield Polyline(((area.left, y), (area.right, y)), GREY, 1.0, 0.6)
     yield Polyline(((area.left, area.bottom), (area.right, area.bottom)), RULER, 1.2)
     yield Label(area.left, area.top - 14, title, 15, PALE)

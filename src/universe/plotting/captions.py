@@ -1,4 +1,4 @@
-"""What is written around the picture: title, time, scale and how much is not shown."""
+"""Captions of a picture: title, time, scale and the number of hidden bodies."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ import numpy as np
 from universe.plotting.colours import DIM, PALE, RULER
 from universe.plotting.labels import Page, clean_text, estimate_text_width
 from universe.plotting.marks import Circle, Label, Mark, Polyline
-from universe.plotting.visible_bodies import Frame, Sight
+from universe.plotting.visible_bodies import Frame, VisibleBodies
 
 _J2000: Final = 2451545.0
 _FARTHEST_DAY: Final = 1e9
@@ -57,15 +57,15 @@ def _read_block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}
 
 
-def draw_rings(sight: Sight, frame: Frame) -> Iterator[Circle]:
-    for radius in _choose_ring_radii(sight):
+def draw_rings(visible: VisibleBodies, frame: Frame) -> Iterator[Circle]:
+    for radius in _choose_ring_radii(visible):
         yield Circle(frame.x, frame.y, radius, stroke=RULER, width=frame.unit, dash=2.5 * frame.unit)
 
 
-def draw_ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
+def draw_ring_labels(visible: VisibleBodies, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
     """Yield the radius of each ring as a label at a free position of the ring."""
     size = 11 * frame.unit
-    for distance, radius in zip(sight.scale.rings(), _choose_ring_radii(sight), strict=True):
+    for distance, radius in zip(visible.scale.list_rings(), _choose_ring_radii(visible), strict=True):
         text = f"{distance:,.6g} {unit}"
         choices = (
             Label(
@@ -82,24 +82,24 @@ def draw_ring_labels(sight: Sight, frame: Frame, unit: str, page: Page) -> Itera
             yield label
 
 
-def draw_footer(sight: Sight, frame: Frame, unit: str, width: int, height: int) -> Iterator[Mark]:
+def draw_footer(visible: VisibleBodies, frame: Frame, unit: str, width: int, height: int) -> Iterator[Mark]:
     """Yield the scale on the left and the number of bodies on the right."""
     size, bottom = 12 * frame.unit, height - 30 * frame.unit
     left = 40 * frame.unit
-    if sight.scale.is_log:
+    if visible.scale.is_log:
         yield Label(left, bottom, "distance from the centre: logarithmic", size, DIM)
     else:
-        length, pixels = sight.scale.rings()[0], _choose_ring_radii(sight)[0]
+        length, pixels = visible.scale.list_rings()[0], _choose_ring_radii(visible)[0]
         tick = 4 * frame.unit
         bar = ((left, bottom - tick), (left, bottom), (left + pixels, bottom), (left + pixels, bottom - tick))
         yield Polyline(bar, DIM, 1.2 * frame.unit)
         yield Label(left, bottom - 2.5 * tick, f"{length:,.6g} {unit}", size, DIM)
-    count, hidden = len(sight.ids), int(sight.hidden.sum())
-    said = f"{count:,} {'body' if count == 1 else 'bodies'}"
+    count, hidden = len(visible.ids), int(visible.hidden.sum())
+    text = f"{count:,} {'body' if count == 1 else 'bodies'}"
     if hidden:
-        said += f", {hidden:,} too close to {'its' if hidden == 1 else 'their'} parent to be shown"
-    yield Label(width - left, bottom, said, size, DIM, "end")
+        text += f", {hidden:,} too close to {'its' if hidden == 1 else 'their'} parent to be shown"
+    yield Label(width - left, bottom, text, size, DIM, "end")
 
 
-def _choose_ring_radii(sight: Sight) -> list[float]:
-    return sight.scale.page_distance(np.array(sight.scale.rings())).tolist()
+def _choose_ring_radii(visible: VisibleBodies) -> list[float]:
+    return visible.scale.compute_page_distance(np.array(visible.scale.list_rings())).tolist()

@@ -1,9 +1,9 @@
-"""Charts of values over time, in panels one above the other, on the dark page of the other pictures.
+"""Charts of values over time, in panels one above the other, on a dark page.
 
-    drawing = chart([Panel("eccentricity", [Series("b", days, e_of_b), Series("c", days, e_of_c)])],
+    drawing = draw_chart([Panel("eccentricity", [Series("b", days, e_of_b), Series("c", days, e_of_c)])],
                     title="TRAPPIST-1", subtitle="10 years", x_label="days")
 
-`to_png(drawing)` and `to_svg(drawing)` write it. Values that are not finite leave gaps.
+`render_png(drawing)` and `render_svg(drawing)` encode it. Values that are not finite leave gaps.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from universe.plotting.axes import Area, draw_axes
 from universe.plotting.colours import BACKGROUND, DIM, PALE, make_colour_ramp
 from universe.plotting.labels import clean_text, estimate_text_width
 from universe.plotting.marks import Dots, Drawing, Label, Mark, Polyline
-from universe.plotting.scale import Floats
+from universe.plotting.radial_scale import Floats
 
 _LEFT: Final = 104.0
 _TOP: Final = 150.0
@@ -31,16 +31,16 @@ _MOST_DOTS: Final = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one thing: a line, or points, with its name at the right edge of the panel."""
+    """A line or points, with a name at the right edge of the panel."""
 
     name: str
     x: ArrayLike
     y: ArrayLike
     colour: str | None = None
-    """`#rrggbb`; one of a ramp from warm to cold by the place among the series of the panel if left out."""
+    """`#rrggbb`; one of a ramp from warm to cold by the order in the panel if left out."""
     is_points: bool = False
     width: float = 1.6
-    """Of a line; the radius of points."""
+    """The width of a line, or the radius of points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Panel:
     """Axes with some series."""
 
     title: str
-    """What is drawn, and in which unit."""
+    """The quantity and its unit."""
     series: Sequence[Series]
     note: str = ""
-    """On the right above the panel."""
+    """Text above the panel, on the right."""
     y_range: tuple[float, float] | None = None
-    """From the values if left out; values beyond are not drawn."""
+    """The range of y; that of the values if left out. Values outside are not drawn."""
     is_angle: bool = False
-    """Whether y is in degrees, with ticks at multiples of 15, 30, 45, …"""
+    """True if y is in degrees, with ticks at multiples of 15, 30, 45, …"""
     y_ticks: Sequence[tuple[float, str]] | None = None
     """Values and texts along the y axis, instead of round ones."""
     lines: Sequence[float] = ()
@@ -70,7 +70,7 @@ def make_stacked_panel(
 ) -> Panel:
     """Return a panel with a lane for each series about 0, one above the other, the first at the bottom.
 
-    Each lane is as high as its largest value, which its tick names: for curves that would cover each other.
+    Each lane is as high as its largest value, which its tick names: for curves that would overlap.
     """
     lanes: list[Series] = []
     ticks: list[tuple[float, str]] = []
@@ -132,7 +132,7 @@ def _draw_series(panel: Panel, area: Area) -> Iterator[Mark]:
             for part_x, part_y in split_at_gaps(x, np.where(seen, y, np.nan)):
                 yield Polyline(area.points(*thin_points(part_x, part_y, round(area.width / 1.5))), colour, series.width)
         tail = y[seen][-max(1, int(seen.sum()) // 20) :] if series.is_points else y[seen][-1:]
-        ends.append((area.page_y(float(np.median(tail))), clean_text(series.name, _LONGEST_NAME), colour))
+        ends.append((area.compute_page_y(float(np.median(tail))), clean_text(series.name, _LONGEST_NAME), colour))
     if len(ends) <= _MOST_NAMES:
         yield from _draw_names(ends, area)
 

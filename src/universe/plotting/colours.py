@@ -1,4 +1,4 @@
-"""Colours that can be relied on: whatever a body calls its colour, what comes out is `#rrggbb` and visible on dark."""
+"""Colours of bodies and charts: always `#rrggbb` and visible on a dark page."""
 
 import re
 from typing import Any, Final
@@ -10,7 +10,7 @@ DIM: Final = "#6f7c92"
 RULER: Final = "#2c3852"
 
 _RAMP: Final = ("#ff8f66", "#f5c26b", "#b9d977", "#5fd0a8", "#57b8f0", "#8f9cff", "#d58cf2")
-"""Warm to cold, all bright on dark."""
+"""From warm to cold, all bright."""
 
 _HEX: Final = re.compile(r"#(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 _DARKEST: Final = 70
@@ -33,8 +33,8 @@ def make_colour_ramp(count: int) -> list[str]:
         return [_RAMP[4]][:count]
     found: list[str] = []
     for number in range(count):
-        place, share = divmod(number * (len(_RAMP) - 1), count - 1)
-        found.append(mix_colours(_RAMP[place], _RAMP[min(place + 1, len(_RAMP) - 1)], share / (count - 1)))
+        step, share = divmod(number * (len(_RAMP) - 1), count - 1)
+        found.append(mix_colours(_RAMP[step], _RAMP[min(step + 1, len(_RAMP) - 1)], share / (count - 1)))
     return found
 
 

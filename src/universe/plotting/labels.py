@@ -1,4 +1,4 @@
-"""Places for texts on a page where they cover neither each other nor a body."""
+"""Positions of labels that cover neither each other nor a body."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator
@@ -54,7 +54,7 @@ def propose_labels_around(
 ) -> Iterator[Label]:
     """Yield labels `gap` pixels from a point: at its sides, then its corners, first in the direction `outwards`.
 
-    A name that leads away from the middle of the page crosses its body's own orbit least.
+    A label that points outwards rarely crosses the orbit of its body.
     """
     for right, down, anchor in sorted(_SIDES, key=lambda side: -(side[0] * outwards[0] + side[1] * outwards[1])):
         yield Label(x + right * gap, y + down * (gap + 0.3 * size) + 0.35 * size, text, size, fill, anchor)
@@ -93,7 +93,7 @@ def clean_text(given: Any, longest: int = 40) -> str:
     """Return `given` without control and format characters, or an empty text if it is not a text."""
     if not isinstance(given, str):
         return ""
-    # Twenty characters may all be invisible, but nobody draws a name of a million of them.
+    # Invisible characters are removed below, so some more than the limit are read.
     spaced = " ".join(replace_surrogates(given[: 20 * longest]).split())
     shown = "".join(char for char in spaced if unicodedata.category(char) not in _INVISIBLE).strip()
     return shown if len(shown) <= longest else shown[: longest - 1].rstrip() + "…"

@@ -1,10 +1,10 @@
-"""The marks of a picture: circles, lines, dots and texts on a page whose y grows downwards; later cover earlier."""
+"""Marks of a picture: circles, lines, dots and texts. y grows downwards. Later ones cover earlier ones."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 Anchor = Literal["start", "middle", "end"]
-"""Whether a text begins at its x, has it in the middle, or ends there."""
+"""The position of x in a text: its start, middle or end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Circle:
 
 @dataclass(frozen=True, slots=True)
 class Polyline:
-    """A line; where it is less than opaque, it is as if on the bare page, whatever else lies beneath it."""
+    """A line. Its opacity mixes it with the background, not with the marks below it."""
 
     points: tuple[tuple[float, float], ...]
     stroke: str
@@ -41,7 +41,7 @@ class Dots:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A text; y is its baseline. It stands out from lines beneath it by an edge in the colour of the page."""
+    """A text; y is its baseline. It has an outline in the colour of the page."""
 
     x: float
     y: float
@@ -56,7 +56,7 @@ Mark = Circle | Polyline | Dots | Label
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A picture that any writer can put on a page. Colours are `#rrggbb`, lengths are pixels."""
+    """A picture, independent of its file format. Colours are `#rrggbb`, lengths are pixels."""
 
     width: int
     height: int

@@ -1,4 +1,4 @@
-"""A drawing as PNG, drawn several times too large and then reduced, so that lines and edges are smooth."""
+"""Drawings as PNG, drawn enlarged and then reduced, so that edges are smooth."""
 
 import io
 import math
@@ -9,13 +9,13 @@ from universe.plotting.colours import mix_colours
 from universe.plotting.marks import Circle, Dots, Drawing, Label, Polyline
 
 _MOST_PIXELS: Final = 16_000_000
-"""Of the large picture; a large page is drawn less enlarged."""
+"""The most pixels of the enlarged picture; a large page is enlarged less."""
 _DRAWABLE: Final = frozenset("·…‘’“”°±")
-"""Characters beyond ASCII that the font which Pillow brings can draw; it has no accents and no dashes."""
+"""Non-ASCII characters in the font of Pillow, which has no accents and no dashes."""
 _ANCHORS: Final = {"start": "ls", "middle": "ms", "end": "rs"}
 
 
-def write_png(drawing: Drawing) -> bytes:
+def render_png(drawing: Drawing) -> bytes:
     """Return the drawing as the bytes of a PNG file."""
     from PIL import Image, ImageDraw
 
@@ -42,15 +42,14 @@ def write_png(drawing: Drawing) -> bytes:
             case Dots():
                 radius = mark.radius * times
                 for x, y in mark.points:
-                    place = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
-                    pen.ellipse(place, fill=mark.fill)
+                    box = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
+                    pen.ellipse(box, fill=mark.fill)
             case Label():
                 font = _load_font(
                     mark.size * times, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text)
                 )
-                place = (mark.x * times, mark.y * times)
                 pen.text(
-                    place,
+                    (mark.x * times, mark.y * times),
                     mark.text,
                     fill=mark.fill,
                     font=font,
@@ -89,7 +88,7 @@ def _draw_dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
 
 @lru_cache(maxsize=32)
 def _load_font(size: float, *, is_plain: bool) -> Any:
-    """Return the font that Pillow brings, or for letters that it lacks one that most machines have."""
+    """Return the font of Pillow, or a common system font for other characters."""
     from PIL import ImageFont
 
     if not is_plain:

@@ -1,4 +1,4 @@
-"""A drawing as SVG: one self-contained text, with nothing in it that runs or loads."""
+"""Drawings as SVG: self-contained, without scripts or external content."""
 
 from html import escape
 from typing import Final
@@ -9,7 +9,7 @@ from universe.plotting.marks import Circle, Dots, Drawing, Label, Mark, Polyline
 _FONT: Final = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif"
 
 
-def write_svg(drawing: Drawing) -> str:
+def render_svg(drawing: Drawing) -> str:
     """Return the drawing as an SVG document."""
     width, height = drawing.width, drawing.height
     lines = [
@@ -17,13 +17,13 @@ def write_svg(drawing: Drawing) -> str:
         f'viewBox="0 0 {width} {height}" role="img" font-family="{_FONT}">',
         f"<title>{escape(drawing.title)}</title>",
         f'<rect width="{width}" height="{height}" fill="{drawing.background}"/>',
-        *(_write_element(mark, drawing.background) for mark in drawing.marks),
+        *(_render_element(mark, drawing.background) for mark in drawing.marks),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _write_element(mark: Mark, background: str) -> str:
+def _render_element(mark: Mark, background: str) -> str:
     match mark:
         case Circle():
             stroke = f' stroke="{mark.stroke}" stroke-width="{_format(mark.width)}"' if mark.stroke else ""
@@ -31,18 +31,18 @@ def _write_element(mark: Mark, background: str) -> str:
                 stroke += f' stroke-dasharray="{_format(mark.dash)} {_format(2 * mark.dash)}"'
             return (
                 f'<circle cx="{_format(mark.x)}" cy="{_format(mark.y)}" r="{_format(mark.radius)}" '
-                f'fill="{mark.fill or "none"}"{stroke}{_write_opacity(mark.opacity)}/>'
+                f'fill="{mark.fill or "none"}"{stroke}{_render_opacity(mark.opacity)}/>'
             )
         case Polyline():
             points = " ".join(f"{_format(x)},{_format(y)}" for x, y in mark.points)
-            # A line that covers another replaces it, as in the other writer, so the colours are mixed beforehand.
+            # As in PNG files, a line replaces the marks below it, so its colour is mixed in advance.
             stroke = mix_colours(background, mark.stroke, mark.opacity)
             return (
                 f'<polyline points="{points}" fill="none" stroke="{stroke}" '
                 f'stroke-width="{_format(mark.width)}" stroke-linejoin="round"/>'
             )
         case Dots():
-            # Lines without a length and with round ends: a tenth of the bytes of as many circles.
+            # Lines of length 0 with round ends need a tenth of the bytes of circles.
             path = "".join(f"M{_format(x)} {_format(y)}h0" for x, y in mark.points)
             return (
                 f'<path d="{path}" fill="none" stroke="{mark.fill}" stroke-width="{_format(2 * mark.radius)}" '
@@ -57,7 +57,7 @@ def _write_element(mark: Mark, background: str) -> str:
             )
 
 
-def _write_opacity(opacity: float) -> str:
+def _render_opacity(opacity: float) -> str:
     return "" if opacity == 1 else f' opacity="{_format(opacity)}"'
 
 

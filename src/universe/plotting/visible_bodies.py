@@ -1,4 +1,4 @@
-"""What is to be seen of a universe and where on the page: bodies as dots, moons kept apart from their planets."""
+"""The visible bodies of a universe and their positions on the page."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.plotting.scale import Floats, RadialScale, choose_scale
+from universe.plotting.radial_scale import Floats, RadialScale, choose_scale
 
 Bodies = Mapping[str, Mapping[str, Any]]
 
 _FARTHEST: Final = 1e150
-"""A coordinate beyond this has no square, and no place on a page."""
+"""Larger coordinates overflow when squared."""
 _EDGE: Final = 1.03
 _SMALLEST_DOT, _LARGEST_DOT = 2.8, 13.0
 _GROWTH: Final = 0.22
@@ -21,8 +21,8 @@ SHINING: Final = ("star", "blackHole")
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """The bodies that have a place, in the order of the universe, and what the page makes of them."""
+class VisibleBodies:
+    """The bodies with positions, in the order of the universe, as dots and paths on the page."""
 
     ids: list[str]
     scale: RadialScale
@@ -49,10 +49,10 @@ class Frame:
 
 def find_visible_bodies(
     stars: Bodies, positions: Mapping[str, Sequence[float]], paths: Mapping[str, Floats], frame: Frame, scale: Any
-) -> Sight | None:
+) -> VisibleBodies | None:
     """Return the visible bodies, x to the right and z upwards; None if no body has a position.
 
-    Raises InvalidInput for a scale that there is not.
+    Raise InvalidInput for an unknown scale.
     """
     ids = [body_id for body_id in stars if body_id in positions and _is_placed(positions[body_id])]
     if not ids:
@@ -64,13 +64,18 @@ def find_visible_bodies(
     distances = np.hypot(flat[:, 0], flat[:, 1])
     lines = {body_id: path[:, [0, 2]] - centre for body_id, path in paths.items() if _is_drawable(path)}
     reach = [float(np.hypot(line[:, 0], line[:, 1]).max()) for line in lines.values()]
-    chosen = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
+    radial_scale = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
     middle = np.array([frame.x, frame.y])
-    page = chosen.on_page(flat) + middle
+    page = radial_scale.compute_page_offsets(flat) + middle
     dots = _compute_dot_sizes([stars[body_id] for body_id in ids], frame.unit)
     hidden = _find_hidden_moons(stars, ids, page, dots)
-    return Sight(
-        ids, chosen, page, dots, hidden, {body_id: chosen.on_page(line) + middle for body_id, line in lines.items()}
+    return VisibleBodies(
+        ids,
+        radial_scale,
+        page,
+        dots,
+        hidden,
+        {body_id: radial_scale.compute_page_offsets(line) + middle for body_id, line in lines.items()},
     )
 
 
@@ -90,7 +95,7 @@ def _is_drawable(path: Floats) -> bool:
 def _find_centre(stars: Bodies, ids: list[str], flat: Floats) -> Floats:
     """Return the mean position of the bodies without a parent."""
     present = set(ids)
-    roots = [place for place, body_id in enumerate(ids) if stars[body_id].get("parentId") not in present]
+    roots = [index for index, body_id in enumerate(ids) if stars[body_id].get("parentId") not in present]
     return flat[roots or slice(None)].mean(axis=0)
 
 
@@ -114,10 +119,10 @@ def _read_radius(body: Mapping[str, Any]) -> float:
 
 
 def _find_hidden_moons(stars: Bodies, ids: list[str], page: Floats, dots: Floats) -> NDArray[np.bool_]:
-    places = {body_id: place for place, body_id in enumerate(ids)}
+    index_of = {body_id: index for index, body_id in enumerate(ids)}
     parents = [stars[body_id].get("parentId") for body_id in ids]
     above = np.array(
-        [places.get(parent, own) if isinstance(parent, str) else own for own, parent in enumerate(parents)]
+        [index_of.get(parent, own) if isinstance(parent, str) else own for own, parent in enumerate(parents)]
     )
     offset = page - page[above]
     apart = np.hypot(offset[:, 0], offset[:, 1])

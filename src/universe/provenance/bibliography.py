@@ -56,7 +56,7 @@ def collect_sources(stars: Mapping[str, Mapping[str, Any]], *, notes: list[str] 
     return list(found.values())
 
 
-def write_bibliography(sources: Iterable[CitedSource]) -> str:
+def format_bibliography(sources: Iterable[CitedSource]) -> str:
     """Return one BibTeX entry per source, separated by blank lines; no sources give an empty string.
 
     A source with a venue is an `@article`, any other a `@misc`. Keys are the ids in ASCII, no two the same; `note`
@@ -148,14 +148,14 @@ def _describe_uses(uses: Iterable[tuple[str, tuple[str, ...]]]) -> str:
     return f"Used for {'; '.join(parts)}" if parts else ""
 
 
-def _make_key(source_id: str, taken: set[str]) -> str:
+def _make_key(source_id: str, used_keys: set[str]) -> str:
     """Return the id in ASCII, with a number if the key is taken, and add it to `taken`."""
     folded = unicodedata.normalize("NFKD", replace_surrogates(source_id)).casefold()
     plain = _NOT_IN_KEY.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")[:60]
     key = plain = plain or "source"
     number = 1
-    while key in taken:
+    while key in used_keys:
         number += 1
         key = f"{plain}-{number}"
-    taken.add(key)
+    used_keys.add(key)
     return key

@@ -1,21 +1,41 @@
 """The origin of a value: its publication and location, the conversion, its inputs, and the command that set it."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 from universe.claims import TextOf
 from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.state import get_derived_element
 from universe.domain.suggestions import find_bodies_by_name, find_nearest, find_nearest_entities
 from universe.domain.units import get_unit, is_astronomical
 from universe.errors import MalformedRequest, StarNotFound, did_you_mean
-from universe.provenance.value_inputs import find_inputs
+from universe.orbits.grouping import list_orbited_bodies
+from universe.orbits.units import SOLAR_MASS_IN_KG
 from universe.provenance.value_status import Support, ValueStatus, get_value_status
 from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
 from universe.store.port import Entry
 from universe.store.replica import Replica, read_pages
-from universe.systems.stated_values import Shipped
+from universe.systems.shipped_values import ShippedValue
 
+_PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
+_AXIS: Final = ("kepler.semiMajorAxis",)
+_SAME: Final = "the same number, for programs that do not read the kepler block"
+_RULES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "physical.massKg": (("mass",), f"times the mass of the Sun, {SOLAR_MASS_IN_KG:.6g} kg"),
+    "physical.radiusKm": (("radius",), "in km, without the magnification of the drawing"),
+    "orbitalDistance": (_AXIS, _SAME),
+    "semiMajorAxis": (_AXIS, _SAME),
+    "eccentricity": (("kepler.eccentricity",), _SAME),
+    "orbitalSpeed": (("kepler.period",), "360 degrees divided by the period"),
+    "orbitalPhase": (("kepler.meanAnomaly", "kepler.eccentricity"), "the eccentric anomaly, by Kepler's equation"),
+    **{f"orbitRot{axis}": (_PLANE, "the orientation of the orbit as turns about the axes") for axis in "XYZ"},
+    **{
+        f"orbitOffset{axis}": ((*_AXIS, "kepler.eccentricity", *_PLANE), "from the focus of the orbit to its centre")
+        for axis in "XYZ"
+    },
+}
+"""The inputs and the rule of each computed field."""
 _FACTS: Final = ("id", "title", "authors", "year", "venue", "doi", "arxiv", "url", "computed")
 _UNCITED: Final = ("id", "children", "sources", "setBy")
 _CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxis")
@@ -23,6 +43,28 @@ _CONVERTED: Final = ("mass", "radius", "physical.radiusKm", "kepler.semiMajorAxi
 _MAX_CHARS: Final = 100
 _MAX_LISTED: Final = 10
 _MAX_DEPTH: Final = 5
+
+
+class ValueInputs(NamedTuple):
+    """The rule of a computed value, the fields of its body and the bodies whose masses it uses."""
+
+    rule: str
+    fields: tuple[str, ...]
+    masses: tuple[str, ...] = ()
+
+
+def find_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) -> ValueInputs | None:
+    """Return the inputs of a computed field of a body; None for a field that is not computed."""
+    body = stars[key]
+    if field == f"kepler.{get_derived_element(body)}":
+        basis = "kepler.semiMajorAxis"
+        if field == basis:
+            periods = ("kepler.osculatingPeriod", "kepler.period")
+            basis = next((one for one in periods if get_field_value(body, one) is not None), periods[1])
+        return ValueInputs("by Kepler's third law", (basis,), tuple(list_orbited_bodies(stars, key)))
+    fields, rule = _RULES.get(field, ((), ""))
+    present = tuple(one for one in fields if get_field_value(body, one) is not None)
+    return ValueInputs(rule, present) if present else None
 
 
 async def trace_value(
@@ -127,10 +169,19 @@ def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
 
 
 def check_field(body: Mapping[str, Any], field: str) -> None:
-    """Raise MalformedRequest, with the nearest names, if the body does not have a field."""
-    if field and get_field_value(body, field) is not None:
-        return
+    """Raise MalformedRequest, with the nearest names, if the body does not have a field, or if it is a block."""
+    value = get_field_value(body, field) if field else None
     known = list(list_fields(body))
+    if isinstance(value, Mapping):
+        inner = [name for name in known if name.startswith(f"{field}.")]
+        raise MalformedRequest(
+            f"'{field[:_MAX_CHARS]}' has several values, each with its own origin.",
+            hint=f"Ask for one of {', '.join(inner)}.",
+            argument="field",
+            allowed=inner,
+        )
+    if value is not None:
+        return
     inside = [name for name in known if name.rpartition(".")[2].casefold() == field.casefold()]
     near = inside or find_nearest(field, known)
     raise MalformedRequest(
@@ -180,10 +231,10 @@ def _describe_conversion(support: Support, value: Any, unit: str) -> str | None:
         return None
     from universe.claims.quantities import Unit
 
-    return f"{Unit(claim.unit).after(claim.as_written)} = {value:.6g} {unit}".rstrip()
+    return f"{Unit(claim.unit).format_number(claim.as_written)} = {value:.6g} {unit}".rstrip()
 
 
-def _describe_shipped_conversion(shipped: Shipped, field: str, unit: str) -> str | None:
+def _describe_shipped_conversion(shipped: ShippedValue, field: str, unit: str) -> str | None:
     """Return the conversion from the numbers in the shipped data to the value; None for a computed value."""
     if not shipped.stated or any(one.get("computed") for one in shipped.sources):
         return None
@@ -208,7 +259,7 @@ async def _find_command(
         facts["author"] = record.get("by")
         at = record.get("version")
         if not record.keys() & {"universe", "imported"} and isinstance(at, int):
-            entries = await service.history(universe_id, after=at - 1, limit=1)
+            entries = await service.read_history(universe_id, after=at - 1, limit=1)
             facts |= _summarize_entry(entries[0], universe_id) if entries else {}
         return facts
     entry = await _find_entry(service, universe_id, key, field, version)

@@ -11,7 +11,7 @@ from universe.claims import SUPPORTED, ClaimStatus, TextOf, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derivation import get_field_value
 from universe.domain.entities import Entity
-from universe.systems.stated_values import Shipped, find_shipped
+from universe.systems.shipped_values import ShippedValue, find_shipped_value
 
 Status = Literal["cited", "supported", "unverified claim", "computed", "set", "without source"]
 _SHOWN: Final = 100
@@ -33,7 +33,7 @@ class ValueStatus:
     value: Any
     supports: list[Support] = field(default_factory=list[Support])
     record: Entity | None = None
-    shipped: Shipped | None = None
+    shipped: ShippedValue | None = None
     """The shipped value that equals a cited value."""
 
     @property
@@ -49,11 +49,11 @@ class ValueStatus:
 def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = None) -> ValueStatus:
     """Return the status of a field of a body; `text_of` returns the texts of a shelf. Never raise."""
     value = get_field_value(body, field)
-    record = _find_for_field(get_set_by_records(body), field)
+    record = _get_item_for_field(get_set_by_records(body), field)
     found = [
         source
         for source in list_sources(body)
-        if _find_for_field(dict.fromkeys(list_cited_fields(source), source), field)
+        if _get_item_for_field(dict.fromkeys(list_cited_fields(source), source), field)
     ]
     if not found:
         status = "without source" if record is None else "computed" if "basis" in record else "set"
@@ -63,7 +63,7 @@ def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None
     if SUPPORTED in statuses:
         return ValueStatus("supported", value, supports, record)
     if None in statuses:
-        shipped = find_shipped(body, field)
+        shipped = find_shipped_value(body, field)
         is_cited = shipped is None or (shipped.stated and not any(one.get("computed") for one in shipped.sources))
         return ValueStatus("cited" if is_cited else "computed", value, supports, record, shipped)
     return ValueStatus("unverified claim", value, supports, record)
@@ -88,7 +88,7 @@ def _check_claim(
     text_of: TextOf | None,
 ) -> ClaimStatus | None:
     is_claimed = record is not None and "sources" in record
-    shipped = None if is_claimed else find_shipped(body, field)
+    shipped = None if is_claimed else find_shipped_value(body, field)
     if shipped is not None and shipped.has_source(source):
         if shipped.is_value(value):
             return None
@@ -104,7 +104,7 @@ def _format_value(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)[:_SHOWN]
 
 
-def _find_for_field(named: Mapping[str, Any], field: str) -> Any:
+def _get_item_for_field(named: Mapping[str, Any], field: str) -> Any:
     """Return the item for a field, or for the innermost block around it; None if there is none."""
     parts = field.split(".")
     for count in range(len(parts), 0, -1):

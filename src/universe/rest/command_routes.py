@@ -62,7 +62,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         limit: Annotated[int, Query(ge=1, le=1_000)] = PAGE,
     ) -> Response:
         """List the entries of the log after a version, in order."""
-        entries = await service.history(universe_id, after=after, limit=limit)
+        entries = await service.read_history(universe_id, after=after, limit=limit)
         following = entries[-1].version if len(entries) == limit else None
         return make_json_response(
             {"entries": [describe_entry(entry, universe_id) for entry in entries], "next": following}
@@ -80,7 +80,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         if_match: IfMatch = None,
         author: Author = None,
     ) -> Response:
-        """And, called again, the one before it. Restoring a later version takes it back."""
+        """Undo the last change; call it again to undo earlier changes. Restore a later version to redo."""
         version = read_expected_version(expected, if_match)
         result = await service.undo(universe_id, expected_version=version, author=read_author(author))
         return await make_result_response(result, content)

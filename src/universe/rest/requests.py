@@ -85,9 +85,9 @@ def check_object(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
     return given  # pyright: ignore[reportUnknownVariableType]
 
 
-def read_version(asked: dict[str, Any], *, required: bool = False) -> int | None:
+def read_version(body: dict[str, Any], *, required: bool = False) -> int | None:
     """Return the version in a body, or None. Raise MalformedRequest."""
-    version = asked.get("version")
+    version = body.get("version")
     if version is None and not required:
         return None
     if type(version) is not int or not 0 <= version <= LARGEST_VERSION:

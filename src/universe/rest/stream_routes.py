@@ -44,7 +44,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
         last: Annotated[str | None, Header(alias="Last-Event-ID", description="As `since`, from browsers.")] = None,
     ) -> Response:
         """Stream every command with its events as server-sent events; `id` is the version."""
-        record = await service.record(universe_id)
+        record = await service.read_record(universe_id)
         after = read_since_version(since, last)
         if after is not None and after > record.version:
             raise VersionNotFound(

@@ -22,7 +22,7 @@ from universe.rest.schemas import (
     Version,
     make_request_body,
 )
-from universe.service.replies import describe_record, write_record
+from universe.service.replies import describe_record, encode_record
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import ErrorBody
 
@@ -38,7 +38,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         cursor: Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")] = None,
     ) -> Response:
         """List universes without their states, newest first."""
-        found = await service.records(limit=limit + 1, before=parse_cursor(cursor))
+        found = await service.list_records(limit=limit + 1, before=parse_cursor(cursor))
         page = found[:limit]
         following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
         return make_json_response({"universes": [describe_record(one) for one in page], "next": following})
@@ -79,7 +79,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         headers = {"ETag": make_etag(view.version, view.record.name), "Cache-Control": "no-cache"}
         if headers["ETag"] in (if_none_match or "") or (if_none_match or "").strip() == "*":
             return Response(status_code=304, headers=headers)
-        return Response(await write_record(view.record, view.replica), 200, headers, JSON)
+        return Response(await encode_record(view.record, view.replica), 200, headers, JSON)
 
     @app.put(
         "/universes/{universe_id}",
@@ -105,7 +105,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         await service.replace(universe_id, **fields, expected_version=version, author=read_author(author))
         view = await service.view(universe_id)
         headers = {"ETag": make_etag(view.version, view.record.name)}
-        return Response(await write_record(view.record, view.replica), 200, headers, JSON)
+        return Response(await encode_record(view.record, view.replica), 200, headers, JSON)
 
     @app.delete("/universes/{universe_id}", summary="Delete a universe", status_code=204)
     async def delete(universe_id: Id) -> Response:  # pyright: ignore[reportUnusedFunction]

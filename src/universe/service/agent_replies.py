@@ -19,7 +19,7 @@ STATE_BYTES: Final = 4 * 1024
 """By default a reply to a command has the whole state up to this size, and the changes of a larger state."""
 
 
-async def write_state_reply(replica: Replica, part: StatePart) -> bytes:
+async def encode_state_reply(replica: Replica, part: StatePart) -> bytes:
     """Return the state, or a part of it, as JSON, with its version. Raise MalformedRequest for an unknown field."""
     plain, version, state = replica.mirror.to_plain(), replica.version, replica.state
 
@@ -28,12 +28,12 @@ async def write_state_reply(replica: Replica, part: StatePart) -> bytes:
         facts = describe_time(state)
         if facts["timeUnit"] == "days":  # seconds need no explanation
             reply |= facts
-        return _write_reply(reply, reply["stars"])
+        return _encode_reply(reply, reply["stars"])
 
-    return await _run_off_loop(replica, write)
+    return await _run_in_thread_if_large(replica, write)
 
 
-async def write_command_reply(result: ChangeResult, command: Command, wanted: ReplyContent | None) -> bytes:
+async def encode_command_reply(result: ChangeResult, command: Command, wanted: ReplyContent | None) -> bytes:
     """Return the result of a command as JSON: the state, the changes or only the events, and warnings."""
     replica = result.replica
     if wanted is None:
@@ -52,9 +52,9 @@ async def write_command_reply(result: ChangeResult, command: Command, wanted: Re
         if warnings := [*find_command_warnings(result.before, command), *withdrawn]:
             reply["warnings"] = warnings
         shown: Plain = reply.get("nextState") or reply.get("changed") or {}
-        return _write_reply(reply, shown.get("stars", {}))
+        return _encode_reply(reply, shown.get("stars", {}))
 
-    return await _run_off_loop(replica, write)
+    return await _run_in_thread_if_large(replica, write)
 
 
 def _get_plain_state(result: ChangeResult) -> Plain:
@@ -62,12 +62,12 @@ def _get_plain_state(result: ChangeResult) -> Plain:
     return replica.mirror.to_plain() if result.state is replica.state else result.state.to_plain()
 
 
-async def _run_off_loop(replica: Replica, write: Callable[[], bytes]) -> bytes:
+async def _run_in_thread_if_large(replica: Replica, write: Callable[[], bytes]) -> bytes:
     """Return the result of `write`, called in a thread for a large universe."""
     return write() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(write)
 
 
-def _write_reply(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
+def _encode_reply(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
     if citations := extract_shared_citations(stars):
         reply["sources"] = citations
     return orjson.dumps(reply)

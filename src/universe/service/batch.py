@@ -78,7 +78,9 @@ class Batch:
             touched = merge_touched(touched, outcome.touched) if touched else outcome.touched
             kind = "continued" if index else "command"
             written = orjson.dumps(outcome.events)
-            entries.append(Entry.make_sealed(self._id, version, kind, orjson.dumps(command), written, self._at, author))
+            entries.append(
+                Entry.make_with_digest(self._id, version, kind, orjson.dumps(command), written, self._at, author)
+            )
         self._state, self._version = state, version
         self._steps.append(touched)
         self.entries += entries
@@ -94,7 +96,7 @@ class Batch:
         event = restore.make_event()
         written = orjson.dumps([event])
         self.entries.append(
-            Entry.make_sealed(self._id, self._version, "restore", restore.write_body(), written, self._at, author)
+            Entry.make_with_digest(self._id, self._version, "restore", restore.encode_body(), written, self._at, author)
         )
         self._steps.append(restore)
         return ChangeResult(self._version, after, [event], _list_all_touched(before, after), self._replica, before)

@@ -29,7 +29,7 @@ class Restore(NamedTuple):
         event: Event = {"type": "stateRestored", "reason": self.reason}
         return event if self.to_version is None else {**event, "toVersion": self.to_version}
 
-    def write_body(self) -> bytes:
+    def encode_body(self) -> bytes:
         """Return the body of the log entry."""
         return orjson.dumps({"reason": self.reason, "toVersion": self.to_version, "state": self.plain})
 
@@ -63,7 +63,7 @@ class ChangeRequest(NamedTuple):
     def compute_digest(self) -> bytes:
         """Return the digest of the request, to compare requests with the same idempotency key."""
         assert not isinstance(self.change, DeferredRestore)
-        content = self.change.write_body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
+        content = self.change.encode_body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
         return hashlib.blake2b(content, digest_size=16).digest()
 
 

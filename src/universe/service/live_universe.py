@@ -184,7 +184,7 @@ class LiveUniverse:
         assert request.key is not None
         if known := batch.find_result(request):
             return known
-        if use := await self._store.key(self.id, request.key):
+        if use := await self._store.find_key_use(self.id, request.key):
             check_same_request(use, request)
             raise RequestRepeated(use)
         return None
@@ -209,7 +209,7 @@ class LiveUniverse:
         version, plain = self.replica.version, self.replica.mirror.to_plain()
         try:
             state = await asyncio.to_thread(orjson.dumps, plain)
-            versions = await self._store.snapshot_versions(self.id)
+            versions = await self._store.list_snapshot_versions(self.id)
             keep = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[-2:]
             digest = Snapshot.compute_digest(self.id, version, state)
             await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep, made_at=self.made_at)

@@ -33,7 +33,7 @@ class Positions:
             while len(self._prepared) > _CACHED_UNIVERSES:
                 self._prepared.popitem(last=False)
         orrery = known[1]
-        return orrery.ids, await asyncio.to_thread(orrery.positions, time)
+        return orrery.ids, await asyncio.to_thread(orrery.compute_positions, time)
 
 
 def _make_orrery(stars: dict[str, Any]) -> "Orrery":

@@ -19,7 +19,7 @@ from universe.errors import MalformedRequest, did_you_mean
 from universe.service.changes import ChangeResult
 from universe.store.port import Entry, Record
 from universe.store.replica import Replica
-from universe.systems.time_scales import convert_tdb_to_utc
+from universe.systems.dates import convert_tdb_to_utc
 
 ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024
@@ -39,20 +39,20 @@ class StatePart(NamedTuple):
     fields: Collection[str] | None = None
 
 
-async def write_state(replica: Replica, state: State | None = None) -> bytes:
+async def encode_state(replica: Replica, state: State | None = None) -> bytes:
     """Return the state of the replica, or another state of it, as JSON."""
     if state is not None and state is not replica.state:
-        return await asyncio.to_thread(_write_plain_state, state)
+        return await asyncio.to_thread(_encode_plain_state, state)
     if replica.mirror.json_size <= INLINE_BYTES:
         return replica.mirror.to_json()
     return await asyncio.to_thread(orjson.dumps, replica.mirror.to_plain())
 
 
-def _write_plain_state(state: State) -> bytes:
+def _encode_plain_state(state: State) -> bytes:
     return orjson.dumps(state.to_plain())
 
 
-async def write_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
+async def encode_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
     """Return the result of a command as JSON."""
     events = orjson.dumps(result.events)
     changed = result.before, result.state, result.touched
@@ -67,7 +67,7 @@ async def write_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
         return b'{"events":%b,"version":%d%b}' % (events, result.version, more)
     if wanted == "changes":
         return orjson.dumps(list_changes(result) | ({"warnings": warnings} if warnings else {}))
-    state = await write_state(result.replica, result.state)
+    state = await encode_state(result.replica, result.state)
     return b'{"nextState":%b,"events":%b,"version":%d%b}' % (state, events, result.version, more)
 
 
@@ -103,7 +103,7 @@ def list_changes(result: ChangeResult) -> dict[str, Any]:
     }
 
 
-async def write_part(replica: Replica, part: StatePart) -> bytes:
+async def encode_part(replica: Replica, part: StatePart) -> bytes:
     """Return a part of a state as JSON. Raise MalformedRequest for an unknown field."""
     plain, version = replica.mirror.to_plain(), replica.version
     if part.ids is not None and len(part.ids) < _MAX_INLINE_IDS:
@@ -204,7 +204,7 @@ def describe_record(record: Record) -> dict[str, Any]:
     }
 
 
-async def write_record(record: Record, replica: Replica) -> bytes:
+async def encode_record(record: Record, replica: Replica) -> bytes:
     """Return a universe with its state as JSON."""
     facts = describe_record(record._replace(version=replica.version))
     if replica.mirror.json_size <= INLINE_BYTES:

@@ -41,10 +41,10 @@ class UniverseCache:
 
     async def read_record(self, universe_id: str) -> Record:
         """Return the record of a universe from the store. Raise UniverseNotFound with the nearest ids."""
-        record = await self._store.record(universe_id)
+        record = await self._store.read_record(universe_id)
         if record is None:
             self.drop(universe_id)
-            records = await self._store.records(limit=_SEARCHED_IDS)
+            records = await self._store.list_records(limit=_SEARCHED_IDS)
             nearest = find_nearest_entities(universe_id, {one.id: {"name": one.name} for one in records})
             raise UniverseNotFound(universe_id, [one.id for one in records[:_LISTED_IDS]], nearest)
         return record
@@ -71,7 +71,7 @@ class UniverseCache:
         live = self.cached.get(change.universe_id)
         if live is None or (change.version is not None and live.replica.version >= change.version):
             return
-        record = await self._store.record(change.universe_id)
+        record = await self._store.read_record(change.universe_id)
         if record is None or record.created_at != live.made_at:
             self.drop(change.universe_id)
         else:

@@ -97,11 +97,11 @@ class UniverseService:
         plain = {**plain, "stars": {key: mark_imported(body) for key, body in plain["stars"].items()}}
         return await self._create(name, plain, "create", universe_id, author)
 
-    async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         """Return records, newest first; with `before`, a creation time and an id, those before them."""
-        return await self.store.records(limit=limit, before=before)
+        return await self.store.list_records(limit=limit, before=before)
 
-    async def record(self, universe_id: str) -> Record:
+    async def read_record(self, universe_id: str) -> Record:
         """Return the record of a universe. Raise UniverseNotFound."""
         return await self._cache.read_record(universe_id)
 
@@ -118,7 +118,7 @@ class UniverseService:
 
     async def view(self, universe_id: str, version: int | None = None) -> UniverseView:
         """Return the universe, now or at a version. Raise UniverseNotFound, VersionNotFound or LogDamaged."""
-        record = await self.record(universe_id)
+        record = await self.read_record(universe_id)
         if version is not None and version != record.version:
             check_version(universe_id, version, record.version)
             return UniverseView(record, version, await self._cache.rebuild_at(universe_id, version))
@@ -127,10 +127,10 @@ class UniverseService:
             return UniverseView(record, version, await self._cache.rebuild_at(universe_id, version))
         return UniverseView(record._replace(version=live.replica.version), live.replica.version, live.replica)
 
-    async def history(self, universe_id: str, *, after: int = 0, limit: int = 100) -> list[Entry]:
+    async def read_history(self, universe_id: str, *, after: int = 0, limit: int = 100) -> list[Entry]:
         """Return entries of the log, in order. Raise UniverseNotFound."""
-        await self.record(universe_id)
-        return await self.store.entries(universe_id, after=after, limit=limit)
+        await self.read_record(universe_id)
+        return await self.store.read_entries(universe_id, after=after, limit=limit)
 
     async def send(
         self,
@@ -165,7 +165,7 @@ class UniverseService:
     ) -> None:
         """Rename a universe, or replace its state, or both. Raise as `rename` and `put` do, before any change."""
         title = check_name(name) if name is not None else None
-        record = await self.record(universe_id)
+        record = await self.read_record(universe_id)
         if state is not None:
             await self.put(universe_id, state, expected_version=expected_version, author=author)
         elif expected_version not in (None, record.version):
@@ -226,9 +226,9 @@ class UniverseService:
         return await self._create(title, plain, "branch", None, author)
 
     @asynccontextmanager
-    async def keep_live(self, universe_id: str) -> AsyncGenerator[LiveUniverse]:
+    async def keep_in_memory(self, universe_id: str) -> AsyncGenerator[LiveUniverse]:
         """Keep a universe in memory, for its feed, until the block ends. Raise UniverseNotFound."""
-        live = await self._cache.load_current(await self.record(universe_id))
+        live = await self._cache.load_current(await self.read_record(universe_id))
         live.subscribers += 1
         try:
             yield live
@@ -261,8 +261,8 @@ class UniverseService:
         if any(plain.values()):
             restore = Restore(plain, reason)
             events = orjson.dumps([restore.make_event()])
-            sealed = Entry.make_sealed(
-                universe_id, 1, "restore", restore.write_body(), events, at, self._check_author(author)
+            sealed = Entry.make_with_digest(
+                universe_id, 1, "restore", restore.encode_body(), events, at, self._check_author(author)
             )
             entries = [sealed]
         record = Record(universe_id, check_name(name), len(entries), at, at)
@@ -278,7 +278,7 @@ class UniverseService:
                 return await self._repeat_result(live, repeated.use)
             except UniverseNotFound:
                 self._cache.drop(universe_id)
-                await self.record(universe_id)  # raises unless a new universe has the same id
+                await self.read_record(universe_id)  # raises unless a new universe has the same id
         raise TooBusy(
             "This universe is deleted and created again all the time.", hint="Try again.", universeId=universe_id
         )
@@ -315,7 +315,7 @@ class UniverseService:
         return -1
 
     async def _follow_changes(self) -> None:
-        async for change in self.store.changes():
+        async for change in self.store.watch_changes():
             try:
                 await self._cache.follow(change)
                 for listener in list(self._listeners):

@@ -11,7 +11,7 @@ from universe.domain.state import Plain
 from universe.errors import LogDamaged, UniverseNotFound
 from universe.store.marks import Key, Loss, Mark, Marks
 from universe.store.port import Entry, Store
-from universe.store.replica import Replica, read_pages, rebuild_replica, run_offloaded
+from universe.store.replica import Replica, read_pages, rebuild_replica, run_in_thread_if_large
 
 Progress = Callable[[int, int], None]
 """A callback with the number of entries read and the total."""
@@ -58,12 +58,12 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
     Raise UniverseNotFound for a universe that neither the database nor the marks have.
     """
     known = await read_marks(store)  # before the log, which may grow meanwhile
-    record = await store.record(universe_id)
+    record = await store.read_record(universe_id)
     verdict = Verdict(universe_id)
     if record is None:
         _report_missing_universe(verdict, known)
         return verdict
-    waiting = [version for version in await store.snapshot_versions(universe_id) if version <= record.version]
+    waiting = [version for version in await store.list_snapshot_versions(universe_id) if version <= record.version]
     replica: Replica | None = Replica(universe_id)
     last, digest = 0, b""
     async for entries in read_pages(store, universe_id, upto=record.version):
@@ -75,8 +75,8 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
         verdict.entries = last
         if progress is not None:
             progress(last, record.version)
-    if beyond := await store.entries(universe_id, after=record.version, limit=1):
-        now = await store.record(universe_id)
+    if beyond := await store.read_entries(universe_id, after=record.version, limit=1):
+        now = await store.read_record(universe_id)
         if now is not None and now.version == record.version:
             verdict.add_problem(
                 beyond[0].version, f"the log has more entries, but the universe is at version {record.version}"
@@ -126,7 +126,7 @@ async def _report_lost_versions(store: Store, verdict: Verdict, known: Marks, ke
     if verdict.mark is not None and verdict.mark.version > verdict.head.version:
         losses.append(Loss(verdict.mark, verdict.head.version))
     elif verdict.mark is not None and verdict.mark.version:
-        entries = await store.entries(verdict.universe_id, after=verdict.mark.version - 1, limit=1)
+        entries = await store.read_entries(verdict.universe_id, after=verdict.mark.version - 1, limit=1)
         if entries and entries[0].digest.hex() != verdict.mark.digest:
             verdict.add_problem(verdict.mark.version, "the log has another entry than was written")
     if (earlier := _find_last_lost_mark(known, verdict.universe_id, key)) is not None:
@@ -153,7 +153,7 @@ async def _replay_entry(verdict: Verdict, replica: Replica | None, entry: Entry,
     if replica is None or entry.version != replica.version + 1:
         return None
     try:
-        await run_offloaded(len(entry.body), replica.apply_entries, [entry])
+        await run_in_thread_if_large(len(entry.body), replica.apply_entries, [entry])
     except LogDamaged as exc:
         verdict.add_problem(entry.version, exc.message)
         return None
@@ -162,14 +162,14 @@ async def _replay_entry(verdict: Verdict, replica: Replica | None, entry: Entry,
 
 async def _compare_snapshot(store: Store, verdict: Verdict, replica: Replica | None, version: int) -> Replica | None:
     """Compare a snapshot with the replica; return the replica, or one made from the snapshot after damage."""
-    snapshot = await store.snapshot(verdict.universe_id, version)
+    snapshot = await store.find_snapshot(verdict.universe_id, version)
     if snapshot is None or snapshot.version != version:
         return replica  # deleted meanwhile
     verdict.snapshots += 1
     if not snapshot.is_intact(verdict.universe_id):
         verdict.add_problem(version, "the snapshot differs from what was written")
         return replica
-    plain: Plain = await run_offloaded(len(snapshot.state), orjson.loads, snapshot.state)
+    plain: Plain = await run_in_thread_if_large(len(snapshot.state), orjson.loads, snapshot.state)
     if replica is None:
         return (await rebuild_replica(store, verdict.universe_id, version)) if version else None
     if plain != replica.mirror.to_plain():

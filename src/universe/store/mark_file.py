@@ -80,7 +80,7 @@ class MarkFile:
         ]
         self._append_lines(lines)
 
-    def note_heads(self, heads: Iterable[Head]) -> None:
+    def schedule_marks(self, heads: Iterable[Head]) -> None:
         """Schedule marks for these committed versions."""
         with self._lock:
             self._pending.update((head.key, head) for head in heads)

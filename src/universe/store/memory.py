@@ -61,11 +61,11 @@ class MemoryStore:
             self._broadcast.publish(Change(universe_id, None))
         return deleted
 
-    async def record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> Record | None:
         stored = self._universes.get(universe_id)
         return stored.record if stored else None
 
-    async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         newest = sorted((stored.record for stored in self._universes.values()), key=_sort_key, reverse=True)
         return [record for record in newest if before is None or _sort_key(record) < before][:limit]
 
@@ -88,22 +88,22 @@ class MemoryStore:
         stored.record = stored.record._replace(version=entries[-1].version, updated_at=entries[-1].at)
         self._broadcast.publish(Change(universe_id, entries[-1].version))
 
-    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         stored = self._universes.get(universe_id)
         first = max(after, 0)
         last = first + limit if upto is None else min(upto, first + limit)
         return stored.log[first:last] if stored else []
 
-    async def key(self, universe_id: str, key: str) -> KeyUse | None:
+    async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         stored = self._universes.get(universe_id)
         return stored.keys.get(key) if stored else None
 
-    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         stored = self._universes.get(universe_id)
         versions = [version for version in (stored.snapshots if stored else ()) if upto is None or version <= upto]
         return stored.snapshots[max(versions)] if stored and versions else None
 
-    async def snapshot_versions(self, universe_id: str) -> list[int]:
+    async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         stored = self._universes.get(universe_id)
         return sorted(stored.snapshots) if stored else []
 
@@ -118,14 +118,14 @@ class MemoryStore:
                     version: one for version, one in stored.snapshots.items() if version in (*keep, snapshot.version)
                 }
 
-    async def heads(self) -> list[Head]:
+    async def list_heads(self) -> list[Head]:
         return [
             Head(key, stored.record.created_at, stored.record.version, stored.log[-1].digest if stored.log else b"")
             for key, stored in self._universes.items()
         ]
 
-    def changes(self) -> AsyncIterator[Change]:
-        return self._broadcast.changes()
+    def watch_changes(self) -> AsyncIterator[Change]:
+        return self._broadcast.watch_changes()
 
 
 def _sort_key(record: Record) -> tuple[str, str]:

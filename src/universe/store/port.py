@@ -42,7 +42,7 @@ class Entry(NamedTuple):
     author: str | None = None
 
     @classmethod
-    def make_sealed(
+    def make_with_digest(
         cls,
         universe_id: str,
         version: int,
@@ -145,11 +145,11 @@ class Store(Protocol):
         """Delete a universe with its log. Return False if there is no such universe."""
         ...
 
-    async def record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> Record | None:
         """Return the record of a universe, or None."""
         ...
 
-    async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         """Return records, newest first; with `before`, a creation time and an id, those before them."""
         ...
 
@@ -169,22 +169,22 @@ class Store(Protocol):
         """
         ...
 
-    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         """Return entries with versions above `after`, in order, without a check for damage.
 
         Return fewer than `limit` if they are large, but at least one if there is one.
         """
         ...
 
-    async def key(self, universe_id: str, key: str) -> KeyUse | None:
+    async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         """Return the use of an idempotency key, or None."""
         ...
 
-    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         """Return the latest snapshot, or the latest at or before the version `upto`; None if there is none."""
         ...
 
-    async def snapshot_versions(self, universe_id: str) -> list[int]:
+    async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         """Return the versions of the snapshots of a universe, in order."""
         ...
 
@@ -194,11 +194,11 @@ class Store(Protocol):
         """Add a snapshot and, if `keep` names any, delete all others but those. Skip another universe."""
         ...
 
-    async def heads(self) -> list[Head]:
+    async def list_heads(self) -> list[Head]:
         """Return the last entry of every log."""
         ...
 
-    def changes(self) -> AsyncIterator[Change]:
+    def watch_changes(self) -> AsyncIterator[Change]:
         """Yield changes by all processes from now on, until the store is closed. None is lost; some may come twice."""
         ...
 
@@ -219,7 +219,7 @@ class ChangeBroadcast:
         for queue in self._queues:
             queue.put_nowait(None)
 
-    async def changes(self) -> AsyncIterator[Change]:
+    async def watch_changes(self) -> AsyncIterator[Change]:
         """Yield changes from now on until `close` is called."""
         queue: asyncio.Queue[Change | None] = asyncio.Queue()
         self._queues.add(queue)

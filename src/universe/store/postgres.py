@@ -137,7 +137,7 @@ class PostgresStore:
                 await migrate(connection)
             if self.marks is not None:
                 known = await asyncio.to_thread(self.marks.read_marks)
-                await asyncio.to_thread(self.marks.reconcile, known, await self.heads())
+                await asyncio.to_thread(self.marks.reconcile, known, await self.list_heads())
             await self._listener.start()
         except BaseException:
             await self.close()
@@ -171,16 +171,16 @@ class PostgresStore:
         return bool(await self._fetch_rows(_RENAME, _to_storable_text(universe_id), name, at))
 
     async def delete(self, universe_id: str) -> bool:
-        record = await self.record(universe_id) if self.marks is not None else None
+        record = await self.read_record(universe_id) if self.marks is not None else None
         if record is not None and self.marks is not None:
             self.marks.mark_deleted(universe_id, record.created_at)
         return bool(await self._fetch_rows(_DELETE, _to_storable_text(universe_id)))
 
-    async def record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> Record | None:
         rows = await self._fetch_rows(_RECORD, _to_storable_text(universe_id))
         return Record(*rows[0]) if rows else None
 
-    async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         statement = _RECORDS if before is None else _RECORDS_BEFORE
         rows = await self._fetch_rows(statement, min(limit, _LARGEST_VERSION), *map(_to_storable_text, before or ()))
         return [Record(*row) for row in rows]
@@ -209,12 +209,12 @@ class PostgresStore:
             made_at,
         )
         if not moved:
-            record = await self.record(universe_id)
+            record = await self.read_record(universe_id)
             is_there = record is not None and made_at in (None, record.created_at)
             raise Superseded(record.version) if record and is_there else UniverseNotFound(universe_id)
         self._note_head(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
 
-    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         last = _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         most = min(limit, _LARGEST_VERSION)
         rows = await self._fetch_rows(
@@ -222,34 +222,34 @@ class PostgresStore:
         )
         return [Entry(*row) for row in rows]
 
-    async def key(self, universe_id: str, key: str) -> KeyUse | None:
+    async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         rows = await self._fetch_rows(_KEY, _to_storable_text(universe_id), _hash_key(key))
         return KeyUse(key, *rows[0]) if rows else None
 
-    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         rows = await self._fetch_rows(
             _SNAPSHOT, _to_storable_text(universe_id), _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         )
         return Snapshot(*rows[0]) if rows else None
 
-    async def snapshot_versions(self, universe_id: str) -> list[int]:
+    async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         return [version for (version,) in await self._fetch_rows(_SNAPSHOT_VERSIONS, _to_storable_text(universe_id))]
 
     async def put_snapshot(
         self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
     ) -> None:
-        kept = [*keep, snapshot.version] if keep else []
-        await self._fetch_rows(_PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept, made_at)
+        kept_versions = [*keep, snapshot.version] if keep else []
+        await self._fetch_rows(_PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept_versions, made_at)
 
-    async def heads(self) -> list[Head]:
+    async def list_heads(self) -> list[Head]:
         return [Head(*row) for row in await self._fetch_rows(_HEADS)]
 
-    def changes(self) -> AsyncIterator[Change]:
-        return self._listener.changes()
+    def watch_changes(self) -> AsyncIterator[Change]:
+        return self._listener.watch_changes()
 
     def _note_head(self, head: Head) -> None:
         if self.marks is not None:
-            self.marks.note_heads([head])
+            self.marks.schedule_marks([head])
 
     async def _fetch_rows(self, statement: str, *values: Any) -> list[Any]:
         async with self._database.connection() as connection:

@@ -46,7 +46,7 @@ class Listener:
         """Connect and listen to every change from now on. Raise StoreUnavailable."""
         self._known = await self._listen()
         self._handle_early_notifications()
-        self._supervision = asyncio.create_task(self._supervise())
+        self._supervision = asyncio.create_task(self._supervise_connection())
 
     async def stop(self) -> None:
         """Disconnect and end all iterations over `changes`."""
@@ -57,14 +57,14 @@ class Listener:
         self._disconnect()
         self._broadcast.close()
 
-    async def changes(self) -> AsyncIterator[Change]:
+    async def watch_changes(self) -> AsyncIterator[Change]:
         """Yield changes from now on until the listener stops. Raise StoreUnavailable if it has not started."""
         if self._supervision is None:
             raise make_closed_error()
-        async for change in self._broadcast.changes():
+        async for change in self._broadcast.watch_changes():
             yield change
 
-    async def _supervise(self) -> None:
+    async def _supervise_connection(self) -> None:
         while True:
             try:
                 async with asyncio.timeout(_BEAT_S):

@@ -123,11 +123,11 @@ class SqliteStore:
             self._publish(Change(universe_id, None))
         return deleted
 
-    async def record(self, universe_id: str) -> Record | None:
+    async def read_record(self, universe_id: str) -> Record | None:
         rows = await self._read("SELECT * FROM universes WHERE id = ?", (universe_id,))
         return Record(*rows[0]) if rows else None
 
-    async def records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
+    async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         sql = "SELECT * FROM universes WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?"
         return [Record(*row) for row in await self._read(sql, (*(before or _LIST_START), limit))]
 
@@ -150,7 +150,7 @@ class SqliteStore:
         await self._write(work)
         self._publish(Change(universe_id, entries[-1].version))
 
-    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         sql = (  # a damaged database may have text in the place of bytes
             "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB), "
             "CAST(author AS TEXT) "
@@ -163,12 +163,12 @@ class SqliteStore:
         rows = await self._read(sql, (universe_id, max(after, 0), _limit_version(upto), limit, PAGE_BYTES))
         return [Entry(*row) for row in rows]
 
-    async def key(self, universe_id: str, key: str) -> KeyUse | None:
+    async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         sql = "SELECT key, request, first, last FROM keys WHERE universe_id = ? AND key = ?"
         rows = await self._read(sql, (universe_id, key))
         return KeyUse(*rows[0]) if rows else None
 
-    async def snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         sql = (
             "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots "
             "WHERE universe_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
@@ -176,7 +176,7 @@ class SqliteStore:
         rows = await self._read(sql, (universe_id, _limit_version(upto)))
         return Snapshot(*rows[0]) if rows else None
 
-    async def snapshot_versions(self, universe_id: str) -> list[int]:
+    async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         sql = "SELECT version FROM snapshots WHERE universe_id = ? ORDER BY version"
         return [version for (version,) in await self._read(sql, (universe_id,))]
 
@@ -189,18 +189,18 @@ class SqliteStore:
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
             if keep:
-                kept = json.dumps([*keep, snapshot.version])
+                kept_versions = json.dumps([*keep, snapshot.version])
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
-                connection.execute(sql, (universe_id, kept))
+                connection.execute(sql, (universe_id, kept_versions))
 
         if _is_valid_text(universe_id):
             await self._write(write_snapshot)
 
-    async def heads(self) -> list[Head]:
+    async def list_heads(self) -> list[Head]:
         return [Head(*row) for row in await self._read(HEADS, ())]
 
-    def changes(self) -> AsyncIterator[Change]:
-        return self._broadcast.changes()
+    def watch_changes(self) -> AsyncIterator[Change]:
+        return self._broadcast.watch_changes()
 
     def _reconcile_marks(self, connection: sqlite3.Connection) -> None:
         """Compare the marks with the logs, which are read after them."""
@@ -213,7 +213,7 @@ class SqliteStore:
     def _note_heads(self, committed: list[Any]) -> None:
         """Mark the versions that were committed."""
         if self.marks is not None:
-            self.marks.note_heads([one for one in committed if isinstance(one, Head)])
+            self.marks.schedule_marks([one for one in committed if isinstance(one, Head)])
 
     def _publish(self, change: Change) -> None:
         """Publish a change and record its version, so that polling does not publish it again."""

@@ -1,4 +1,4 @@
-"""Real systems to start a universe from, every number with the paper it came from."""
+"""Real systems to start a universe from, every number with its paper."""
 
 from universe.systems.catalogue import SystemNotFound, list_system_names, load_system
 

@@ -1,14 +1,21 @@
-"""From the facts of a system to the bodies of a state: orbits in both ways of moving, physical values, sources."""
+"""Bodies of a state from the data of a system: true orbits, compatible orbits, physical values and sources.
 
+A compatible orbit is the same ellipse as the true orbit, traversed at the mean rate. Both positions agree at time 0 and
+after each period; in between they differ by at most about twice the eccentricity, in radians.
+"""
+
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+import numpy as np
+
+from universe.orbits.anomaly import solve_kepler
 from universe.orbits.grouping import compute_orbited_masses
-from universe.orbits.units import SOLAR_MASS_IN_KG, convert
-from universe.systems.compatible_fields import compute_compatible_fields
-from universe.systems.elements import Facts, Moment, Orbit, compute_orbit, find_sorting_period
-from universe.systems.frames import rotation_from_sky
-from universe.systems.vectors import find_state_vector
+from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
+from universe.systems.frames import Rotation, Vector, compute_plane_vectors, make_sky_rotation
+from universe.systems.state_vectors import find_state_vector
+from universe.systems.stated_orbits import ConversionTarget, Facts, Orbit, compute_orbit, find_sorting_period
 
 GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
@@ -26,10 +33,10 @@ _FOLLOWS: Final[dict[str, tuple[str, ...]]] = {
     "kepler.meanAnomaly": ("orbitalPhase",),
     "kepler.period": ("orbitalSpeed",),
 }
-"""Which fields are worked out from a field that a paper states."""
+"""The fields that are computed from each stated field."""
 _STATED: Final = ("massIs", "radiusIs", "teffKelvin", "luminositySolar", "note")
 _POLE_SIGNS: Final = {"towards-us": 1.0, "away-from-us": -1.0}
-"""Where the pole of the plane of the sky points: transit data here count towards us, orbits seen on the sky away."""
+"""The direction of the pole of the sky plane: towards us for transit data, away for visual orbits."""
 _VECTOR: Final = ("epoch", "position", "velocity", "mass")
 _DERIVED_AXIS: Final = ("kepler.semiMajorAxis", *_FOLLOWS["kepler.semiMajorAxis"])
 
@@ -39,13 +46,13 @@ def make_bodies(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
     facts_of = {facts["id"]: facts for facts in system["bodies"]}
     masses = {body_id: _read_mass(facts) for body_id, facts in facts_of.items()}
     plane = system.get("skyPlane", {"inclinationDeg": 0.0, "nodeDeg": 0.0})
-    sky = rotation_from_sky(plane["inclinationDeg"], plane["nodeDeg"])
+    sky = make_sky_rotation(plane["inclinationDeg"], plane["nodeDeg"])
     orbited = _compute_orbited_masses(facts_of, masses)
     bodies: dict[str, dict[str, Any]] = {}
     for body_id, facts in facts_of.items():
         orbit = None
         if facts["parent"]:
-            orbit = compute_orbit(facts["orbit"], Moment(julian_date, sky, orbited[body_id]))
+            orbit = compute_orbit(facts["orbit"], ConversionTarget(julian_date, sky, orbited[body_id]))
         body = _make_body(facts, masses[body_id], orbit, system, julian_date)
         body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
         cites = facts["cites"]
@@ -65,7 +72,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
         "name": facts["name"],
         "bodyType": facts["bodyType"],
         "mass": mass,
-        "radius": convert(radius_km, "km", "au") * system["displayMagnification"],
+        "radius": convert_unit(radius_km, "km", "au") * system["displayMagnification"],
         "color": facts["color"],
         "parentId": facts["parent"],
         **(compute_compatible_fields(orbit) if orbit else still),
@@ -88,16 +95,16 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
 
 
 def _compute_observer_direction(system: Facts) -> dict[str, Any]:
-    """Return the unit vector from the system towards us in the reference frame, where the sky is known."""
+    """Return the unit vector from the system towards us in the reference frame, if it is known."""
     if "skyPlane" not in system:
         return {}
     plane = system["skyPlane"]
-    pole = rotation_from_sky(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
+    pole = make_sky_rotation(plane["inclinationDeg"], plane["nodeDeg"])[:, 2] * _POLE_SIGNS[plane["poleIs"]]
     return {"towardsObserver": [round(float(part), 15) + 0.0 for part in pole]}
 
 
 def _describe_elements(orbit: Orbit, facts: Facts) -> dict[str, Any]:
-    """Return what there is to know about the elements: what is unknown, the source's omega, how good they are."""
+    """Return facts about the elements: unknown ones, the omega of the source, and their accuracy."""
     unknown = {
         "kepler.eccentricity": orbit.eccentricity is None,
         "kepler.inclination": orbit.plane is None,
@@ -181,11 +188,52 @@ def _compute_orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, 
 def _read_mass(facts: Facts) -> float:
     if "massGmKm3PerS2" in facts:
         return facts["massGmKm3PerS2"] / GM_SUN
-    return facts["massSolar"] if "massSolar" in facts else convert(facts["massEarth"], "earth_mass", "solar_mass")
+    return facts["massSolar"] if "massSolar" in facts else convert_unit(facts["massEarth"], "earth_mass", "solar_mass")
 
 
 def _read_radius_km(facts: Facts) -> float:
     if "radiusKm" in facts:
         return facts["radiusKm"]
     unit = "solar_radius" if "radiusSolar" in facts else "earth_radius"
-    return convert(facts["radiusSolar" if unit == "solar_radius" else "radiusEarth"], unit, "km")
+    return convert_unit(facts["radiusSolar" if unit == "solar_radius" else "radiusEarth"], unit, "km")
+
+
+def compute_compatible_fields(orbit: Orbit) -> dict[str, Any]:
+    """Return the orbital fields of a body, in scene units of one AU and simulation seconds of one day."""
+    eccentricity = orbit.eccentricity or 0.0
+    inclination, node = orbit.plane or (0.0, 0.0)
+    to_periapsis, to_side = (
+        _convert_to_scene(vector) for vector in compute_plane_vectors(inclination, node, orbit.periapsis or 0.0)
+    )
+    eccentric = solve_kepler(math.radians(orbit.mean_anomaly), eccentricity).item()
+    to_centre = -orbit.semi_major_axis * eccentricity * to_periapsis
+    turns = _compute_turns(np.column_stack([to_periapsis, np.cross(to_side, to_periapsis), to_side]))
+    return {
+        "orbitalDistance": orbit.semi_major_axis,
+        "orbitalSpeed": 360 / orbit.period,
+        "orbitalPhase": _convert_to_degrees(eccentric) % 360,
+        "semiMajorAxis": orbit.semi_major_axis,
+        **({} if orbit.eccentricity is None else {"eccentricity": eccentricity}),
+        **{f"orbitOffset{axis}": float(shift) + 0.0 for axis, shift in zip("XYZ", to_centre, strict=True)},
+        **({f"orbitRot{axis}": turn for axis, turn in zip("XYZ", turns, strict=True)} if orbit.plane else {}),
+    }
+
+
+def _convert_to_scene(vector: Vector) -> Vector:
+    """Convert to the scene, where Y is up: y of the reference plane is z of the scene."""
+    return vector[[0, 2, 1]]
+
+
+def _compute_turns(matrix: Rotation) -> tuple[float, float, float]:
+    """Return the degrees about X, Y and Z that make up a rotation, applied about Z first and X last."""
+    cosine = math.hypot(matrix[0, 0], matrix[0, 1])
+    about_y = math.atan2(matrix[0, 2], cosine)
+    if cosine < 1e-12:  # X and Z rotate about the same axis, so one of them is enough
+        return _convert_to_degrees(math.atan2(matrix[2, 1], matrix[1, 1])), _convert_to_degrees(about_y), 0.0
+    about_x = math.atan2(-matrix[1, 2], matrix[2, 2])
+    about_z = math.atan2(-matrix[0, 1], matrix[0, 0])
+    return _convert_to_degrees(about_x), _convert_to_degrees(about_y), _convert_to_degrees(about_z)
+
+
+def _convert_to_degrees(radians: float) -> float:
+    return round(math.degrees(radians), _DECIMALS) + 0.0

@@ -1,11 +1,11 @@
-"""The systems there are, by name, and a universe's state made of one of them."""
+"""The catalogue of real systems, and the state of a universe with one of them."""
 
 import json
 from datetime import date, datetime
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from universe.systems.dates import check_date_range
+from universe.systems.dates import convert_date_in_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
@@ -31,19 +31,19 @@ def list_system_names() -> list[str]:
 def load_system(name: str, *, at: date | datetime | float | None = None) -> dict[str, Any]:
     """Return the state of a universe that holds one real system: 9 keys, time 0, in AU, days and solar masses.
 
-    Upper and lower case count as one in the name. Time 0 is J2000.0 for the Solar System, or the date `at` from 1800
+    The case of the name does not matter. Time 0 is J2000.0 for the Solar System, or the date `at` from 1800
     to 2050: a UTC date (a date is its midnight) or a number, the Julian date in TDB. The other systems have the
     instant their paper chose. `physical.epochJulianDate` of every body states time 0 in TDB. The same arguments always
     give an equal state.
 
-    Raise SystemNotFound for a name that is not in `names()`, and InvalidInput for a date that is not available.
+    Raise SystemNotFound for an unknown name, and InvalidInput for a date that is not available.
     """
     if name.lower() not in _NAMES:
         raise SystemNotFound(name)
     name = name.lower()
     system = read_system(name)
     julian_date = _choose_julian_date(name, system, at)
-    from universe.systems.bodies import make_bodies  # numpy, which listing the names needs not
+    from universe.systems.bodies import make_bodies  # imports numpy, which the list of names does not need
 
     bodies = make_bodies(system, julian_date)
     return {
@@ -60,7 +60,7 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> dict
 
 
 def read_system(name: str) -> dict[str, Any]:
-    """Return the shipped data of a system of `names()`."""
+    """Return the shipped data of a system."""
     text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
     return cast("dict[str, Any]", json.loads(text))
 
@@ -75,4 +75,4 @@ def _choose_julian_date(name: str, system: dict[str, Any], at: date | datetime |
             argument="at",
             allowed="none",
         )
-    return check_date_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))
+    return convert_date_in_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))

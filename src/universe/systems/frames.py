@@ -1,7 +1,7 @@
-"""How an orbit lies in space: between angles and directions, and from the frame of a paper to the scene's.
+"""Orientation of orbits: angles, directions, and rotations between frames.
 
 All frames are right-handed with z as the pole. The scene's frame has the reference plane of its system as the
-(x, y) plane; only at the very end, in `compatible`, do y and z change places because the scene's Y is up.
+(x, y) plane; y and z are exchanged only in `compute_compatible_fields`, because Y is up in the scene.
 """
 
 import math
@@ -20,7 +20,7 @@ _OBLIQUITY: Final = 84381.448 / 3600
 
 def compute_plane_vectors(inclination: float, node: float, periapsis: float) -> tuple[Vector, Vector]:
     """Return unit vectors of an orbit from its angles in degrees: to the periapsis, and 90 degrees ahead."""
-    orbit = _rotation_about_z(node) @ _rotation_about_x(inclination) @ _rotation_about_z(periapsis)
+    orbit = _make_z_rotation(node) @ _make_x_rotation(inclination) @ _make_z_rotation(periapsis)
     return orbit[:, 0], orbit[:, 1]
 
 
@@ -43,21 +43,21 @@ def rotate_angles(frame: Rotation, inclination: float, node: float, periapsis: f
     return compute_angles(frame @ to_periapsis, frame @ to_side)
 
 
-def rotation_from_sky(inclination: float, node: float) -> Rotation:
+def make_sky_rotation(inclination: float, node: float) -> Rotation:
     """Return the rotation from the plane of the sky to the plane with this inclination and node."""
-    return _rotation_about_x(-inclination) @ _rotation_about_z(-node)
+    return _make_x_rotation(-inclination) @ _make_z_rotation(-node)
 
 
-def rotation_from_equator(pole_ra: float, pole_dec: float) -> Rotation:
+def make_equator_rotation(pole_ra: float, pole_dec: float) -> Rotation:
     """Return the rotation from a body's equator, counted from its node on the Earth's, to the ecliptic of J2000."""
-    return _rotation_about_x(-_OBLIQUITY) @ _rotation_about_z(pole_ra + 90) @ _rotation_about_x(90 - pole_dec)
+    return _make_x_rotation(-_OBLIQUITY) @ _make_z_rotation(pole_ra + 90) @ _make_x_rotation(90 - pole_dec)
 
 
-def _rotation_about_x(degrees: float) -> Rotation:
+def _make_x_rotation(degrees: float) -> Rotation:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[1.0, 0.0, 0.0], [0.0, cos, -sin], [0.0, sin, cos]])
 
 
-def _rotation_about_z(degrees: float) -> Rotation:
+def _make_z_rotation(degrees: float) -> Rotation:
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from universe.terminal.text import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console, print_paragraph
 
 _ORIGINS: Final = {
     "create": "when the universe was created",
@@ -83,12 +83,12 @@ def _list_source_paragraphs(source: Mapping[str, Any]) -> Iterator[tuple[str, st
     title = escape_text(source.get("title") or source["id"])
     kind = "computation" if source.get("computed") is True else "paper"
     yield kind, f"{escape_text(named)}{year}{': ' if named else ''}{title}"
-    places = [escape_text(str(source["venue"]))] if source.get("venue") else []
-    places += [f"{name}:{escape_text(str(source[name]))}" for name in ("doi", "arxiv") if source.get(name)]
+    identifiers = [escape_text(str(source["venue"]))] if source.get("venue") else []
+    identifiers += [f"{name}:{escape_text(str(source[name]))}" for name in ("doi", "arxiv") if source.get(name)]
     if not source.get("doi") and source.get("url"):
-        places.append(escape_text(str(source["url"])))
-    if places:
-        yield "", ", ".join(places)
+        identifiers.append(escape_text(str(source["url"])))
+    if identifiers:
+        yield "", ", ".join(identifiers)
     yield from _list_location_paragraphs(source.get("location"))
     if source.get("dataFile") and not source.get("computed"):
         yield "location", "not recorded: the data file names the publication, not the table or page"

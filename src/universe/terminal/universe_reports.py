@@ -11,7 +11,7 @@ from universe.claims import TextOf
 from universe.domain.units import get_unit, is_astronomical
 from universe.provenance.value_status import get_value_status
 from universe.store.log_verification import Verdict
-from universe.terminal.text import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console, print_paragraph
 from uraniborg.kernel.logging import printable
 from uraniborg.kernel.text import plural
 
@@ -38,11 +38,11 @@ _SIGNS: Final = {
 }
 
 
-def print_created(made: dict[str, Any]) -> None:
+def print_new_universe(created: dict[str, Any]) -> None:
     """Print the name, size and id of a new universe."""
     console = make_console()
-    name, bodies = escape_text(made["name"]), _count_bodies(made["bodies"])
-    console.print(f"Created [bold]{name}[/bold] with {bodies}: {escape_text(made['id'])}")
+    name, bodies = escape_text(created["name"]), _format_body_count(created["bodies"])
+    console.print(f"Created [bold]{name}[/bold] with {bodies}: {escape_text(created['id'])}")
 
 
 def print_universe_list(found: list[dict[str, Any]]) -> None:
@@ -101,7 +101,7 @@ def _format_reason(entry: dict[str, Any]) -> str:
     return f": {escape_text(reason)}" if isinstance(reason, str) and reason else ""
 
 
-def _count_bodies(count: int) -> str:
+def _format_body_count(count: int) -> str:
     return plural(count, "body", "bodies")
 
 
@@ -125,12 +125,12 @@ def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time:
         kind: len(plain[kind]) for kind in ("groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae")
     }
     counted = [f"{count:,} {kind}" for kind, count in others.items() if count]
-    console.print(_count_bodies(len(plain["stars"])) + "".join(f", {one}" for one in counted))
+    console.print(_format_body_count(len(plain["stars"])) + "".join(f", {one}" for one in counted))
     stray = [key for key, body in plain["stars"].items() if body["parentId"] and body["parentId"] not in plain["stars"]]
     if stray:
         named = ", ".join(escape_text(key) for key in stray[:5])
         console.print(
-            f"[yellow]{_count_bodies(len(stray))} whose parent does not exist[/yellow], not in the tree: {named}"
+            f"[yellow]{_format_body_count(len(stray))} whose parent does not exist[/yellow], not in the tree: {named}"
         )
 
 

@@ -1,4 +1,4 @@
-"""The command that sets a value from the row that states it."""
+"""Commands that set a value from a table row."""
 
 from typing import Any, Final
 

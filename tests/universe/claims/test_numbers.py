@@ -1,4 +1,4 @@
-"""Numbers as papers write them."""
+"""Parsing of numbers in papers."""
 
 from decimal import Decimal
 
@@ -68,7 +68,7 @@ def test_a_number_is_read_once_with_its_uncertainty_and_power(written: str, valu
         "",
     ],
 )
-def test_names_indices_exponents_ratios_and_unclear_decimals_are_no_numbers(text: str) -> None:
+def test_names_indices_exponents_ratios_and_unclear_decimals_are_not_numbers(text: str) -> None:
     assert read(text) == []
 
 
@@ -98,9 +98,7 @@ def test_42_is_not_read_from_longer_numbers() -> None:
 
 
 @given(st.decimals(-(10**6), 10**6, places=4, allow_nan=False), st.decimals(0, 10, places=4, allow_nan=False))
-def test_a_number_with_an_uncertainty_is_read_back_whatever_markup_it_is_written_in(
-    number: Decimal, error: Decimal
-) -> None:
+def test_a_number_with_an_uncertainty_is_parsed_in_every_markup(number: Decimal, error: Decimal) -> None:
     value = float(number)
     minus = f"{number}".replace("-", "−")
     for written in (

@@ -1,4 +1,4 @@
-"""Whether a location contains the number that a body carries."""
+"""Checks of values against the locations of their sources."""
 
 from decimal import Decimal
 from typing import Any, Final
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, check_claim, read_statement
-from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert
+from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert_unit
 
 E: Final[dict[str, Any]] = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
 D: Final[dict[str, Any]] = {"id": "trappist-1-d", "name": "TRAPPIST-1 d"}
@@ -159,7 +159,7 @@ def test_the_earth_of_a_unit_is_not_the_body_earth() -> None:
     assert status(passage, 0.107 * EARTH_MASS, body=mars, title="Planets").status == SUPPORTED
 
 
-def test_an_eccentricity_has_no_unit_and_a_field_of_ones_own_may_have_any() -> None:
+def test_an_eccentricity_has_no_unit_and_a_custom_field_may_have_any() -> None:
     location = {"table": "1", "header": ["planet", "eccentricity"], "row": ["TRAPPIST-1 e", "0.0051 AU"]}
     assert status(location, 0.0051, field="kepler.eccentricity").status == UNVERIFIED
     own = {"table": "1", "header": ["planet", "surface temperature [K]"], "row": ["TRAPPIST-1 e", "251"]}
@@ -193,7 +193,7 @@ def test_other_fields_and_units_are_converted(field: str, header: str, cell: str
 
 def test_a_radius_that_is_drawn_larger_is_compared_in_its_real_size() -> None:
     body = {**E, "physical": {"displayMagnification": 5}}
-    drawn = 5 * convert(0.920, "earth_radius", "au")
+    drawn = 5 * convert_unit(0.920, "earth_radius", "au")
     assert status(BY_BODY, drawn, field="radius", body=body).status == SUPPORTED
     assert status(BY_BODY, drawn / 5, field="radius", body=body).status == UNVERIFIED
 
@@ -266,7 +266,7 @@ def test_rows_of_latex_tables_and_of_pages_without_bars_are_found_too() -> None:
     st.sampled_from([("M⊕", "earth_mass"), ("$M_\\odot$", "solar_mass"), ("M_{Jup}", "jupiter_mass"), ("kg", "kg")]),
     st.booleans(),
 )
-def test_what_a_location_states_is_supported_by_it_and_the_double_of_it_is_not(
+def test_a_location_supports_its_stated_value_and_not_its_double(
     number: Decimal, form: str, unit: tuple[str, str], by_body: bool
 ) -> None:
     cell, label = form.format(number), f"mass [{unit[0]}]"
@@ -277,7 +277,7 @@ def test_what_a_location_states_is_supported_by_it_and_the_double_of_it_is_not(
     )
     stated = read_statement(location, "mass", body=E, title=TITLE)
     assert not isinstance(stated, str)
-    assert stated.value == pytest.approx(convert(float(number), unit[1], "solar_mass"))
+    assert stated.value == pytest.approx(convert_unit(float(number), unit[1], "solar_mass"))
     assert status(location, stated.value).status == SUPPORTED
     assert status(location, stated.value * 2).status == UNVERIFIED
     assert status(location, stated.value, body=D).status == UNVERIFIED

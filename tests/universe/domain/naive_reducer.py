@@ -1,4 +1,4 @@
-"""The rules of the 25 commands, written a second time: as plainly as can be, on a copy of the whole state."""
+"""A second, naive implementation of the 25 commands on a copy of the whole state."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -7,7 +7,7 @@ from typing import Any, Final
 Json = dict[str, Any]
 
 
-def naive(state: Json, command: Json) -> tuple[Json, list[Json], bool]:
+def reduce_naively(state: Json, command: Json) -> tuple[Json, list[Json], bool]:
     """The state after the command, what happened, and whether it was refused. Circles are let in."""
     after = deepcopy(state)
     given = deepcopy(command)
@@ -79,7 +79,7 @@ def _attach_star(state: Json, command: Json) -> Answer:
     child, parent, stars = command["childId"], command["parentId"], state["stars"]
     if child not in stars or parent not in stars:
         return _Refused("attachFailed", reason="notFound", childId=child, parentId=parent)
-    if child in line_above(parent, stars, "parentId"):
+    if child in list_ancestors(parent, stars, "parentId"):
         return _Refused("attachFailed", reason="cycle", childId=child, parentId=parent)
     old = stars[child]["parentId"]
     if old in stars:
@@ -169,7 +169,7 @@ def _move_to_group(state: Json, command: Json) -> Answer:
     child, kind, target, groups = command["childId"], command["childType"], command["targetGroupId"], state["groups"]
     if target is not None and target not in groups:
         return _Refused("groupNotFound", id=target)
-    if target is not None and kind == "group" and child in line_above(target, groups, "parentGroupId"):
+    if target is not None and kind == "group" and child in list_ancestors(target, groups, "parentGroupId"):
         return _Refused("moveToGroupFailed", reason="cycle", childId=child, targetGroupId=target)
     for group in groups.values():
         group["children"] = [each for each in group["children"] if (each["id"], each["type"]) != (child, kind)]
@@ -211,7 +211,7 @@ def _replace_snapshot(state: Json, command: Json) -> Answer:
     return {"type": "snapshotReplaced"}
 
 
-def line_above(start: str, entities: Json, link: str) -> list[str]:
+def list_ancestors(start: str, entities: Json, link: str) -> list[str]:
     """`start` and everything above it, up to what is not there."""
     line: list[str] = []
     above: str | None = start

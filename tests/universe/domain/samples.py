@@ -1,4 +1,4 @@
-"""Entities, commands and states made on the spot."""
+"""Sample entities, commands and states."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
@@ -61,7 +61,7 @@ def a_group(key: str, parent: str | None = None, /, *children: Json, **facts: An
     return {**a_group_payload(parent, *children), "id": key, **facts}
 
 
-def below(key: str, kind: str = "group") -> Json:
+def make_member(key: str, kind: str = "group") -> Json:
     """An entry of a group's list of children."""
     return {"id": key, "type": kind}
 
@@ -137,10 +137,10 @@ EXAMPLES: Final[dict[str, Json]] = {
     "removeStar": {"id": "sun"},
     "attachStar": {"childId": "earth", "parentId": "sun"},
     "detachStar": {"childId": "earth"},
-    "addGroup": {"id": "g", "payload": a_group_payload(None, below("sun", "system"), position=POSITION)},
+    "addGroup": {"id": "g", "payload": a_group_payload(None, make_member("sun", "system"), position=POSITION)},
     "updateGroup": {"id": "g", "payload": {"name": "Scania"}},
     "removeGroup": {"id": "g"},
-    "addToGroup": {"groupId": "g", "child": below("sun", "system")},
+    "addToGroup": {"groupId": "g", "child": make_member("sun", "system")},
     "removeFromGroup": {"groupId": "g", "childId": "sun"},
     "moveToGroup": {"childId": "sun", "childType": "system", "targetGroupId": None},
     "setSmallBodyFields": {"fields": {"f": a_field()}},
@@ -166,13 +166,13 @@ def command(kind: str, /, **fields: Any) -> Json:
 
 def example(kind: str, /) -> Json:
     """A fresh well-formed command of this kind."""
-    return cast("Json", _copied(command(kind, **EXAMPLES[kind])))
+    return cast("Json", _copy_deep(command(kind, **EXAMPLES[kind])))
 
 
-def _copied(value: Any) -> Any:
+def _copy_deep(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _copied(item) for name, item in cast("Mapping[str, Any]", value).items()}
-    return [_copied(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
+        return {name: _copy_deep(item) for name, item in cast("Mapping[str, Any]", value).items()}
+    return [_copy_deep(item) for item in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
 def add_star(key: str, parent: str | None = None, /, **facts: Any) -> Json:
@@ -183,11 +183,11 @@ def add_group(key: str, parent: str | None = None, /, *children: Json, **facts: 
     return command("addGroup", id=key, payload=a_group_payload(parent, *children, **facts))
 
 
-def after(*commands: Json, start: State = EMPTY) -> State:
+def apply_commands(*commands: Json, start: State = EMPTY) -> State:
     """The state after commands of which none is refused."""
     state = start
     for each in commands:
-        state = accepted(state, each).state
+        state = apply_accepted(state, each).state
     return state
 
 
@@ -195,14 +195,14 @@ def outcome(state: State, given: Json) -> Outcome:
     return reduce(state, parse_command(given))
 
 
-def accepted(state: State, given: Json) -> Outcome:
+def apply_accepted(state: State, given: Json) -> Outcome:
     found = outcome(state, given)
     assert not found.is_refused, found.events
     assert found.state is not state
     return found
 
 
-def refused(state: State, given: Json) -> Event:
+def apply_refused(state: State, given: Json) -> Event:
     """The event of a command that is refused, which leaves the very same state and touches nothing."""
     found = outcome(state, given)
     assert found.is_refused, found.events

@@ -1,4 +1,4 @@
-"""Commands of every kind, with few and odd ids so that they meet."""
+"""Hypothesis strategies for commands of every kind, with few and odd ids that collide."""
 
 from typing import Any, Final
 
@@ -16,8 +16,8 @@ from tests.universe.domain.samples import (
     a_nebula,
     a_payload,
     a_snapshot,
-    below,
     command,
+    make_member,
 )
 
 IDS: Final = ("a b ", "🪐", "__proto__", "42", "x" * 256)
@@ -35,12 +35,12 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 )
 unknown_keys = st.dictionaries(st.sampled_from(["note", "toString", "é.é"]), json_values, max_size=1)
 children = st.lists(ids, max_size=4)
-entries = st.builds(below, ids, st.sampled_from(["group", "system"]))
+entries = st.builds(make_member, ids, st.sampled_from(["group", "system"]))
 members = st.lists(entries, max_size=4)
 rings = st.none() | st.just(RING)
 
 
-def some_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
+def optional_fields(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
     """Any of these fields, and perhaps one that nobody knows."""
     return st.builds(_joined, unknown_keys, st.fixed_dictionaries({}, optional=fields))
 
@@ -56,16 +56,18 @@ def _group_payload(parent: str | None, listed: list[Json], extra: Json) -> Json:
 payloads = st.builds(
     _joined,
     st.builds(a_payload, parents),
-    some_of(mass=masses, orbitalPhase=st.none() | numbers, ring=rings, id=json_values, children=json_values),
+    optional_fields(mass=masses, orbitalPhase=st.none() | numbers, ring=rings, id=json_values, children=json_values),
 )
-star_patches = some_of(
+star_patches = optional_fields(
     mass=masses, radius=numbers, color=names, ring=rings, parentId=parents, children=children, id=ids, kepler=st.none()
 )
 group_payloads = st.builds(_group_payload, parents, members, unknown_keys)
-group_patches = some_of(name=names, color=st.none() | names, parentGroupId=parents, children=members, id=ids)
-ring_patches = some_of(opacity=numbers, color=names, warpFactor=st.none() | numbers, seed=st.none() | names | numbers)
-patches = some_of(id=ids, seed=names | numbers, radius=numbers, opacity=numbers, name=names)
-bodies = st.builds(_joined, st.builds(a_body, ids, parents, children), some_of(mass=masses, ring=rings))
+group_patches = optional_fields(name=names, color=st.none() | names, parentGroupId=parents, children=members, id=ids)
+ring_patches = optional_fields(
+    opacity=numbers, color=names, warpFactor=st.none() | numbers, seed=st.none() | names | numbers
+)
+patches = optional_fields(id=ids, seed=names | numbers, radius=numbers, opacity=numbers, name=names)
+bodies = st.builds(_joined, st.builds(a_body, ids, parents, children), optional_fields(mass=masses, ring=rings))
 groups = st.builds(_joined, group_payloads, st.fixed_dictionaries({"id": ids}))
 fields = st.builds(_joined, st.builds(a_field, ids), unknown_keys)
 disks = st.builds(_joined, st.builds(a_disk, ids), unknown_keys)
@@ -73,18 +75,18 @@ nebulae = st.builds(_joined, st.builds(a_nebula, ids), unknown_keys)
 belts = st.builds(_joined, st.builds(a_belt, ids), unknown_keys)
 
 
-def by_id(entity: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
+def map_by_id(entity: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
     return st.dictionaries(ids, entity, max_size=3)
 
 
 snapshots = st.fixed_dictionaries(
-    {"stars": by_id(bodies), "rootIds": children, "groups": st.none() | by_id(groups)},
+    {"stars": map_by_id(bodies), "rootIds": children, "groups": st.none() | map_by_id(groups)},
     optional={
         "rootGroupIds": st.none() | children,
-        "belts": st.none() | by_id(belts),
-        "smallBodyFields": st.none() | by_id(fields),
-        "protoplanetaryDisks": st.none() | by_id(disks),
-        "nebulae": st.none() | by_id(nebulae),
+        "belts": st.none() | map_by_id(belts),
+        "smallBodyFields": st.none() | map_by_id(fields),
+        "protoplanetaryDisks": st.none() | map_by_id(disks),
+        "nebulae": st.none() | map_by_id(nebulae),
         "time": json_values,
         "selection": json_values,
     },
@@ -110,14 +112,14 @@ COMMANDS: Final[dict[str, st.SearchStrategy[Json]]] = {
     "moveToGroup": _of(
         "moveToGroup", childId=ids, childType=st.sampled_from(["system", "group"]), targetGroupId=parents
     ),
-    "setSmallBodyFields": _of("setSmallBodyFields", fields=by_id(fields)),
+    "setSmallBodyFields": _of("setSmallBodyFields", fields=map_by_id(fields)),
     "updateSmallBodyField": _of("updateSmallBodyField", id=ids, patch=patches),
     "removeSmallBodyField": _of("removeSmallBodyField", id=ids),
-    "setProtoplanetaryDisks": _of("setProtoplanetaryDisks", disks=by_id(disks)),
+    "setProtoplanetaryDisks": _of("setProtoplanetaryDisks", disks=map_by_id(disks)),
     "addProtoplanetaryDisk": _of("addProtoplanetaryDisk", disk=disks),
     "updateProtoplanetaryDisk": _of("updateProtoplanetaryDisk", id=ids, patch=patches),
     "removeProtoplanetaryDisk": _of("removeProtoplanetaryDisk", id=ids),
-    "setNebulae": _of("setNebulae", nebulae=by_id(nebulae)),
+    "setNebulae": _of("setNebulae", nebulae=map_by_id(nebulae)),
     "updateNebula": _of("updateNebula", id=ids, patch=patches),
     "removeNebula": _of("removeNebula", id=ids),
     "updateRing": _of("updateRing", planetId=ids, patch=ring_patches),
@@ -145,11 +147,11 @@ TANGLED: Final = command(
     "replaceSnapshot",
     snapshot=a_snapshot(
         stars={key: a_body(key, parent, IDS) for key, parent in _ABOVE},
-        groups={key: a_group(key, parent, *map(below, IDS)) for key, parent in _ABOVE},
+        groups={key: a_group(key, parent, *map(make_member, IDS)) for key, parent in _ABOVE},
     ),
 )
 """Makes one in which everything is below the one before, the first below what is not there, and all list all."""
 
 
-def any_of(*kinds: str) -> st.SearchStrategy[Json]:
+def commands_of_kinds(*kinds: str) -> st.SearchStrategy[Json]:
     return st.one_of([COMMANDS[kind] for kind in kinds])

@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from tests.requirements import requirement
-from tests.universe.domain.samples import RING, a_body, a_group, below, outcome
+from tests.universe.domain.samples import RING, a_body, a_group, make_member, outcome
 from tests.universe.domain.test_events import CASES
 from universe.domain import command_catalogue
 from universe.domain.command_parser import parse_command
@@ -26,7 +26,7 @@ FULL: Final = parse_state(
             "saturn": a_body("saturn", "sun", ring=RING),
         },
         "rootIds": ["sun"],
-        "groups": {"milky-way": a_group("milky-way", None, below("sun", "system"))},
+        "groups": {"milky-way": a_group("milky-way", None, make_member("sun", "system"))},
         "rootGroupIds": ["milky-way"],
         "smallBodyFields": {"belt": command_catalogue.EXAMPLES["setSmallBodyFields"]["fields"]["belt"]},
         "protoplanetaryDisks": {"disk": command_catalogue.EXAMPLES["addProtoplanetaryDisk"]["disk"]},
@@ -61,7 +61,7 @@ def test_every_refusal_that_can_happen_is_listed_with_its_command_and_no_other()
 
 @requirement("UN-7")
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_every_example_takes_effect_where_there_is_what_it_names(kind: str) -> None:
+def test_every_example_takes_effect_if_its_entities_exist(kind: str) -> None:
     before = universe_for(kind)
     after = outcome(before, COMMANDS[kind]["example"])
     assert after.events or kind == "tick"
@@ -76,9 +76,9 @@ def test_the_fields_listed_as_required_are_those_without_which_a_command_is_refu
     assert command["description"].strip().endswith(".")
     for name, field in command["fields"].items():
         assert _is_refused_without(command["example"], [name]) is field["required"], name
-        for inner, told in field.get("fields", {}).items():
+        for inner, reply in field.get("fields", {}).items():
             if inner in command["example"][name]:
-                assert _is_refused_without(command["example"], [name, inner]) is told["required"], (name, inner)
+                assert _is_refused_without(command["example"], [name, inner]) is reply["required"], (name, inner)
 
 
 def _is_refused_without(example: dict[str, Any], path: list[str]) -> bool:

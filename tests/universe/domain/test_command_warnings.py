@@ -1,20 +1,20 @@
-"""Warnings about accepted commands never fail, and never come with a command that names what is there."""
+"""Warnings about accepted commands never fail, and are absent for commands about existing entities."""
 
 from hypothesis import given, settings
 
-from tests.universe.domain.samples import Json, a_payload, after, outcome
-from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, any_of
+from tests.universe.domain.samples import Json, a_payload, apply_commands, outcome
+from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_of_kinds
 from universe.domain.command_catalogue import EXAMPLES
 from universe.domain.command_parser import parse_command
 from universe.domain.command_warnings import find_command_warnings
 from universe.domain.state import EMPTY
 
-STATES = (EMPTY, after(FLAT), after(TANGLED))
+STATES = (EMPTY, apply_commands(FLAT), apply_commands(TANGLED))
 
 
 @settings(max_examples=150, deadline=None)
-@given(any_of(*COMMANDS))
-def test_whatever_is_accepted_is_warned_of_in_short_sentences(command: Json) -> None:
+@given(commands_of_kinds(*COMMANDS))
+def test_warnings_about_accepted_commands_are_short_sentences(command: Json) -> None:
     for before in STATES:
         warnings = find_command_warnings(before, parse_command(command))
         assert len(warnings) <= 20
@@ -31,7 +31,7 @@ def test_warnings_change_nothing() -> None:
 
 
 def test_a_source_for_a_field_that_the_body_does_not_have_is_warned_of() -> None:
-    before = after({"type": "addStar", "id": "ven", "payload": a_payload(None)})
+    before = apply_commands({"type": "addStar", "id": "ven", "payload": a_payload(None)})
     source = {"id": "brahe", "title": "Masses", "fields": ["mass", "weight", "kepler.period"]}
     command = {"type": "updateStar", "id": "ven", "payload": {"mass": 2.0, "sources": [source]}}
     assert find_command_warnings(before, parse_command(command)) == [

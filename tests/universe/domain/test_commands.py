@@ -1,4 +1,4 @@
-"""What is a command and what is none, and what whoever sent it is told."""
+"""Parsing of commands, and the errors for malformed ones."""
 
 import math
 from collections import OrderedDict
@@ -78,7 +78,7 @@ def containers(value: Any) -> set[int]:
 
 
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
-def test_a_well_formed_command_is_taken_as_it_is_and_shares_nothing_with_what_was_given(kind: str) -> None:
+def test_a_well_formed_command_is_copied_unchanged(kind: str) -> None:
     given = example(kind)
     parsed = parse_command(given)
     assert parsed == given == example(kind)
@@ -125,7 +125,7 @@ def test_a_field_of_the_wrong_kind_is_named(kind: str, name: str, wrong: Any) ->
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in REQUIRED if pair[1] != "targetGroupId"])
-def test_what_is_required_is_never_null(kind: str, name: str) -> None:
+def test_required_fields_are_never_null(kind: str, name: str) -> None:
     assert refusal_of({**example(kind), name: None}).ids["path"] == name
 
 
@@ -159,7 +159,7 @@ def test_a_path_that_ends_in_the_name_of_a_kind_is_left_whole() -> None:
 
 @pytest.mark.parametrize(("kind", "place"), LEAVES)
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_what_is_not_a_finite_number_is_refused_by_its_exact_path(
+def test_a_number_that_is_not_finite_is_refused_with_its_exact_path(
     kind: str, place: tuple[str | int, ...], number: float
 ) -> None:
     error = refusal_of(with_value(example(kind), place, number))
@@ -194,9 +194,7 @@ def test_neither_truth_nor_text_nor_null_is_a_number(kind: str, place: tuple[str
 
 
 @pytest.mark.parametrize(("kind", "place"), NUMBERS)
-def test_whole_and_broken_numbers_are_both_numbers_and_stay_what_they_are(
-    kind: str, place: tuple[str | int, ...]
-) -> None:
+def test_integers_and_floats_are_numbers_and_keep_their_type(kind: str, place: tuple[str | int, ...]) -> None:
     negative = () if place[-1] == "mass" else (-(2**63),)
     for number in (3, 3.0, *negative, 2**64 - 1, 1e308):
         parsed: Any = parse_command(with_value(example(kind), place, number))
@@ -399,7 +397,7 @@ def test_an_unknown_command_is_shown_the_one_that_was_probably_meant(word: str, 
     assert caught.value.hint.startswith(f"Did you mean '{meant}'")
 
 
-def test_a_command_that_resembles_none_has_no_suggestion() -> None:
+def test_a_command_without_a_similar_name_has_no_suggestion() -> None:
     with pytest.raises(UnknownCommand) as caught:
         parse_command({"type": "🪐" * 5_000})
     assert "nearest" not in caught.value.ids
@@ -443,7 +441,7 @@ def test_other_mappings_are_taken_as_objects_and_tuples_as_lists() -> None:
 
 
 @pytest.mark.parametrize("given", [None, 5, "tick", [], ["tick"], b"{}", True, {"tick"}])
-def test_what_is_not_an_object_is_not_a_command(given: Any) -> None:
+def test_a_value_that_is_not_an_object_is_not_a_command(given: Any) -> None:
     error = refusal_of(given)
     assert error.ids["path"] == ""
     assert error.message == "the command is not a JSON object."
@@ -471,7 +469,7 @@ def test_an_unknown_command_is_answered_with_the_known_commands(name: str) -> No
     assert SECRET not in str(caught.value.body())
 
 
-def test_a_bare_tick_is_one_second_and_what_was_given_stays_bare() -> None:
+def test_a_tick_without_dt_is_one_second_and_the_command_is_unchanged() -> None:
     given = {"type": "tick"}
     parsed = parse_command(given)
     assert parsed == {"type": "tick", "dt": 1}
@@ -521,7 +519,7 @@ def test_a_snapshot_needs_bodies_and_roots_and_something_of_the_rest() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(a_snapshot().keys() - {"stars", "rootIds"}))
-def test_what_a_snapshot_may_lack_may_also_be_null_but_nothing_else(name: str) -> None:
+def test_optional_parts_of_a_snapshot_may_be_null_and_nothing_else(name: str) -> None:
     given = command("replaceSnapshot", snapshot=a_snapshot(**{name: None}))
     assert parse_command(given) == given
     assert refusal_of(command("replaceSnapshot", snapshot=a_snapshot(**{name: 5}))).ids["path"] == f"snapshot.{name}"

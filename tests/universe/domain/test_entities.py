@@ -1,4 +1,4 @@
-"""The names of what a universe is made of, and which of them must be there."""
+"""The fields of entities, and which of them are required."""
 
 from typing import Any, Final
 
@@ -171,7 +171,7 @@ def test_a_choice_is_one_of_its_words_and_the_refusal_lists_them(value: Any) -> 
         assert f"'{word}'" in error.ids["allowed"]
 
 
-def test_numbers_beyond_what_is_sensible_are_accepted() -> None:
+def test_numbers_outside_their_usual_range_are_accepted() -> None:
     """From 0 to 1 is advice: nothing recorded enforces it."""
     ring = {**RING, "opacity": 7, "density": -3}
     assert parse_command(add_star("x", None, ring=ring, eccentricity=4))["payload"]["ring"] == ring

@@ -1,4 +1,4 @@
-"""What a refusal says, and that every kind of it can happen."""
+"""Messages of refusals; every kind of refusal can occur."""
 
 from typing import Final
 
@@ -13,12 +13,12 @@ from tests.universe.domain.samples import (
     a_snapshot,
     add_group,
     add_star,
-    after,
-    below,
+    apply_commands,
+    apply_refused,
     command,
     example,
+    make_member,
     outcome,
-    refused,
 )
 from universe import errors
 from universe.domain.events import REFUSALS, get_refusal_code, is_refusal, make_refusal_error
@@ -29,7 +29,7 @@ MAX_DEPTH = 1_000
 
 Case = tuple[State, Json, Json, str]
 
-SYSTEM: Final = after(add_star("sun"), add_star("earth", "sun"), add_group("g"), add_group("h", "g"))
+SYSTEM: Final = apply_commands(add_star("sun"), add_star("earth", "sun"), add_group("g"), add_group("h", "g"))
 DEEP: Final = parse_state(
     {
         "stars": {f"s{n}": a_body(f"s{n}", f"s{n - 1}" if n else None) for n in range(MAX_DEPTH)},
@@ -37,8 +37,10 @@ DEEP: Final = parse_state(
     }
 )
 LAST: Final = f"s{MAX_DEPTH - 1}"
-MUTUAL: Final = parse_state({"groups": {"a": a_group("a", None, below("b")), "b": a_group("b", "a", below("a"))}})
-LATE: Final = after(command("tick", dt=1e308))
+MUTUAL: Final = parse_state(
+    {"groups": {"a": a_group("a", None, make_member("b")), "b": a_group("b", "a", make_member("a"))}}
+)
+LATE: Final = apply_commands(command("tick", dt=1e308))
 
 CASES: Final[list[Case]] = [
     (EMPTY, example("updateStar"), {"type": "starNotFound", "id": "sun"}, "star_not_found"),
@@ -83,7 +85,7 @@ CASES: Final[list[Case]] = [
     ),
     (
         SYSTEM,
-        command("addToGroup", groupId="g", child=below("h")),
+        command("addToGroup", groupId="g", child=make_member("h")),
         {"type": "childAlreadyInGroup", "groupId": "g", "childId": "h"},
         "child_already_in_group",
     ),
@@ -149,7 +151,7 @@ CASES: Final[list[Case]] = [
     ),
     (
         SYSTEM,
-        command("addToGroup", groupId="h", child=below("g")),
+        command("addToGroup", groupId="h", child=make_member("g")),
         {"type": "addToGroupFailed", "reason": "cycle", "groupId": "h", "childId": "g"},
         "hierarchy_refused",
     ),
@@ -181,10 +183,8 @@ CASES: Final[list[Case]] = [
 
 
 @pytest.mark.parametrize(("state", "given", "event", "code"), CASES, ids=[case[2]["type"] for case in CASES])
-def test_a_refusal_reports_what_was_not_possible_and_what_to_do(
-    state: State, given: Json, event: Json, code: str
-) -> None:
-    assert refused(state, given) == event
+def test_a_refusal_reports_the_reason_and_a_remedy(state: State, given: Json, event: Json, code: str) -> None:
+    assert apply_refused(state, given) == event
     error = make_refusal_error(event, state, universeId="u-42")
     assert (error.code, error.status) == (code, 422)
     assert error.ids.keys() - {"nearest", "known"} == {"universeId", "event"}
@@ -218,14 +218,14 @@ def test_a_refusal_suggests_the_nearest_ids_also_by_the_names_of_bodies(given: J
             "nebulae": {"veil": a_nebula("veil")},
         }
     )
-    error = make_refusal_error(refused(state, given), state)
+    error = make_refusal_error(apply_refused(state, given), state)
     assert error.ids["nearest"] == nearest
     assert error.hint.startswith("Did you mean '")
 
 
 def test_where_nothing_is_near_some_ids_are_listed() -> None:
     state = parse_state({"stars": {key: a_body(key) for key in ("sun", "earth")}})
-    event = refused(state, command("removeStar", id="zzzzzzzz"))
+    event = apply_refused(state, command("removeStar", id="zzzzzzzz"))
     assert sorted(make_refusal_error(event, state).ids["known"]) == ["earth", "sun"]
     assert make_refusal_error(event).ids == {"event": event}
 
@@ -233,8 +233,8 @@ def test_where_nothing_is_near_some_ids_are_listed() -> None:
 def test_an_attachment_reports_which_of_the_two_is_missing() -> None:
     state = parse_state({"stars": {"sun": a_body("sun")}})
     for child, parent, missing in (("x", "sun", "'x'"), ("sun", "y", "'y'"), ("x", "y", "'x' and 'y'")):
-        error = make_refusal_error(refused(state, command("attachStar", childId=child, parentId=parent)), state)
-        assert error.message == f"'{child}' cannot orbit '{parent}': {missing} is not there."
+        error = make_refusal_error(apply_refused(state, command("attachStar", childId=child, parentId=parent)), state)
+        assert error.message == f"'{child}' cannot orbit '{parent}': {missing} does not exist."
 
 
 def test_every_kind_of_refusal_can_happen() -> None:
@@ -251,14 +251,14 @@ def test_a_refusal_is_known_by_its_type_and_comes_as_an_error_of_the_family(kind
 
 
 def test_no_success_is_a_refusal() -> None:
-    state = after(*(example(kind) for kind in ("addStar", "addGroup", "setNebulae", "addProtoplanetaryDisk")))
+    state = apply_commands(*(example(kind) for kind in ("addStar", "addGroup", "setNebulae", "addProtoplanetaryDisk")))
     for kind in EXAMPLES.keys() - {"detachStar", "attachStar", "addToGroup", "updateSmallBodyField", "moveToGroup"}:
         found = outcome(state, example(kind))
         assert not any(is_refusal(event) for event in found.events), kind
 
 
 @pytest.mark.parametrize("key", ["{id}", "{", "}", "{0}", "{why}", "%s", "'", "a\nb", "🪐", "__class__"])
-def test_an_id_that_looks_like_a_placeholder_is_shown_as_it_is(key: str) -> None:
+def test_an_id_that_looks_like_a_placeholder_is_displayed_unchanged(key: str) -> None:
     error = make_refusal_error({"type": "attachFailed", "reason": "cycle", "childId": key, "parentId": key})
     assert error.message.startswith(f"'{key}' cannot orbit '{key}': ")
 

@@ -1,4 +1,4 @@
-"""Every recorded step, against what was recorded."""
+"""Recorded commands give the recorded states and events."""
 
 import gzip
 import json
@@ -66,8 +66,8 @@ class Step:
 
     def is_exact(self) -> bool:
         before, after, events = self.replayed()
-        said = (after.to_plain(), events, after is before)
-        return said == (self.recorded["state"], self.recorded["events"], self.recorded["noop"])
+        printed = (after.to_plain(), events, after is before)
+        return printed == (self.recorded["state"], self.recorded["events"], self.recorded["noop"])
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_typed_sequences_run_through_from_the_empty_state(golden: list[Json]) ->
             assert state.to_plain() == sequence["steps"][-1]["state"], sequence["id"]
 
 
-def test_what_was_refused_when_it_was_recorded_is_a_refusal_with_a_message(golden: list[Json]) -> None:
+def test_recorded_refusals_are_refusals_with_a_message(golden: list[Json]) -> None:
     seen: set[str] = set()
     for step in steps(golden, "typed"):
         _, _, events = step.replayed()
@@ -157,7 +157,7 @@ def test_an_unknown_command_is_refused_with_the_commands_there_are(golden: list[
         assert all(name in caught.value.ids["allowed"] for name in COMMAND_TYPES)
 
 
-def test_every_refused_probe_is_answered_with_what_is_allowed(golden: list[Json]) -> None:
+def test_every_refused_probe_lists_the_allowed_values(golden: list[Json]) -> None:
     silent: list[tuple[str, int]] = []
     for step in steps(golden, "malformed"):
         if step.is_probe and step.command != {"type": "tick"}:

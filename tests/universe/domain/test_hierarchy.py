@@ -12,13 +12,13 @@ from tests.universe.domain.samples import (
     a_body,
     a_group,
     a_snapshot,
-    accepted,
     add_group,
     add_star,
-    after,
-    below,
+    apply_accepted,
+    apply_commands,
+    apply_refused,
     command,
-    refused,
+    make_member,
 )
 from universe.domain.hierarchy import find_cycle, find_hierarchy_problem, list_descendants
 from universe.domain.reducer import reduce
@@ -76,7 +76,7 @@ def deepest(entities: Mapping[str, Mapping[str, Any]], link: str) -> int:
     return max(depths.values())
 
 
-def test_nothing_can_be_put_below_itself_or_below_what_is_below_it() -> None:
+def test_a_group_cannot_be_put_below_itself_or_its_descendants() -> None:
     stars = chain(4)
     assert find_hierarchy_problem("s0", "s0", stars, "parentId") == "cycle"
     assert find_hierarchy_problem("s0", "s3", stars, "parentId") == "cycle"
@@ -85,21 +85,21 @@ def test_nothing_can_be_put_below_itself_or_below_what_is_below_it() -> None:
     assert find_hierarchy_problem("s3", "s2", stars, "parentId") is None
 
 
-def test_the_way_up_ends_at_what_is_not_there_at_null_and_at_nothing() -> None:
+def test_the_walk_up_ends_at_a_missing_parent_at_null_and_at_an_absent_field() -> None:
     for top in (None, "", "ghost"):
         assert find_hierarchy_problem("x", "a", {"a": {"parentId": top}}, "parentId") is None
     assert find_hierarchy_problem("x", "ghost", {}, "parentId") is None
     assert find_hierarchy_problem("ghost", "ghost", {}, "parentId") == "cycle"
 
 
-def test_what_is_not_there_yet_closes_a_circle_when_it_comes_below_what_waits_for_it() -> None:
-    orphan = after(add_star("a", "ghost"), add_star("b", "a"))
+def test_a_missing_parent_cannot_be_added_below_its_own_child() -> None:
+    orphan = apply_commands(add_star("a", "ghost"), add_star("b", "a"))
     for parent in ("a", "b", "ghost"):
-        event = refused(orphan, add_star("ghost", parent))
+        event = apply_refused(orphan, add_star("ghost", parent))
         assert event == {"type": "addStarFailed", "reason": "cycle", "id": "ghost", "parentId": parent}
-    assert accepted(orphan, add_star("ghost")).state.stars["a"]["parentId"] == "ghost"
-    groups = after(add_group("a", "ghost"))
-    event = refused(groups, add_group("ghost", "a"))
+    assert apply_accepted(orphan, add_star("ghost")).state.stars["a"]["parentId"] == "ghost"
+    groups = apply_commands(add_group("a", "ghost"))
+    event = apply_refused(groups, add_group("ghost", "a"))
     assert event == {"type": "addGroupFailed", "reason": "cycle", "id": "ghost", "parentGroupId": "a"}
 
 
@@ -112,17 +112,17 @@ def test_the_deepest_place_is_taken_and_the_next_refused() -> None:
 def test_every_command_that_nests_is_refused_below_the_deepest_place() -> None:
     last = f"s{MAX_DEPTH - 1}"
     stars = state_of({**bodies_in_a_chain(MAX_DEPTH), "x": a_body("x")})
-    assert refused(stars, add_star("new", last))["reason"] == "tooDeep"
-    assert refused(stars, command("attachStar", childId="x", parentId=last))["reason"] == "tooDeep"
-    assert refused(stars, command("updateStar", id="x", payload={"parentId": last}))["reason"] == "tooDeep"
+    assert apply_refused(stars, add_star("new", last))["reason"] == "tooDeep"
+    assert apply_refused(stars, command("attachStar", childId="x", parentId=last))["reason"] == "tooDeep"
+    assert apply_refused(stars, command("updateStar", id="x", payload={"parentId": last}))["reason"] == "tooDeep"
     nested = {key: a_group(key, body["parentId"]) for key, body in chain(MAX_DEPTH).items()}
     groups = parse_state({"groups": {**nested, "x": a_group("x")}})
-    assert refused(groups, add_group("new", last))["reason"] == "tooDeep"
-    assert refused(groups, command("updateGroup", id="x", payload={"parentGroupId": last}))["reason"] == "tooDeep"
-    assert refused(groups, command("addToGroup", groupId=last, child=below("x")))["reason"] == "tooDeep"
+    assert apply_refused(groups, add_group("new", last))["reason"] == "tooDeep"
+    assert apply_refused(groups, command("updateGroup", id="x", payload={"parentGroupId": last}))["reason"] == "tooDeep"
+    assert apply_refused(groups, command("addToGroup", groupId=last, child=make_member("x")))["reason"] == "tooDeep"
     move = command("moveToGroup", childId="x", childType="group", targetGroupId=last)
-    assert refused(groups, move)["reason"] == "tooDeep"
-    assert accepted(groups, command("addToGroup", groupId=last, child=below("x", "system")))
+    assert apply_refused(groups, move)["reason"] == "tooDeep"
+    assert apply_accepted(groups, command("addToGroup", groupId=last, child=make_member("x", "system")))
 
 
 @pytest.mark.parametrize(
@@ -134,19 +134,19 @@ def test_every_command_that_nests_is_refused_below_the_deepest_place() -> None:
     ],
     ids=lambda each: each["type"],
 )
-def test_what_hangs_below_a_moved_body_comes_along_and_the_state_stays_a_state(last: Json) -> None:
+def test_descendants_move_with_a_body_and_the_state_stays_valid(last: Json) -> None:
     both = {**bodies_in_a_chain(MAX_DEPTH - 1, "a"), **bodies_in_a_chain(MAX_DEPTH - 1, "b")}
-    state = accepted(state_of(both), last).state
+    state = apply_accepted(state_of(both), last).state
     assert deepest(state.stars, "parentId") == 2 * (MAX_DEPTH - 1)
     assert parse_state(state.to_plain()) == state
-    assert refused(state, add_star("x", f"b{MAX_DEPTH - 2}"))["reason"] == "tooDeep"
-    assert refused(state, command("attachStar", childId="a0", parentId=f"b{MAX_DEPTH - 2}"))["reason"] == "cycle"
+    assert apply_refused(state, add_star("x", f"b{MAX_DEPTH - 2}"))["reason"] == "tooDeep"
+    assert apply_refused(state, command("attachStar", childId="a0", parentId=f"b{MAX_DEPTH - 2}"))["reason"] == "cycle"
 
 
-def test_what_waits_for_an_added_body_hangs_below_it_however_deep_it_goes() -> None:
+def test_waiting_children_are_below_an_added_body_at_any_depth() -> None:
     waiting = bodies_in_a_chain(MAX_DEPTH)
     waiting["s0"]["parentId"] = "ghost"
-    state = accepted(state_of(waiting), add_star("ghost")).state
+    state = apply_accepted(state_of(waiting), add_star("ghost")).state
     assert deepest(state.stars, "parentId") == MAX_DEPTH + 1
     assert parse_state(state.to_plain()) == state
 
@@ -155,10 +155,10 @@ def test_a_group_that_comes_with_all_that_is_in_it_leaves_a_state() -> None:
     groups = {key: a_group(key, body["parentId"]) for p in "ab" for key, body in chain(600, p).items()}
     state = parse_state({"groups": groups})
     for sent in (
-        command("addToGroup", groupId="a599", child=below("b0")),
+        command("addToGroup", groupId="a599", child=make_member("b0")),
         command("moveToGroup", childId="b0", childType="group", targetGroupId="a599"),
     ):
-        after_it = accepted(state, sent).state
+        after_it = apply_accepted(state, sent).state
         assert deepest(after_it.groups, "parentGroupId") == 1_200
         assert parse_state(after_it.to_plain()) == after_it
 
@@ -171,15 +171,15 @@ def test_a_cycle_far_beyond_the_limit_is_refused_as_a_cycle() -> None:
         command("attachStar", childId="s0", parentId=last),
         command("updateStar", id="s0", payload={"parentId": last}),
     ):
-        assert refused(stars, sent)["reason"] == "cycle"
+        assert apply_refused(stars, sent)["reason"] == "cycle"
     groups = parse_state({"groups": {k: a_group(k, g["parentId"]) for k, g in chain(5 * MAX_DEPTH).items()}})
     for sent in (
         add_group("s0", last),
-        command("addToGroup", groupId=last, child=below("s0")),
+        command("addToGroup", groupId=last, child=make_member("s0")),
         command("updateGroup", id="s0", payload={"parentGroupId": last}),
         command("moveToGroup", childId="s0", childType="group", targetGroupId=last),
     ):
-        assert refused(groups, sent)["reason"] == "cycle"
+        assert apply_refused(groups, sent)["reason"] == "cycle"
 
 
 def test_a_refusal_at_the_limit_costs_a_few_times_the_limit() -> None:
@@ -216,7 +216,7 @@ def test_a_circle_of_a_hundred_thousand_is_neither_a_snapshot_nor_a_state() -> N
     assert caught.value.ids["path"] == "groups.s0.parentGroupId"
 
 
-def test_a_refusal_far_below_the_limit_costs_a_few_times_the_way_up() -> None:
+def test_a_refusal_at_depth_costs_a_few_walks_to_the_root() -> None:
     stars = Counted(chain(MANY))
     assert find_hierarchy_problem("x", f"s{MANY - 1}", stars, "parentId") == "tooDeep"
     assert stars.asked <= 4 * MANY
@@ -267,13 +267,13 @@ def test_a_circle_is_found_exactly_where_something_is_its_own_ancestor(parents: 
     assert found is None or is_its_own_ancestor(found)
 
 
-def test_a_way_up_that_never_ends_is_left_as_it_is_and_ends_the_walk() -> None:
+def test_a_cycle_of_parents_ends_the_walk() -> None:
     circle = {"a": {"parentId": "b"}, "b": {"parentId": "a"}, "c": {"parentId": None}}
     assert find_hierarchy_problem("c", "a", circle, "parentId") is None
     assert find_hierarchy_problem("a", "b", circle, "parentId") == "cycle"
 
 
-def test_descendants_come_parents_first_with_what_is_listed_but_not_there() -> None:
+def test_descendants_are_listed_parents_first_including_missing_ids() -> None:
     stars: dict[str, Json] = {
         "a": {"children": ["b", "ghost", "c"]},
         "b": {"children": ["d"]},
@@ -293,7 +293,7 @@ def test_lists_of_children_that_lead_in_a_circle_come_to_an_end() -> None:
         assert len(found) <= 6
 
 
-def test_what_is_listed_twice_on_every_level_does_not_double_on_every_level() -> None:
+def test_children_listed_twice_on_every_level_do_not_multiply() -> None:
     levels = 200
     stars = {f"s{number}": {"children": [f"s{number + 1}"] * 2} for number in range(levels)}
     found = list_descendants("s0", stars)

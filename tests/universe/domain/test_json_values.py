@@ -34,7 +34,7 @@ def nested(levels: int) -> Any:
 
 
 @given(json_values)
-def test_json_is_copied_as_it_is(value: Any) -> None:
+def test_json_is_copied_unchanged(value: Any) -> None:
     assert copy_json(value) == value
 
 
@@ -68,7 +68,7 @@ def test_tuples_become_lists_and_other_mappings_objects(value: Any) -> None:
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
-def test_what_is_not_a_finite_number_is_refused_wherever_it_is(number: float) -> None:
+def test_a_number_that_is_not_finite_is_refused_at_any_depth(number: float) -> None:
     wrong: list[tuple[Any, str]] = [
         (number, ""),
         ([number], "0"),
@@ -101,7 +101,7 @@ def test_half_a_character_is_refused_in_values_and_in_keys(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "🪐", "\u0000", "e\u0301", "\U0010ffff", "a\nb"])
-def test_whole_unicode_text_is_preserved_as_it_is(text: str) -> None:
+def test_valid_unicode_text_is_copied_unchanged(text: str) -> None:
     assert copy_json({text: text}) == {text: text}
 
 
@@ -133,7 +133,7 @@ def test_a_key_that_is_not_a_string_is_refused_where_it_is(key: object) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_json_does_not_have_is_refused_by_its_kind(value: Any) -> None:
+def test_values_outside_json_are_refused_with_their_type(value: Any) -> None:
     problem = problem_of({"a": [value]})
     assert problem.path == "a.0"
     assert problem.problem == f"is not a JSON value but {type(value).__name__}"
@@ -150,7 +150,7 @@ def test_nesting_is_preserved_up_to_the_limit_and_refused_beyond() -> None:
         assert problem.path == ".".join([first, *["0"] * 19])
 
 
-def test_what_is_nested_ten_thousand_times_or_contains_itself_is_refused() -> None:
+def test_values_nested_ten_thousand_times_or_in_themselves_are_refused() -> None:
     assert problem_of(nested(10_000)).problem == "is nested too deep"
     endless: list[Any] = []
     endless.append(endless)
@@ -171,14 +171,14 @@ def test_the_path_of_a_problem_never_grows_beyond_reading() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 5, 1.5, "{}", True, [], [("a", 1)], (), b"{}", {"a"}, math.nan], ids=repr)
-def test_what_must_be_an_object_and_is_none_is_refused_as_such(value: Any) -> None:
+def test_a_value_that_must_be_an_object_is_refused_otherwise(value: Any) -> None:
     with pytest.raises(ValueProblem) as caught:
         copy_json_object(value, allowed=["a", "b"])
     assert (caught.value.path, caught.value.problem) == ("", "is not a JSON object")
     assert caught.value.allowed == ["a", "b"]
 
 
-def test_what_must_be_an_object_is_copied_and_checked_as_any_value_is() -> None:
+def test_an_object_is_copied_and_checked_like_any_value() -> None:
     given = {"a": [1, {"b": None}]}
     copied = copy_json_object(MappingProxyType(given), allowed="")
     assert copied == given

@@ -45,13 +45,13 @@ def test_a_patch_needs_no_field_and_keeps_unknown_fields(kind: str) -> None:
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in FIELDS if not may_be_null(*pair)])
-def test_what_an_entity_must_have_cannot_be_made_null(kind: str, name: str) -> None:
+def test_required_fields_of_an_entity_cannot_be_set_to_null(kind: str, name: str) -> None:
     error = refusal_of(kind, {name: None})
     assert error.ids["path"].split(".")[:2] == [PATCHED[kind][1], name]
 
 
 @pytest.mark.parametrize(("kind", "name"), [pair for pair in FIELDS if may_be_null(*pair)])
-def test_what_an_entity_may_lack_can_be_made_null(kind: str, name: str) -> None:
+def test_optional_fields_of_an_entity_can_be_set_to_null(kind: str, name: str) -> None:
     assert parse_command(patch(kind, {name: None}))[PATCHED[kind][1]] == {name: None}
 
 

@@ -245,18 +245,18 @@ def test_commands_of_releases_that_did_not_withdraw_citations_are_replayed_as_th
 def test_withdrawals_are_reported_in_sentences(trappist: State) -> None:
     command = parse_command({"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
     outcome = reduce(trappist, command, Origin(2, "Tycho"))
-    told = describe_citation_changes(trappist, outcome.state, outcome.touched)
-    assert told[0] == "'trappist-1': mass no longer cites 'agol2021', which gave another value."
-    assert told[1] == "'trappist-1': recomputed physical.massKg from mass."
+    reply = describe_citation_changes(trappist, outcome.state, outcome.touched)
+    assert reply[0] == "'trappist-1': mass no longer cites 'agol2021', which gave another value."
+    assert reply[1] == "'trappist-1': recomputed physical.massKg from mass."
     planets = "'trappist-1-b', 'trappist-1-c', 'trappist-1-d', 'trappist-1-e', 'trappist-1-f' and 2 more"
     axes = "kepler.semiMajorAxis, orbitalDistance, semiMajorAxis"
     offsets = "orbitOffsetX, orbitOffsetY, orbitOffsetZ"
-    assert told[2:] == [
+    assert reply[2:] == [
         f"{planets}: {axes} are recomputed from the changed values.",
         f"{planets}: {offsets} are without a source now, because other values changed.",
     ]
     assert describe_citation_changes(trappist, trappist, outcome.touched) == []
     heavier = reduce(trappist, parse_command({"type": "updateStar", "id": E, "payload": {"mass": 3e-6}}), Origin(2))
-    told = describe_citation_changes(trappist, heavier.state, heavier.touched)
-    assert f"'{E}': recomputed kepler.semiMajorAxis from kepler.osculatingPeriod and the masses." in told
-    assert f"'{E}': recomputed orbitalDistance, semiMajorAxis from kepler.semiMajorAxis." in told
+    reply = describe_citation_changes(trappist, heavier.state, heavier.touched)
+    assert f"'{E}': recomputed kepler.semiMajorAxis from kepler.osculatingPeriod and the masses." in reply
+    assert f"'{E}': recomputed orbitalDistance, semiMajorAxis from kepler.semiMajorAxis." in reply

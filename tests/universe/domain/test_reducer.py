@@ -20,13 +20,13 @@ from tests.universe.domain.samples import (
     a_group,
     a_nebula,
     a_snapshot,
-    accepted,
     add_group,
     add_star,
-    after,
+    apply_accepted,
+    apply_commands,
+    apply_refused,
     command,
     example,
-    refused,
 )
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import COMMAND_TYPES
@@ -52,7 +52,7 @@ def replace(**parts: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_neither_the_state_nor_the_command_is_changed_and_the_answer_is_always_the_same(kind: str) -> None:
-    before = after(replace(), command("tick", dt=5))
+    before = apply_commands(replace(), command("tick", dt=5))
     written, given = deepcopy(before.to_plain()), example(kind)
     first, second = apply(before, given), apply(before, given)
     assert first == second
@@ -63,14 +63,14 @@ def test_neither_the_state_nor_the_command_is_changed_and_the_answer_is_always_t
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
 def test_a_command_that_is_parsed_is_not_changed_by_being_applied(kind: str) -> None:
     parsed = parse_command(example(kind))
-    reduce(after(replace()), parsed)
+    reduce(apply_commands(replace()), parsed)
     assert parsed == parse_command(example(kind))
 
 
 @pytest.mark.parametrize("kind", COMMAND_TYPES)
-def test_what_is_given_can_be_changed_afterwards_without_harm(kind: str) -> None:
+def test_later_changes_of_the_input_do_not_change_the_state(kind: str) -> None:
     given = example(kind)
-    state, events = apply(after(replace()), given)
+    state, events = apply(apply_commands(replace()), given)
     written = deepcopy((state.to_plain(), events))
     for value in list(given.values()):
         if isinstance(value, dict):
@@ -79,7 +79,7 @@ def test_what_is_given_can_be_changed_afterwards_without_harm(kind: str) -> None
     assert (state.to_plain(), events) == written
 
 
-def test_what_is_not_a_command_is_raised_and_not_an_event() -> None:
+def test_an_invalid_command_raises_and_is_not_an_event() -> None:
     with pytest.raises(UnknownCommand):
         apply(EMPTY, {"type": "explode"})
     with pytest.raises(MalformedCommand):
@@ -88,8 +88,8 @@ def test_what_is_not_a_command_is_raised_and_not_an_event() -> None:
 
 @pytest.mark.parametrize(("dt", "time"), [(0, 7), (3, 10), (-10, -3), (0.25, 7.25)])
 def test_a_tick_adds_to_the_time_and_reports_nothing(dt: float, time: float) -> None:
-    before = after(command("tick", dt=7))
-    found = accepted(before, command("tick", dt=dt))
+    before = apply_commands(command("tick", dt=7))
+    found = apply_accepted(before, command("tick", dt=dt))
     assert (found.state.time, found.events, found.touched) == (time, [], {})
     assert found.state.to_plain() == {**EMPTY_STATE, "time": time}
 
@@ -111,9 +111,9 @@ def test_time_stays_a_number_that_can_be_written_and_read_however_long_it_passes
 
 @pytest.mark.parametrize("dt", [1e308, -1e308, 1.7976931348623157e308])
 def test_a_tick_beyond_all_numbers_is_refused_and_the_time_stays(dt: float) -> None:
-    state = after(command("tick", dt=dt))
-    assert refused(state, command("tick", dt=dt)) == {"type": "tickFailed", "reason": "overflow", "dt": dt}
-    assert after(command("tick", dt=-dt), start=state).time == 0
+    state = apply_commands(command("tick", dt=dt))
+    assert apply_refused(state, command("tick", dt=dt)) == {"type": "tickFailed", "reason": "overflow", "dt": dt}
+    assert apply_commands(command("tick", dt=-dt), start=state).time == 0
 
 
 @pytest.mark.parametrize(
@@ -130,14 +130,14 @@ def test_a_tick_beyond_all_numbers_is_refused_and_the_time_stays(dt: float) -> N
     ],
 )
 def test_time_is_whole_as_long_as_every_reader_has_it_exactly(start: float, dt: float, time: float) -> None:
-    found = accepted(parse_state({"time": start}), command("tick", dt=dt)).state.time
+    found = apply_accepted(parse_state({"time": start}), command("tick", dt=dt)).state.time
     assert found == time
     assert type(found) is type(time)
 
 
 def test_a_snapshot_replaces_everything_but_the_time() -> None:
-    before = after(add_star("old"), add_group("older"), command("tick", dt=7))
-    found = accepted(before, replace(time=99, selection="sun", version=3))
+    before = apply_commands(add_star("old"), add_group("older"), command("tick", dt=7))
+    found = apply_accepted(before, replace(time=99, selection="sun", version=3))
     assert found.events == [{"type": "snapshotReplaced"}]
     assert found.state.to_plain() == {**FULL, "time": 7}
     assert found.touched["stars"].keys() == {"old", "sun", "earth"}
@@ -145,21 +145,21 @@ def test_a_snapshot_replaces_everything_but_the_time() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(FULL.keys() - {"stars", "rootIds"}))
-def test_what_a_snapshot_lacks_or_has_as_null_becomes_empty(name: str) -> None:
-    before = after(replace())
+def test_absent_and_null_parts_of_a_snapshot_become_empty(name: str) -> None:
+    before = apply_commands(replace())
     lacking = {key: value for key, value in FULL.items() if key != name}
     expected = {**FULL, name: EMPTY_STATE[name], "time": 0}
-    assert accepted(before, command("replaceSnapshot", snapshot=lacking)).state.to_plain() == expected
-    assert accepted(before, replace(**{name: None})).state.to_plain() == expected
+    assert apply_accepted(before, command("replaceSnapshot", snapshot=lacking)).state.to_plain() == expected
+    assert apply_accepted(before, replace(**{name: None})).state.to_plain() == expected
 
 
 def test_a_snapshot_is_taken_without_repair_but_not_with_a_circle() -> None:
     odd = {"a": a_body("b", "ghost", ["a", "nobody"])}
-    assert accepted(EMPTY, replace(stars=odd, rootIds=["x", "x"])).state.to_plain()["stars"] == odd
-    before = after(replace())
-    assert refused(before, replace(stars={"a": a_body("a", "a")}))["type"] == "replaceSnapshotFailed"
+    assert apply_accepted(EMPTY, replace(stars=odd, rootIds=["x", "x"])).state.to_plain()["stars"] == odd
+    before = apply_commands(replace())
+    assert apply_refused(before, replace(stars={"a": a_body("a", "a")}))["type"] == "replaceSnapshotFailed"
     circle = {"x": a_group("x", "y"), "y": a_group("y", "x")}
-    assert refused(before, replace(groups=circle))["reason"] == "cycle"
+    assert apply_refused(before, replace(groups=circle))["reason"] == "cycle"
 
 
 def test_one_change_among_ten_thousand_bodies_copies_none_of_the_others() -> None:
@@ -205,8 +205,8 @@ for given in ({"stars": stars, "groups": groups}, {"groups": groups}, {"nebulae"
 """
 
 
-def test_what_is_refused_is_refused_with_the_same_words_in_every_process() -> None:
-    said = {
+def test_a_refusal_has_the_same_text_in_every_process() -> None:
+    printed = {
         subprocess.run(
             [sys.executable, "-c", REFUSED_IN_MANY_WAYS],
             env={**os.environ, "PYTHONHASHSEED": str(seed), "PYTHONPATH": str(Path(__file__).parents[3])},
@@ -217,6 +217,6 @@ def test_what_is_refused_is_refused_with_the_same_words_in_every_process() -> No
         ).stdout
         for seed in range(1, 6)
     }
-    [words] = said
+    [words] = printed
     assert len(words.splitlines()) == 13
     assert words.startswith("[{'type': 'replaceSnapshotFailed', 'reason': 'cycle', 'id': 'd'}]")

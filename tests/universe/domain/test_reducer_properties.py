@@ -1,4 +1,4 @@
-"""What holds whatever is sent: the reducer against the same rules written plainly, and against itself."""
+"""Properties of the reducer for any commands, and its agreement with a naive implementation."""
 
 import gzip
 import json
@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from tests.universe.domain.naive_reducer import RULES, naive
+from tests.universe.domain.naive_reducer import RULES, reduce_naively
 from tests.universe.domain.samples import Json
-from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, any_of
+from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_of_kinds
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.events import REFUSALS, is_refusal, make_refusal_error
@@ -43,19 +43,19 @@ class Universe(RuleBasedStateMachine):
         if first:
             self.send(first)
 
-    @rule(command=any_of("addStar", "updateStar", "removeStar", "attachStar", "detachStar"))
+    @rule(command=commands_of_kinds("addStar", "updateStar", "removeStar", "attachStar", "detachStar"))
     def change_bodies(self, command: Json) -> None:
         self.send(command)
 
-    @rule(command=any_of("addGroup", "updateGroup", "removeGroup"))
+    @rule(command=commands_of_kinds("addGroup", "updateGroup", "removeGroup"))
     def change_groups(self, command: Json) -> None:
         self.send(command)
 
-    @rule(command=any_of("addToGroup", "removeFromGroup", "moveToGroup"))
+    @rule(command=commands_of_kinds("addToGroup", "removeFromGroup", "moveToGroup"))
     def change_what_is_in_groups(self, command: Json) -> None:
         self.send(command)
 
-    @rule(command=any_of(*REST))
+    @rule(command=commands_of_kinds(*REST))
     def change_the_rest(self, command: Json) -> None:
         self.send(command)
 
@@ -63,7 +63,7 @@ class Universe(RuleBasedStateMachine):
         before, sent = self.state, orjson.dumps(command)
         plain = before.to_plain()
         parsed = parse_command(command)
-        expected = naive(plain, parsed)
+        expected = reduce_naively(plain, parsed)
         found = reduce(before, parsed)
         assert orjson.dumps(command) == sent
         assert apply(before, orjson.loads(sent)) == (found.state, found.events)
@@ -156,7 +156,7 @@ def _is_below_itself(key: str, entities: Json, link: str) -> bool:
 
 
 @pytest.mark.timeout(300)  # a failure is made as short as it can be before it is shown
-def test_no_run_of_commands_breaks_what_must_hold() -> None:
+def test_no_sequence_of_commands_breaks_an_invariant() -> None:
     run_state_machine_as_test(Universe, settings=settings(max_examples=120, stateful_step_count=30))
     # Whoever sends only what is refused proves little.
     assert len(Universe.reached - REFUSALS) > 15
@@ -168,7 +168,7 @@ def test_every_kind_of_command_is_sent_and_has_its_plain_rule() -> None:
     assert COMMANDS.keys() == RULES.keys() == COMMAND_CLASSES.keys() == set(COMMAND_TYPES)
 
 
-def test_the_plain_rules_give_what_was_recorded(shared_data: Path) -> None:
+def test_the_naive_reducer_gives_the_recorded_results(shared_data: Path) -> None:
     path = shared_data / "universe" / "golden.json.gz"
     if not path.is_file():
         pytest.skip("the recorded steps of the reducer are not beside this checkout")
@@ -176,11 +176,11 @@ def test_the_plain_rules_give_what_was_recorded(shared_data: Path) -> None:
         before: Json = sequence["initial"]
         for step in sequence["steps"] if sequence["kind"] == "typed" else ():
             expected = (step["state"], step["events"], step["noop"])
-            assert naive(before, step["command"]) == expected, (sequence["id"], step["command"]["type"])
+            assert reduce_naively(before, step["command"]) == expected, (sequence["id"], step["command"]["type"])
             before = step["state"]
 
 
-@given(any_of(*COMMAND_TYPES), st.data())
+@given(commands_of_kinds(*COMMAND_TYPES), st.data())
 def test_a_command_that_lacks_a_field_or_has_one_too_many_is_malformed(command: Json, data: st.DataObject) -> None:
     required = sorted(COMMAND_CLASSES[command["type"]].__required_keys__ - {"type"})
     spoiled: list[tuple[str, Any]] = [("surplus", {**command, "surplus": 1})]
@@ -192,7 +192,9 @@ def test_a_command_that_lacks_a_field_or_has_one_too_many_is_malformed(command: 
     assert caught.value.ids["path"] == path
 
 
-@given(st.lists(any_of(*COMMAND_TYPES).filter(lambda command: abs(command.get("dt", 1)) <= 1e6), max_size=20))
+@given(
+    st.lists(commands_of_kinds(*COMMAND_TYPES).filter(lambda command: abs(command.get("dt", 1)) <= 1e6), max_size=20)
+)
 def test_time_is_the_sum_of_the_ticks_and_no_other_command_moves_it(commands: list[Json]) -> None:
     state, expected = EMPTY, 0.0
     for command in commands:

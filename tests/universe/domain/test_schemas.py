@@ -47,8 +47,8 @@ def is_accepted(command: Any) -> bool:
 
 
 def test_the_schema_and_the_components_of_openapi_are_the_same() -> None:
-    said = json.dumps(make_command_schema()["$defs"]).replace("#/$defs/", "#/components/schemas/")
-    assert json.loads(said) == {
+    printed = json.dumps(make_command_schema()["$defs"]).replace("#/$defs/", "#/components/schemas/")
+    assert json.loads(printed) == {
         name: one for name, one in make_openapi_components().items() if name not in ("Command", "State")
     }
 

@@ -1,4 +1,4 @@
-"""What a state is, what is none, and that states share what they have in common."""
+"""Validation of states, and sharing between states."""
 
 import math
 from typing import Any, Final
@@ -16,7 +16,7 @@ from tests.universe.domain.samples import (
     a_field,
     a_group,
     a_nebula,
-    below,
+    make_member,
 )
 from universe.domain.state import EMPTY, ENTITY_KINDS, Draft, check_plain_state, load_plain_state, parse_state
 from universe.errors import MalformedState
@@ -24,7 +24,7 @@ from universe.errors import MalformedState
 WHOLE: Final[Json] = {
     "stars": {"sun": a_body("sun", None, ["earth"], note=[None]), "earth": a_body("earth", "sun")},
     "rootIds": ["sun", "sun", "ghost"],
-    "groups": {"g": a_group("g", None, below("sun", "system"), below("h")), "h": a_group("h", "g")},
+    "groups": {"g": a_group("g", None, make_member("sun", "system"), make_member("h")), "h": a_group("h", "g")},
     "rootGroupIds": ["g"],
     "belts": {"b": a_belt()},
     "smallBodyFields": {"f": a_field()},
@@ -57,12 +57,12 @@ def test_a_whole_state_is_read_and_written_back_alike() -> None:
 
 
 @pytest.mark.parametrize("name", EMPTY_STATE)
-def test_what_a_state_leaves_out_is_empty(name: str) -> None:
+def test_absent_parts_of_a_state_are_empty(name: str) -> None:
     lacking = {key: value for key, value in WHOLE.items() if key != name}
     assert parse_state(lacking).to_plain() == {**WHOLE, name: EMPTY_STATE[name]}
 
 
-def test_a_state_shares_nothing_with_what_it_was_read_from() -> None:
+def test_a_state_shares_nothing_with_its_input() -> None:
     given: Json = orjson.loads(orjson.dumps(WHOLE))
     state = parse_state(given)
     given["stars"]["sun"]["children"].append("late")
@@ -80,7 +80,7 @@ def test_clearing_the_plain_form_leaves_the_state() -> None:
 
 
 @pytest.mark.parametrize("given", [None, [], "{}", 5, True, b"{}", [("time", 1)]])
-def test_what_is_not_an_object_is_not_a_state(given: Any) -> None:
+def test_a_value_that_is_not_an_object_is_not_a_state(given: Any) -> None:
     error = refusal_of(given)
     assert error.message == "the state is not a JSON object."
     assert error.ids == {"path": "", "allowed": list(EMPTY_STATE)}
@@ -121,7 +121,7 @@ NO_SEED: Final = ("is neither a string nor a number", "a string or a number")
         ({"rootIds": ["a", 7, 8]}, "rootIds.1", "is not a string", "a string"),
         ({"belts": {"b": a_belt(asteroidIds=["a", 5, 6])}}, "belts.b.asteroidIds.1", "is not a string", "a string"),
         (
-            {"groups": {"g": a_group("g", None, below("a"), {"type": "group"})}},
+            {"groups": {"g": a_group("g", None, make_member("a"), {"type": "group"})}},
             "groups.g.children.1.id",
             "is missing",
             "string",
@@ -203,7 +203,7 @@ def test_circles_of_bodies_and_of_groups_are_refused_at_the_first_that_is_met_tw
         assert error.ids == {"path": path, "allowed": "something above it, or null"}
 
 
-def test_a_checked_state_is_a_copy_that_keeps_what_was_given_and_adds_nothing() -> None:
+def test_a_checked_state_is_an_unchanged_copy() -> None:
     given: Json = {"stars": {"b": a_body("b"), "a": a_body("a", note=(1, 2))}, "time": 5}
     checked = check_plain_state(given)
     assert checked == {**given, "stars": {**given["stars"], "a": a_body("a", note=[1, 2])}}
@@ -213,12 +213,12 @@ def test_a_checked_state_is_a_copy_that_keeps_what_was_given_and_adds_nothing() 
     assert load_plain_state(checked) == parse_state(given)
 
 
-def test_circles_of_children_lists_are_left_as_they_are() -> None:
+def test_cycles_of_child_lists_are_not_changed() -> None:
     given = {**EMPTY_STATE, "stars": {"a": a_body("a", None, ["b", "a"]), "b": a_body("b", None, ["a"])}}
     assert parse_state(given).to_plain() == given
 
 
-def test_a_trusted_state_is_what_was_written() -> None:
+def test_a_trusted_state_equals_the_written_state() -> None:
     assert load_plain_state(parse_state(WHOLE).to_plain()) == parse_state(WHOLE)
     assert load_plain_state({}) == EMPTY
 
@@ -238,7 +238,7 @@ def test_a_draft_leaves_the_state_it_began_with() -> None:
     assert changed.rootGroupIds == state.rootGroupIds
 
 
-def test_a_draft_remembers_what_it_touched_and_shares_the_rest() -> None:
+def test_a_draft_records_touched_entities_and_shares_the_others() -> None:
     state = parse_state(WHOLE)
     draft = Draft(state)
     draft.put("stars", "sun", a_body("sun"))

@@ -1,4 +1,4 @@
-"""What must hold of any generated universe, found out from its plain state alone."""
+"""Checks that hold for every generated universe, from its plain state."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -42,20 +42,20 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def of_kind(state: State, kind: str) -> list[dict[str, Any]]:
+def list_bodies(state: State, kind: str) -> list[dict[str, Any]]:
     return [body for body in state["stars"].values() if body["bodyType"] == kind and "roguePlanet" not in body]
 
 
-def rogues(state: State) -> list[dict[str, Any]]:
+def list_rogues(state: State) -> list[dict[str, Any]]:
     return [body for body in state["stars"].values() if "roguePlanet" in body]
 
 
-def moons_of(state: State, kind: str) -> list[dict[str, Any]]:
+def list_satellites(state: State, kind: str) -> list[dict[str, Any]]:
     """Moons whose parent is of this kind."""
-    return [body for body in of_kind(state, "moon") if state["stars"][body["parentId"]]["bodyType"] == kind]
+    return [body for body in list_bodies(state, "moon") if state["stars"][body["parentId"]]["bodyType"] == kind]
 
 
-def position(body: Body, time: float) -> tuple[float, float, float]:
+def compute_position(body: Body, time: float) -> tuple[float, float, float]:
     """Relative to the parent, by the simple rule: an ellipse around it, gone round evenly."""
     a = body["semiMajorAxis"]
     b = a * math.sqrt(1 - body.get("eccentricity", 0) ** 2)
@@ -71,14 +71,14 @@ def position(body: Body, time: float) -> tuple[float, float, float]:
     return x, y, z
 
 
-def shell(body: Body) -> tuple[float, float]:
+def compute_distance_range(body: Body) -> tuple[float, float]:
     """The nearest and the farthest a body comes to its parent's centre."""
     shift = math.hypot(*(body.get(f"orbitOffset{axis}", 0) for axis in "XYZ"))
     a, e = body["orbitalDistance"], body.get("eccentricity", 0)
     return a * math.sqrt(1 - e * e) - shift, a + shift
 
 
-def hierarchy_problems(state: State) -> Iterator[str]:
+def find_hierarchy_problems(state: State) -> Iterator[str]:
     stars = state["stars"]
     if list(state) != KEYS or state["time"] != 0 or state["belts"]:
         yield "not an empty universe's nine keys"
@@ -94,11 +94,11 @@ def hierarchy_problems(state: State) -> Iterator[str]:
                 yield f"{key} lists {child}, which is not its child"
         if len(set(body["children"])) != len(body["children"]):
             yield f"{key} lists a child twice"
-    if sorted(reached(state)) != sorted(stars):
+    if sorted(list_reachable_ids(state)) != sorted(stars):
         yield "not every body is reached exactly once from the roots"
 
 
-def reached(state: State) -> list[str]:
+def list_reachable_ids(state: State) -> list[str]:
     waiting, seen = list(state["rootIds"]), list[str]()
     while waiting and len(seen) <= len(state["stars"]):
         seen.append(waiting.pop())
@@ -106,7 +106,7 @@ def reached(state: State) -> list[str]:
     return seen
 
 
-def reference_problems(state: State) -> Iterator[str]:
+def find_reference_problems(state: State) -> Iterator[str]:
     stars, groups = state["stars"], state["groups"]
     for body in stars.values():
         point = body.get("lagrangePoint")
@@ -147,7 +147,7 @@ def _group_problems(state: State) -> Iterator[str]:
             seen.append(above)
 
 
-def physics_problems(state: State) -> Iterator[str]:
+def find_physics_problems(state: State) -> Iterator[str]:
     for body in state["stars"].values():
         if not (0 < body["mass"] < math.inf and 0 < body["radius"] < math.inf):
             yield f"{body['id']} has no mass or no size"
@@ -172,16 +172,16 @@ def _neighbour_problems(state: State, host: Body) -> Iterator[str]:
     kinds = ("planet",) if host["parentId"] is None else ("moon",)
     bodies = [state["stars"][child] for child in host["children"] if state["stars"][child]["bodyType"] in kinds]
     bodies.sort(key=lambda body: body["orbitalDistance"])
-    edges = [(0.0, host["radius"]), *(shell(body) for body in bodies)]
+    edges = [(0.0, host["radius"]), *(compute_distance_range(body) for body in bodies)]
     for index, body in enumerate(bodies, start=1):
         gap = edges[index][0] - edges[index - 1][1]
         if index + 1 < len(edges):
             gap = min(gap, edges[index + 1][0] - edges[index][1])
         moons = [state["stars"][key] for key in body["children"] if state["stars"][key]["bodyType"] == "moon"]
-        widest = max((shell(moon)[1] + moon["radius"] for moon in moons), default=body["radius"])
+        widest = max((compute_distance_range(moon)[1] + moon["radius"] for moon in moons), default=body["radius"])
         if gap <= 0 or widest >= gap / 2:
             yield f"{body['id']} reaches {widest} where its neighbours are {gap} away"
 
 
-def problems(state: State) -> list[str]:
-    return [*hierarchy_problems(state), *reference_problems(state), *physics_problems(state)]
+def find_problems(state: State) -> list[str]:
+    return [*find_hierarchy_problems(state), *find_reference_problems(state), *find_physics_problems(state)]

@@ -1,4 +1,4 @@
-"""Settings: what loads, what presets fill in, and what is refused with a word on what is allowed."""
+"""Settings and presets of generated universes, and the errors for invalid ones."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def test_denser_styles_ask_for_more() -> None:
     assert [c.comet_frequency for c in rising] == sorted({c.comet_frequency for c in rising})
 
 
-def test_what_is_given_wins_over_the_style() -> None:
+def test_given_settings_override_the_style() -> None:
     config = make_preset_config("crowded", 1, maxSystems=2, topologyPreset="compact", planetDensity=1)
     assert (config.max_systems, config.topology_preset, config.planet_density) == (2, "compact", 1)
     assert config.comet_frequency == 0.5
@@ -106,12 +106,12 @@ def test_a_value_out_of_bounds_is_refused_with_its_name(name: str, value: Any) -
 
 
 @pytest.mark.parametrize("seed", [None, True, 1.5, [], "x" * (SEED_CHARS + 1), "half of a character: \ud800"])
-def test_what_is_not_a_seed_is_refused(seed: Any) -> None:
+def test_an_invalid_seed_is_refused(seed: Any) -> None:
     with pytest.raises(InvalidInput, match="seed"):
         make_preset_config("classic", seed)
 
 
-def test_curvature_bounds_the_wrong_way_round_are_refused() -> None:
+def test_reversed_curvature_bounds_are_refused() -> None:
     with pytest.raises(InvalidInput, match="rogueCurvatureMin"):
         make_preset_config("classic", 1, rogueCurvatureMin=0.8, rogueCurvatureMax=0.2)
 

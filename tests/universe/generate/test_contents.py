@@ -1,4 +1,4 @@
-"""What the sliders do: every one of them changes what it is named after, and in the right direction."""
+"""Each setting changes the contents of a generated universe in the right direction."""
 
 import math
 from itertools import pairwise
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.universe.generate.checks import State, of_kind, position, rogues, shell
+from tests.universe.generate.checks import State, compute_distance_range, compute_position, list_bodies, list_rogues
 from universe.generate import STYLES, generate
 
 MANY = 40
@@ -18,18 +18,18 @@ def made(preset: str = "multiStarHeavy", **overrides: Any) -> State:
 
 
 def planets_with_rings(state: State) -> list[dict[str, Any]]:
-    return [planet for planet in of_kind(state, "planet") if "ring" in planet]
+    return [planet for planet in list_bodies(state, "planet") if "ring" in planet]
 
 
 @pytest.mark.parametrize(("setting", "kind"), [("planetDensity", "planet"), ("moonDensity", "moon")])
 def test_denser_means_more(setting: str, kind: str) -> None:
-    counts = [len(of_kind(made("classic", **{setting: density}), kind)) for density in (0.0, 0.5, 1.0)]
+    counts = [len(list_bodies(made("classic", **{setting: density}), kind)) for density in (0.0, 0.5, 1.0)]
     assert counts == sorted(counts)
     assert counts[2] > 3 * counts[0]
 
 
 def test_denser_styles_have_more_planets_for_each_system() -> None:
-    counts = [len(of_kind(made(style, maxSystems=200, enableLagrangePoints=False), "planet")) for style in STYLES]
+    counts = [len(list_bodies(made(style, maxSystems=200, enableLagrangePoints=False), "planet")) for style in STYLES]
     assert counts == sorted(counts)
     assert counts[-1] > 3 * counts[0]
 
@@ -37,8 +37,8 @@ def test_denser_styles_have_more_planets_for_each_system() -> None:
 def test_no_orbit_tilts_more_than_allowed() -> None:
     state = made("deepHierarchy", orbitInclinationMax=12, orbitEccentricityStyle="mixed")
     tilts: list[float] = []
-    for body in (*of_kind(state, "planet"), *of_kind(state, "moon")):
-        (ax, ay, az), (bx, by, bz) = position(body, 0), position(body, 90 / body["orbitalSpeed"])
+    for body in (*list_bodies(state, "planet"), *list_bodies(state, "moon")):
+        (ax, ay, az), (bx, by, bz) = compute_position(body, 0), compute_position(body, 90 / body["orbitalSpeed"])
         normal = (ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
         tilts.append(math.degrees(math.acos(min(1, abs(normal[1]) / math.hypot(*normal)))))
     assert max(tilts) <= 12.0001
@@ -48,7 +48,7 @@ def test_no_orbit_tilts_more_than_allowed() -> None:
 def test_eccentricities_keep_to_their_style() -> None:
     def of_style(style: str) -> list[float]:
         state = made(orbitEccentricityStyle=style)
-        return [planet.get("eccentricity", 0) for planet in of_kind(state, "planet")]
+        return [planet.get("eccentricity", 0) for planet in list_bodies(state, "planet")]
 
     assert set(of_style("circular")) == {0}
     assert 0 < fmean(of_style("mixed")) < max(of_style("mixed")) <= 0.3
@@ -61,7 +61,7 @@ def test_distances_follow_the_scale(scale: str, base: float, growth: float) -> N
     followed = 0
     for key in state["rootIds"]:
         star = state["stars"][key]
-        planets = [planet for planet in of_kind(state, "planet") if planet["parentId"] == key]
+        planets = [planet for planet in list_bodies(state, "planet") if planet["parentId"] == key]
         start = max(base, 2 * star["radius"])
         followed += start == base
         for index, planet in enumerate(planets):
@@ -73,7 +73,7 @@ def test_companions_of_a_star_share_an_orbit_and_stay_apart() -> None:
     state = made(orbitEccentricityStyle="eccentric", orbitOffsetEnabled=True)
     pairs = 0
     for root in state["rootIds"]:
-        companions = [star for star in of_kind(state, "star") if star["parentId"] == root]
+        companions = [star for star in list_bodies(state, "star") if star["parentId"] == root]
         if len(companions) == 2:
             first, second = companions
             pairs += 1
@@ -88,9 +88,9 @@ def test_belts_lie_between_planets_or_beyond_them() -> None:
     labels: set[str] = set()
     for belt in state["smallBodyFields"].values():
         labels.add(belt["regionLabel"])
-        for planet in of_kind(state, "planet"):
+        for planet in list_bodies(state, "planet"):
             if planet["parentId"] == belt["hostStarId"]:
-                near, far = shell(planet)
+                near, far = compute_distance_range(planet)
                 assert belt["outerRadius"] < near or belt["innerRadius"] > far
     assert labels == {"Main Belt", "Outer Belt", "Kuiper Belt"}
     by_host: dict[str, list[tuple[float, float]]] = {}
@@ -130,12 +130,16 @@ def test_kuiper_settings_have_the_named_effect() -> None:
     assert one(kuiperBeltDensity=0.0)["particleCount"] < one(kuiperBeltDensity=1.0)["particleCount"]
 
 
-def test_rings_are_more_frequent_where_asked_for_and_end_below_the_moons() -> None:
+def test_the_frequency_of_rings_follows_the_setting_and_rings_end_below_the_moons() -> None:
     few, many = (made("moonRich", enablePlanetaryRings=True, ringFrequency=f) for f in (0.05, 1.0))
     assert 0 < len(planets_with_rings(few)) < len(planets_with_rings(many))
     for planet in planets_with_rings(many):
         reach = planet["ring"]["outerRadiusMultiplier"] * planet["radius"]
-        assert all(reach < shell(moon)[0] for moon in of_kind(many, "moon") if moon["parentId"] == planet["id"])
+        assert all(
+            reach < compute_distance_range(moon)[0]
+            for moon in list_bodies(many, "moon")
+            if moon["parentId"] == planet["id"]
+        )
     assert planets_with_rings(made(enablePlanetaryRings=True, ringStylePreset="none")) == []
     assert planets_with_rings(made(enablePlanetaryRings=True, ringFrequency=0)) == []
 
@@ -170,14 +174,16 @@ def test_disk_settings_have_the_named_effect() -> None:
 @pytest.mark.parametrize(("frequency", "fewest", "most"), [(0.2, 0, 1), (0.5, 1, 2), (0.8, 2, 3), (1.0, 3, 5)])
 def test_rogues_are_made_once_for_the_universe(frequency: float, fewest: int, most: int) -> None:
     settings = {"enableRoguePlanets": True, "roguePlanetFrequency": frequency}
-    counts = {len(rogues(generate("sparseOutpost", seed, maxSystems=20, **settings))) for seed in range(40)}
+    counts = {len(list_rogues(generate("sparseOutpost", seed, maxSystems=20, **settings))) for seed in range(40)}
     assert counts == set(range(fewest, most + 1))
 
 
 def test_rogues_go_straight_or_in_curves_at_the_speed_of_their_style() -> None:
     def some(**overrides: Any) -> list[dict[str, Any]]:
         settings = {"enableRoguePlanets": True, "roguePlanetFrequency": 1, "maxSystems": 1, **overrides}
-        return [body["roguePlanet"] for seed in range(20) for body in rogues(generate("compact", seed, **settings))]
+        return [
+            body["roguePlanet"] for seed in range(20) for body in list_rogues(generate("compact", seed, **settings))
+        ]
 
     assert not any("pathCurvature" in rogue for rogue in some(rogueTrajectoryMode="linearOnly"))
     curved = some(rogueTrajectoryMode="curved", rogueCurvatureMin=0.2, rogueCurvatureMax=0.4)
@@ -189,7 +195,7 @@ def test_rogues_go_straight_or_in_curves_at_the_speed_of_their_style() -> None:
     assert 0.005 <= min(speeds[0]) < max(speeds[0]) <= 0.02 < 0.05 <= min(speeds[1]) < max(speeds[1]) <= 0.15
 
 
-def test_nebulae_are_made_once_for_the_universe_and_more_where_asked_for() -> None:
+def test_nebulae_are_made_once_and_their_number_follows_the_setting() -> None:
     def counts(density: float) -> set[int]:
         settings = {"enableNebulae": True, "nebulaDensity": density, "maxSystems": 20}
         return {len(generate("sparseOutpost", seed, **settings)["nebulae"]) for seed in range(40)}
@@ -200,10 +206,10 @@ def test_nebulae_are_made_once_for_the_universe_and_more_where_asked_for() -> No
 
 def holes(**overrides: Any) -> list[dict[str, Any]]:
     settings = {"enableBlackHoles": True, "blackHoleRarityStyle": "common", "maxSystems": 200, **overrides}
-    return of_kind(made("multiStarHeavy", **settings), "blackHole")
+    return list_bodies(made("multiStarHeavy", **settings), "blackHole")
 
 
-def test_black_holes_are_as_rare_as_asked_for() -> None:
+def test_black_holes_have_the_requested_frequency() -> None:
     assert 0 < len(holes(blackHoleRarityStyle="rare")) < 25 < len(holes()) < 90
     assert len(holes(blackHoleRarityStyle="byFrequency", blackHoleFrequency=1.0)) > 75
     assert all(hole["parentId"] is None for hole in holes())
@@ -223,13 +229,13 @@ def test_black_holes_are_as_heavy_as_their_profile() -> None:
     assert sum(mass >= 1e6 for mass in masses("supermassiveCentres")) > len(masses("supermassiveCentres")) / 2
 
 
-def test_what_orbits_a_black_hole_stays_out_of_its_disk() -> None:
+def test_satellites_of_a_black_hole_stay_outside_its_disk() -> None:
     state = made("compact", enableBlackHoles=True, blackHoleRarityStyle="common")
-    assert of_kind(state, "blackHole")
-    for hole in of_kind(state, "blackHole"):
-        for planet in of_kind(state, "planet"):
+    assert list_bodies(state, "blackHole")
+    for hole in list_bodies(state, "blackHole"):
+        for planet in list_bodies(state, "planet"):
             if planet["parentId"] == hole["id"]:
-                assert shell(planet)[0] - planet["radius"] > hole["blackHole"]["accretionOuterRadius"]
+                assert compute_distance_range(planet)[0] - planet["radius"] > hole["blackHole"]["accretionOuterRadius"]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +251,7 @@ def test_groups_are_as_many_as_their_structure_requires(mode: str, fewest: int, 
     assert (nested == 0) == (mode == "flat")
 
 
-def test_there_are_never_more_groups_than_systems_and_none_unless_asked_for() -> None:
+def test_there_are_at_most_as_many_groups_as_systems_and_none_by_default() -> None:
     state = generate("classic", 1, enableGroups=True, targetGalaxyCount=50, maxSystems=3)
     assert len(state["groups"]) == 3
     assert generate("classic", 1, maxSystems=3)["groups"] == {}

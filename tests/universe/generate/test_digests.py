@@ -1,4 +1,4 @@
-"""What each preset grows from a seed never changes: people name universes by their seeds."""
+"""The universe of a seed never changes, because people name universes by their seeds."""
 
 import hashlib
 from typing import Any, cast
@@ -62,10 +62,10 @@ def test_every_preset_has_a_digest() -> None:
 
 
 @pytest.mark.parametrize("preset", FROM_SEED)
-def test_a_seed_grows_what_it_always_grew(preset: str) -> None:
+def test_a_seed_always_gives_the_same_universe(preset: str) -> None:
     assert digest(load_initial_state(f"seed:{preset}:42")) == FROM_SEED[preset]
 
 
 @pytest.mark.parametrize("preset", FROM_MANY_SEEDS)
-def test_many_seeds_grow_what_they_always_grew_also_with_everything_switched_on(preset: str) -> None:
+def test_many_seeds_always_give_the_same_universes_with_all_settings(preset: str) -> None:
     assert from_many_seeds(preset) == FROM_MANY_SEEDS[preset]

@@ -1,4 +1,4 @@
-"""Whole universes: the same for the same seed anywhere, sound for every seed, never too large."""
+"""Whole generated universes: reproducible, valid and limited in size."""
 
 import hashlib
 import math
@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.universe.generate.checks import EVERYTHING, KEYS, moons_of, of_kind, problems
+from tests.universe.generate.checks import EVERYTHING, KEYS, find_problems, list_bodies, list_satellites
 from universe.domain.state import parse_state
-from universe.generate import STYLES, TOPOLOGIES, generate, generate_from, load_config
+from universe.generate import STYLES, TOPOLOGIES, generate, generate_from_config, load_config
 from uraniborg.kernel.errors import InvalidInput
 
 PRESETS = (*TOPOLOGIES, *STYLES)
@@ -40,7 +40,7 @@ SHAPES = st.fixed_dictionaries(
 @given(st.sampled_from(PRESETS), SEEDS)
 def test_every_preset_makes_a_sound_universe_of_any_seed(preset: str, seed: int | str) -> None:
     state = generate(preset, seed, maxSystems=4)
-    assert problems(state) == []
+    assert find_problems(state) == []
     assert parse_state(state).to_plain() == state
 
 
@@ -48,27 +48,27 @@ def test_every_preset_makes_a_sound_universe_of_any_seed(preset: str, seed: int 
 @given(st.sampled_from(TOPOLOGIES), SEEDS, SHAPES)
 def test_with_everything_switched_on_it_is_sound_still(preset: str, seed: int | str, shape: dict[str, Any]) -> None:
     state = generate(preset, seed, **{**EVERYTHING, **shape})
-    assert problems(state) == []
+    assert find_problems(state) == []
     assert parse_state(state).to_plain() == state
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_presets_as_they_are_make_sound_universes(preset: str) -> None:
+def test_unchanged_presets_make_valid_universes(preset: str) -> None:
     state = generate(preset, "as it is")
     assert list(state) == KEYS
-    assert problems(state) == []
+    assert find_problems(state) == []
 
 
-def test_the_checks_find_out_what_is_broken() -> None:
+def test_the_checks_detect_each_fault() -> None:
     state = generate("moonRich", 3, **EVERYTHING)
-    (moon, *_), root = of_kind(state, "moon"), state["rootIds"][0]
+    (moon, *_), root = list_bodies(state, "moon"), state["rootIds"][0]
     moon["orbitalDistance"] *= 1_000
     state["stars"][root]["children"].append(moon["id"])
     state["rootIds"].append("nobody")
     state["groups"].popitem()
-    found = " ".join(problems(state))
-    for said in ("reaches", "not its child", "exactly once", "in no group"):
-        assert said in found
+    found = " ".join(find_problems(state))
+    for printed in ("reaches", "not its child", "exactly once", "in no group"):
+        assert printed in found
 
 
 SCRIPT = """
@@ -96,7 +96,7 @@ def test_the_bytes_are_the_same_in_every_process() -> None:
     assert {digest("1"), digest("4242")} == {first}
 
 
-def test_what_was_generated_before_does_not_matter() -> None:
+def test_earlier_generations_do_not_change_the_result() -> None:
     before = orjson.dumps(generate("crowded", "again"))
     generate("superDenseExperimental", "something else", maxSystems=3)
     assert orjson.dumps(generate("crowded", "again")) == before
@@ -105,7 +105,7 @@ def test_what_was_generated_before_does_not_matter() -> None:
 @pytest.mark.parametrize("seed", [0, "", "0", -1, 2**31, 10**400, -(10**30), "ünï", "🪐" * 50, "a\x00b", " ", "None"])
 def test_any_seed_is_a_seed_like_any_other(seed: int | str) -> None:
     state = generate("solarLike", seed)
-    assert problems(state) == []
+    assert find_problems(state) == []
     assert state == generate("solarLike", seed)
     assert orjson.loads(orjson.dumps(state)) == state
 
@@ -121,18 +121,18 @@ def test_different_seeds_make_different_universes_with_different_ids() -> None:
 
 def test_the_function_and_the_config_make_the_same_universe() -> None:
     config = load_config({"seed": 9, "stylePreset": "crowded", "maxSystems": 2})
-    assert generate_from(config) == generate("crowded", 9, maxSystems=2)
+    assert generate_from_config(config) == generate("crowded", 9, maxSystems=2)
 
 
 def test_moons_of_moons_are_preserved() -> None:
     state = generate("deepHierarchy", 1)
-    below = moons_of(state, "moon")
+    below = list_satellites(state, "moon")
     assert len(below) > 20
     assert all(body["mass"] < state["stars"][body["parentId"]]["mass"] for body in below)
-    assert moons_of(generate("deepHierarchy", 1, maxDepth=2), "moon") == []
+    assert list_satellites(generate("deepHierarchy", 1, maxDepth=2), "moon") == []
 
 
-def test_there_are_exactly_as_many_systems_as_asked_for_and_they_do_not_overlap() -> None:
+def test_there_are_exactly_the_requested_systems_and_they_do_not_overlap() -> None:
     state = generate("multiStarHeavy", 5, maxSystems=30)
     roots = [state["stars"][key] for key in state["rootIds"]]
     assert len(roots) == 30
@@ -157,7 +157,7 @@ def test_names_are_not_given_twice() -> None:
 def test_ten_thousand_bodies_and_more_are_sound() -> None:
     state = generate("moonRich", "many", maxSystems=160)
     assert len(state["stars"]) > 10_000
-    assert problems(state) == []
+    assert find_problems(state) == []
 
 
 def test_a_universe_of_too_many_bodies_is_refused_before_it_is_made() -> None:
@@ -171,7 +171,7 @@ def test_a_universe_of_too_many_bodies_is_refused_before_it_is_made() -> None:
 @given(st.sampled_from(PRESETS), st.integers(0, 10**6), st.integers(1, 12))
 def test_no_universe_exceeds_the_bound_on_bodies(preset: str, seed: int, systems: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("universe.generate.topologies.MOST_BODIES", 120)
+        patch.setattr("universe.generate.generator.MOST_BODIES", 120)
         try:
             state = generate(preset, seed, **{**EVERYTHING, "maxSystems": systems})
         except InvalidInput:

@@ -1,4 +1,4 @@
-"""What each topology makes, on average and at most."""
+"""The bodies of each topology, on average and at most."""
 
 from collections import Counter
 from statistics import fmean
@@ -131,9 +131,7 @@ def test_every_body_is_announced_before_it_is_made(topology: Topology) -> None:
 
 
 @given(st.sampled_from(TOPOLOGIES), st.integers(), st.floats(0, 1), st.floats(0, 1))
-def test_no_repetition_exceeds_its_bound_whatever_the_chances(
-    topology: Topology, seed: int, p: float, q: float
-) -> None:
+def test_no_count_exceeds_its_bound_for_any_probability(topology: Topology, seed: int, p: float, q: float) -> None:
     grammar = make_grammar(topology, stars=(0.2, 0.3, 0.5), planet_p=p, moon_p=q)
     system = expand_grammar(grammar, Prng(seed), levels=3, spend=nothing_spent)
     assert 1 <= len(system.find_children("star")) <= 3

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.universe.generate.checks import KEYS, State, of_kind, problems, rogues
-from universe.generate import generate_from, load_config
+from tests.universe.generate.checks import KEYS, State, find_problems, list_bodies, list_rogues
+from universe.generate import generate_from_config, load_config
 
 ADDED = {
     "star": set[str](),
@@ -32,7 +32,7 @@ def runs(shared_data: Path) -> list[Run]:
     """Each config, with what was recorded and what we make of it."""
     with gzip.open(shared_data / "universe" / "generation.json.gz") as file:
         recorded = json.load(file)["runs"]
-    return [(run["config"], run["result"], generate_from(load_config(run["config"]))) for run in recorded]
+    return [(run["config"], run["result"], generate_from_config(load_config(run["config"]))) for run in recorded]
 
 
 def systems(state: State) -> list[tuple[int, list[int]]]:
@@ -55,7 +55,7 @@ def test_every_recorded_config_makes_the_systems_that_were_recorded(runs: list[R
 
 def test_every_recorded_config_makes_a_sound_universe_with_the_nine_keys(runs: list[Run]) -> None:
     for _, recorded, ours in runs:
-        assert problems(ours) == []
+        assert find_problems(ours) == []
         assert set(KEYS) - set(recorded) == {"time"}
         assert list(ours) == KEYS
 
@@ -64,14 +64,14 @@ def keys_by_kind(states: list[State]) -> dict[str, list[set[str]]]:
     found: dict[str, list[set[str]]] = defaultdict(list)
     for state in states:
         for kind in ADDED:
-            found[kind] += [set(body) for body in of_kind(state, kind)]
-        found["rogue"] += [set(body) | set(body["roguePlanet"]) for body in rogues(state)]
+            found[kind] += [set(body) for body in list_bodies(state, kind)]
+        found["rogue"] += [set(body) | set(body["roguePlanet"]) for body in list_rogues(state)]
         for name in ("groups", "smallBodyFields", "protoplanetaryDisks", "nebulae"):
             found[name] += [set(entity) for entity in state[name].values()]
     return found
 
 
-def test_what_is_made_has_the_keys_that_were_recorded(runs: list[Run]) -> None:
+def test_generated_entities_have_the_recorded_keys(runs: list[Run]) -> None:
     theirs = keys_by_kind([recorded for _, recorded, _ in runs])
     ours = keys_by_kind([made for _, _, made in runs])
     straight = {"pathCurvature", "semiMajorAxis", "eccentricity", "orbitRotX", "orbitRotY", "orbitRotZ", "pathPeriod"}
@@ -98,9 +98,9 @@ def test_totals_are_of_the_same_order(runs: list[Run]) -> None:
     assert ours["lagrangePoint"] == theirs["lagrangePoint"]
 
 
-def test_groups_clouds_and_rogues_are_made_once_and_only_where_asked_for(runs: list[Run]) -> None:
+def test_groups_nebulae_and_rogues_are_made_once_and_only_if_enabled(runs: list[Run]) -> None:
     for config, _, made in runs:
         assert bool(made["groups"]) == config["enableGroups"]
         assert len(made["groups"]) <= config["maxSystems"]
         assert len(made["nebulae"]) <= 5
-        assert len(rogues(made)) <= 3
+        assert len(list_rogues(made)) <= 3

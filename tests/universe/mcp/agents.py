@@ -1,4 +1,4 @@
-"""The official client, and what must hold for every answer it gets."""
+"""Calls of the official MCP client, with checks of every reply."""
 
 import json
 from typing import Any, NoReturn
@@ -12,7 +12,7 @@ agent = http_client_for
 TOOLS = {"get_universe_state", "list_universe_commands", "send_universe_command"}
 
 
-def strictly(text: str) -> Any:
+def parse_strict_json(text: str) -> Any:
     """What JSON says that has neither NaN nor infinities."""
 
     def refuse(constant: str) -> NoReturn:
@@ -21,22 +21,22 @@ def strictly(text: str) -> Any:
     return json.loads(text, parse_constant=refuse)
 
 
-async def answer(client: ClientSession, tool: str, /, **arguments: Any) -> Any:
+async def call_tool(client: ClientSession, tool: str, /, **arguments: Any) -> Any:
     """What a call says that must succeed: one text block of JSON."""
     result = await client.call_tool(tool, arguments)
     assert not result.isError, text_of(result)
-    return strictly(text_of(result))
+    return parse_strict_json(text_of(result))
 
 
-async def failure(client: ClientSession, tool: str, /, **arguments: Any) -> dict[str, Any]:
+async def call_failing_tool(client: ClientSession, tool: str, /, **arguments: Any) -> dict[str, Any]:
     """How a call fails that must fail."""
-    return error_in(await client.call_tool(tool, arguments))
+    return get_error(await client.call_tool(tool, arguments))
 
 
-def error_in(result: CallToolResult) -> dict[str, Any]:
+def get_error(result: CallToolResult) -> dict[str, Any]:
     """The error of a failed result: one text block with the one shape that errors have."""
     assert result.isError is True, text_of(result)[:1_000]
-    body = strictly(text_of(result))
+    body = parse_strict_json(text_of(result))
     assert body.keys() == {"error"}
     error = body["error"]
     assert error.keys() >= {"code", "message", "hint"}
@@ -45,13 +45,13 @@ def error_in(result: CallToolResult) -> dict[str, Any]:
     return error
 
 
-async def state_of(client: ClientSession, universe_id: str, **options: Any) -> dict[str, Any]:
-    return await answer(client, "get_universe_state", universeId=universe_id, **options)
+async def read_state(client: ClientSession, universe_id: str, **options: Any) -> dict[str, Any]:
+    return await call_tool(client, "get_universe_state", universeId=universe_id, **options)
 
 
-async def send(client: ClientSession, universe_id: str, command: Any, **options: Any) -> dict[str, Any]:
-    return await answer(client, "send_universe_command", universeId=universe_id, command=command, **options)
+async def send_command(client: ClientSession, universe_id: str, command: Any, **options: Any) -> dict[str, Any]:
+    return await call_tool(client, "send_universe_command", universeId=universe_id, command=command, **options)
 
 
-async def refused(client: ClientSession, universe_id: str, command: Any, **options: Any) -> dict[str, Any]:
-    return await failure(client, "send_universe_command", universeId=universe_id, command=command, **options)
+async def send_refused_command(client: ClientSession, universe_id: str, command: Any, **options: Any) -> dict[str, Any]:
+    return await call_failing_tool(client, "send_universe_command", universeId=universe_id, command=command, **options)

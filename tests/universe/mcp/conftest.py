@@ -1,4 +1,4 @@
-"""One server for each worker, for all that leave it as it is; a universe and clients of their own for each test."""
+"""One server for each worker; a universe and clients for each test."""
 
 import asyncio
 import threading
@@ -10,29 +10,29 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served_universes import SOON_S, Served, served
+from tests.universe.mcp.processes import start_server
+from tests.universe.mcp.served_universes import SOON_S, Served, run_server
 from tests.universe.mcp.wire import Wire
 
 _NUMBERS = count(1)
 
 
 @pytest.fixture(scope="session")
-def house() -> Iterator[Served]:
+def shared_server() -> Iterator[Served]:
     """A server on a thread of its own."""
     started = threading.Event()
     running: list[tuple[Served, Callable[[], object]]] = []
 
-    async def serve() -> None:
+    async def start_server() -> None:
         leaving, loop = asyncio.Event(), asyncio.get_running_loop()
-        async with served() as server:
+        async with run_server() as server:
             running.append((server, partial(loop.call_soon_threadsafe, leaving.set)))
             started.set()
             await leaving.wait()
 
     def run() -> None:
         try:
-            asyncio.run(serve())
+            asyncio.run(start_server())
         finally:
             started.set()
 
@@ -51,26 +51,26 @@ def house() -> Iterator[Served]:
 @pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Where the real server is, in a process of its own, as it announced it."""
-    with serve(tmp_path_factory.mktemp("real")) as announced:
+    with start_server(tmp_path_factory.mktemp("real")) as announced:
         yield announced
 
 
 @pytest.fixture
-async def hven(house: Served) -> AsyncIterator[Served]:
+async def universe_server(shared_server: Served) -> AsyncIterator[Served]:
     """The server that tests share, with a connection of its own."""
-    async with httpx.AsyncClient(base_url=house.url, timeout=SOON_S) as http:
-        yield Served(house.url, http, house.store)
+    async with httpx.AsyncClient(base_url=shared_server.url, timeout=SOON_S) as http:
+        yield Served(shared_server.url, http, shared_server.store)
 
 
 @pytest.fixture
-async def u(hven: Served) -> str:
+async def u(universe_server: Served) -> str:
     """The id of a universe that nobody else knows, with three bodies, at version 3."""
     universe_id = f"u-{next(_NUMBERS)}"
-    await hven.make(universe_id, add_star("sun"), add_star("earth", "sun"), add_star("moon", "earth"))
+    await universe_server.make(universe_id, add_star("sun"), add_star("earth", "sun"), add_star("moon", "earth"))
     return universe_id
 
 
 @pytest.fixture
-def wire(hven: Served) -> Wire:
+def wire(universe_server: Served) -> Wire:
     """Raw speech to that server."""
-    return Wire(hven.http)
+    return Wire(universe_server.http)

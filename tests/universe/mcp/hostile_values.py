@@ -8,20 +8,20 @@ import httpx
 from tests.universe.mcp.wire import Session, call, message_in, refusal_in
 
 
-async def alive(session: Session, u: str) -> bool:
+async def is_alive(session: Session, u: str) -> bool:
     """Whether the session and the universe are as good as before."""
-    said = await session.call("get_universe_state", universeId=u)
-    return not said.get("isError") and len(json.loads(said["content"][0]["text"])["stars"]) == 3
+    printed = await session.call("get_universe_state", universeId=u)
+    return not printed.get("isError") and len(json.loads(printed["content"][0]["text"])["stars"]) == 3
 
 
-async def sent(session: Session, u: str, written: str) -> httpx.Response:
+async def send_raw_command(session: Session, u: str, written: str) -> httpx.Response:
     """The answer to a command that is written by hand."""
-    asked = call("send_universe_command", universeId=u, command="COMMAND", **{"return": "events"})
-    message = json.dumps(asked)
+    requests = call("send_universe_command", universeId=u, command="COMMAND", **{"return": "events"})
+    message = json.dumps(requests)
     return await session.post(message.replace('"COMMAND"', written).encode())
 
 
-def error_of(response: httpx.Response) -> dict[str, Any]:
+def get_error_of_response(response: httpx.Response) -> dict[str, Any]:
     """The error in an answer, be it an HTTP refusal, a JSON-RPC error or a failed result."""
     if response.status_code >= 400:
         return refusal_in(response)

@@ -1,4 +1,4 @@
-"""The real server: the command as a person starts it, in a process of its own."""
+"""`universe serve` in a separate process."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _POLL_S: Final = 0.05
 
 
 @contextmanager
-def serve(home: Path, *options: str) -> Generator[dict[str, str]]:
+def start_server(home: Path, *options: str) -> Generator[dict[str, str]]:
     """What `universe serve` announces, which keeps its universes under `home` and ends with the block."""
     command = [sys.executable, "-m", "universe", "serve", "--port", "0", "--json"]
     database = f"sqlite:///{home / 'universes.db'}"

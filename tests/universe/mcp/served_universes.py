@@ -22,12 +22,12 @@ Json = dict[str, Any]
 Value = TypeVar("Value")
 
 
-async def soon(awaited: Awaitable[Value]) -> Value:
+async def wait_briefly(awaited: Awaitable[Value]) -> Value:
     async with asyncio.timeout(SOON_S):
         return await awaited
 
 
-async def until(condition: Callable[[], bool]) -> None:
+async def wait_until(condition: Callable[[], bool]) -> None:
     """Wait for what nobody tells of."""
     async with asyncio.timeout(SOON_S):
         while not condition():  # noqa: ASYNC110 - there is nobody to set an event
@@ -48,40 +48,40 @@ class Served:
 
     async def make(self, universe_id: str, *commands: Json, state: Json | None = None) -> None:
         """A universe to which these commands were sent."""
-        asked = {"id": universe_id, "name": "Hven"} | ({} if state is None else {"state": state})
-        said = await self.http.post("/universes", json=asked)
-        assert said.status_code == 201, said.text
+        requests = {"id": universe_id, "name": "Hven"} | ({} if state is None else {"state": state})
+        printed = await self.http.post("/universes", json=requests)
+        assert printed.status_code == 201, printed.text
         if commands:
             await self.send(universe_id, list(commands), wanted="events")
 
     async def send(self, universe_id: str, command: Any, *, wanted: str = "state", **headers: str) -> Json:
-        said = await self.http.post(
+        printed = await self.http.post(
             f"/universes/{universe_id}/commands",
             json=command,
             params={"return": wanted},
             headers={name.replace("_", "-"): value for name, value in headers.items()},
         )
-        assert said.status_code == 200, said.text
-        return said.json()
+        assert printed.status_code == 200, printed.text
+        return printed.json()
 
-    async def record(self, universe_id: str, **params: int) -> Json:
-        said = await self.http.get(f"/universes/{universe_id}", params=params)
-        assert said.status_code == 200, said.text
-        return said.json()
+    async def read_record(self, universe_id: str, **params: int) -> Json:
+        printed = await self.http.get(f"/universes/{universe_id}", params=params)
+        assert printed.status_code == 200, printed.text
+        return printed.json()
 
     async def state(self, universe_id: str, **params: int) -> Json:
-        return (await self.record(universe_id, **params))["state"]
+        return (await self.read_record(universe_id, **params))["state"]
 
     async def version(self, universe_id: str) -> int:
-        return (await self.record(universe_id))["version"]
+        return (await self.read_record(universe_id))["version"]
 
     async def delete(self, universe_id: str) -> None:
-        said = await self.http.delete(f"/universes/{universe_id}")
-        assert said.status_code == 204, said.text
+        printed = await self.http.delete(f"/universes/{universe_id}")
+        assert printed.status_code == 204, printed.text
 
 
 @asynccontextmanager
-async def served(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
+async def run_server(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
     """A server of its own for the block, over `store` or an empty one in memory."""
     kept = store or MemoryStore()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)

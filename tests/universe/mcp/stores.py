@@ -1,4 +1,4 @@
-"""A store in memory that breaks down in ways no store should."""
+"""A store in memory that fails on request."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Generator
@@ -41,9 +41,9 @@ class BrokenStore(MemoryStore):
         finally:
             self._gate.set()
 
-    async def record(self, *arguments: Any, **options: Any) -> Record | None:
+    async def read_record(self, *arguments: Any, **options: Any) -> Record | None:
         self._break_down("record")
-        return await super().record(*arguments, **options)
+        return await super().read_record(*arguments, **options)
 
     async def append(self, *arguments: Any, **options: Any) -> None:
         self._break_down("append")
@@ -52,9 +52,9 @@ class BrokenStore(MemoryStore):
             await self._gate.wait()
         await super().append(*arguments, **options)
 
-    async def entries(self, *arguments: Any, **options: Any) -> list[Entry]:
+    async def read_entries(self, *arguments: Any, **options: Any) -> list[Entry]:
         self._break_down("entries")
-        return await super().entries(*arguments, **options)
+        return await super().read_entries(*arguments, **options)
 
     def _break_down(self, where: Where) -> None:
         if self._broken == where:

@@ -63,11 +63,11 @@ class Listener:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _read(self) -> None:
-        heard = b""
+        received = b""
         try:
             async for part in self.response.aiter_raw():
-                heard = (heard + part).replace(b"\r\n", b"\n")
-                *whole, heard = heard.split(b"\n\n")
+                received = (received + part).replace(b"\r\n", b"\n")
+                *whole, received = received.split(b"\n\n")
                 for block in whole:
                     if (event := _event(block)) is not None:
                         self._events.put_nowait(event)
@@ -90,7 +90,7 @@ def _event(block: bytes) -> Event | None:
 
 
 @asynccontextmanager
-async def listening(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncGenerator[Listener]:
+async def open_listener(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncGenerator[Listener]:
     """A stream that has begun: what happens in the block is heard."""
     sent = {"accept": "text/event-stream", **{name.replace("_", "-"): value for name, value in headers.items()}}
     async with http.stream("GET", path, headers=sent, timeout=httpx.Timeout(SOON_S, read=None)) as response:
@@ -104,6 +104,6 @@ async def listening(http: httpx.AsyncClient, path: str, **headers: str) -> Async
             await listener.close()
 
 
-def commands_of(http: httpx.AsyncClient, universe_id: str, **headers: str) -> Any:
+def open_command_stream(http: httpx.AsyncClient, universe_id: str, **headers: str) -> Any:
     """The command stream of a universe."""
-    return listening(http, f"/universes/{universe_id}/events", **headers)
+    return open_listener(http, f"/universes/{universe_id}/events", **headers)

@@ -1,4 +1,4 @@
-"""MCP beside REST: the routes that were there are as they were, and neither stream hears the other."""
+"""MCP beside REST: the routes are unchanged, and the streams are separate."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,9 +10,9 @@ from starlette.routing import Mount
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, send
-from tests.universe.mcp.served_universes import SOON_S, Served, served
-from tests.universe.mcp.stream_listener import Event, Listener, commands_of
+from tests.universe.mcp.agents import agent, send_command
+from tests.universe.mcp.served_universes import SOON_S, Served, run_server
+from tests.universe.mcp.stream_listener import Event, Listener, open_command_stream
 from tests.universe.mcp.wire import Session, Wire, request
 from universe.event_stream import EventStreams
 from universe.rest import make_rest_app
@@ -60,7 +60,7 @@ def assert_commands(events: list[Event], versions: range) -> None:
 async def rest_tour(http: httpx.AsyncClient, universe_id: str) -> list[tuple[str, int, Any, Any]]:
     """Every route a client of REST used before there was MCP, and all it answered, apart from times."""
     here = f"/universes/{universe_id}"
-    asked: list[tuple[str, str, Any]] = [
+    requests: list[tuple[str, str, Any]] = [
         ("POST", "/universes", {"name": "Hven", "id": universe_id}),
         ("POST", "/universes", {"name": "Hven", "id": universe_id}),
         ("POST", "/universes", {"name": ""}),
@@ -86,11 +86,11 @@ async def rest_tour(http: httpx.AsyncClient, universe_id: str) -> list[tuple[str
         ("GET", "/openapi.json", None),
     ]
     seen: list[tuple[str, int, Any, Any]] = []
-    for method, path, body in asked:
-        said = await http.request(method, path, json=body)
-        headers = {name: said.headers.get(name) for name in ("content-type", "etag", "location", "allow")}
-        seen.append((f"{method} {path}", said.status_code, headers, _timeless(said.json())))
-    async with commands_of(http, universe_id, last_event_id="2") as stream:
+    for method, path, body in requests:
+        printed = await http.request(method, path, json=body)
+        headers = {name: printed.headers.get(name) for name in ("content-type", "etag", "location", "allow")}
+        seen.append((f"{method} {path}", printed.status_code, headers, _timeless(printed.json())))
+    async with open_command_stream(http, universe_id, last_event_id="2") as stream:
         streamed = await stream.take(5)
         assert (await http.delete(here)).status_code == 204
         streamed += await stream.rest()
@@ -131,11 +131,11 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
 async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_after_it(u: str) -> None:
     async with rest_alone() as http:
         alone = await rest_tour(http, "tour")
-    async with served() as server:
+    async with run_server() as server:
         wire = Wire(server.http)
         before = await rest_tour(server.http, "tour")
         session = await wire.begin()
-        async with session.listening(), agent(server.mcp):
+        async with session.open_listener(), agent(server.mcp):
             beside = await rest_tour(server.http, "tour")
         await session.end()
         after = await rest_tour(server.http, "tour")
@@ -143,23 +143,23 @@ async def test_rest_and_its_stream_answer_the_same_without_mcp_beside_it_and_aft
         for one, other in zip(alone, with_mcp, strict=True):
             assert one == other
     assert [status for _, status, _, _ in alone[:12]] == [201, 409, 400, 200, 200, 200, 200, 200, 200, 200, 422, 400]
-    answers = {asked: body for asked, _, _, body in before}
+    answers = {requests: body for requests, _, _, body in before}
     assert answers["GET /health"] == {"ok": True}
     assert answers["GET /universes?limit=1"] == {"universes": [{"id": "tour", "name": "Hven", "version": 0}]}
     assert answers["GET /universes/tour"].keys() == {"id", "name", "state", "version"}
     changed = ["POST /universes/tour/commands"] * 2 + ["POST /universes/tour/undo", "POST /universes/tour/restore"]
-    replies = [(asked, body.keys()) for asked, status, _, body in before if asked in changed and status == 200]
-    assert replies == [(asked, {"nextState", "events", "version"}) for asked in changed]
+    replies = [(requests, body.keys()) for requests, status, _, body in before if requests in changed and status == 200]
+    assert replies == [(requests, {"nextState", "events", "version"}) for requests in changed]
     assert answers["POST /universes/tour/commands?return=events"] == {"events": [], "version": 5}
     assert [event.name for event in alone[-2][3]][-1] == "deleted"
 
 
 @requirement("UN-24")
-async def test_health_universes_and_commands_answer_as_ever(hven: Served, wire: Wire, u: str) -> None:
-    async with (await wire.begin()).listening():
-        health = (await hven.http.get("/health")).json()
-        listed = (await hven.http.get("/universes")).json()
-        done = await hven.send(u, TICK)
+async def test_health_universes_and_commands_answer_as_ever(universe_server: Served, wire: Wire, u: str) -> None:
+    async with (await wire.begin()).open_listener():
+        health = (await universe_server.http.get("/health")).json()
+        listed = (await universe_server.http.get("/universes")).json()
+        done = await universe_server.send(u, TICK)
     assert health["ok"] is True
     assert isinstance(health["uptime"], int)
     assert u in {record["id"] for record in listed["universes"]}
@@ -169,125 +169,136 @@ async def test_health_universes_and_commands_answer_as_ever(hven: Served, wire: 
 
 @requirement("UN-24")
 async def test_rest_answers_with_the_whole_state_by_default_where_mcp_answers_with_the_changes(
-    hven: Served, u: str
+    universe_server: Served, u: str
 ) -> None:
-    await hven.send(u, [add_star(f"star-{number}") for number in range(50)])
+    await universe_server.send(u, [add_star(f"star-{number}") for number in range(50)])
     here = f"/universes/{u}"
-    async with agent(hven.mcp) as client:
-        assert "nextState" not in await send(client, u, TICK)
+    async with agent(universe_server.mcp) as client:
+        assert "nextState" not in await send_command(client, u, TICK)
     for path, body in (("commands", TICK), ("commands", [TICK, TICK]), ("undo", None), ("restore", {"version": 2})):
-        reply = (await hven.http.post(f"{here}/{path}", json=body)).json()
-        record = await hven.record(u)
+        reply = (await universe_server.http.post(f"{here}/{path}", json=body)).json()
+        record = await universe_server.read_record(u)
         assert reply.keys() == {"nextState", "events", "version"}, path
         assert (reply["nextState"], reply["version"]) == (record["state"], record["version"]), path
 
 
 @requirement("UN-24")
-async def test_a_universe_may_be_called_like_the_endpoint(hven: Served, wire: Wire) -> None:
-    await hven.make("mcp", add_star("sun"))
+async def test_a_universe_may_be_called_like_the_endpoint(universe_server: Served, wire: Wire) -> None:
+    await universe_server.make("mcp", add_star("sun"))
     session = await wire.begin()
     assert not (await session.call("send_universe_command", universeId="mcp", command=TICK)).get("isError")
-    assert (await hven.record("mcp"))["version"] == 2
-    await hven.delete("mcp")
+    assert (await universe_server.read_record("mcp"))["version"] == 2
+    await universe_server.delete("mcp")
 
 
 @requirement("UN-24")
-async def test_the_addresses_of_rest_know_nothing_of_sessions(hven: Served, wire: Wire, u: str) -> None:
+async def test_the_addresses_of_rest_know_nothing_of_sessions(universe_server: Served, wire: Wire, u: str) -> None:
     session = await wire.begin()
     for path in ("/health", "/universes", f"/universes/{u}"):
-        said = await hven.http.get(path, headers={"mcp-session-id": session.id})
-        assert said.status_code == 200
-        assert "mcp-session-id" not in said.headers
+        printed = await universe_server.http.get(path, headers={"mcp-session-id": session.id})
+        assert printed.status_code == 200
+        assert "mcp-session-id" not in printed.headers
 
 
 # Both streams at once
 
 
 @requirement("UN-25", "UN-24")
-async def test_both_streams_carry_their_own_messages_and_none_of_the_other(hven: Served, wire: Wire, u: str) -> None:
-    await hven.make(f"{u}-other")
+async def test_both_streams_carry_their_own_messages_and_none_of_the_other(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
+    await universe_server.make(f"{u}-other")
     session = await subscribed(wire, u, f"{u}-other")
-    async with session.listening() as mcp, commands_of(hven.http, u) as rest, agent(hven.mcp) as client:
-        await hven.send(u, TICK)
-        await send(client, u, add_star("mars", "sun"))
+    async with (
+        session.open_listener() as mcp,
+        open_command_stream(universe_server.http, u) as rest,
+        agent(universe_server.mcp) as client,
+    ):
+        await universe_server.send(u, TICK)
+        await send_command(client, u, add_star("mars", "sun"))
         await session.call("send_universe_command", universeId=u, command=command("removeStar", id="mars"))
         await session.ask("tools/list")
-        await hven.send(f"{u}-other", TICK)
-        await hven.send(u, TICK)
-        told = await updates(mcp, f"{u}-other")
-        heard = await rest.take(4)
-    assert {event.data["params"]["uri"] for event in told} == {uri_of(u), uri_of(f"{u}-other")}
-    assert_commands(heard, range(4, 8))
-    assert [event.data["command"]["type"] for event in heard] == ["tick", "addStar", "removeStar", "tick"]
+        await universe_server.send(f"{u}-other", TICK)
+        await universe_server.send(u, TICK)
+        received = await updates(mcp, f"{u}-other")
+        collected = await rest.take(4)
+    assert {event.data["params"]["uri"] for event in received} == {uri_of(u), uri_of(f"{u}-other")}
+    assert_commands(collected, range(4, 8))
+    assert [event.data["command"]["type"] for event in collected] == ["tick", "addStar", "removeStar", "tick"]
 
 
 @requirement("UN-25")
 async def test_the_command_stream_continues_when_the_mcp_stream_is_closed_or_its_session_ends(
-    hven: Served, wire: Wire, u: str
+    universe_server: Served, wire: Wire, u: str
 ) -> None:
     session = await subscribed(wire, u)
-    async with commands_of(hven.http, u) as rest:
-        async with session.listening() as mcp:
-            await hven.send(u, TICK)
+    async with open_command_stream(universe_server.http, u) as rest:
+        async with session.open_listener() as mcp:
+            await universe_server.send(u, TICK)
             await updates(mcp, u)
-        await hven.send(u, TICK)
+        await universe_server.send(u, TICK)
         async with session.listening_again() as mcp:
             await updates(mcp, u)
             await session.end()
             assert await mcp.rest() == []
-        await hven.send(u, TICK)
+        await universe_server.send(u, TICK)
         assert_commands(await rest.take(3), range(4, 7))
 
 
 @requirement("UN-25")
-async def test_the_mcp_stream_continues_when_the_command_stream_is_closed(hven: Served, wire: Wire, u: str) -> None:
+async def test_the_mcp_stream_continues_when_the_command_stream_is_closed(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     session = await subscribed(wire, u)
-    async with session.listening() as mcp:
-        async with commands_of(hven.http, u) as rest:
-            await hven.send(u, TICK)
+    async with session.open_listener() as mcp:
+        async with open_command_stream(universe_server.http, u) as rest:
+            await universe_server.send(u, TICK)
             assert_commands(await rest.take(1), range(4, 5))
             await updates(mcp, u)
-        await hven.send(u, TICK)
+        await universe_server.send(u, TICK)
         await updates(mcp, u)
         assert (await session.ask("ping"))["result"] == {}
 
 
 @requirement("UN-25")
 async def test_a_universe_deleted_under_both_streams_ends_the_one_that_was_about_it(
-    hven: Served, wire: Wire, u: str
+    universe_server: Served, wire: Wire, u: str
 ) -> None:
-    await hven.make(f"{u}-other")
+    await universe_server.make(f"{u}-other")
     session = await subscribed(wire, u, f"{u}-other")
-    async with session.listening() as mcp, commands_of(hven.http, u) as rest:
-        await hven.send(u, TICK)
-        await hven.delete(u)
+    async with session.open_listener() as mcp, open_command_stream(universe_server.http, u) as rest:
+        await universe_server.send(u, TICK)
+        await universe_server.delete(u)
         events = await rest.rest()
-        await hven.send(f"{u}-other", TICK)
+        await universe_server.send(f"{u}-other", TICK)
         await updates(mcp, f"{u}-other")
     assert [event.name for event in events] == ["command", "deleted"]
 
 
 @requirement("UN-25")
 async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_no_mcp(
-    hven: Served, wire: Wire, u: str
+    universe_server: Served, wire: Wire, u: str
 ) -> None:
     session = await wire.begin()
-    async with session.listening() as mcp, commands_of(hven.http, u, mcp_session_id=session.id) as rest:
+    async with (
+        session.open_listener() as mcp,
+        open_command_stream(universe_server.http, u, mcp_session_id=session.id) as rest,
+    ):
         assert (await wire.send("GET", session=session.id)).status_code == 409
-        await hven.send(u, TICK)
+        await universe_server.send(u, TICK)
         assert_commands(await rest.take(1), range(4, 5))
-        assert (await hven.http.post(f"/universes/{u}/events", json=request("ping"))).status_code == 405
+        assert (await universe_server.http.post(f"/universes/{u}/events", json=request("ping"))).status_code == 405
         await session.end()
         assert await mcp.rest() == [], "who has not subscribed hears nothing"
 
 
 @requirement("UN-25")
-async def test_what_one_stream_missed_is_replayed_to_it_and_not_to_the_other(hven: Served, wire: Wire, u: str) -> None:
+async def test_missed_messages_are_replayed_only_to_their_stream(universe_server: Served, wire: Wire, u: str) -> None:
     session = await subscribed(wire, u)
-    async with session.listening() as mcp:
-        await hven.send(u, TICK)
+    async with session.open_listener() as mcp:
+        await universe_server.send(u, TICK)
         await updates(mcp, u)
-        async with commands_of(hven.http, u, last_event_id="1") as rest:
+        async with open_command_stream(universe_server.http, u, last_event_id="1") as rest:
             assert_commands(await rest.take(3), range(2, 5))
         await session.end()
         assert await mcp.rest() == []
@@ -299,7 +310,7 @@ async def test_both_streams_of_the_real_server_are_independent(real: dict[str, s
         for universe_id in ("streamed", "other"):
             assert (await http.post("/universes", json={"name": "Hven", "id": universe_id})).status_code == 201
         session = await subscribed(Wire(http), "streamed", "other")
-        async with session.listening() as mcp, commands_of(http, "streamed") as rest:
+        async with session.open_listener() as mcp, open_command_stream(http, "streamed") as rest:
             for _ in range(3):
                 assert (await http.post("/universes/streamed/commands", json=TICK)).status_code == 200
             await session.call("send_universe_command", universeId="streamed", command=TICK)

@@ -72,15 +72,15 @@ def test_the_scenarios_that_apply_to_any_server_with_sessions_pass(
     real: dict[str, str], tmp_path: Path, suite: str, options: list[str], applying: set[str]
 ) -> None:
     results = tmp_path / "results"
-    said = run(suite, "server", "--url", real["mcp"], "--suite", "all", *options, "-o", str(results), home=tmp_path)
+    printed = run(suite, "server", "--url", real["mcp"], "--suite", "all", *options, "-o", str(results), home=tmp_path)
     found = outcomes(results)
-    assert applying <= found.keys(), said.stdout + said.stderr
+    assert applying <= found.keys(), printed.stdout + printed.stderr
     for scenario in applying:
         assert "SUCCESS" in found[scenario], (scenario, found[scenario])
         assert "SKIPPED" not in found[scenario], scenario
     failed = {scenario for scenario, statuses in found.items() if "FAILURE" in statuses}
     unexplained = {name for name in failed - NOT_OFFERED if not name.startswith(OF_A_TEST_SERVER)}
-    assert unexplained == set(), said.stdout
+    assert unexplained == set(), printed.stdout
 
 
 @asynccontextmanager
@@ -109,7 +109,7 @@ async def test_subscriptions_conform(tmp_path: Path, scenario: str) -> None:
     results = tmp_path / "results"
     async with watched() as url:
         arguments = ["server", "--url", url, "--scenario", scenario, "-o", str(results)]
-        said = await asyncio.to_thread(run, NEXT, *arguments, home=tmp_path)
+        printed = await asyncio.to_thread(run, NEXT, *arguments, home=tmp_path)
     (statuses,) = outcomes(results).values()
-    assert said.returncode == 0, said.stdout + said.stderr
+    assert printed.returncode == 0, printed.stdout + printed.stderr
     assert set(statuses) == {"SUCCESS"}

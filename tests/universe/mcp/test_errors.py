@@ -1,4 +1,4 @@
-"""What a failing call answers: that it failed, why, in which universe, and what to do."""
+"""Errors of MCP tools: the reason, the universe and a remedy."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,10 +9,17 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, answer, failure, refused, send, state_of
-from tests.universe.mcp.served_universes import Json, Served, served, soon
+from tests.universe.mcp.agents import (
+    agent,
+    call_failing_tool,
+    call_tool,
+    read_state,
+    send_command,
+    send_refused_command,
+)
+from tests.universe.mcp.served_universes import Json, Served, run_server, wait_briefly
 from tests.universe.mcp.stores import SECRET, BrokenStore, Where
-from tests.universe.mcp.stream_listener import commands_of
+from tests.universe.mcp.stream_listener import open_command_stream
 from universe.errors import StoreUnavailable
 from universe.service.batch import Batch
 from universe.service.changes import ChangeRequest, ChangeResult
@@ -30,7 +37,7 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
     class SlowStore(MemoryStore):
         async def append(self, *arguments: Any, **options: Any) -> None:
             writing.set()
-            await soon(written.wait())
+            await wait_briefly(written.wait())
             await super().append(*arguments, **options)
 
     def add(batch: Batch, ask: ChangeRequest) -> Any:
@@ -47,14 +54,14 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
     add_to, submit_to = Batch.add_request, LiveUniverse.submit
     monkeypatch.setattr(Batch, "add_request", add)
     monkeypatch.setattr(LiveUniverse, "submit", submit)
-    async with served(SlowStore()) as server:
+    async with run_server(SlowStore()) as server:
         await server.make("u")
         first = asyncio.create_task(server.send("u", TICK, x_request_id="the-first-request"))
-        await soon(writing.wait())
+        await wait_briefly(writing.wait())
         headers = {"x-request-id": "the-second-request"}
-        asked = server.http.post("/universes/u/commands", json=command("tick", dt=13), headers=headers)
-        second = asyncio.create_task(asked)
-        await soon(queued.wait())
+        requests = server.http.post("/universes/u/commands", json=command("tick", dt=13), headers=headers)
+        second = asyncio.create_task(requests)
+        await wait_briefly(queued.wait())
         written.set()
         assert (await first)["version"] == 1
         broken = await second
@@ -68,9 +75,9 @@ async def test_a_breakdown_is_logged_with_the_id_of_its_own_request(
 
 
 @requirement("UN-14", "UN-16")
-async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_find_one(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
-        error = await failure(client, "get_universe_state", universeId="u-missing")
+async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_find_one(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
+        error = await call_failing_tool(client, "get_universe_state", universeId="u-missing")
     assert error["code"] == "universe_not_found"
     assert "not found" in error["message"]
     assert "u-missing" in error["message"]
@@ -79,32 +86,32 @@ async def test_the_state_of_an_unknown_universe_is_an_error_that_names_how_to_fi
 
 
 @requirement("UN-14", "UN-16")
-async def test_a_command_to_an_unknown_universe_is_an_error_that_names_how_to_find_one(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, "u-missing", TICK)
+async def test_a_command_to_an_unknown_universe_is_an_error_that_names_how_to_find_one(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, "u-missing", TICK)
     assert error["code"] == "universe_not_found"
     assert "not found" in error["message"]
     assert "u-missing" in error["message"]
     assert error["universeId"] == "u-missing"
     assert all(way in error["hint"] for way in ("/universes", "resources"))
-    assert (await hven.http.get("/universes/u-missing")).status_code == 404
+    assert (await universe_server.http.get("/universes/u-missing")).status_code == 404
 
 
 @requirement("UN-14")
-async def test_a_universe_that_was_deleted_is_not_found(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        await send(client, u, TICK)
-        await hven.delete(u)
-        assert (await failure(client, "get_universe_state", universeId=u))["code"] == "universe_not_found"
-        assert (await refused(client, u, TICK))["code"] == "universe_not_found"
+async def test_a_universe_that_was_deleted_is_not_found(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        await send_command(client, u, TICK)
+        await universe_server.delete(u)
+        assert (await call_failing_tool(client, "get_universe_state", universeId=u))["code"] == "universe_not_found"
+        assert (await send_refused_command(client, u, TICK))["code"] == "universe_not_found"
 
 
 @requirement("UN-14")
-async def test_the_way_to_universes_that_the_error_shows_leads_to_them(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        await failure(client, "get_universe_state", universeId="u-missing")
+async def test_the_interfaces_that_the_error_names_list_the_universes(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        await call_failing_tool(client, "get_universe_state", universeId="u-missing")
         assert u in {listed.name for listed in (await client.list_resources()).resources}
-    assert u in {record["id"] for record in (await hven.http.get("/universes")).json()["universes"]}
+    assert u in {record["id"] for record in (await universe_server.http.get("/universes")).json()["universes"]}
 
 
 # A command that is none
@@ -133,21 +140,21 @@ async def test_the_way_to_universes_that_the_error_shows_leads_to_them(hven: Ser
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
-async def test_a_malformed_command_is_refused_with_the_path_and_what_is_allowed(
-    hven: Served, u: str, wrong: Json, code: str, path: str, allowed: str | None
+async def test_a_malformed_command_is_refused_with_the_path_and_the_allowed_values(
+    universe_server: Served, u: str, wrong: Json, code: str, path: str, allowed: str | None
 ) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, u, wrong)
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, u, wrong)
     assert (error["code"], error["path"], error["universeId"]) == (code, path, u)
     assert "list_universe_commands" in error["hint"]
     assert allowed is None or allowed in str(error["allowed"])
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 @requirement("UN-16")
-async def test_of_several_problems_of_a_command_one_is_named(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, u, add_star("x", mass="heavy", radius=None, color=7))
+async def test_of_several_problems_of_a_command_one_is_named(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, u, add_star("x", mass="heavy", radius=None, color=7))
     assert error["path"] in {"payload.mass", "payload.radius", "payload.color"}
     assert error["path"] in error["message"]
 
@@ -182,7 +189,7 @@ GROUPS = [samples.add_group("g"), samples.add_group("h", "g")]
         (command("updateGroup", id="x", payload={}), "group_not_found", {"type": "groupNotFound", "id": "x"}),
         (command("removeGroup", id="x"), "group_not_found", {"type": "groupNotFound", "id": "x"}),
         (
-            command("addToGroup", groupId="g", child=samples.below("h")),
+            command("addToGroup", groupId="g", child=samples.make_member("h")),
             "child_already_in_group",
             {"type": "childAlreadyInGroup", "groupId": "g", "childId": "h"},
         ),
@@ -213,22 +220,24 @@ GROUPS = [samples.add_group("g"), samples.add_group("h", "g")]
     ids=lambda value: value if isinstance(value, str) else value.get("type"),
 )
 async def test_a_refused_command_is_an_error_with_the_event_and_changes_nothing(
-    hven: Served, u: str, impossible: Json, code: str, event: Json
+    universe_server: Served, u: str, impossible: Json, code: str, event: Json
 ) -> None:
-    await hven.send(u, GROUPS)
-    before = await hven.record(u)
-    async with agent(hven.mcp) as client, commands_of(hven.http, u) as listener:
-        error = await refused(client, u, impossible)
-        assert await hven.record(u) == before
-        await send(client, u, TICK)
-        heard = await listener.next()
-        listed = await answer(client, "list_universe_commands", universeId=u)
+    await universe_server.send(u, GROUPS)
+    before = await universe_server.read_record(u)
+    async with agent(universe_server.mcp) as client, open_command_stream(universe_server.http, u) as listener:
+        error = await send_refused_command(client, u, impossible)
+        assert await universe_server.read_record(u) == before
+        await send_command(client, u, TICK)
+        received = await listener.next()
+        listed = await call_tool(client, "list_universe_commands", universeId=u)
     assert (error["code"], error["universeId"], error["event"]) == (code, u, event)
     named = {str(value) for name, value in event.items() if name.lower().endswith("id")}
     assert any(name in error["message"] for name in named), "the message names what it is about"
-    assert (heard.data["version"], heard.data["command"]["type"]) == (6, "tick"), "nobody hears of what was not done"
-    told = {one["type"]: one["refusals"] for category in listed["categories"] for one in category["commands"]}
-    assert any(event["type"] in refusal for refusal in told[impossible["type"]]), "the listing has told of it"
+    assert (received.data["version"], received.data["command"]["type"]) == (6, "tick"), (
+        "nobody hears of what was not done"
+    )
+    reply = {one["type"]: one["refusals"] for category in listed["categories"] for one in category["commands"]}
+    assert any(event["type"] in refusal for refusal in reply[impossible["type"]]), "the listing has told of it"
 
 
 # What nobody expected
@@ -247,9 +256,9 @@ def store() -> BrokenStore:
 
 
 @pytest.fixture
-async def brittle(store: BrokenStore) -> AsyncIterator[Served]:
+async def broken_server(store: BrokenStore) -> AsyncIterator[Served]:
     """A server whose store can break down, with a universe `u-42` and another."""
-    async with served(store) as server:
+    async with run_server(store) as server:
         await server.make("u-42", add_star("sun"), add_star("earth", "sun"))
         await server.make("sound")
         yield server
@@ -257,28 +266,28 @@ async def brittle(store: BrokenStore) -> AsyncIterator[Served]:
 
 @requirement("UN-15")
 async def test_a_breakdown_inside_is_an_error_without_internals_and_the_server_continues(
-    brittle: Served, store: BrokenStore
+    broken_server: Served, store: BrokenStore
 ) -> None:
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         for times, (where, tool, arguments) in enumerate(BREAKDOWNS, start=1):
             with store.broken(where):
-                error = await failure(client, tool, universeId="u-42", **arguments)
+                error = await call_failing_tool(client, tool, universeId="u-42", **arguments)
             assert error["code"] == "internal_error", where
             assert error["hint"]
             assert not any(part in str(error) for part in (SECRET, "hunter2", "db.internal", "Traceback"))
-            assert (await send(client, "u-42", TICK))["version"] == 2 + times
-            assert (await state_of(client, "u-42"))["time"] == times
-            assert (await send(client, "sound", TICK))["version"] == times
-    assert (await brittle.http.get("/health")).status_code == 200
+            assert (await send_command(client, "u-42", TICK))["version"] == 2 + times
+            assert (await read_state(client, "u-42"))["time"] == times
+            assert (await send_command(client, "sound", TICK))["version"] == times
+    assert (await broken_server.http.get("/health")).status_code == 200
 
 
 @requirement("UN-15", "UN-16")
-async def test_a_breakdown_inside_names_the_universe(brittle: Served, store: BrokenStore) -> None:
+async def test_a_breakdown_inside_names_the_universe(broken_server: Served, store: BrokenStore) -> None:
     unnamed: list[str] = []
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         for where, tool, arguments in BREAKDOWNS:
             with store.broken(where):
-                error = await failure(client, tool, universeId="u-42", **arguments)
+                error = await call_failing_tool(client, tool, universeId="u-42", **arguments)
             if error.get("universeId") != "u-42":
                 unnamed.append(where)
     assert unnamed == []
@@ -286,45 +295,45 @@ async def test_a_breakdown_inside_names_the_universe(brittle: Served, store: Bro
 
 @requirement("UN-15")
 async def test_a_reducer_that_raises_is_an_error_and_the_next_command_is_done(
-    brittle: Served, monkeypatch: pytest.MonkeyPatch
+    broken_server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def explode(*_: Any) -> NoReturn:
         raise ZeroDivisionError(SECRET)
 
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         with monkeypatch.context() as patched:
             patched.setattr("universe.service.batch.reduce", explode)
-            error = await refused(client, "u-42", TICK)
+            error = await send_refused_command(client, "u-42", TICK)
         assert error["code"] == "internal_error"
         assert error["message"].strip()
         assert SECRET not in str(error)
-        assert (await send(client, "u-42", TICK))["version"] == 3
-        assert (await state_of(client, "u-42"))["time"] == 1
+        assert (await send_command(client, "u-42", TICK))["version"] == 3
+        assert (await read_state(client, "u-42"))["time"] == 1
 
 
 @requirement("UN-15", "UN-16")
 async def test_a_store_that_is_away_is_an_error_that_reports_it_and_names_the_universe(
-    brittle: Served, store: BrokenStore
+    broken_server: Served, store: BrokenStore
 ) -> None:
     away = StoreUnavailable("The database does not answer.", hint="Try again later.")
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         with store.broken("append", away):
-            sent = await refused(client, "u-42", TICK)
+            sent = await send_refused_command(client, "u-42", TICK)
         with store.broken("record", away):
-            read = await failure(client, "get_universe_state", universeId="u-42")
-        assert (await send(client, "u-42", TICK))["version"] == 3
+            read = await call_failing_tool(client, "get_universe_state", universeId="u-42")
+        assert (await send_command(client, "u-42", TICK))["version"] == 3
     for error in (sent, read):
         assert (error["code"], error["universeId"]) == ("store_unavailable", "u-42")
 
 
 @requirement("UN-15")
 async def test_a_store_that_gives_up_by_cancelling_does_not_take_the_session_with_it(
-    brittle: Served, store: BrokenStore
+    broken_server: Served, store: BrokenStore
 ) -> None:
-    async with agent(brittle.mcp) as client:
+    async with agent(broken_server.mcp) as client:
         with store.broken("record", asyncio.CancelledError()):
-            await failure(client, "get_universe_state", universeId="u-42")
-        assert (await state_of(client, "u-42"))["time"] == 0
+            await call_failing_tool(client, "get_universe_state", universeId="u-42")
+        assert (await read_state(client, "u-42"))["time"] == 0
 
 
 # Every error
@@ -347,9 +356,9 @@ WRONG: dict[str, tuple[str, Json]] = {
 
 @requirement("UN-10", "UN-16")
 @pytest.mark.parametrize("why", WRONG)
-async def test_every_error_names_the_universe(hven: Served, u: str, why: str) -> None:
+async def test_every_error_names_the_universe(universe_server: Served, u: str, why: str) -> None:
     tool, arguments = WRONG[why]
     given = {"universeId": u, **arguments}
-    async with agent(hven.mcp) as client:
-        error = await failure(client, tool, **given)
+    async with agent(universe_server.mcp) as client:
+        error = await call_failing_tool(client, tool, **given)
     assert error["universeId"] == given["universeId"]

@@ -30,9 +30,9 @@ def mcp(real: dict[str, str]) -> Iterator[str]:
 
 
 def inspect(mcp: str, home: Path, *arguments: str, status: int = 0) -> Any:
-    said = run(SCRIPT, "--cli", mcp, "--transport", "http", *arguments, home=home)
-    assert said.returncode == status, said.stdout + said.stderr
-    return json.loads(said.stdout)
+    printed = run(SCRIPT, "--cli", mcp, "--transport", "http", *arguments, home=home)
+    assert printed.returncode == status, printed.stdout + printed.stderr
+    return json.loads(printed.stdout)
 
 
 @requirement("UN-1", "UN-2", "UN-3", "UN-4", "UN-5")
@@ -46,25 +46,25 @@ def test_it_lists_the_three_tools(mcp: str, tmp_path: Path) -> None:
 
 @requirement("UN-8", "UN-9", "UN-10")
 def test_it_sends_a_command_and_reads_the_state(mcp: str, tmp_path: Path) -> None:
-    asked = ["--tool-name", "send_universe_command", "--tool-arg", "universeId=u-1", 'command={"type":"tick"}']
-    (block,) = inspect(mcp, tmp_path, "--method", "tools/call", *asked)["content"]
-    said = json.loads(block["text"])
-    assert (said["version"], said["nextState"]["time"]) == (2, 1)
-    asked = ["--tool-name", "get_universe_state", "--tool-arg", "universeId=u-1"]
-    (block,) = inspect(mcp, tmp_path, "--method", "tools/call", *asked)["content"]
-    assert json.loads(block["text"]) == {**said["nextState"], "version": 2}
+    requests = ["--tool-name", "send_universe_command", "--tool-arg", "universeId=u-1", 'command={"type":"tick"}']
+    (block,) = inspect(mcp, tmp_path, "--method", "tools/call", *requests)["content"]
+    printed = json.loads(block["text"])
+    assert (printed["version"], printed["nextState"]["time"]) == (2, 1)
+    requests = ["--tool-name", "get_universe_state", "--tool-arg", "universeId=u-1"]
+    (block,) = inspect(mcp, tmp_path, "--method", "tools/call", *requests)["content"]
+    assert json.loads(block["text"]) == {**printed["nextState"], "version": 2}
 
 
 @requirement("UN-14", "UN-16")
 def test_it_sees_a_failed_call_as_failed(mcp: str, tmp_path: Path) -> None:
-    asked = ["--tool-name", "get_universe_state", "--tool-arg", "universeId=u-missing"]
-    result = inspect(mcp, tmp_path, "--method", "tools/call", *asked, status=FAILED_CALL)
+    requests = ["--tool-name", "get_universe_state", "--tool-arg", "universeId=u-missing"]
+    result = inspect(mcp, tmp_path, "--method", "tools/call", *requests, status=FAILED_CALL)
     assert json.loads(result["content"][0]["text"])["error"]["universeId"] == "u-missing"
 
 
 def test_it_lists_and_reads_resources(mcp: str, tmp_path: Path) -> None:
     listed = {one["uri"] for one in inspect(mcp, tmp_path, "--method", "resources/list")["resources"]}
     assert "universe://universes/u-1" in listed
-    asked = ["--method", "resources/read", "--uri", "universe://universes/u-1"]
-    (content,) = inspect(mcp, tmp_path, *asked)["contents"]
+    requests = ["--method", "resources/read", "--uri", "universe://universes/u-1"]
+    (content,) = inspect(mcp, tmp_path, *requests)["contents"]
     assert json.loads(content["text"])["counts"]["stars"] == 1

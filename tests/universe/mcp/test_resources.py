@@ -1,4 +1,4 @@
-"""What can be read beside the tools, and who is told when it changes."""
+"""MCP resources and their subscriptions."""
 
 import asyncio
 import json
@@ -11,8 +11,8 @@ from pydantic import AnyUrl
 
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, refused, send
-from tests.universe.mcp.served_universes import Served, served, soon
+from tests.universe.mcp.agents import agent, send_command, send_refused_command
+from tests.universe.mcp.served_universes import Served, run_server, wait_briefly
 from tests.universe.mcp.wire import Wire
 from universe.store.memory import MemoryStore
 from universe.store.port import Record
@@ -41,10 +41,10 @@ async def summary_of(client: ClientSession, universe_id: str) -> dict[str, Any]:
     return json.loads((await read(client, uri_of(universe_id))).text)
 
 
-async def error_of(asked: Any) -> Any:
+async def error_of(requests: Any) -> Any:
     """The JSON-RPC error of a request that fails, with the one error shape in its data."""
     with pytest.raises(McpError) as caught:
-        await asked
+        await requests
     data = caught.value.error.data
     assert data is not None
     assert data.keys() == {"error"}
@@ -62,14 +62,14 @@ class Updates:
         self._told.put_nowait(uri)
 
     async def next(self) -> str:
-        return await soon(self._told.get())
+        return await wait_briefly(self._told.get())
 
     async def until(self, uri: str) -> list[str]:
         """Everything up to the first update of this resource."""
-        told = [await self.next()]
-        while told[-1] != uri:
-            told.append(await self.next())
-        return told
+        reply = [await self.next()]
+        while reply[-1] != uri:
+            reply.append(await self.next())
+        return reply
 
 
 async def subscribe(client: ClientSession, universe_id: str) -> None:
@@ -79,8 +79,8 @@ async def subscribe(client: ClientSession, universe_id: str) -> None:
 # What there is
 
 
-async def test_the_references_and_every_universe_are_listed(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_references_and_every_universe_are_listed(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         listed = await listed_by(client)
         assert REFERENCES | {uri_of(u)} <= listed.keys()
         assert all(one.name and one.description and one.mimeType for one in listed.values())
@@ -92,8 +92,8 @@ async def test_the_references_and_every_universe_are_listed(hven: Served, u: str
             assert len(content.text) > 500
 
 
-async def test_the_reference_has_every_command_and_category(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
+async def test_the_reference_has_every_command_and_category(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
         text = (await read(client, "universe://reference/commands")).text
     for kind in samples.EXAMPLES:
         assert f"`{kind}`" in text
@@ -101,16 +101,16 @@ async def test_the_reference_has_every_command_and_category(hven: Served) -> Non
         assert f"## {category}" in text
 
 
-async def test_a_template_shows_how_any_universe_is_read(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_template_shows_how_any_universe_is_read(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         (template,) = (await client.list_resource_templates()).resourceTemplates
         assert template.description
         uri = template.uriTemplate.replace("{universe_id}", u)
         assert json.loads((await read(client, uri)).text)["id"] == u
 
 
-async def test_a_universe_is_summarized(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_universe_is_summarized(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         content = await read(client, uri_of(u))
         summary = json.loads(content.text)
     assert content.mimeType == "application/json"
@@ -120,39 +120,39 @@ async def test_a_universe_is_summarized(hven: Served, u: str) -> None:
     assert "get_universe_state" in summary["hint"]
 
 
-async def test_a_universe_is_listed_as_soon_as_it_is_made_and_no_longer_once_deleted(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_universe_is_listed_from_its_creation_to_its_deletion(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         assert uri_of(f"{u}-new") not in await listed_by(client)
-        await hven.make(f"{u}-new")
+        await universe_server.make(f"{u}-new")
         assert uri_of(f"{u}-new") in await listed_by(client)
-        await hven.delete(f"{u}-new")
+        await universe_server.delete(f"{u}-new")
         assert uri_of(f"{u}-new") not in await listed_by(client)
         error = await error_of(read(client, uri_of(f"{u}-new")))
     assert error.data["error"]["code"] == "universe_not_found"
 
 
 async def test_odd_ids_are_listed_and_read_and_subscribed_to() -> None:
-    told = Updates()
+    reply = Updates()
     store = MemoryStore()
-    async with served(store) as server, agent(server.mcp, on_updated=told) as client:
+    async with run_server(store) as server, agent(server.mcp, on_updated=reply) as client:
         for each in ODD_IDS:
             await store.create(Record(each, "Odd", 0, "2026-11-15T00:00:00.000Z", "2026-11-15T00:00:00.000Z"))
         listed = {one.name: str(one.uri) for one in (await client.list_resources()).resources}
         for each in ODD_IDS:
             assert json.loads((await read(client, listed[each])).text)["id"] == each
             await client.subscribe_resource(AnyUrl(listed[each]))
-            await send(client, each, TICK)
-            assert await told.next() == listed[each]
+            await send_command(client, each, TICK)
+            assert await reply.next() == listed[each]
 
 
 @pytest.mark.parametrize("dots", [".", ".."])
-async def test_an_id_that_no_address_can_have_is_not_given(hven: Served, dots: str) -> None:
-    said = await hven.http.post("/universes", json={"name": "Dots", "id": dots})
-    assert said.status_code == 400
+async def test_an_id_that_no_address_can_have_is_not_given(universe_server: Served, dots: str) -> None:
+    printed = await universe_server.http.post("/universes", json={"name": "Dots", "id": dots})
+    assert printed.status_code == 400
 
 
 async def test_a_hundred_universes_and_more_are_listed_and_every_one_can_be_read() -> None:
-    async with served() as server, agent(server.mcp) as client:
+    async with run_server() as server, agent(server.mcp) as client:
         for number in range(105):
             await server.make(f"u-{number}")
         listed = await listed_by(client)
@@ -163,15 +163,15 @@ async def test_a_hundred_universes_and_more_are_listed_and_every_one_can_be_read
 @pytest.mark.parametrize(
     "uri", ["universe://reference/nothing", "universe://universes", "universe://universes/a/b", "file:///etc/passwd"]
 )
-async def test_a_resource_that_is_not_there_is_an_error_that_names_those_that_are(hven: Served, uri: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_an_unknown_resource_is_an_error_with_the_known_resources(universe_server: Served, uri: str) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await error_of(client.read_resource(AnyUrl(uri)))
     assert error.code == -32002
     assert set(error.data["error"]["allowed"]) > REFERENCES
 
 
-async def test_a_universe_that_is_not_there_is_an_error_that_names_it(hven: Served) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_universe_that_does_not_exist_is_an_error_that_names_it(universe_server: Served) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await error_of(read(client, uri_of("u-missing")))
     assert error.code == -32002
     assert (error.data["error"]["code"], error.data["error"]["universeId"]) == ("universe_not_found", "u-missing")
@@ -180,105 +180,116 @@ async def test_a_universe_that_is_not_there_is_an_error_that_names_it(hven: Serv
 # Who is told
 
 
-async def test_a_subscriber_is_notified_of_commands_by_another_client_and_by_rest(hven: Served, u: str) -> None:
-    told = Updates()
-    async with agent(hven.mcp, on_updated=told) as subscriber, agent(hven.mcp) as other:
+async def test_a_subscriber_is_notified_of_commands_by_another_client_and_by_rest(
+    universe_server: Served, u: str
+) -> None:
+    reply = Updates()
+    async with agent(universe_server.mcp, on_updated=reply) as subscriber, agent(universe_server.mcp) as other:
         await subscribe(subscriber, u)
-        await send(other, u, TICK)
-        assert await told.next() == uri_of(u)
-        await hven.send(u, TICK)
-        assert await told.next() == uri_of(u)
-        await send(subscriber, u, TICK)
-        assert await told.next() == uri_of(u)
+        await send_command(other, u, TICK)
+        assert await reply.next() == uri_of(u)
+        await universe_server.send(u, TICK)
+        assert await reply.next() == uri_of(u)
+        await send_command(subscriber, u, TICK)
+        assert await reply.next() == uri_of(u)
         assert (await summary_of(subscriber, u))["version"] == 6
 
 
-async def test_a_subscriber_is_notified_of_a_state_that_was_put_and_of_an_undo(hven: Served, u: str) -> None:
-    told = Updates()
-    async with agent(hven.mcp, on_updated=told) as client:
+async def test_a_subscriber_is_notified_of_a_state_that_was_put_and_of_an_undo(universe_server: Served, u: str) -> None:
+    reply = Updates()
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         await subscribe(client, u)
         state = samples.a_snapshot(time=7)
-        assert (await hven.http.put(f"/universes/{u}", json={"state": state})).status_code == 200
-        assert await told.next() == uri_of(u)
-        assert (await hven.http.post(f"/universes/{u}/undo")).status_code == 200
-        assert await told.next() == uri_of(u)
+        assert (await universe_server.http.put(f"/universes/{u}", json={"state": state})).status_code == 200
+        assert await reply.next() == uri_of(u)
+        assert (await universe_server.http.post(f"/universes/{u}/undo")).status_code == 200
+        assert await reply.next() == uri_of(u)
         assert (await summary_of(client, u))["counts"]["stars"] == 3
 
 
-async def test_a_subscriber_is_notified_of_a_new_name(hven: Served, u: str) -> None:
-    told = Updates()
-    async with agent(hven.mcp, on_updated=told) as client:
+async def test_a_subscriber_is_notified_of_a_new_name(universe_server: Served, u: str) -> None:
+    reply = Updates()
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         await subscribe(client, u)
-        await hven.http.put(f"/universes/{u}", json={"name": "Uraniborg"})
-        await hven.make(f"{u}-after")
+        await universe_server.http.put(f"/universes/{u}", json={"name": "Uraniborg"})
+        await universe_server.make(f"{u}-after")
         await subscribe(client, f"{u}-after")
-        await hven.send(f"{u}-after", TICK)
+        await universe_server.send(f"{u}-after", TICK)
         assert (await summary_of(client, u))["name"] == "Uraniborg"
-        assert await told.until(uri_of(f"{u}-after")) == [uri_of(u), uri_of(f"{u}-after")]
+        assert await reply.until(uri_of(f"{u}-after")) == [uri_of(u), uri_of(f"{u}-after")]
 
 
-async def test_a_subscriber_to_a_universe_that_is_deleted_is_notified_and_finds_nothing(hven: Served, u: str) -> None:
-    told = Updates()
-    async with agent(hven.mcp, on_updated=told) as client:
+async def test_a_subscriber_to_a_universe_that_is_deleted_is_notified_and_finds_nothing(
+    universe_server: Served, u: str
+) -> None:
+    reply = Updates()
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         await subscribe(client, u)
-        await hven.delete(u)
-        assert await told.next() == uri_of(u)
+        await universe_server.delete(u)
+        assert await reply.next() == uri_of(u)
         assert (await error_of(read(client, uri_of(u)))).data["error"]["code"] == "universe_not_found"
         await client.unsubscribe_resource(AnyUrl(uri_of(u)))
 
 
-async def test_a_universe_made_again_under_its_id_is_announced_once_more(hven: Served, u: str) -> None:
-    told = Updates()
-    async with agent(hven.mcp, on_updated=told) as client:
+async def test_a_universe_made_again_under_its_id_is_announced_once_more(universe_server: Served, u: str) -> None:
+    reply = Updates()
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         await subscribe(client, u)
-        await hven.delete(u)
-        assert await told.next() == uri_of(u)
-        await hven.make(u)
-        assert await told.next() == uri_of(u)
+        await universe_server.delete(u)
+        assert await reply.next() == uri_of(u)
+        await universe_server.make(u)
+        assert await reply.next() == uri_of(u)
         assert (await summary_of(client, u))["version"] == 0
 
 
-async def test_no_subscriber_is_notified_of_other_universes_or_after_unsubscribing(hven: Served, u: str) -> None:
-    told = Updates()
+async def test_no_subscriber_is_notified_of_other_universes_or_after_unsubscribing(
+    universe_server: Served, u: str
+) -> None:
+    reply = Updates()
     for more in ("left", "other", "last"):
-        await hven.make(f"{u}-{more}")
-    async with agent(hven.mcp, on_updated=told) as client:
+        await universe_server.make(f"{u}-{more}")
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         for more in ("left", "last"):
             await subscribe(client, f"{u}-{more}")
         await client.unsubscribe_resource(AnyUrl(uri_of(f"{u}-left")))
         for more in ("left", "other", "last"):
-            await hven.send(f"{u}-{more}", TICK)
-        assert await told.next() == uri_of(f"{u}-last")
+            await universe_server.send(f"{u}-{more}", TICK)
+        assert await reply.next() == uri_of(f"{u}-last")
 
 
-async def test_no_subscriber_is_notified_of_a_command_that_was_refused(hven: Served, u: str) -> None:
-    told = Updates()
-    await hven.make(f"{u}-last")
-    async with agent(hven.mcp, on_updated=told) as client:
+async def test_no_subscriber_is_notified_of_a_command_that_was_refused(universe_server: Served, u: str) -> None:
+    reply = Updates()
+    await universe_server.make(f"{u}-last")
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         for each in (u, f"{u}-last"):
             await subscribe(client, each)
-        await refused(client, u, command("removeStar", id="nobody"))
-        await send(client, f"{u}-last", TICK)
-        assert await told.next() == uri_of(f"{u}-last")
+        await send_refused_command(client, u, command("removeStar", id="nobody"))
+        await send_command(client, f"{u}-last", TICK)
+        assert await reply.next() == uri_of(f"{u}-last")
 
 
-async def test_each_session_is_notified_of_what_it_subscribed_to(hven: Served, u: str) -> None:
+async def test_each_session_is_notified_only_of_its_subscriptions(universe_server: Served, u: str) -> None:
     first, second = Updates(), Updates()
-    await hven.make(f"{u}-other")
-    async with agent(hven.mcp, on_updated=first) as one, agent(hven.mcp, on_updated=second) as other:
+    await universe_server.make(f"{u}-other")
+    async with (
+        agent(universe_server.mcp, on_updated=first) as one,
+        agent(universe_server.mcp, on_updated=second) as other,
+    ):
         await subscribe(one, u)
         await subscribe(other, f"{u}-other")
-        await hven.send(u, TICK)
-        await hven.send(f"{u}-other", TICK)
+        await universe_server.send(u, TICK)
+        await universe_server.send(f"{u}-other", TICK)
         assert await first.next() == uri_of(u)
         assert await second.next() == uri_of(f"{u}-other")
 
 
-async def test_what_happens_before_the_stream_is_open_is_sent_once_it_is(hven: Served, wire: Wire, u: str) -> None:
+async def test_changes_before_the_stream_opens_are_sent_once_it_is_open(
+    universe_server: Served, wire: Wire, u: str
+) -> None:
     session = await wire.begin()
     assert (await session.ask("resources/subscribe", {"uri": uri_of(u)}))["result"] == {}
-    await hven.send(u, TICK)
-    async with session.listening() as stream:
+    await universe_server.send(u, TICK)
+    async with session.open_listener() as stream:
         event = await stream.next()
     assert event.data == {
         "jsonrpc": "2.0",
@@ -287,30 +298,30 @@ async def test_what_happens_before_the_stream_is_open_is_sent_once_it_is(hven: S
     }
 
 
-async def test_many_commands_at_once_do_not_drown_a_subscriber(hven: Served, u: str) -> None:
-    told = Updates()
-    await hven.make(f"{u}-last")
-    async with agent(hven.mcp, on_updated=told) as client:
+async def test_many_commands_at_once_do_not_drown_a_subscriber(universe_server: Served, u: str) -> None:
+    reply = Updates()
+    await universe_server.make(f"{u}-last")
+    async with agent(universe_server.mcp, on_updated=reply) as client:
         for each in (u, f"{u}-last"):
             await subscribe(client, each)
         for _ in range(5):
-            await hven.send(u, [TICK] * 200, wanted="events")
-        await hven.send(f"{u}-last", TICK)
-        assert len(await told.until(uri_of(f"{u}-last"))) < 20
+            await universe_server.send(u, [TICK] * 200, wanted="events")
+        await universe_server.send(f"{u}-last", TICK)
+        assert len(await reply.until(uri_of(f"{u}-last"))) < 20
         assert (await summary_of(client, u))["version"] == 1_003
 
 
 @pytest.mark.parametrize("uri", ["universe://universes/u-missing", "universe://reference/nothing"])
-async def test_a_subscription_to_an_unknown_resource_is_refused(hven: Served, uri: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_subscription_to_an_unknown_resource_is_refused(universe_server: Served, uri: str) -> None:
+    async with agent(universe_server.mcp) as client:
         error = await error_of(client.subscribe_resource(AnyUrl(uri)))
     assert error.code == -32002
 
 
-async def test_the_bodies_of_a_large_universe_stay_out_of_its_summary(hven: Served, u: str) -> None:
+async def test_the_bodies_of_a_large_universe_stay_out_of_its_summary(universe_server: Served, u: str) -> None:
     roots = [add_star(f"root {number}") for number in range(300)]
-    await hven.send(u, roots, wanted="events")
-    async with agent(hven.mcp) as client:
+    await universe_server.send(u, roots, wanted="events")
+    async with agent(universe_server.mcp) as client:
         content = await read(client, uri_of(u))
     summary = json.loads(content.text)
     assert len(content.text) < 10_000

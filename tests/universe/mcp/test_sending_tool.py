@@ -1,4 +1,4 @@
-"""What sending a command does and answers, and that REST does and answers the same."""
+"""Commands over MCP, with the same effects and replies as over REST."""
 
 import asyncio
 from json import dumps
@@ -9,9 +9,9 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain import samples
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, answer, error_in, refused, send, state_of
-from tests.universe.mcp.served_universes import Json, Served, served
-from tests.universe.mcp.stream_listener import commands_of
+from tests.universe.mcp.agents import agent, call_tool, get_error, read_state, send_command, send_refused_command
+from tests.universe.mcp.served_universes import Json, Served, run_server
+from tests.universe.mcp.stream_listener import open_command_stream
 from universe.store.memory import MemoryStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.mcp.testing import json_of, text_of
@@ -52,9 +52,9 @@ SCRIPT: list[Json] = [
     samples.add_group("g"),
     samples.add_group("h"),
     command("updateGroup", id="g", payload={"name": "Scania"}),
-    command("addToGroup", groupId="g", child=samples.below("h")),
-    command("addToGroup", groupId="g", child=samples.below("h")),
-    command("addToGroup", groupId="h", child=samples.below("g")),
+    command("addToGroup", groupId="g", child=samples.make_member("h")),
+    command("addToGroup", groupId="g", child=samples.make_member("h")),
+    command("addToGroup", groupId="h", child=samples.make_member("g")),
     command("moveToGroup", childId="sun", childType="system", targetGroupId="h"),
     command("moveToGroup", childId="g", childType="group", targetGroupId="h"),
     command("removeFromGroup", groupId="g", childId="h"),
@@ -86,82 +86,88 @@ SCRIPT: list[Json] = [
 @requirement("UN-8", "UN-9")
 async def test_a_bare_tick_is_stored_sent_to_listeners_and_answered(u: str) -> None:
     store = MemoryStore()
-    async with served(store) as server, agent(server.mcp) as client:
+    async with run_server(store) as server, agent(server.mcp) as client:
         await server.make(u)
-        async with commands_of(server.http, u) as listener:
-            said = await send(client, u, TICK)
+        async with open_command_stream(server.http, u) as listener:
+            printed = await send_command(client, u, TICK)
             event = await listener.next()
         kept = await rebuild_replica(store, u)
     timed = {"timePassed": 1, "time": 1, "timeUnit": "simulation seconds"}
-    assert said == {"nextState": {**samples.EMPTY_STATE, "time": 1}, "events": [], "version": 1, **timed}
+    assert printed == {"nextState": {**samples.EMPTY_STATE, "time": 1}, "events": [], "version": 1, **timed}
     assert (event.name, event.id) == ("command", "1")
     assert event.data == {"version": 1, "command": {"type": "tick", "dt": 1}, "events": []}
     assert (kept.version, kept.state.time) == (1, 1)
 
 
 @requirement("UN-8", "UN-9", "UN-12")
-async def test_twin_universes_become_and_answer_the_same_by_either_way(hven: Served, u: str) -> None:
+async def test_the_same_commands_over_mcp_and_rest_give_equal_universes_and_replies(
+    universe_server: Served, u: str
+) -> None:
     assert {one["type"] for one in SCRIPT if "type" in one} == samples.EXAMPLES.keys() | {"explode"}
-    await hven.make(f"{u}-rest")
-    await hven.make(f"{u}-mcp")
+    await universe_server.make(f"{u}-rest")
+    await universe_server.make(f"{u}-mcp")
     refusals = 0
-    async with agent(hven.mcp) as client:
+    async with agent(universe_server.mcp) as client:
         for each in SCRIPT:
-            said = await hven.http.post(f"/universes/{u}-rest/commands", json=each)
-            asked = {"universeId": f"{u}-mcp", "command": each, "return": "state"}
-            result = await client.call_tool("send_universe_command", asked)
-            assert result.isError is (said.status_code != 200), each
-            told = error_in(result) if result.isError else json_of(result)
-            expected = said.json()["error"] if result.isError else said.json()
+            printed = await universe_server.http.post(f"/universes/{u}-rest/commands", json=each)
+            requests = {"universeId": f"{u}-mcp", "command": each, "return": "state"}
+            result = await client.call_tool("send_universe_command", requests)
+            assert result.isError is (printed.status_code != 200), each
+            reply = get_error(result) if result.isError else json_of(result)
+            expected = printed.json()["error"] if result.isError else printed.json()
             refusals += result.isError
-            assert told.pop("request_id", "") != expected.pop("request_id", None)
+            assert reply.pop("request_id", "") != expected.pop("request_id", None)
             more = TIMED if each.get("type") == "tick" else {"warnings"}
-            assert {key: told[key] for key in told.keys() - more} == _of_the_twin(expected, u), each
-        state = await state_of(client, f"{u}-mcp")
-        assert state.pop("version") == await hven.version(f"{u}-rest")
-        assert state == await hven.state(f"{u}-rest")
+            assert {key: reply[key] for key in reply.keys() - more} == _of_the_twin(expected, u), each
+        state = await read_state(client, f"{u}-mcp")
+        assert state.pop("version") == await universe_server.version(f"{u}-rest")
+        assert state == await universe_server.state(f"{u}-rest")
     assert refusals == 13
     for twin in ("rest", "mcp"):
-        assert await hven.version(f"{u}-{twin}") == len(SCRIPT) - refusals
+        assert await universe_server.version(f"{u}-{twin}") == len(SCRIPT) - refusals
 
 
-def _of_the_twin(told: Json, u: str) -> Json:
-    return {**told, "universeId": f"{u}-mcp"} if told.get("universeId") == f"{u}-rest" else told
+def _of_the_twin(reply: Json, u: str) -> Json:
+    return {**reply, "universeId": f"{u}-mcp"} if reply.get("universeId") == f"{u}-rest" else reply
 
 
 @requirement("UN-8")
-async def test_listeners_receive_commands_of_both_ways_in_one_order(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client, commands_of(hven.http, u) as listener:
+async def test_listeners_receive_commands_of_both_ways_in_one_order(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client, open_command_stream(universe_server.http, u) as listener:
         for number in range(10):
             if number % 2:
-                await send(client, u, command("tick", dt=number))
+                await send_command(client, u, command("tick", dt=number))
             else:
-                await hven.send(u, command("tick", dt=number))
-        heard = await listener.take(10)
-    assert [event.data["command"]["dt"] for event in heard] == list(range(10))
-    assert [event.data["version"] for event in heard] == list(range(4, 14))
+                await universe_server.send(u, command("tick", dt=number))
+        received = await listener.take(10)
+    assert [event.data["command"]["dt"] for event in received] == list(range(10))
+    assert [event.data["version"] for event in received] == list(range(4, 14))
 
 
 @requirement("UN-8")
-async def test_a_key_that_rest_has_seen_is_known_here_and_the_other_way_round(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        await hven.send(u, TICK, idempotency_key="first")
-        again = await send(client, u, TICK, idempotencyKey="first")
-        await send(client, u, TICK, idempotencyKey="second")
-        twice = await hven.send(u, TICK, idempotency_key="second")
+async def test_an_idempotency_key_used_over_rest_is_known_over_mcp_and_vice_versa(
+    universe_server: Served, u: str
+) -> None:
+    async with agent(universe_server.mcp) as client:
+        await universe_server.send(u, TICK, idempotency_key="first")
+        again = await send_command(client, u, TICK, idempotencyKey="first")
+        await send_command(client, u, TICK, idempotencyKey="second")
+        twice = await universe_server.send(u, TICK, idempotency_key="second")
     assert (again["version"], again["nextState"]["time"]) == (4, 1)
     assert (twice["version"], twice["nextState"]["time"]) == (5, 2)
-    assert await hven.version(u) == 5
+    assert await universe_server.version(u) == 5
 
 
 @requirement("UN-8")
-async def test_what_was_sent_can_be_undone_over_rest_and_is_in_the_history(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        await send(client, u, command("removeStar", id="earth"))
-        history = (await hven.http.get(f"/universes/{u}/history", params={"after": 3})).json()["entries"]
-        undone = await hven.http.post(f"/universes/{u}/undo")
+async def test_a_command_sent_over_mcp_can_be_undone_over_rest_and_is_in_the_history(
+    universe_server: Served, u: str
+) -> None:
+    async with agent(universe_server.mcp) as client:
+        await send_command(client, u, command("removeStar", id="earth"))
+        history = (await universe_server.http.get(f"/universes/{u}/history", params={"after": 3})).json()["entries"]
+        undone = await universe_server.http.post(f"/universes/{u}/undo")
         assert undone.status_code == 200
-        assert (await state_of(client, u))["stars"].keys() == {"sun", "earth", "moon"}
+        assert (await read_state(client, u))["stars"].keys() == {"sun", "earth", "moon"}
     assert [(entry["kind"], entry["command"]) for entry in history] == [("command", command("removeStar", id="earth"))]
     assert history[0]["events"] == [{"type": "starRemoved", "id": "earth", "removedIds": ["earth", "moon"]}]
 
@@ -170,65 +176,71 @@ async def test_what_was_sent_can_be_undone_over_rest_and_is_in_the_history(hven:
 
 
 @requirement("UN-9", "UN-12")
-async def test_a_command_is_answered_with_the_new_state_its_events_and_the_version(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        said = await send(client, u, add_star("mars", "sun"))
-    assert said.keys() == {"nextState", "events", "version"}
-    assert said["events"] == [{"type": "starAdded", "id": "mars"}]
-    assert said["version"] == 4
-    assert said["nextState"] == await hven.state(u)
-    assert said["nextState"]["stars"]["sun"]["children"] == ["earth", "mars"]
+async def test_a_command_is_answered_with_the_new_state_its_events_and_the_version(
+    universe_server: Served, u: str
+) -> None:
+    async with agent(universe_server.mcp) as client:
+        printed = await send_command(client, u, add_star("mars", "sun"))
+    assert printed.keys() == {"nextState", "events", "version"}
+    assert printed["events"] == [{"type": "starAdded", "id": "mars"}]
+    assert printed["version"] == 4
+    assert printed["nextState"] == await universe_server.state(u)
+    assert printed["nextState"]["stars"]["sun"]["children"] == ["earth", "mars"]
 
 
 @requirement("UN-9")
-async def test_a_large_universe_answers_with_what_changed_and_how_to_see_the_rest(hven: Served, u: str) -> None:
+async def test_a_reply_for_a_large_universe_has_the_changes_and_a_hint_for_the_rest(
+    universe_server: Served, u: str
+) -> None:
     large = f"{u}-large"
-    await hven.make(large, state=padded(LARGE + 10_000))
-    async with agent(hven.mcp) as client:
-        said = await send(client, large, add_star("mars", "sun"))
+    await universe_server.make(large, state=padded(LARGE + 10_000))
+    async with agent(universe_server.mcp) as client:
+        printed = await send_command(client, large, add_star("mars", "sun"))
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": large})))
-        state = await state_of(client, large)
-        gone = await send(client, large, command("removeStar", id="mars"))
-    assert said.keys() >= {"events", "version", "changed", "removed", "stateBytes", "hint"}
-    assert "nextState" not in said
-    assert (said["events"], said["version"]) == ([{"type": "starAdded", "id": "mars"}], 2)
-    assert said["changed"]["stars"] == {key: state["stars"][key] for key in ("mars", "sun")}
-    assert said["stateBytes"] == pytest.approx(size, rel=0.01)
-    assert "get_universe_state" in said["hint"]
+        state = await read_state(client, large)
+        gone = await send_command(client, large, command("removeStar", id="mars"))
+    assert printed.keys() >= {"events", "version", "changed", "removed", "stateBytes", "hint"}
+    assert "nextState" not in printed
+    assert (printed["events"], printed["version"]) == ([{"type": "starAdded", "id": "mars"}], 2)
+    assert printed["changed"]["stars"] == {key: state["stars"][key] for key in ("mars", "sun")}
+    assert printed["stateBytes"] == pytest.approx(size, rel=0.01)
+    assert "get_universe_state" in printed["hint"]
     assert gone["removed"]["stars"] == ["mars"]
     assert gone["changed"]["stars"].keys() == {"sun"}
 
 
 @requirement("UN-9")
-async def test_a_universe_that_grows_beyond_4_kib_is_answered_with_its_state_until_then(hven: Served, u: str) -> None:
-    await hven.make(f"{u}-below", state=padded(LARGE))
-    await hven.make(f"{u}-above", state=padded(LARGE + 1))
-    async with agent(hven.mcp) as client:
+async def test_a_universe_that_grows_beyond_4_kib_is_answered_with_its_state_until_then(
+    universe_server: Served, u: str
+) -> None:
+    await universe_server.make(f"{u}-below", state=padded(LARGE))
+    await universe_server.make(f"{u}-above", state=padded(LARGE + 1))
+    async with agent(universe_server.mcp) as client:
         light = command("updateStar", id="sun", payload={"mass": 1})
-        assert "nextState" in await send(client, f"{u}-below", light)
-        assert "changed" in await send(client, f"{u}-above", light)
+        assert "nextState" in await send_command(client, f"{u}-below", light)
+        assert "changed" in await send_command(client, f"{u}-above", light)
 
 
 @requirement("UN-9")
-async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(hven: Served, u: str) -> None:
+async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(universe_server: Served, u: str) -> None:
     ids = [f"{number:03}{'x' * 240}" for number in range(100)]
     state = samples.a_snapshot(stars={key: samples.a_body(key) for key in ids}, rootIds=ids)
-    await hven.make(f"{u}-long", state=state)
-    async with agent(hven.mcp) as client:
+    await universe_server.make(f"{u}-long", state=state)
+    async with agent(universe_server.mcp) as client:
         size = len(text_of(await client.call_tool("get_universe_state", {"universeId": f"{u}-long"})))
         assert size > 1.25 * LARGE
-        assert "changed" in await send(client, f"{u}-long", TICK)
+        assert "changed" in await send_command(client, f"{u}-long", TICK)
 
 
 @requirement("UN-9")
 @pytest.mark.parametrize("size", [2_000, LARGE + 10_000])
-async def test_who_sends_can_choose_the_answer_whatever_the_size(hven: Served, u: str, size: int) -> None:
-    await hven.make(f"{u}-chosen", state=padded(size))
-    async with agent(hven.mcp) as client:
-        whole = await send(client, f"{u}-chosen", TICK, **{"return": "state"})
-        part = await send(client, f"{u}-chosen", TICK, **{"return": "changes"})
-        light = await send(client, f"{u}-chosen", TICK, **{"return": "events"})
-        state = await state_of(client, f"{u}-chosen")
+async def test_the_sender_can_choose_the_reply_for_any_size(universe_server: Served, u: str, size: int) -> None:
+    await universe_server.make(f"{u}-chosen", state=padded(size))
+    async with agent(universe_server.mcp) as client:
+        whole = await send_command(client, f"{u}-chosen", TICK, **{"return": "state"})
+        part = await send_command(client, f"{u}-chosen", TICK, **{"return": "changes"})
+        light = await send_command(client, f"{u}-chosen", TICK, **{"return": "events"})
+        state = await read_state(client, f"{u}-chosen")
     assert state.pop("version") == 4
     assert whole.keys() == {"nextState", "events", "version"} | TIMED
     assert whole["nextState"] == {**state, "time": 1}
@@ -240,74 +252,76 @@ async def test_who_sends_can_choose_the_answer_whatever_the_size(hven: Served, u
 
 
 @requirement("UN-9")
-async def test_another_kind_of_answer_is_refused_with_those_there_are(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, u, TICK, **{"return": "everything"})
+async def test_another_kind_of_answer_is_refused_with_those_there_are(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, u, TICK, **{"return": "everything"})
     assert error["argument"] == "return"
     assert error["allowed"] == ["state", "changes", "events"]
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 # How often, and on what condition
 
 
 @requirement("UN-8")
-async def test_a_command_with_the_version_that_is_there_is_done(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        assert (await send(client, u, TICK, expectedVersion=3))["version"] == 4
+async def test_a_command_with_the_version_that_is_there_is_done(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        assert (await send_command(client, u, TICK, expectedVersion=3))["version"] == 4
 
 
 @requirement("UN-8", "UN-16")
-async def test_a_command_with_another_version_is_refused_with_the_one_that_is_there(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, u, TICK, expectedVersion=2)
+async def test_a_command_with_another_version_is_refused_with_the_one_that_is_there(
+    universe_server: Served, u: str
+) -> None:
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, u, TICK, expectedVersion=2)
     assert error["code"] == "version_conflict"
     assert (error["universeId"], error["expectedVersion"], error["version"]) == (u, 2, 3)
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 @requirement("UN-8")
-async def test_of_many_who_expect_the_same_version_one_is_faster(hven: Served, u: str) -> None:
+async def test_of_many_who_expect_the_same_version_one_is_faster(universe_server: Served, u: str) -> None:
     async def tick(client: Any) -> Any:
         arguments = {"universeId": u, "command": TICK, "expectedVersion": 3}
         return await client.call_tool("send_universe_command", arguments)
 
-    async with agent(hven.mcp) as one, agent(hven.mcp) as other:
+    async with agent(universe_server.mcp) as one, agent(universe_server.mcp) as other:
         results = await asyncio.gather(*(tick(client) for client in (one, other) for _ in range(5)))
     won = [result for result in results if not result.isError]
     assert len(won) == 1
     assert json_of(won[0])["version"] == 4
-    assert {error_in(result)["code"] for result in results if result.isError} == {"version_conflict"}
-    assert await hven.version(u) == 4
+    assert {get_error(result)["code"] for result in results if result.isError} == {"version_conflict"}
+    assert await universe_server.version(u) == 4
 
 
 @requirement("UN-8", "UN-9")
-async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        first = await send(client, u, add_star("mars", "sun"), idempotencyKey="once")
-        await send(client, u, TICK)
-        again = await send(client, u, add_star("mars", "sun"), idempotencyKey="once")
+async def test_a_repeated_key_gives_the_first_answer_and_does_nothing(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        first = await send_command(client, u, add_star("mars", "sun"), idempotencyKey="once")
+        await send_command(client, u, TICK)
+        again = await send_command(client, u, add_star("mars", "sun"), idempotencyKey="once")
     assert again == first
-    assert await hven.version(u) == 5
+    assert await universe_server.version(u) == 5
 
 
 @requirement("UN-9")
-async def test_a_repeated_key_reports_once_more_what_changed(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_a_repeated_key_reports_the_same_changes_again(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         mars = add_star("mars", "sun")
-        first = await send(client, u, mars, idempotencyKey="once", **{"return": "changes"})
-        again = await send(client, u, mars, idempotencyKey="once", **{"return": "changes"})
+        first = await send_command(client, u, mars, idempotencyKey="once", **{"return": "changes"})
+        again = await send_command(client, u, mars, idempotencyKey="once", **{"return": "changes"})
     assert again == first
 
 
 @requirement("UN-16")
-async def test_a_key_that_belongs_to_another_command_is_refused(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        await send(client, u, TICK, idempotencyKey="once")
-        error = await refused(client, u, command("tick", dt=2), idempotencyKey="once")
+async def test_a_key_that_belongs_to_another_command_is_refused(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        await send_command(client, u, TICK, idempotencyKey="once")
+        error = await send_refused_command(client, u, command("tick", dt=2), idempotencyKey="once")
     assert error["code"] == "idempotency_key_reused"
     assert error["universeId"] == u
-    assert await hven.version(u) == 4
+    assert await universe_server.version(u) == 4
 
 
 @requirement("UN-2")
@@ -323,33 +337,35 @@ async def test_a_key_that_belongs_to_another_command_is_refused(hven: Served, u:
     ],
 )
 async def test_an_option_of_the_wrong_kind_is_refused_and_nothing_is_done(
-    hven: Served, u: str, argument: str, given: Any
+    universe_server: Served, u: str, argument: str, given: Any
 ) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, u, TICK, **{argument: given})
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, u, TICK, **{argument: given})
     assert error["argument"] == argument
-    assert await hven.version(u) == 3
+    assert await universe_server.version(u) == 3
 
 
 @requirement("UN-5")
-async def test_a_command_that_comes_as_a_string_of_json_is_understood(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
-        said = await answer(client, "send_universe_command", universeId=u, command='{"type": "tick", "dt": 7}')
-    assert (said["version"], said["nextState"]["time"]) == (4, 7)
+async def test_a_command_that_comes_as_a_string_of_json_is_understood(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
+        printed = await call_tool(client, "send_universe_command", universeId=u, command='{"type": "tick", "dt": 7}')
+    assert (printed["version"], printed["nextState"]["time"]) == (4, 7)
 
 
 # What agents are warned of, and told of the time
 
 
 @requirement("UN-9")
-async def test_a_tick_of_a_real_system_reports_how_much_time_passed_and_the_date(hven: Served, u: str) -> None:
+async def test_a_tick_of_a_real_system_reports_how_much_time_passed_and_the_date(
+    universe_server: Served, u: str
+) -> None:
     sol = f"{u}-sol"
-    asked = {"id": sol, "name": "Sol", "from": "solar-system"}
-    assert (await hven.http.post("/universes", json=asked)).status_code == 201
-    async with agent(hven.mcp) as client:
-        year = await send(client, sol, command("tick", dt=365.25))
-        slip = await send(client, sol, command("tick", dt=86400))
-        far = await send(client, sol, command("tick", dt=1e300))
+    requests = {"id": sol, "name": "Sol", "from": "solar-system"}
+    assert (await universe_server.http.post("/universes", json=requests)).status_code == 201
+    async with agent(universe_server.mcp) as client:
+        year = await send_command(client, sol, command("tick", dt=365.25))
+        slip = await send_command(client, sol, command("tick", dt=86400))
+        far = await send_command(client, sol, command("tick", dt=1e300))
     assert (year["timePassed"], year["time"], year["timeUnit"]) == (365.25, 365.25, "days")
     assert year["date"] == "2000-12-31T17:59Z"
     assert "warnings" not in year
@@ -379,38 +395,38 @@ WARNED: list[tuple[Json, str]] = [
 @requirement("UN-9")
 @pytest.mark.parametrize(("given", "warning"), WARNED, ids=[warning[:40] for _, warning in WARNED])
 async def test_a_command_that_is_probably_not_meant_so_is_done_with_a_warning(
-    hven: Served, u: str, given: Json, warning: str
+    universe_server: Served, u: str, given: Json, warning: str
 ) -> None:
-    async with agent(hven.mcp) as client:
-        said = await send(client, u, given)
-    assert said["version"] == 4, "it is done"
-    assert any(warning in one for one in said["warnings"]), said["warnings"]
+    async with agent(universe_server.mcp) as client:
+        printed = await send_command(client, u, given)
+    assert printed["version"] == 4, "it is done"
+    assert any(warning in one for one in printed["warnings"]), printed["warnings"]
 
 
 @requirement("UN-9")
-async def test_commands_that_are_meant_so_carry_no_warning(hven: Served, u: str) -> None:
+async def test_commands_that_are_meant_so_carry_no_warning(universe_server: Served, u: str) -> None:
     meant = [
         add_star("mars", "sun", note="mine", physical={}),
         add_star("rogue"),
         command("updateStar", id="mars", payload={"mass": 7, "note": "still mine"}),
         command("attachStar", childId="moon", parentId="mars"),
         samples.add_group("g"),
-        command("addToGroup", groupId="g", child=samples.below("sun", "system")),
+        command("addToGroup", groupId="g", child=samples.make_member("sun", "system")),
         command("removeStar", id="mars"),
         TICK,
     ]
-    async with agent(hven.mcp) as client:
+    async with agent(universe_server.mcp) as client:
         for given in meant:
-            assert "warnings" not in await send(client, u, given), given
+            assert "warnings" not in await send_command(client, u, given), given
 
 
 @requirement("UN-9")
-async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: Served, u: str) -> None:
-    asked = {"id": f"{u}-sol", "name": "Sol", "from": "solar-system"}
-    assert (await hven.http.post("/universes", json=asked)).status_code == 201
-    async with agent(hven.mcp) as client:
-        moved = await send(client, f"{u}-sol", command("updateStar", id="earth", payload={"semiMajorAxis": 2}))
-        added = await send(client, f"{u}-sol", add_star("vulcan", "sun"))
+async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(universe_server: Served, u: str) -> None:
+    requests = {"id": f"{u}-sol", "name": "Sol", "from": "solar-system"}
+    assert (await universe_server.http.post("/universes", json=requests)).status_code == 201
+    async with agent(universe_server.mcp) as client:
+        moved = await send_command(client, f"{u}-sol", command("updateStar", id="earth", payload={"semiMajorAxis": 2}))
+        added = await send_command(client, f"{u}-sol", add_star("vulcan", "sun"))
     assert "moves by its kepler block, so semiMajorAxis did not move it" in moved["warnings"][0]
     assert "Other bodies here move by kepler blocks" in added["warnings"][0]
     assert any(
@@ -421,30 +437,33 @@ async def test_a_new_orbit_of_a_body_with_a_kepler_block_needs_the_block(hven: S
 
 
 @requirement("UN-9")
-async def test_a_block_with_fewer_fields_is_reported_with_the_removed_ones(hven: Served, u: str) -> None:
+async def test_a_block_with_fewer_fields_is_reported_with_the_removed_ones(universe_server: Served, u: str) -> None:
     orbit = {"semiMajorAxis": 1, "eccentricity": 0.2, "period": 9}
-    await hven.send(u, command("updateStar", id="earth", payload={"kepler": orbit}))
-    async with agent(hven.mcp) as client:
+    await universe_server.send(u, command("updateStar", id="earth", payload={"kepler": orbit}))
+    async with agent(universe_server.mcp) as client:
         less = {"semiMajorAxis": 2, "period": 9}
-        said = await send(client, u, command("updateStar", id="earth", payload={"kepler": less}))
-    assert said["warnings"] == ["payload.kepler replaced the whole block; it no longer has eccentricity."]
+        printed = await send_command(client, u, command("updateStar", id="earth", payload={"kepler": less}))
+    assert printed["warnings"] == ["payload.kepler replaced the whole block; it no longer has eccentricity."]
 
 
 @requirement("UN-16")
-async def test_what_other_surfaces_do_is_pointed_to(hven: Served, u: str) -> None:
-    async with agent(hven.mcp) as client:
+async def test_errors_name_the_interfaces_for_other_tasks(universe_server: Served, u: str) -> None:
+    async with agent(universe_server.mcp) as client:
         for word in ("undo", "branchUniverse", "createUniverse", "restore", "nbody"):
-            assert "universe new, undo, restore, branch, nbody" in (await refused(client, u, {"type": word}))["hint"]
-        assert "universe new, undo" not in (await refused(client, u, {"type": "addMoon"}))["hint"]
+            assert (
+                "universe new, undo, restore, branch, nbody"
+                in (await send_refused_command(client, u, {"type": word}))["hint"]
+            )
+        assert "universe new, undo" not in (await send_refused_command(client, u, {"type": "addMoon"}))["hint"]
 
 
 @requirement("UN-16")
 @pytest.mark.parametrize("text", ['{"type": "tick", "dt": NaN}', "tick", '{"type": "tick"'])
 async def test_text_that_is_not_json_is_not_a_command_and_reports_where_it_stops(
-    hven: Served, u: str, text: str
+    universe_server: Served, u: str, text: str
 ) -> None:
-    async with agent(hven.mcp) as client:
-        error = await refused(client, u, text)
+    async with agent(universe_server.mcp) as client:
+        error = await send_refused_command(client, u, text)
     assert (error["code"], error["universeId"]) == ("malformed_command", u)
     assert "is text that is not JSON" in error["message"]
     assert error["example"] == {"type": "tick", "dt": 1}
@@ -452,27 +471,29 @@ async def test_text_that_is_not_json_is_not_a_command_and_reports_where_it_stops
 
 @requirement("UN-14")
 async def test_a_misspelled_universe_is_answered_with_the_nearest_ids_and_names() -> None:
-    async with served() as server, agent(server.mcp) as client:
+    async with run_server() as server, agent(server.mcp) as client:
         await server.make("uraniborg-1")
-        error = await refused(client, "uranibor-1", TICK)
-        named = await refused(client, "hven", TICK)
+        error = await send_refused_command(client, "uranibor-1", TICK)
+        named = await send_refused_command(client, "hven", TICK)
     assert error["nearest"] == named["nearest"] == ["uraniborg-1"]
     assert error["hint"].startswith("Did you mean 'uraniborg-1'? ")
 
 
 @requirement("UN-9")
 async def test_a_command_has_its_client_as_author_and_its_reply_names_the_source_it_withdrew(
-    hven: Served, u: str
+    universe_server: Served, u: str
 ) -> None:
-    asked = {"id": f"{u}-t", "name": "T", "from": "trappist-1"}
-    assert (await hven.http.post("/universes", json=asked)).status_code == 201
-    async with agent(hven.mcp) as client:
+    requests = {"id": f"{u}-t", "name": "T", "from": "trappist-1"}
+    assert (await universe_server.http.post("/universes", json=requests)).status_code == 201
+    async with agent(universe_server.mcp) as client:
         payload = {"mass": 3e-6}
-        said = await send(client, f"{u}-t", command("updateStar", id="trappist-1-e", payload=payload, reason="to see"))
-    assert said["warnings"][0] == "'trappist-1-e': mass no longer cites 'agol2021', which gave another value."
-    entries = (await hven.http.get(f"/universes/{u}-t/history")).json()["entries"]
+        printed = await send_command(
+            client, f"{u}-t", command("updateStar", id="trappist-1-e", payload=payload, reason="to see")
+        )
+    assert printed["warnings"][0] == "'trappist-1-e': mass no longer cites 'agol2021', which gave another value."
+    entries = (await universe_server.http.get(f"/universes/{u}-t/history")).json()["entries"]
     author = entries[-1]["author"]
     assert author.endswith(" (MCP)")
     assert author != "MCP client"
-    record = said["changed"]["stars"]["trappist-1-e"]["setBy"]["mass"]
+    record = printed["changed"]["stars"]["trappist-1-e"]["setBy"]["mass"]
     assert record == {"version": 2, "by": author, "reason": "to see"}

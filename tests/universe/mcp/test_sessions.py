@@ -1,4 +1,4 @@
-"""Sessions: how they begin, that each is one client's own, how they end, and that nothing is left of them."""
+"""MCP sessions: their start, isolation, end and clean-up."""
 
 import asyncio
 import gc
@@ -10,10 +10,10 @@ from mcp.server.streamable_http import StreamableHTTPServerTransport
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import add_star, command
-from tests.universe.mcp.agents import agent, answer, state_of
-from tests.universe.mcp.served_universes import Served, served, soon, until
+from tests.universe.mcp.agents import agent, call_tool, read_state
+from tests.universe.mcp.served_universes import Served, run_server, wait_briefly, wait_until
 from tests.universe.mcp.stores import BrokenStore
-from tests.universe.mcp.stream_listener import commands_of
+from tests.universe.mcp.stream_listener import open_command_stream
 from tests.universe.mcp.wire import INITIALIZED, SESSION, Session, Wire, call, initialize, refusal_in, request
 from uraniborg.kernel.mcp import Subscriptions
 from uraniborg.kernel.mcp.session import Session as KernelSession
@@ -86,7 +86,7 @@ async def test_initialize_with_the_id_of_a_live_session_starts_another_and_leave
 
 
 @requirement("UN-21")
-async def test_initialize_without_what_it_needs_starts_nothing(wire: Wire) -> None:
+async def test_initialize_without_required_fields_starts_no_session(wire: Wire) -> None:
     refused = await wire.post(request("initialize", {"protocolVersion": 7}))
     assert "result" not in refused.text
     assert SESSION not in refused.headers
@@ -117,20 +117,20 @@ async def test_a_stream_and_an_end_need_a_session_that_is_there(wire: Wire, meth
 @requirement("UN-18", "UN-19")
 async def test_a_session_has_one_stream_at_a_time(wire: Wire) -> None:
     session = await wire.begin()
-    async with session.listening():
+    async with session.open_listener():
         second = await wire.send("GET", session=session.id)
         assert (second.status_code, refusal_in(second)["code"]) == (409, "stream_already_open")
         assert (await session.ask("ping"))["result"] == {}
 
 
 @requirement("UN-18")
-async def test_a_stream_that_was_closed_can_be_opened_again(hven: Served, wire: Wire, u: str) -> None:
+async def test_a_stream_that_was_closed_can_be_opened_again(universe_server: Served, wire: Wire, u: str) -> None:
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
-    async with session.listening():
+    async with session.open_listener():
         pass
     async with session.listening_again() as stream:
-        await hven.send(u, TICK)
+        await universe_server.send(u, TICK)
         assert (await stream.next()).data["method"] == "notifications/resources/updated"
 
 
@@ -152,7 +152,7 @@ async def test_after_its_end_every_request_of_a_session_is_refused(wire: Wire) -
 @requirement("UN-22")
 async def test_the_end_of_a_session_closes_its_stream_and_no_other(wire: Wire) -> None:
     ending, staying = await wire.begin(), await wire.begin()
-    async with ending.listening() as closing, staying.listening() as open_one:
+    async with ending.open_listener() as closing, staying.open_listener() as open_one:
         assert (await ending.end()).is_success
         assert await closing.rest() == []
         assert (await wire.send("GET", session=staying.id)).status_code == 409
@@ -162,7 +162,7 @@ async def test_the_end_of_a_session_closes_its_stream_and_no_other(wire: Wire) -
 @requirement("UN-22")
 @pytest.mark.usefixtures("few_objects")
 async def test_the_end_of_a_session_takes_its_subscriptions_with_it_and_leaves_those_of_others() -> None:
-    async with served() as server:
+    async with run_server() as server:
         await server.make("u")
         wire = Wire(server.http)
         elsewhere = _subscribed()
@@ -170,19 +170,19 @@ async def test_the_end_of_a_session_takes_its_subscriptions_with_it_and_leaves_t
         for session in (ending, staying):
             await session.ask("resources/subscribe", {"uri": "universe://universes/u"})
         assert _subscribed() == elsewhere + 2
-        async with staying.listening() as stream:
+        async with staying.open_listener() as stream:
             await ending.end()
-            await until(lambda: _subscribed() == elsewhere + 1)
+            await wait_until(lambda: _subscribed() == elsewhere + 1)
             await server.send("u", TICK)
             assert (await stream.next()).data["params"]["uri"] == "universe://universes/u"
         await staying.end()
-        await until(lambda: _subscribed() == elsewhere)
+        await wait_until(lambda: _subscribed() == elsewhere)
 
 
 @requirement("UN-22")
 @pytest.mark.usefixtures("few_objects")
 async def test_thirty_ended_sessions_leave_nothing_behind() -> None:
-    async with served() as server:
+    async with run_server() as server:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)
         await _live_through(wire)
@@ -191,8 +191,8 @@ async def test_thirty_ended_sessions_leave_nothing_behind() -> None:
         assert all(kept.values()), "each kind is counted while a session is open"
         for _ in range(3):
             await asyncio.gather(*(_live_through(wire) for _ in range(10)))
-        await until(lambda: len(asyncio.all_tasks()) <= tasks)
-        await until(lambda: all(now <= kept[kind] for kind, now in _kept().items()))
+        await wait_until(lambda: len(asyncio.all_tasks()) <= tasks)
+        await wait_until(lambda: all(now <= kept[kind] for kind, now in _kept().items()))
         await open_one.end()
 
 
@@ -209,11 +209,11 @@ async def test_a_session_ends_by_its_own_name_alone(wire: Wire) -> None:
 
 @requirement("UN-22")
 async def test_an_ended_session_frees_its_place_at_once() -> None:
-    async with served(max_sessions=1) as server:
+    async with run_server(max_sessions=1) as server:
         wire = Wire(server.http)
         for _ in range(3):
             session = await wire.begin()
-            async with session.listening():
+            async with session.open_listener():
                 assert (await wire.post(initialize())).status_code == 503
                 assert (await session.end()).is_success
 
@@ -222,7 +222,7 @@ async def _live_through(wire: Wire) -> None:
     """A session with everything a session can have."""
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": "universe://universes/u"})
-    async with session.listening():
+    async with session.open_listener():
         assert not (await session.call("send_universe_command", universeId="u", command=TICK)).get("isError")
         assert (await session.end()).is_success
 
@@ -244,17 +244,17 @@ def _subscribed() -> int:
 @requirement("UN-15", "UN-22")
 async def test_a_session_that_ends_during_a_call_does_no_harm() -> None:
     store = BrokenStore()
-    async with served(store) as server, agent(server.mcp) as client:
+    async with run_server(store) as server, agent(server.mcp) as client:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)
         session = await wire.begin()
         async with store.holding():
             message = call("send_universe_command", universeId="u", command=TICK)
             calling = asyncio.create_task(session.post(message))
-            await soon(store.waiting.wait())
+            await wait_briefly(store.waiting.wait())
             assert (await session.end()).is_success
-            await soon(asyncio.gather(calling, return_exceptions=True))
-        assert (await answer(client, "send_universe_command", universeId="u", command=TICK))["version"] in (2, 3)
+            await wait_briefly(asyncio.gather(calling, return_exceptions=True))
+        assert (await call_tool(client, "send_universe_command", universeId="u", command=TICK))["version"] in (2, 3)
         assert (await session.post(request("ping"))).status_code == 404
 
 
@@ -263,13 +263,13 @@ async def test_a_session_that_ends_during_a_call_does_no_harm() -> None:
 
 @requirement("UN-21", "UN-23")
 async def test_a_session_that_is_not_used_expires_and_its_client_starts_over() -> None:
-    async with served(session_idle_s=0.2) as server:
+    async with run_server(session_idle_s=0.2) as server:
         await server.make("u")
         wire = Wire(server.http)
         await (await wire.begin()).end()
         before = len(asyncio.all_tasks())
         expired = await wire.begin()
-        await until(lambda: len(asyncio.all_tasks()) <= before)
+        await wait_until(lambda: len(asyncio.all_tasks()) <= before)
         for method in ("POST", "GET", "DELETE"):
             refused = await wire.send(method, request("ping") if method == "POST" else None, expired.id)
             assert (refused.status_code, refusal_in(refused)["code"]) == (404, "session_not_found"), method
@@ -280,23 +280,23 @@ async def test_a_session_that_is_not_used_expires_and_its_client_starts_over() -
 
 @requirement("UN-19")
 async def test_a_session_with_an_open_stream_does_not_expire() -> None:
-    async with served(session_idle_s=0.2) as server:
+    async with run_server(session_idle_s=0.2) as server:
         wire = Wire(server.http)
         listening = await wire.begin()
-        async with listening.listening():
+        async with listening.open_listener():
             before = len(asyncio.all_tasks())
             idle = await wire.begin()
-            await until(lambda: len(asyncio.all_tasks()) <= before)
+            await wait_until(lambda: len(asyncio.all_tasks()) <= before)
             assert (await idle.post(request("ping"))).status_code == 404
             assert (await listening.ask("ping"))["result"] == {}
 
 
 @requirement("UN-19", "UN-21")
 async def test_at_the_limit_the_session_unused_for_longest_makes_room() -> None:
-    async with served(max_sessions=5) as server:
+    async with run_server(max_sessions=5) as server:
         wire = Wire(server.http)
         in_use = await wire.begin()
-        async with in_use.listening():
+        async with in_use.open_listener():
             sessions = [await wire.begin() for _ in range(4)]
             await sessions[0].ask("ping")
             newcomer = await wire.begin()
@@ -307,10 +307,10 @@ async def test_at_the_limit_the_session_unused_for_longest_makes_room() -> None:
 
 @requirement("UN-21")
 async def test_where_all_sessions_are_in_use_a_newcomer_waits_for_one_to_end() -> None:
-    async with served(max_sessions=2) as server:
+    async with run_server(max_sessions=2) as server:
         wire = Wire(server.http)
         one, other = await wire.begin(), await wire.begin()
-        async with one.listening(), other.listening():
+        async with one.open_listener(), other.open_listener():
             refused = await wire.post(initialize())
             assert (refused.status_code, refusal_in(refused)["code"]) == (503, "too_many_sessions")
             await other.end()
@@ -320,14 +320,14 @@ async def test_where_all_sessions_are_in_use_a_newcomer_waits_for_one_to_end() -
 
 @requirement("UN-19", "UN-21", "UN-24")
 async def test_a_thousand_sessions_left_open_exclude_no_new_client() -> None:
-    async with served() as server:
+    async with run_server() as server:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)
-        async with commands_of(server.http, "u") as listener:
+        async with open_command_stream(server.http, "u") as listener:
             ids = [(await wire.post(initialize())).headers[SESSION] for _ in range(1_050)]
             assert len(set(ids)) == 1_050
             async with agent(server.mcp) as client:
-                assert (await state_of(client, "u"))["stars"].keys() == {"sun"}
+                assert (await read_state(client, "u"))["stars"].keys() == {"sun"}
                 await server.send("u", TICK)
                 assert (await listener.next()).data["version"] == 2
         assert (await wire.post(request("ping"), ids[0])).status_code == 404

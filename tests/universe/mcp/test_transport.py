@@ -1,4 +1,4 @@
-"""The endpoint as HTTP sees it: methods, addresses, headers, versions, sizes, and who may call."""
+"""The MCP endpoint over HTTP: methods, addresses, headers, versions, sizes and access."""
 
 import asyncio
 import json
@@ -12,9 +12,9 @@ from pydantic import AnyUrl
 from starlette.routing import Mount
 
 from tests.requirements import requirement
-from tests.universe.mcp.agents import TOOLS, agent, send, state_of
-from tests.universe.mcp.processes import serve
-from tests.universe.mcp.served_universes import SOON_S, Served, served, soon
+from tests.universe.mcp.agents import TOOLS, agent, read_state, send_command
+from tests.universe.mcp.processes import start_server
+from tests.universe.mcp.served_universes import SOON_S, Served, run_server, wait_briefly
 from tests.universe.mcp.wire import (
     INITIALIZED,
     NEWEST,
@@ -38,12 +38,12 @@ METHODS = ("POST", "GET", "DELETE")
 @requirement("UN-17", "UN-20", "UN-21")
 @pytest.mark.parametrize("path", ["/mcp", "/mcp/"])
 async def test_initialize_is_answered_with_a_session_at_either_spelling(wire: Wire, path: str) -> None:
-    asked = initialize()
-    begun = await wire.send("POST", asked, path=path)
+    requests = initialize()
+    begun = await wire.send("POST", requests, path=path)
     assert begun.status_code == 200
     assert begun.headers[SESSION].strip()
     message = message_in(begun)
-    assert (message["jsonrpc"], message["id"]) == ("2.0", asked["id"])
+    assert (message["jsonrpc"], message["id"]) == ("2.0", requests["id"])
     assert message["result"]["serverInfo"]["name"] == "universe"
     assert message["result"]["instructions"].strip()
 
@@ -90,30 +90,28 @@ async def test_every_address_but_one_is_documented_or_a_page_and_does_not_serve_
 
 
 @requirement("UN-17")
-async def test_one_address_takes_requests_answers_them_and_streams_what_happens(
-    wire: Wire, hven: Served, u: str
-) -> None:
+async def test_one_address_accepts_requests_and_streams_events(wire: Wire, universe_server: Served, u: str) -> None:
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": f"universe://universes/{u}"})
-    async with session.listening() as stream:
-        assert str(stream.response.url) == f"{hven.url}/mcp"
-        asked = call("send_universe_command", universeId=u, command={"type": "tick"})
-        response = await session.post(asked)
+    async with session.open_listener() as stream:
+        assert str(stream.response.url) == f"{universe_server.url}/mcp"
+        requests = call("send_universe_command", universeId=u, command={"type": "tick"})
+        response = await session.post(requests)
         assert response.headers["content-type"].split(";")[0] in ("application/json", "text/event-stream")
-        assert message_in(response)["id"] == asked["id"], "an answer comes with its request"
+        assert message_in(response)["id"] == requests["id"], "an answer comes with its request"
         event = await stream.next()
         assert event.data["method"] == "notifications/resources/updated", "and not in the stream"
         assert "id" not in event.data
 
 
 @requirement("UN-17")
-async def test_the_official_streamable_http_client_calls_and_is_notified(hven: Served, u: str) -> None:
+async def test_the_official_streamable_http_client_calls_and_is_notified(universe_server: Served, u: str) -> None:
     updated: asyncio.Queue[str] = asyncio.Queue()
-    async with agent(hven.mcp, on_updated=updated.put_nowait) as client:
+    async with agent(universe_server.mcp, on_updated=updated.put_nowait) as client:
         assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
         await client.subscribe_resource(AnyUrl(f"universe://universes/{u}"))
-        await send(client, u, {"type": "tick"})
-        assert await soon(updated.get()) == f"universe://universes/{u}"
+        await send_command(client, u, {"type": "tick"})
+        assert await wait_briefly(updated.get()) == f"universe://universes/{u}"
 
 
 @requirement("UN-17")
@@ -126,18 +124,18 @@ async def test_tools_and_subscribable_resources_are_offered_and_nothing_else(wir
 @requirement("UN-18")
 async def test_a_call_in_a_session_is_answered(wire: Wire, u: str) -> None:
     session = await wire.begin()
-    asked = call("get_universe_state", universeId=u)
-    response = await session.post(asked)
+    requests = call("get_universe_state", universeId=u)
+    response = await session.post(requests)
     assert response.status_code == 200
     answer = message_in(response)
-    assert answer["id"] == asked["id"]
+    assert answer["id"] == requests["id"]
     assert json.loads(answer["result"]["content"][0]["text"])["stars"].keys() == {"sun", "earth", "moon"}
 
 
 @requirement("UN-18")
 async def test_a_get_in_a_session_opens_a_stream(wire: Wire) -> None:
     session = await wire.begin()
-    async with session.listening() as stream:
+    async with session.open_listener() as stream:
         assert stream.response.status_code == 200
         assert stream.response.headers["content-type"].startswith("text/event-stream")
 
@@ -169,7 +167,7 @@ async def test_the_session_is_named_on_every_answer_that_belongs_to_it(wire: Wir
         await session.post(INITIALIZED),
     ]
     assert [answer.headers.get(SESSION) for answer in answers] == [session.id] * 5
-    async with session.listening() as stream:
+    async with session.open_listener() as stream:
         assert stream.response.headers[SESSION] == session.id
 
 
@@ -232,10 +230,10 @@ async def test_pages_of_this_machine_may_call_and_read_the_session(wire: Wire, o
 
 @requirement("UN-17")
 async def test_a_browser_that_asks_first_is_let_through(wire: Wire) -> None:
-    asked = {"origin": "http://localhost:5173", "access-control-request-method": "DELETE"}
+    requests = {"origin": "http://localhost:5173", "access-control-request-method": "DELETE"}
     wanted = "content-type, mcp-session-id, mcp-protocol-version, last-event-id"
-    asked["access-control-request-headers"] = wanted
-    response = await wire.http.options("/mcp", headers=asked)
+    requests["access-control-request-headers"] = wanted
+    response = await wire.http.options("/mcp", headers=requests)
     assert response.status_code == 200
     assert "DELETE" in response.headers["access-control-allow-methods"]
 
@@ -255,7 +253,7 @@ async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
         "allow_hosts": ["sky.example"],
         "token": "sesame",
     }
-    async with served(**settings) as server:
+    async with run_server(**settings) as server:
         wire = Wire(server.http)
         friend = {"origin": "https://app.example", "host": "sky.example"}
         assert refusal_in(await wire.post(initialize(), **friend))["code"] == "not_authorized"
@@ -270,10 +268,10 @@ async def test_settings_let_others_in_and_ask_them_for_a_token() -> None:
 
 @requirement("UN-17")
 async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_declared() -> None:
-    async with served(body_limit=1_000) as server:
+    async with run_server(body_limit=1_000) as server:
         wire = Wire(server.http)
         session = await wire.begin()
-        told = await session.post(request("ping", {"padding": "x" * 1_000}))
+        reply = await session.post(request("ping", {"padding": "x" * 1_000}))
 
         async def parts() -> AsyncIterator[bytes]:
             for _ in range(3):
@@ -281,7 +279,7 @@ async def test_a_body_beyond_the_limit_is_refused_whether_or_not_its_length_is_d
 
         headers = {"content-type": "application/json", SESSION: session.id}
         untold = await server.http.post("/mcp", content=parts(), headers=headers)
-        for refused in (told, untold):
+        for refused in (reply, untold):
             assert (refused.status_code, refusal_in(refused)["code"]) == (413, "body_too_large")
         assert (await session.post(request("ping"))).status_code == 200
 
@@ -314,14 +312,14 @@ async def test_a_client_that_accepts_no_kind_of_answer_is_answered_with_the_avai
 
 
 @requirement("UN-17", "UN-18", "UN-24")
-async def test_the_command_serves_agents_and_rest_and_keeps_what_they_did(tmp_path: Path) -> None:
-    with serve(tmp_path) as announced:
+async def test_the_command_serves_mcp_and_rest_and_stores_their_changes(tmp_path: Path) -> None:
+    with start_server(tmp_path) as announced:
         assert announced["mcp"] == f"{announced['url']}/mcp"
         async with httpx.AsyncClient(base_url=announced["url"], timeout=20) as http, agent(announced["mcp"]) as client:
             assert (await http.post("/universes", json={"name": "Hven", "id": "u-1"})).status_code == 201
             assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS
-            assert (await send(client, "u-1", {"type": "tick"}))["version"] == 1
-    with serve(tmp_path) as announced:
+            assert (await send_command(client, "u-1", {"type": "tick"}))["version"] == 1
+    with start_server(tmp_path) as announced:
         async with agent(announced["mcp"]) as client:
-            assert (await state_of(client, "u-1"))["time"] == 1
-            assert (await send(client, "u-1", {"type": "tick"}))["version"] == 2
+            assert (await read_state(client, "u-1"))["time"] == 1
+            assert (await send_command(client, "u-1", {"type": "tick"}))["version"] == 2

@@ -1,4 +1,4 @@
-"""MCP sessions in raw JSON-RPC over HTTP, for what the official client would never send."""
+"""MCP sessions in raw JSON-RPC over HTTP, for messages that the official client never sends."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from typing import Any, Final
 import httpx
 
 from tests.universe.mcp.served_universes import SOON_S
-from tests.universe.mcp.stream_listener import Listener, NoStream, listening
+from tests.universe.mcp.stream_listener import Listener, NoStream, open_listener
 
 SESSION: Final = "mcp-session-id"
 NEWEST: Final = "2025-11-25"
@@ -113,8 +113,8 @@ class Session:
         """The result of a tool, be it an error."""
         return (await self.ask("tools/call", {"name": tool, "arguments": arguments}))["result"]
 
-    def listening(self) -> AbstractAsyncContextManager[Listener]:
-        return listening(self.wire.http, "/mcp", **{SESSION: self.id, "mcp-protocol-version": self.version})
+    def open_listener(self) -> AbstractAsyncContextManager[Listener]:
+        return open_listener(self.wire.http, "/mcp", **{SESSION: self.id, "mcp-protocol-version": self.version})
 
     @asynccontextmanager
     async def listening_again(self) -> AsyncGenerator[Listener]:
@@ -124,7 +124,7 @@ class Session:
                 listener = None
                 while listener is None:
                     try:
-                        listener = await stack.enter_async_context(self.listening())
+                        listener = await stack.enter_async_context(self.open_listener())
                     except NoStream as refused:
                         if refused.status != 409:
                             raise

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from universe.orbits.units import convert
+from universe.orbits.units import convert_unit
 
 
 def one_planet(
@@ -59,4 +59,4 @@ def one_planet(
 
 
 def _km(radius: float | None) -> dict[str, float]:
-    return {} if radius is None else {"radiusKm": convert(radius, "solar_radius", "km")}
+    return {} if radius is None else {"radiusKm": convert_unit(radius, "solar_radius", "km")}

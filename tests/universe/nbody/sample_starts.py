@@ -54,7 +54,10 @@ def orbit(eccentricity: float, mass: float = 0.0, *, axis: float = 1.0, anomaly:
 def pair(eccentricity: float = 0.0, mass: float = 0.0, *, axis: float = 1.0, anomaly: float = 40.0) -> Start:
     """Return a star and a planet."""
     elements = orbit(eccentricity, mass, axis=axis, anomaly=anomaly)
-    x, v = np.vstack([np.zeros(3), elements.positions(0.0)]), np.vstack([np.zeros(3), elements.velocities(0.0)])
+    x, v = (
+        np.vstack([np.zeros(3), elements.compute_positions(0.0)]),
+        np.vstack([np.zeros(3), elements.compute_velocities(0.0)]),
+    )
     return start_from([1.0, mass], x, v, [-1, 0])
 
 
@@ -69,7 +72,10 @@ def giants() -> Start:
         longitude_of_ascending_node=[100, 113, 74, 131],
         mean_anomaly=[20, 317, 142, 256],
     )
-    x, v = np.vstack([np.zeros(3), orbits.positions(0.0)]), np.vstack([np.zeros(3), orbits.velocities(0.0)])
+    x, v = (
+        np.vstack([np.zeros(3), orbits.compute_positions(0.0)]),
+        np.vstack([np.zeros(3), orbits.compute_velocities(0.0)]),
+    )
     return start_from([1.0, 9.5e-4, 2.9e-4, 4.4e-5, 5.2e-5], x, v, [-1, 0, 0, 0, 0])
 
 

@@ -1,4 +1,4 @@
-"""N-body runs of bad input end with a clear error, at once, and leave nothing half-written."""
+"""Invalid input of N-body runs ends with a clear error at once and leaves no partial file."""
 
 import errno
 import json
@@ -9,16 +9,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pytest
 
+from tests.universe.command_line import RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body
 from tests.universe.nbody.truths import read_truth
-from universe.cli import run as run_command
 from universe.nbody.limits import choose_step
 from universe.nbody.runs import run_nbody
 from universe.nbody.starts import make_start
@@ -42,48 +42,13 @@ def plain(**changes: Json) -> Json:
     return {**EMPTY_STATE, "stars": stars, "rootIds": ["sun"]}
 
 
-@dataclass(frozen=True)
-class Done:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def error(self) -> Json:
-        """Return the error that is the only output."""
-        read = json.loads(self.out)
-        assert read.keys() == {"error"}
-        assert self.err == ""
-        assert read["error"]["hint"]
-        return read["error"]
-
-
-Ask = Callable[..., Done]
-
-
 @pytest.fixture
-def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ask:
-    """Return a function that runs `universe` in this process, with a home of its own."""
-    monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
-    monkeypatch.chdir(tmp_path)
-
-    def answer(*arguments: str | Path) -> Done:
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            run_command([str(argument) for argument in arguments])
-        written = capsys.readouterr()
-        return Done(ended.value.code if isinstance(ended.value.code, int) else 0, written.out, written.err)
-
-    return answer
-
-
-@pytest.fixture
-def imported(ask: Ask, tmp_path: Path) -> Callable[[Json], str]:
+def imported(run_universe: RunUniverse, tmp_path: Path) -> Callable[[Json], str]:
     """Return a function that makes a universe of a state, as a user would who writes one by hand."""
 
     def make(state: Json) -> str:
         (tmp_path / "state.json").write_text(json.dumps(state))
-        done = ask("import", "state.json", "--json")
+        done = run_universe("import", "state.json", "--json")
         assert done.code == 0, done.out
         return json.loads(done.out)["id"]
 
@@ -102,18 +67,20 @@ BAD_STATES: Final = {
 
 
 @pytest.mark.parametrize("what", BAD_STATES)
-def test_bodies_that_cannot_be_integrated_are_named(imported: Callable[[Json], str], ask: Ask, what: str) -> None:
+def test_bodies_that_cannot_be_integrated_are_named(
+    imported: Callable[[Json], str], run_universe: RunUniverse, what: str
+) -> None:
     state, words = BAD_STATES[what]
-    done = ask("nbody", imported(state), "--days", "10", "--json")
+    done = run_universe("nbody", imported(state), "--days", "10", "--json")
     assert done.code == 2
     text = f"{done.error['message']} {done.error['hint']}"
     assert not {word for word in words if word not in text}, text
 
 
-def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(ask: Ask, tmp_path: Path) -> None:
+def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(run_universe: RunUniverse, tmp_path: Path) -> None:
     state = plain(earth={"mass": -1.0})
     (tmp_path / "state.json").write_text(json.dumps(state))
-    done = ask("import", "state.json", "--json")
+    done = run_universe("import", "state.json", "--json")
     assert (done.code, done.error["path"]) == (2, "stars.earth.mass")
     with pytest.raises(InvalidInput, match=r"earth.*mass"):
         make_start(state)
@@ -150,15 +117,26 @@ def test_a_start_with_two_bodies_in_the_same_place_is_refused_by_their_names() -
     assert "moon" in caught.value.message
 
 
+@pytest.mark.parametrize("mass", [0.0, 3e-7])
+def test_bodies_in_the_same_place_at_the_epoch_of_their_elements_are_refused_later_too(mass: float) -> None:
+    state = {**plain(mars={"mass": mass, "kepler": EARTH}, earth={"mass": mass}), "time": 30.0}
+    start = make_start(state)
+    assert any("two bodies meet" in note for note in start.notes)
+    with pytest.raises(InvalidInput, match=r"same position|too close"):
+        run_nbody(start, 10.0)
+
+
 def test_a_test_particle_without_mass_takes_part() -> None:
     done = run_nbody(make_start(plain()), 30.0)
     assert done.trustworthy
 
 
-def test_a_body_that_does_not_exist_cannot_be_chosen(imported: Callable[[Json], str], ask: Ask) -> None:
+def test_a_body_that_does_not_exist_cannot_be_chosen(
+    imported: Callable[[Json], str], run_universe: RunUniverse
+) -> None:
     with pytest.raises(NotFound):
         make_start(plain(), ["sun", "nobody"])
-    done = ask("nbody", imported(plain()), "--body", "sun", "--body", "nobody", "--json")
+    done = run_universe("nbody", imported(plain()), "--body", "sun", "--body", "nobody", "--json")
     assert (done.code, done.error["code"]) == (3, "not_found")
     assert "nobody" in done.error["message"]
 
@@ -169,32 +147,36 @@ def test_an_empty_choice_and_a_body_named_twice_are_refused() -> None:
             make_start(plain(), ids)
 
 
-def test_one_body_alone_has_nothing_to_answer(imported: Callable[[Json], str], ask: Ask) -> None:
-    done = ask("nbody", imported(plain()), "--body", "sun", "--days", "10", "--json")
+def test_one_body_alone_has_nothing_to_answer(imported: Callable[[Json], str], run_universe: RunUniverse) -> None:
+    done = run_universe("nbody", imported(plain()), "--body", "sun", "--days", "10", "--json")
     assert done.code == 2
     assert "2 to" in done.error["hint"]
 
 
 @pytest.mark.parametrize("days", ["nan", "inf", "-inf", "soon", "1e300"])
-def test_spans_that_no_run_has_are_refused(imported: Callable[[Json], str], ask: Ask, days: str) -> None:
-    done = ask("nbody", imported(plain()), "--days", days, "--json")
+def test_spans_that_no_run_has_are_refused(
+    imported: Callable[[Json], str], run_universe: RunUniverse, days: str
+) -> None:
+    done = run_universe("nbody", imported(plain()), "--days", days, "--json")
     assert done.code == 2
     assert "days" in f"{done.error['message']} {done.error}"
 
 
 @pytest.mark.parametrize("method", ["euler", "", "GAUSS★"])
 def test_an_unknown_method_is_refused_with_those_there_are(
-    imported: Callable[[Json], str], ask: Ask, method: str
+    imported: Callable[[Json], str], run_universe: RunUniverse, method: str
 ) -> None:
-    done = ask("nbody", imported(plain()), "--method", method, "--json")
+    done = run_universe("nbody", imported(plain()), "--method", method, "--json")
     assert done.code == 2
     assert "gauss" in str(done.error)
     assert "leapfrog" in str(done.error)
 
 
-def test_ten_thousand_years_of_trappist_1_are_refused_at_once_with_the_span_that_is_allowed(ask: Ask) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
-    done = ask("nbody", "t", "--days", TEN_THOUSAND_YEARS, "--json")
+def test_ten_thousand_years_of_trappist_1_are_refused_at_once_with_the_span_that_is_allowed(
+    run_universe: RunUniverse,
+) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
+    done = run_universe("nbody", "t", "--days", TEN_THOUSAND_YEARS, "--json")
     assert done.code == 2
     assert "days" in done.error["message"]
     allowed = str(done.error["allowed"])
@@ -216,23 +198,23 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
 
 INTERRUPTED: Final = """
 import sys
-from universe.nbody.passes import Pass
-segments = Pass.segments
+from universe.nbody.trajectories import Trajectory
+integrate = Trajectory.integrate
 def marked(self, days):
-    for number, segment in enumerate(segments(self, days)):
+    for number, segment in enumerate(integrate(self, days)):
         if number == 3:
             sys.stderr.write("running\\n")
             sys.stderr.flush()
         yield segment
-Pass.segments = marked
+Trajectory.integrate = marked
 from universe.cli import run
 run(sys.argv[1:])
 """
 FILES: Final = (("--write-csv", "start.csv"), ("--write-rebound", "start.py"), ("--plot", "start.png"))
 
 
-def test_ctrl_c_ends_a_run_with_130_and_writes_no_file(ask: Ask, tmp_path: Path) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
+def test_ctrl_c_ends_a_run_with_130_and_writes_no_file(run_universe: RunUniverse, tmp_path: Path) -> None:
+    run_universe("new", "--from", "trappist-1", "--id", "t")
     files = [word for pair in FILES for word in pair]
     command = [sys.executable, "-c", INTERRUPTED, "nbody", "t", "--days", "3650", *files]
     with subprocess.Popen(
@@ -250,9 +232,9 @@ def test_ctrl_c_ends_a_run_with_130_and_writes_no_file(ask: Ask, tmp_path: Path)
 
 @pytest.mark.parametrize(("option", "name"), FILES)
 def test_a_full_disk_leaves_the_old_file_and_reports_it(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
+    run_universe: RunUniverse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
 ) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
+    run_universe("new", "--from", "trappist-1", "--id", "t")
     target = tmp_path / name
     target.write_text("old")
 
@@ -260,7 +242,7 @@ def test_a_full_disk_leaves_the_old_file_and_reports_it(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "replace", full)
-    done = ask("nbody", "t", "--days", "1", option, target, "--json")
+    done = run_universe("nbody", "t", "--days", "1", option, target, "--json")
     assert done.code == 5
     assert os.strerror(errno.ENOSPC) in done.error["message"]
     assert target.read_text() == "old"
@@ -269,15 +251,15 @@ def test_a_full_disk_leaves_the_old_file_and_reports_it(
 
 @pytest.mark.parametrize(("option", "name"), FILES)
 def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(
-    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
+    run_universe: RunUniverse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, name: str
 ) -> None:
-    ask("new", "--from", "trappist-1", "--id", "t")
+    run_universe("new", "--from", "trappist-1", "--id", "t")
     (tmp_path / "file").write_text("not a folder")
 
     def fail(*_: object, **__: object) -> None:
         pytest.fail("it ran")
 
     monkeypatch.setattr("universe.nbody.reports.report_run", fail)
-    done = ask("nbody", "t", "--days", "1", option, f"file/{name}", "--json")
+    done = run_universe("nbody", "t", "--days", "1", option, f"file/{name}", "--json")
     assert done.code == 5
     assert f"file/{name}" in done.error["message"]

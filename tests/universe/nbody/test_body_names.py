@@ -1,4 +1,4 @@
-"""Bodies by the names that people give them."""
+"""Search for bodies by name."""
 
 import pytest
 
@@ -40,7 +40,7 @@ def test_a_name_that_two_bodies_have_is_refused_with_their_ids() -> None:
     assert "x1, x2" in (refused.value.hint or "")
 
 
-def test_short_names_leave_out_what_all_have_in_common() -> None:
+def test_short_names_leave_out_the_common_part() -> None:
     assert shorten_names(["TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c"]) == ["TRAPPIST-1", "b", "c"]
     assert shorten_names(["Sun", "Mercury", "Mars"]) == ["Sun", "Mercury", "Mars"]
     assert shorten_names(["A", "Star B", "Star C"]) == ["A", "Star B", "Star C"]

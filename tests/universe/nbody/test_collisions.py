@@ -29,7 +29,7 @@ def hits() -> float:
     early, late = 0.0, compute_period(5, 1 + 1e-6) / 2
     for _ in range(80):
         middle = (early + late) / 2
-        is_out = np.linalg.norm(elements.positions(middle)[0]) > SUN
+        is_out = np.linalg.norm(elements.compute_positions(middle)[0]) > SUN
         early, late = (middle, late) if is_out else (early, middle)
     return early
 
@@ -60,7 +60,7 @@ def test_a_run_ignores_a_collision_and_reports_it() -> None:
     assert (done.stopped_by, done.days, done.trustworthy) == (None, 20 * YEAR, True)
     assert len(done.collisions) == 2
     assert done.collisions[0].day == pytest.approx(hits(), abs=1e-7)
-    exact = orbit(0.9999, 1e-6, axis=5, anomaly=180).positions(20 * YEAR)[0]
+    exact = orbit(0.9999, 1e-6, axis=5, anomaly=180).compute_positions(20 * YEAR)[0]
     assert math.dist(done.positions[1] - done.positions[0], exact) < 10 * done.error_au[1]  # as promised
 
 
@@ -80,6 +80,8 @@ def test_a_merger_keeps_mass_momentum_and_volume(
     assert collision.survivor == ("a" if masses[0] >= masses[1] else "b")
     survivor, gone = (0, 1) if collision.survivor == "a" else (1, 0)
     assert (done.stopped_by, done.days) == (None, 400.0)
+    assert done.closest.distance_au[0, 1] == pytest.approx(collision.distance_au)
+    assert done.closest.days[0, 1] == pytest.approx(collision.day)
     assert done.masses[survivor] == masses[0] + masses[1]
     assert done.masses[gone] == 0
     assert np.isnan(done.positions[gone]).all()
@@ -93,11 +95,11 @@ def test_a_merger_keeps_mass_momentum_and_volume(
     assert np.isnan(done.samples.positions[~before][1:, gone]).all()
     assert np.isfinite(done.samples.positions[:, 2]).all()
     assert [one.end for one in seen[:-1]] == [one.begin for one in seen[1:]]
-    assert seen[-1].states(400.0)[0].shape == (1, 3, 3)
-    assert np.isnan(seen[-1].states(400.0)[0][0, gone]).all()
+    assert seen[-1].compute_states(400.0)[0].shape == (1, 3, 3)
+    assert np.isnan(seen[-1].compute_states(400.0)[0][0, gone]).all()
 
 
-def test_what_orbited_the_swallowed_body_orbits_the_survivor() -> None:
+def test_satellites_of_a_merged_body_orbit_the_survivor() -> None:
     # Columns are bodies: a star, a planet of it, and a moon of the planet.
     relative = np.array([[0, 0, 0], [-1, 0.9, 0.1], [0, -1, 1]], dtype=np.float64)
     swallowed = merge_bodies(0, 1, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
@@ -176,7 +178,7 @@ def _minimum(done: Run) -> float:
     return float(np.linalg.norm(x[:, 1] - x[:, 2], axis=1).min())
 
 
-def test_a_wide_passage_is_no_encounter_but_the_closest_approach() -> None:
+def test_a_wide_passage_is_a_closest_approach_and_not_an_encounter() -> None:
     done = run_nbody(flyby(1.0), 200)
     assert (done.encounters, done.encounter_count) == ((), 0)
     assert done.closest.distance_au[1, 2] == pytest.approx(_minimum(done), rel=1e-3)

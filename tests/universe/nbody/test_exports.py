@@ -77,7 +77,7 @@ def test_a_script_without_relativity_notes_it(start: Start) -> None:
     assert "relativity" not in script_of(start)
 
 
-def test_the_table_holds_the_start_to_the_bit_whatever_the_names(start: Start) -> None:
+def test_the_table_holds_the_exact_start_for_any_names(start: Start) -> None:
     hostile = replace(start, ids=(HOSTILE, *start.ids[1:]), names=(HOSTILE, *start.names[1:]))
     text = render_csv(hostile, universe_id=HOSTILE, version=2, time=0.5)
     head, body = text.split("\nid,", 1)

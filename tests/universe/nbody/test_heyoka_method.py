@@ -1,4 +1,4 @@
-"""With the extra `nbody` heyoka answers as the default method does; without it the reply says how to install it."""
+"""The method heyoka agrees with the default method; without the package the error names the extra."""
 
 import sys
 from typing import Final

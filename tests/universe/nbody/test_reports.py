@@ -11,13 +11,11 @@ import pytest
 
 from universe.initial_states import load_initial_state
 from universe.nbody.answers import compare_answers, compute_run_motion
-from universe.nbody.comparison_summary import summarise_comparison
-from universe.nbody.missing_physics import estimate_periapsis_shift
-from universe.nbody.pictures import KINDS, draw_run
-from universe.nbody.reports import Report, format_headline, report_run
-from universe.nbody.summary import summarise
-from universe.nbody.tables import format_range, format_span
-from universe.plotting import Drawing, write_png, write_svg
+from universe.nbody.charts import KINDS, draw_run
+from universe.nbody.reports import Report, estimate_periapsis_shift, format_headline, report_run
+from universe.nbody.summary import summarise, summarise_comparison
+from universe.nbody.text_formats import format_full_duration, format_range
+from universe.plotting import Drawing, render_png, render_svg
 from universe.plotting.marks import Dots, Label
 
 
@@ -52,7 +50,7 @@ def test_a_headline_is_one_short_line(report: Report) -> None:
 def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.nbody.answers.report._MOST_STATES", 1_000)
+    monkeypatch.setattr("universe.nbody.answers.run_answers._MOST_STATES", 1_000)
     motion = compute_run_motion(report.run)
     assert motion.times.size < report.run.samples.times.size
     labels = texts(drawn(replace(report, motion=motion)))
@@ -112,8 +110,8 @@ def test_texts_of_ranges_and_spans() -> None:
     assert format_range({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
     assert format_range({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
     assert format_range(None) == "-"
-    assert format_span(3652.5) == "3,652.5 days (10 years)"
-    assert format_span(-1) == "-1 day"
+    assert format_full_duration(3652.5) == "3,652.5 days (10 years)"
+    assert format_full_duration(-1) == "-1 day"
 
 
 def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
@@ -139,8 +137,43 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
     assert "eccentricity" not in texts(drawn(report, "angles"))
     assert texts(drawn(report, "distances"))[0] != "Nothing to draw."
     assert drawn(report, "elements").height < drawn(report).height
-    assert write_png(drawn(report)).startswith(b"\x89PNG")
-    assert write_svg(drawn(report)).count("<svg") == 1
+    assert render_png(drawn(report)).startswith(b"\x89PNG")
+    assert render_svg(drawn(report)).count("<svg") == 1
+
+
+def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
+    """Planets that are in periapsis on opposite sides come nearer there, too, but do not pass each other."""
+    state = load_initial_state("trappist-1")
+    stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
+    for key, axis, periapsis in (("b", 0.1, 0), ("c", 0.1215, 180)):
+        kepler = {"units": "astronomical", "semiMajorAxis": axis, "eccentricity": 0.05}
+        kepler["argumentOfPeriapsis"] = periapsis
+        stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 1e-6, "parentId": "a", "kepler": kepler}
+    found = report_run({**state, "stars": stars}, 100, universe_id="t", version=1)
+    labels = texts(drawn(found, "distances"))
+    assert "30" in labels
+    assert "200" not in labels  # mutual Hill radii, the distance on opposite sides
+
+
+def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
+    state = load_initial_state("trappist-1")
+    stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
+    for key, eccentricity in (("parabola", 1), ("hyperbola", 1.2)):
+        kepler = {"units": "astronomical", "q": 0.5 * eccentricity, "eccentricity": eccentricity}
+        stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 0.0, "parentId": "a", "kepler": kepler}
+    found = report_run({**state, "stars": stars, "time": 100.0}, 1000, universe_id="t", version=1)
+    assert "none left and parabola and hyperbola were unbound from the start" in found.reply["verdict"]
+    assert found.reply["ejections"] == []
+    labels = texts(drawn(found, "elements"))
+    assert {"parabola", "hyperbola"} <= set(labels)
+    assert "semi-major axis, change from the mean" not in labels
+
+
+def test_a_verdict_counts_one_orbit_in_the_singular() -> None:
+    found = report_run(
+        load_initial_state("trappist-1"), 1.6, universe_id="t", version=1, ids=["trappist-1", "trappist-1-b"]
+    )
+    assert "(1 orbit of TRAPPIST-1 b)" in found.reply["verdict"]
 
 
 def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:

@@ -1,4 +1,4 @@
-"""A run says where bodies end, how wrong that may be, and is trusted only if it is right."""
+"""Runs report their end and their error, and are trusted only if they are accurate."""
 
 import itertools
 import math
@@ -37,20 +37,20 @@ def test_two_bodies_are_where_kepler_has_them_within_the_error(
     elements = orbit(eccentricity, mass, anomaly=anomaly)
     found = relative_position(done.positions)
     assert (
-        math.dist(found, elements.positions(days)[0])
+        math.dist(found, elements.compute_positions(days)[0])
         <= done.error_au[1] + 1e-14 * (1 + years) / (1 - eccentricity) ** 1.5
     )
     assert done.error_au[1] < 1e-8
     assert done.trustworthy
     assert done.days == days
     for time, positions in zip(done.samples.times, done.samples.positions, strict=True):
-        assert relative_position(positions) == pytest.approx(elements.positions(time)[0], abs=1e-9)
+        assert relative_position(positions) == pytest.approx(elements.compute_positions(time)[0], abs=1e-9)
 
 
 @pytest.mark.parametrize("method", FIXED)
 def test_the_error_of_a_fixed_step_is_the_true_one_within_a_factor_of_three(method: str) -> None:
     done = run_nbody(pair(0.1, 1e-3), 2.3 * YEAR, method=method, step=YEAR / 60)
-    true = math.dist(relative_position(done.positions), orbit(0.1, 1e-3).positions(2.3 * YEAR)[0])
+    true = math.dist(relative_position(done.positions), orbit(0.1, 1e-3).compute_positions(2.3 * YEAR)[0])
     assert true <= done.error_au[1] < 3 * true
     assert done.error_degrees[1] == pytest.approx(np.degrees(done.error_au[1]), rel=0.2)
     assert done.trustworthy == (done.worst_error_degrees.max() < 0.1)
@@ -60,7 +60,7 @@ def test_the_error_of_a_fixed_step_is_the_true_one_within_a_factor_of_three(meth
 def test_a_comet_that_a_fixed_step_misses_is_not_trusted_and_the_default_follows_it() -> None:
     start = pair(0.967, axis=17.8, anomaly=180)
     days = 100 * YEAR
-    exact = orbit(0.967, axis=17.8, anomaly=180).positions(days)[0]
+    exact = orbit(0.967, axis=17.8, anomaly=180).compute_positions(days)[0]
     missed = run_nbody(start, days, method="yoshida4")
     assert math.dist(relative_position(missed.positions), exact) > 1
     assert not missed.trustworthy
@@ -119,7 +119,7 @@ def test_no_time_leaves_everything_where_it_is() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_few_samples_are_as_many_as_asked_for(count: int) -> None:
+def test_a_small_number_of_samples_is_used_unchanged(count: int) -> None:
     done = run_nbody(pair(), 10, samples=count)
     assert done.samples.times.tolist() == [[], [10], [0, 10]][count]
 

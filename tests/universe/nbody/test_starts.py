@@ -1,4 +1,4 @@
-"""An N-body run starts by the Jacobi rule, from vectors or elements, and says how good its start is."""
+"""Starts of N-body runs by the Jacobi rule, from vectors or elements, with notes about their accuracy."""
 
 import json
 from pathlib import Path
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from universe import systems
-from universe.nbody.elements import compute_jacobi_elements
 from universe.nbody.integration import integrate
+from universe.nbody.osculating_elements import compute_jacobi_elements
 from universe.nbody.starts import Start, make_start
-from universe.nbody.vectors import MOST_WORK
+from universe.nbody.state_vectors import MOST_WORK
 from universe.orbits.kepler import Elements
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, compute_period
 from uraniborg.kernel.errors import InvalidInput, NotFound
@@ -39,7 +39,7 @@ def of(start: Start, body_id: str) -> tuple[Any, Any]:
     return start.positions[index], start.velocities[index]
 
 
-def test_the_common_barycentre_rests_at_the_origin_and_the_order_is_that_asked_for() -> None:
+def test_the_barycentre_is_at_the_origin_and_bodies_are_in_the_requested_order() -> None:
     start = make_start(system(), ["moon", "sun", "earth", "rock"])
     assert start.ids == ("moon", "sun", "earth", "rock")
     assert start.masses.tolist() == [3.7e-8, 1.0, 3.0e-6, 0]
@@ -54,12 +54,12 @@ def test_earth_and_moon_stand_on_both_sides_of_their_barycentre() -> None:
     (sun, _), (earth, flow), (moon, drift) = of(start, "sun"), of(start, "earth"), of(start, "moon")
     total = 3.0e-6 + 3.7e-8
     about = Elements(0.00257, 0.055, period=compute_period(0.00257, total), mean_anomaly=100)
-    apart, speed = about.positions(0.0)[0][[0, 2, 1]], about.velocities(0.0)[0][[0, 2, 1]]
+    apart, speed = about.compute_positions(0.0)[0][[0, 2, 1]], about.compute_velocities(0.0)[0][[0, 2, 1]]
     assert moon - earth == pytest.approx(apart, abs=1e-15)
     assert drift - flow == pytest.approx(speed, abs=1e-17)
     both = Elements(1.0, 0.0167, period=compute_period(1.0, 1 + total), mean_anomaly=30, inclination=5)
     barycentre = (3.0e-6 * earth + 3.7e-8 * moon) / total
-    assert barycentre - sun == pytest.approx(both.positions(0.0)[0][[0, 2, 1]], abs=1e-14)
+    assert barycentre - sun == pytest.approx(both.compute_positions(0.0)[0][[0, 2, 1]], abs=1e-14)
 
 
 def test_relative_states_give_the_elements_back() -> None:
@@ -108,7 +108,9 @@ def test_kepler_16_b_keeps_a_circumbinary_orbit() -> None:
         },
     }
     start = make_start({"stars": stars, "time": 0})
-    found = [compute_jacobi_elements(start, *segment.states([segment.end])) for segment in _run(start, 3 * 365.25)]
+    found = [
+        compute_jacobi_elements(start, *segment.compute_states([segment.end])) for segment in _run(start, 3 * 365.25)
+    ]
     axes, shapes = (
         np.array([getattr(one, name)[0, 2] for one in found]) for name in ("semi_major_axis", "eccentricity")
     )
@@ -127,7 +129,7 @@ def test_planets_of_trappist_1_pass_in_front_when_their_paper_states() -> None:
     for facts in system_facts["bodies"][1:]:
         index, when = start.ids.index(facts["id"]), facts["orbit"]["transitJd"] - system_facts["epochJd"]
         last = list(_run(start, when))[-1]
-        positions, velocities = last.states([when])
+        positions, velocities = last.compute_states([when])
         place, speed = positions[0, index] - positions[0, 0], velocities[0, index] - velocities[0, 0]
         across, flow = place[[0, 2]], speed[[0, 2]]
         minutes_off = across @ flow / (flow @ flow) * 1440
@@ -161,7 +163,9 @@ def test_elements_of_several_instants_are_led_by_kepler_motion_and_a_note_report
     plain = system(10.0, earth={"kepler": {**EARTH, "epoch": 5.0}})
     start = make_start(plain, ["sun", "earth", "rock"])
     about = Elements(1.0, 0.0167, period=compute_period(1.0, 1 + 3e-6), mean_anomaly=30, inclination=5, epoch=5.0)
-    assert of(start, "earth")[0] - of(start, "sun")[0] == pytest.approx(about.positions(10.0)[0][[0, 2, 1]], abs=1e-13)
+    assert of(start, "earth")[0] - of(start, "sun")[0] == pytest.approx(
+        about.compute_positions(10.0)[0][[0, 2, 1]], abs=1e-13
+    )
     assert any("Kepler motion" in note and "one instant" in note for note in start.notes)
 
 
@@ -180,7 +184,7 @@ def test_the_solar_system_starts_from_the_vectors_of_de421() -> None:
             vectors = [np.array(plain["stars"][one]["stateVector"][name]) for one in (key, "sun")]
             assert of(start, key)[kind] - sun[kind] == pytest.approx(vectors[0] - vectors[1], abs=1e-15)
     assert "DE421" in start.notes[0]
-    assert any(note.startswith("Start good to 4 degrees for Io") for note in start.notes)
+    assert any(note.startswith("The start of Io") and "is accurate to 4 degrees" in note for note in start.notes)
 
 
 @pytest.mark.skipif(not DE421.is_file(), reason="the ephemeris' vectors are not there")
@@ -218,7 +222,7 @@ def test_a_changed_orbit_counts_and_a_changed_mass_keeps_the_vector() -> None:
     assert found.eccentricity[5] == pytest.approx(0.5, rel=1e-9)
     vectors = [np.array(plain["stars"][one]["stateVector"]["position"]) for one in ("venus", "sun")]
     assert of(start, "venus")[0] - of(start, "sun")[0] == pytest.approx(vectors[0] - vectors[1], abs=1e-14)
-    assert any("0.15 degrees for Mars" in note for note in start.notes)
+    assert any("The start of Mars is accurate to 0.15 degrees" in note for note in start.notes)
 
 
 def test_the_accuracy_of_the_ephemeris_is_claimed_for_all_its_bodies_unchanged() -> None:
@@ -237,11 +241,11 @@ def test_the_accuracy_of_the_ephemeris_is_claimed_for_all_its_bodies_unchanged()
 
 
 @pytest.mark.parametrize("bad", [{}, {"position": [1, 2]}, {"position": [1, 2, "3"], "velocity": [0, 0, 0]}, [], "x"])
-def test_a_vector_that_is_none_leaves_the_elements(bad: Any) -> None:
+def test_an_invalid_vector_is_ignored_and_the_elements_are_used(bad: Any) -> None:
     plain = systems.load_system("solar-system")
     plain["stars"]["mars"]["stateVector"] = bad
     start = make_start(plain, ["sun", "mars"])
-    assert any("0.15 degrees for Mars" in note for note in start.notes)
+    assert any("The start of Mars is accurate to 0.15 degrees" in note for note in start.notes)
 
 
 @pytest.mark.parametrize("bad", ["0.2", [], 10**400])
@@ -254,7 +258,7 @@ def test_a_body_that_is_not_chosen_may_have_an_element_that_is_not_a_number(bad:
     assert make_start(plain, chosen).positions == pytest.approx(usual.positions, abs=1e-4)
 
 
-def test_notes_name_what_is_unknown_or_not_measured() -> None:
+def test_notes_list_unknown_and_unmeasured_values() -> None:
     notes = " ".join(make_start(systems.load_system("kepler-90")).notes)
     assert "The argument of periapsis of Kepler-90 g and Kepler-90 h is unknown" in notes
     assert "The eccentricity of Kepler-90 b" in notes
@@ -328,9 +332,7 @@ def test_a_planet_and_its_moon_can_be_moved_without_the_star() -> None:
         ("sun", {"parentId": "moon"}, "parentId"),
     ],
 )
-def test_a_body_that_lacks_something_is_refused_with_what_to_do(
-    body_id: str, change: dict[str, Any], field: str
-) -> None:
+def test_a_body_with_a_missing_field_is_refused_with_a_remedy(body_id: str, change: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         make_start(system(0.0, **{body_id: change}), ["sun", "moon"])
     assert refused.value.ids["argument"] == field

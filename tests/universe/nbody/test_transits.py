@@ -1,4 +1,4 @@
-"""Transit times against published ones, and what a conjunction looks like."""
+"""Transit times against published ones, and the geometry of transits."""
 
 import math
 from typing import Any, Final
@@ -9,11 +9,11 @@ import pytest
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.motions import make_main_pass
+from universe.nbody.measured_motion import integrate_main_motion
 from universe.nbody.starts import make_start
-from universe.nbody.transit_times import fit_line, measure_transit_times
+from universe.nbody.transit_times import fit_linear_ephemeris, measure_transit_times
 from universe.nbody.transits import find_conjunctions
-from universe.orbits.units import convert
+from universe.orbits.units import convert_unit
 from uraniborg.kernel.errors import InvalidInput
 
 LAST: Final = {
@@ -34,13 +34,13 @@ def test_transits_of_trappist_1_over_four_years_are_those_of_agol_et_al_2021() -
     state = systems.load_system("trappist-1")
     start = make_start(state)
     sight = find_line_of_sight(state["stars"], "trappist-1")
-    found = find_conjunctions(make_main_pass(start, 1461), sight, [(planet, 0) for planet in range(1, 8)])
+    found = find_conjunctions(integrate_main_motion(start, 1461), sight, [(planet, 0) for planet in range(1, 8)])
     epoch = state["stars"]["trappist-1"]["physical"]["epochJulianDate"]
     for letter, conjunctions in zip(LAST, found, strict=True):
         days = [one.day for one in conjunctions]
         nearest = min(days, key=lambda day: abs(epoch + day - LAST[letter]))
         assert abs(epoch + nearest - LAST[letter]) * 1440 < 0.5, letter
-        line = fit_line(range(len(days)), days)
+        line = fit_linear_ephemeris(range(len(days)), days)
         late = 1440 * (np.array(days) - line.first - line.period * np.arange(len(days)))
         assert (late.max() - late.min()) / 2 == pytest.approx(HALF_RANGES[letter], rel=0.02), letter
 
@@ -52,7 +52,7 @@ def test_durations_of_trappist_1_are_those_of_circles_seen_at_the_same_impact_pa
     star = state["stars"]["trappist-1"]["physical"]["radiusKm"]
     for body_id, one in reply["planets"].items():
         body = state["stars"][body_id]
-        axis = convert(body["kepler"]["semiMajorAxis"], "au", "km")
+        axis = convert_unit(body["kepler"]["semiMajorAxis"], "au", "km")
         # J. N. Winn, "Exoplanet Transits and Occultations" (2010): the time from first to fourth contact on a circle.
         chord = math.sqrt((1 + body["physical"]["radiusKm"] / star) ** 2 - one["impactParameter"] ** 2)
         minutes = 1440 * body["kepler"]["period"] / math.pi * math.asin(chord * star / axis)
@@ -66,7 +66,7 @@ def test_durations_of_trappist_1_are_those_of_circles_seen_at_the_same_impact_pa
 
 def test_a_transit_of_a_hot_jupiter_lasts_three_hours() -> None:
     # Like HD 209458 b: P 3.52474859 d, M 1.119, R 1.155, Rp 1.359 RJ, i 86.71; b = a cos i / R = 0.507.
-    radius = convert(1.359, "jupiter_radius", "solar_radius")
+    radius = convert_unit(1.359, "jupiter_radius", "solar_radius")
     state = one_planet(star_mass=1.119, period=3.52474859, tilt=86.71, star_radius=1.155, radius=radius)
     planet = measure_transit_times(state, days=20)["planets"]["planet"]
     assert planet["impactParameter"] == pytest.approx(0.507, abs=0.005)

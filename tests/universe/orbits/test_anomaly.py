@@ -73,7 +73,7 @@ def test_arrays_broadcast_and_blocks_leave_no_seam() -> None:
 
 
 @pytest.mark.parametrize("e", [1.0, 1.5, -0.1, math.nan, math.inf])
-def test_what_is_not_an_ellipse_is_refused_with_what_is(e: float) -> None:
+def test_an_eccentricity_outside_the_ellipses_is_refused_with_the_allowed_range(e: float) -> None:
     with pytest.raises(InvalidInput) as refused:
         solve_kepler([0.0, 1.0], [0.5, e])
     assert refused.value.ids["allowed"] == "0 <= eccentricity < 1"

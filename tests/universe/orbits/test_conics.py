@@ -39,7 +39,7 @@ def test_hyperbolas_obey_keplers_equation(q: float, e: float, t: float) -> None:
 @given(NEAREST, st.one_of(OPEN, NEAR_1), TIMES)
 def test_energy_and_angular_momentum_are_conserved(q: float, e: float, t: float) -> None:
     orbit = conic(q, e, inclination=40, longitude_of_ascending_node=70, argument_of_periapsis=200)
-    position, velocity = orbit.positions(t)[0], orbit.velocities(t)[0]
+    position, velocity = orbit.compute_positions(t)[0], orbit.compute_velocities(t)[0]
     distance, square = np.linalg.norm(position), velocity @ velocity
     momentum, rounding = np.linalg.norm(np.cross(position, velocity)), float(distance) * math.sqrt(square)
     assert momentum == pytest.approx(math.sqrt(q * (1 + e)), rel=1e-12, abs=4e-15 * rounding)
@@ -50,7 +50,9 @@ def test_energy_and_angular_momentum_are_conserved(q: float, e: float, t: float)
 @settings(max_examples=200, deadline=None)
 @given(st.floats(0.1, 10), st.floats(-300, 300))
 def test_nothing_jumps_where_an_ellipse_becomes_a_hyperbola(q: float, t: float) -> None:
-    states = [(conic(q, e).positions(t)[0], conic(q, e).velocities(t)[0]) for e in (1 - 1e-10, 1.0, 1 + 1e-10)]
+    states = [
+        (conic(q, e).compute_positions(t)[0], conic(q, e).compute_velocities(t)[0]) for e in (1 - 1e-10, 1.0, 1 + 1e-10)
+    ]
     for place, speed in (states[0], states[2]):
         assert place == pytest.approx(states[1][0], rel=1e-7, abs=1e-7 * q)
         assert speed == pytest.approx(states[1][1], rel=1e-7, abs=1e-7)
@@ -59,7 +61,7 @@ def test_nothing_jumps_where_an_ellipse_becomes_a_hyperbola(q: float, t: float) 
 @pytest.mark.parametrize("e", [0.9901, 0.999, 0.9999, 0.99999])
 def test_slender_ellipses_agree_with_keplers_equation_solved_slowly(e: float) -> None:
     for t in (0.001, 0.3, 7.0, 300.0, -40.0):
-        place = conic(1.0, e).positions(t)[0]
+        place = conic(1.0, e).compute_positions(t)[0]
         axis = 1 / (1 - e)
         low, high = -math.pi, math.pi
         for _ in range(200):
@@ -71,7 +73,7 @@ def test_slender_ellipses_agree_with_keplers_equation_solved_slowly(e: float) ->
 
 def test_a_parabola_obeys_barkers_equation() -> None:
     for t in (0.0, 0.5, 20.0, -3.0, 1e5):
-        x, _, z = conic(2.0, 1.0).positions(t)[0]
+        x, _, z = conic(2.0, 1.0).compute_positions(t)[0]
         half = math.tan(math.atan2(z, x) / 2)
         assert half + half**3 / 3 == pytest.approx(t / math.sqrt(2 * 2.0**3), rel=1e-12, abs=1e-14)
 
@@ -96,15 +98,15 @@ def test_open_and_closed_orbits_stand_side_by_side() -> None:
         Elements(1.0, 0.995, period=365.0),
     ]
     for t in (0.0, 100.0, -1e6):
-        assert mixed.positions(t).tolist() == [one.positions(t)[0].tolist() for one in alone]
-        assert mixed.velocities(t).tolist() == [one.velocities(t)[0].tolist() for one in alone]
+        assert mixed.compute_positions(t).tolist() == [one.compute_positions(t)[0].tolist() for one in alone]
+        assert mixed.compute_velocities(t).tolist() == [one.compute_velocities(t)[0].tolist() for one in alone]
     for index, one in enumerate(alone):
-        assert mixed.path(index, 32).tolist() == one.path(0, 32).tolist()
+        assert mixed.compute_path(index, 32).tolist() == one.compute_path(0, 32).tolist()
 
 
 def test_the_path_of_an_open_orbit_goes_through_its_periapsis_from_far_to_far() -> None:
     for e in (1.0, 1.3):
-        path = conic(0.5, e).path(0, 64)
+        path = conic(0.5, e).compute_path(0, 64)
         distances = np.linalg.norm(path, axis=1)
         assert path.shape == (65, 3)
         assert distances[32] == pytest.approx(0.5)
@@ -123,12 +125,12 @@ def test_the_path_of_an_open_orbit_goes_through_its_periapsis_from_far_to_far() 
         (1.0, math.inf, math.nan, "eccentricity"),
     ],
 )
-def test_what_is_not_an_orbit_is_refused(axis: float, e: float, q: float, argument: str) -> None:
+def test_an_invalid_orbit_is_refused(axis: float, e: float, q: float, argument: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         Elements(axis, e, period=1.0, periapsis_distance=q)
     assert refused.value.ids["argument"] == argument
 
 
 def test_times_beyond_all_numbers_do_not_break_the_others() -> None:
-    found: Any = Elements([-1.0, -1.0], [2.0, 2.0], period=[1e-300, 1.0]).positions(1e10)
+    found: Any = Elements([-1.0, -1.0], [2.0, 2.0], period=[1e-300, 1.0]).compute_positions(1e10)
     assert np.isfinite(found[1]).all()

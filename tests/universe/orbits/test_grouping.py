@@ -1,4 +1,4 @@
-"""The Jacobi rule says about which centre and which mass each orbit is, for planets, moons, binaries and Proxima."""
+"""The Jacobi rule: the centre and the mass of each orbit, for planets, moons and binaries."""
 
 import sys
 from subprocess import run
@@ -7,7 +7,13 @@ from typing import Any
 import pytest
 
 from universe import systems
-from universe.orbits.grouping import ROOT, compute_orbited_mass, compute_orbited_masses, group_bodies, orbit_sort_key
+from universe.orbits.grouping import (
+    ROOT,
+    compute_orbited_mass,
+    compute_orbited_masses,
+    group_bodies,
+    make_orbit_sort_key,
+)
 
 
 def body(mass: float, parent: str | None = None, **kepler: Any) -> dict[str, Any]:
@@ -74,8 +80,13 @@ def test_open_orbits_are_outside_all_closed_ones() -> None:
         "comet": body(0, "s", q=0.5, eccentricity=0.5),
         "planet": body(0.1, "s", semiMajorAxis=30),
     }
-    assert sorted(stars, key=lambda one: orbit_sort_key(stars[one]))[1:] == ["comet", "planet", "parabola", "visitor"]
-    assert orbit_sort_key(stars["comet"])[0] == 1.0
+    assert sorted(stars, key=lambda one: make_orbit_sort_key(stars[one]))[1:] == [
+        "comet",
+        "planet",
+        "parabola",
+        "visitor",
+    ]
+    assert make_orbit_sort_key(stars["comet"])[0] == 1.0
     assert compute_orbited_mass(stars, "visitor") == pytest.approx(1.102)
 
 
@@ -86,7 +97,7 @@ def test_the_masses_of_all_orbits_at_once_are_those_of_each() -> None:
 
 
 @pytest.mark.parametrize("mass", [None, "heavy", -1.0, float("nan")])
-def test_what_is_not_a_mass_counts_as_none(mass: Any) -> None:
+def test_an_invalid_mass_counts_as_absent(mass: Any) -> None:
     stars = {"s": body(1.0), "p": body(mass, "s", semiMajorAxis=1)}
     assert compute_orbited_mass(stars, "p") == 1.0
 

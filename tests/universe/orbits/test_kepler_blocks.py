@@ -1,4 +1,4 @@
-"""The `kepler` block of a body is read with its defaults, and refused by the name of the body and the field."""
+"""Reading of `kepler` blocks, with defaults and errors."""
 
 from typing import Any
 
@@ -67,9 +67,9 @@ def test_every_element_reaches_the_arrays() -> None:
         "period": 8,
     }
     found = read_elements(world(block), ["x"])
-    assert found.positions(7.0)[0] == pytest.approx([0, 1, 0], abs=1e-14)
-    assert found.positions(3.0)[0] == pytest.approx([0, -3, 0], abs=1e-14)
-    assert np.isfinite(found.velocities(3.0)).all()
+    assert found.compute_positions(7.0)[0] == pytest.approx([0, 1, 0], abs=1e-14)
+    assert found.compute_positions(3.0)[0] == pytest.approx([0, -3, 0], abs=1e-14)
+    assert np.isfinite(found.compute_velocities(3.0)).all()
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_every_element_reaches_the_arrays() -> None:
         ({"semiMajorAxis": 1, "period": 1, "units": []}, "units"),
     ],
 )
-def test_what_is_not_an_orbit_is_refused_naming_the_body_and_the_field(block: dict[str, Any], field: str) -> None:
+def test_an_invalid_orbit_is_refused_with_the_body_and_the_field(block: dict[str, Any], field: str) -> None:
     with pytest.raises(InvalidInput, match="'x'") as refused:
         read_elements(world(block), ["x"])
     assert refused.value.ids["id"] == "x"

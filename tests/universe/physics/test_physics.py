@@ -1,4 +1,4 @@
-"""Physical quantities against published ones, and honesty where something is unknown."""
+"""Physical quantities against published ones, and reports of unknown values."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import pytest
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
 from universe.physics import formulas, report_physics
-from universe.physics.habitable_zone import compute_habitable_zone, compute_starlight_limit
+from universe.physics.formulas import compute_habitable_zone, compute_starlight_limit
 from universe.physics.report import list_computed_sources
 from universe.provenance.bibliography import collect_sources
 from uraniborg.kernel.errors import InvalidInput
@@ -46,7 +46,7 @@ def test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014() -> None
     found = [zone.distances[name] for name in ("recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars")]
     assert found == pytest.approx([0.750, 0.950, 1.676, 1.768], abs=0.0005)
     assert zone.note is None
-    assert [zone.place(light) for light in (1.9, 1.5, 1.0, 0.34, 0.2)] == [
+    assert [zone.classify_insolation(light) for light in (1.9, 1.5, 1.0, 0.34, 0.2)] == [
         "too hot",
         "optimistic edge",
         "inside",

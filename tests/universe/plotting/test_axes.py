@@ -1,4 +1,4 @@
-"""Round values along an axis."""
+"""Ticks of axes."""
 
 import math
 

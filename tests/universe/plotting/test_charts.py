@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel, write_png, write_svg
+from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel, render_png, render_svg
 from universe.plotting.charts import split_at_gaps, spread_positions, thin_points
 from universe.plotting.marks import Dots, Label, Polyline
 
@@ -78,16 +78,16 @@ def test_names_at_the_right_edge_do_not_cover_each_other() -> None:
 )
 def test_any_panels_give_a_png_and_a_valid_svg(panels: list[Panel]) -> None:
     drawing = drawn(*panels)
-    assert Image.open(io.BytesIO(write_png(drawing))).size == (drawing.width, drawing.height)
-    root = ET.fromstring(write_svg(drawing))
+    assert Image.open(io.BytesIO(render_png(drawing))).size == (drawing.width, drawing.height)
+    root = ET.fromstring(render_svg(drawing))
     assert not [one for one in root.iter() if "script" in one.tag]
 
 
 def test_a_long_series_makes_no_larger_picture() -> None:
     long = np.linspace(0, 100, 200_000)
     wave = Series("b", long, np.sin(long * 1e3))
-    assert len(write_svg(drawn(Panel("p", [wave])))) < 100_000
-    assert len(write_svg(drawn(Panel("p", [Series("b", long, long, is_points=True)])))) < 100_000
+    assert len(render_svg(drawn(Panel("p", [wave])))) < 100_000
+    assert len(render_svg(drawn(Panel("p", [Series("b", long, long, is_points=True)])))) < 100_000
 
 
 def test_stacked_series_have_lanes_of_their_own_with_their_own_scale() -> None:

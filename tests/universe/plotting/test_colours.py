@@ -1,4 +1,4 @@
-"""Colours that can be relied on."""
+"""Valid and visible colours."""
 
 import re
 

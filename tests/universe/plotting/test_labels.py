@@ -48,7 +48,7 @@ def test_every_place_around_a_point_leaves_the_point_free() -> None:
 
 
 @given(st.text(max_size=200), st.integers(2, 60))
-def test_what_is_drawn_is_short_on_one_line_and_visible(text: str, longest: int) -> None:
+def test_a_drawn_text_is_short_on_one_line_and_visible(text: str, longest: int) -> None:
     shown = clean_text(text, longest)
     assert len(shown) <= longest
     assert shown == shown.strip()
@@ -72,7 +72,7 @@ def test_what_is_drawn_is_short_on_one_line_and_visible(text: str, longest: int)
         (["a"], ""),
     ],
 )
-def test_names_as_they_are_drawn(given: Any, expected: str) -> None:
+def test_names_are_cleaned_before_drawing(given: Any, expected: str) -> None:
     assert clean_text(given) == expected
 
 

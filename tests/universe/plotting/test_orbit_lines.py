@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.plotting.orbit_lines import draw_orbit_line, draw_trail
+from universe.plotting.top_view import draw_orbit_line, draw_trail
 
 AROUND = np.linspace(0, 2 * math.pi, 241)
 PATH = 100 * np.column_stack([np.cos(AROUND), np.sin(AROUND)])
@@ -22,7 +22,7 @@ def turned(points: list[tuple[float, float]]) -> list[float]:
 
 @pytest.mark.parametrize("backwards", [False, True])
 @given(st.floats(0, 359.9))
-def test_a_trail_begins_at_its_body_and_leads_back_along_its_way(backwards: bool, degrees: float) -> None:
+def test_a_trail_starts_at_its_body_and_follows_the_orbit_backwards(backwards: bool, degrees: float) -> None:
     body = 100 * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
     pieces = list(draw_trail(PATH, body, "#ffffff", 1.0, backwards=backwards))
     points = [point for piece in pieces for point in piece.points]

@@ -9,11 +9,11 @@ import pytest
 from PIL import Image, ImageFont
 
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
-from universe.plotting.png import write_png
+from universe.plotting.png import render_png
 
 
 def picture(*marks: Mark, width: int = 300, height: int = 200) -> Any:
-    made = write_png(Drawing(width, height, "#000000", "T", marks))
+    made = render_png(Drawing(width, height, "#000000", "T", marks))
     image = Image.open(io.BytesIO(made))
     assert image.format == "PNG"
     assert image.size == (width, height)
@@ -35,7 +35,7 @@ def test_a_circle_is_where_it_was_put_in_its_colour() -> None:
     assert image.getpixel((130, 50)) == (0, 0, 0)
 
 
-def test_what_is_half_transparent_lets_through_what_is_beneath() -> None:
+def test_a_half_transparent_mark_shows_the_mark_below_it() -> None:
     image = picture(Circle(100, 100, 50, fill="#0000ff"), Circle(100, 100, 50, fill="#ff0000", opacity=0.5))
     red, _, blue = image.getpixel((100, 100))
     assert 100 < red < 155
@@ -73,7 +73,7 @@ def test_a_text_begins_or_ends_where_it_is_anchored(anchor: Any, left: bool) -> 
 
 def test_the_same_drawing_gives_the_same_bytes() -> None:
     drawing = Drawing(200, 200, "#101010", "T", (Circle(50, 50, 10, fill="#ffffff"), Label(9, 90, "x", 12, "#ffffff")))
-    assert write_png(drawing) == write_png(drawing)
+    assert render_png(drawing) == render_png(drawing)
 
 
 def test_a_large_page_is_not_enlarged_beyond_memory() -> None:

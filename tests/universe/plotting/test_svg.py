@@ -1,4 +1,4 @@
-"""SVG that any reader takes, whatever the bodies are called."""
+"""Valid SVG for any names of bodies."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ from defusedxml.ElementTree import fromstring
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.plotting.svg import write_svg
+from universe.plotting.svg import render_svg
 from universe.plotting.top_view import draw_top_view
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -33,7 +33,7 @@ def drawn(name: Any, color: Any = "#336699", title: str = "T") -> str:
         "p": {"id": "p", "name": "Planet", "radius": 1, "color": "#ffffff", "parentId": "sun"},
     }
     places = {"sun": (0.0, 0.0, 0.0), "p": (3.0, 0.0, 4.0)}
-    return write_svg(draw_top_view(stars, places, {}, t=0.0, title=title))
+    return render_svg(draw_top_view(stars, places, {}, t=0.0, title=title))
 
 
 def tags(root: Any) -> set[str]:
@@ -48,7 +48,7 @@ def test_hostile_names_and_titles_stay_text(text: str) -> None:
         assert not [name for name in element.attrib if name.lower().startswith("on") or "href" in name]
 
 
-def test_a_name_is_read_back_as_it_was() -> None:
+def test_a_name_is_read_back_unchanged() -> None:
     root = fromstring(drawn("Rock & <Roll> \"5\" 'o'"))
     assert "Rock & <Roll> \"5\" 'o'" in [element.text for element in root.iter(f"{SVG}text")]
 

@@ -1,4 +1,4 @@
-"""The top view of bodies made by hand."""
+"""The top view of hand-made bodies."""
 
 import math
 from itertools import combinations
@@ -104,7 +104,7 @@ def test_an_orbit_is_faint_all_around_and_brighter_behind_the_body() -> None:
     assert trail[0].points[-1][1] > planet.y
 
 
-def test_a_body_that_runs_the_other_way_has_its_trail_on_the_other_side() -> None:
+def test_a_retrograde_body_has_its_trail_on_the_other_side() -> None:
     retrograde = body("P", orbitalSpeed=-1.0)
     drawing = draw({"sun": (SUN, (0, 0, 0)), "p": (retrograde, (10, 0, 0))}, {"p": circle_path(0, 0, 10)})
     first = [mark for mark in drawing.marks if isinstance(mark, Polyline) and mark.stroke == "#336699"][1]
@@ -184,18 +184,18 @@ def test_a_black_hole_is_black_with_a_bright_edge() -> None:
 
 
 @pytest.mark.parametrize("radius", [None, "big", math.nan, math.inf, -1, True, [1], 10**400])
-def test_a_radius_that_is_none_does_no_harm(radius: Any) -> None:
+def test_an_invalid_radius_is_ignored(radius: Any) -> None:
     drawing = draw({"sun": (SUN, (0, 0, 0)), "p": (body("P", radius=radius), (5, 0, 0))})
     assert math.isfinite(dot(drawing, "#336699").radius)
 
 
 @pytest.mark.parametrize("colour", [None, "red", "#12", 'url("x")', "#ggg", '#fff" onload="x', 7, "#ffffff;x"])
-def test_a_colour_that_is_none_is_grey(colour: Any) -> None:
+def test_an_invalid_colour_becomes_grey(colour: Any) -> None:
     drawing = draw({"sun": (SUN, (0, 0, 0)), "p": (body("P", color=colour), (5, 0, 0))})
     assert dot(drawing, "#9aa7b8")
 
 
-def test_what_would_be_too_dark_to_be_seen_is_lightened() -> None:
+def test_a_dark_colour_is_lightened() -> None:
     assert dot(two((5, 0, 0)), "#336699")
     assert dot(draw({"sun": (SUN, (0, 0, 0)), "p": (body("P", color="#010"), (5, 0, 0))}), "#596459")
 
@@ -226,7 +226,7 @@ def test_a_nameless_body_goes_by_its_id() -> None:
     assert "p-17" in texts(drawing)
 
 
-def test_rings_state_what_they_measure_in_scene_units_or_in_au() -> None:
+def test_ring_labels_are_in_scene_units_or_au() -> None:
     assert "2 units" in texts(two((8, 0, 0)))
     kepler = body("P", kepler={"units": "astronomical", "semiMajorAxis": 8})
     drawing = draw({"sun": (SUN, (0, 0, 0)), "p": (kepler, (8, 0, 0))}, t=3.5)
@@ -284,7 +284,7 @@ def test_everything_stays_on_pages_of_any_shape(width: int, height: int) -> None
         ({"scale": None}, "scale"),
     ],
 )
-def test_what_cannot_be_had_is_refused_with_what_can(options: dict[str, Any], argument: str) -> None:
+def test_an_invalid_page_or_scale_is_refused_with_the_allowed_values(options: dict[str, Any], argument: str) -> None:
     for bodies in ({}, {"sun": (SUN, (0.0, 0.0, 0.0))}):
         with pytest.raises(InvalidInput) as caught:
             draw(bodies, **options)

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from universe import systems
-from universe.plotting import Drawing, draw_universe, write_png, write_svg
+from universe.plotting import Drawing, draw_universe, render_png, render_svg
 from universe.plotting.marks import Circle, Label, Polyline
 from uraniborg.kernel.errors import InvalidInput
 
@@ -38,8 +38,8 @@ def test_a_real_system_is_drawn_with_all_its_planets_named_and_no_moons(name: st
     drawing = draw_universe(stars, t=0.0, title=name)
     assert texts(drawing) >= NAMED[name]
     assert not texts(drawing) & {body["name"] for body in stars.values() if body["bodyType"] == "moon"}
-    assert Image.open(io.BytesIO(write_png(drawing))).size == (1200, 1200)
-    assert write_svg(drawing).startswith("<svg")
+    assert Image.open(io.BytesIO(render_png(drawing))).size == (1200, 1200)
+    assert render_svg(drawing).startswith("<svg")
 
 
 @pytest.mark.parametrize(("name", "is_log"), [("solar-system", True), ("trappist-1", False), ("alpha-centauri", True)])
@@ -104,8 +104,8 @@ def test_a_body_called_none_is_nobodys_parent() -> None:
 )  # fmt: skip
 def test_universes_that_make_little_sense_give_a_picture(stars: Any) -> None:
     drawing = draw_universe(stars, t=0.0, title="T")
-    assert write_svg(drawing).endswith("</svg>\n")
-    assert len(write_png(drawing)) > 100
+    assert render_svg(drawing).endswith("</svg>\n")
+    assert len(render_png(drawing)) > 100
 
 
 def test_a_rogue_planet_is_drawn_without_an_orbit() -> None:
@@ -130,7 +130,7 @@ def test_ten_thousand_bodies_are_drawn_in_seconds() -> None:
         stars[f"p{i}"] = simple(f"p{i}", "s", chance.uniform(5, 60), **more)
     started = time.monotonic()
     drawing = draw_universe(stars, t=1.0, title="Many")
-    svg, png = write_svg(drawing), write_png(drawing)
+    svg, png = render_svg(drawing), render_png(drawing)
     assert time.monotonic() - started < 15  # about 2 s on a quiet machine
     assert "10,000 bodies" in svg
     assert len([mark for mark in drawing.marks if isinstance(mark, Circle)]) > 9_000

@@ -69,9 +69,7 @@ def test_a_paper_or_text_that_the_shelf_does_not_have_is_none(shelf: Path, sourc
     assert make_text_reader(shelf)(source) is None
 
 
-def test_a_shelf_that_does_not_exist_has_no_texts_and_is_not_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_shelf_has_no_texts_and_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("URANIBORG_LIBRARY__SHELF", raising=False)
     (tmp_path / "empty").mkdir()

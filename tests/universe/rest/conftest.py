@@ -1,20 +1,20 @@
-"""One server for each file of tests; every test makes universes of its own."""
+"""One server for each test file; every test creates its own universes."""
 
 from collections.abc import Generator
 
 import httpx
 import pytest
 
-from tests.universe.rest.rest_server import made, served
+from tests.universe.rest.rest_server import create_universe, run_server
 
 
 @pytest.fixture(scope="module")
 def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
-    with served(tmp_path_factory.mktemp("rest")) as client:
+    with run_server(tmp_path_factory.mktemp("rest")) as client:
         yield client
 
 
 @pytest.fixture
 def universe(rest: httpx.Client) -> str:
     """The id of an empty universe."""
-    return made(rest)
+    return create_universe(rest)

@@ -1,4 +1,4 @@
-"""`universe serve` as a process of its own, which can be killed."""
+"""`universe serve` in a separate process that can be killed."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Served:
 
 
 @contextmanager
-def serving_process(file: Path, *, from_the_start: bool = False, **settings: object) -> Generator[Served]:
+def run_server_process(file: Path, *, from_the_start: bool = False, **settings: object) -> Generator[Served]:
     """A server of the universes in the file, on a free port, with these settings.
 
     The server begins where it has loaded what it needs, or `from_the_start` as a person starts it.

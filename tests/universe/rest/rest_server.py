@@ -21,23 +21,23 @@ SOON: Final = 20.0
 
 
 @contextmanager
-def served(folder: Path, *, store: Store | None = None, **settings: Any) -> Generator[httpx.Client]:
+def run_server(folder: Path, *, store: Store | None = None, **settings: Any) -> Generator[httpx.Client]:
     """A client of a server that keeps its universes in the folder."""
     app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
-    with in_thread(app) as url, httpx.Client(base_url=url, timeout=SOON) as client:
+    with run_in_thread(app) as url, httpx.Client(base_url=url, timeout=SOON) as client:
         yield client
 
 
 @contextmanager
-def in_thread(app: Any) -> Generator[str]:
+def run_in_thread(app: Any) -> Generator[str]:
     """The address of the app, for as long as the block lasts."""
-    said: dict[str, str] = {}
+    printed: dict[str, str] = {}
     started, leaving = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
         async with serving(app) as url:
-            said["url"] = url
+            printed["url"] = url
             started.set()
             await leaving.wait()
 
@@ -59,49 +59,49 @@ def in_thread(app: Any) -> Generator[str]:
         leave.callback(thread.join, SOON)
         assert started.wait(SOON)
         leave.callback(loop.call_soon_threadsafe, leaving.set)
-        yield said["url"]
+        yield printed["url"]
 
 
-def error(answer: httpx.Response, status: int, code: str | None = None) -> dict[str, Any]:
+def get_error(answer: httpx.Response, status: int, code: str | None = None) -> dict[str, Any]:
     """The error of an answer, which has the status, and the one shape that all errors have."""
     assert answer.status_code == status, (answer.status_code, answer.text[:500])
     assert answer.headers["Content-Type"] == "application/json"
     assert "ETag" not in answer.headers
     body = answer.json()
     assert body.keys() == {"error"}
-    told = body["error"]
-    assert {"code", "message", "hint"} <= told.keys()
-    assert all(isinstance(told[name], str) and told[name] for name in ("code", "message", "hint"))
-    assert code is None or told["code"] == code, told
-    return told
+    reply = body["error"]
+    assert {"code", "message", "hint"} <= reply.keys()
+    assert all(isinstance(reply[name], str) and reply[name] for name in ("code", "message", "hint"))
+    assert code is None or reply["code"] == code, reply
+    return reply
 
 
 SEEN_AS: Final[list[dict[str, Any]]] = [{"headers": {"If-Match": '"0"'}}, {"params": {"expectedVersion": 0}}]
 """The two ways to say that version 0 is what was seen."""
 
 
-def bearing(value: str) -> httpx.Headers:
+def make_bearer_headers(value: str) -> httpx.Headers:
     """An Authorization header, in UTF-8."""
     return httpx.Headers([(b"Authorization", value.encode())])
 
 
-def made(client: httpx.Client, **body: Any) -> str:
+def create_universe(client: httpx.Client, **body: Any) -> str:
     """The id of a new universe."""
     answer = client.post("/universes", json={"name": "Hven", **body})
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
 
 
-def sent(client: httpx.Client, universe_id: str, command: Any, **more: Any) -> dict[str, Any]:
+def send_command(client: httpx.Client, universe_id: str, command: Any, **more: Any) -> dict[str, Any]:
     """What a command that is accepted answers."""
     answer = client.post(f"/universes/{universe_id}/commands", json=command, **more)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-def state_of(client: httpx.Client, universe_id: str) -> dict[str, Any]:
+def read_state(client: httpx.Client, universe_id: str) -> dict[str, Any]:
     return client.get(f"/universes/{universe_id}").json()["state"]
 
 
-def version_of(client: httpx.Client, universe_id: str) -> int:
+def read_version(client: httpx.Client, universe_id: str) -> int:
     return client.get(f"/universes/{universe_id}").json()["version"]

@@ -20,38 +20,40 @@ SOON: Final = 20.0
 
 
 @asynccontextmanager
-async def client_of(url: str) -> AsyncGenerator[httpx.AsyncClient]:
+async def open_client(url: str) -> AsyncGenerator[httpx.AsyncClient]:
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
     async with httpx.AsyncClient(base_url=url, timeout=SOON, limits=limits) as client:
         yield client
 
 
 @asynccontextmanager
-async def server(folder: Path, *, store: Store | None = None, **settings: Any) -> AsyncGenerator[httpx.AsyncClient]:
+async def run_stream_server(
+    folder: Path, *, store: Store | None = None, **settings: Any
+) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of a server that keeps its universes in the folder, with a universe `u`."""
     app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
-    async with serving(app) as url, client_of(url) as client:
+    async with serving(app) as url, open_client(url) as client:
         if (await client.get("/universes/u")).status_code == 404:
             made = await client.post("/universes", json={"name": "Hven", "id": "u"})
             assert made.status_code == 201
         yield client
 
 
-async def send(client: httpx.AsyncClient, command: Any, universe_id: str = "u") -> int:
+async def post_command(client: httpx.AsyncClient, command: Any, universe_id: str = "u") -> int:
     """The version that a command leads to."""
     answer = await client.post(f"/universes/{universe_id}/commands", params={"return": "events"}, json=command)
     assert answer.status_code == 200, answer.text
     return answer.json()["version"]
 
 
-async def listeners(client: httpx.AsyncClient) -> int:
+async def count_listeners(client: httpx.AsyncClient) -> int:
     return (await client.get("/health")).json()["listeners"]
 
 
-async def until_listeners(client: httpx.AsyncClient, count: int) -> None:
+async def wait_for_listeners(client: httpx.AsyncClient, count: int) -> None:
     """Ask until so many listen."""
     async with asyncio.timeout(SOON):
-        while await listeners(client) != count:
+        while await count_listeners(client) != count:
             pass
 
 
@@ -138,7 +140,7 @@ async def _lines_of(response: httpx.Response) -> AsyncIterator[str]:
 
 
 @asynccontextmanager
-async def listening(
+async def open_listener(
     client: httpx.AsyncClient, universe_id: str = "u", *, since: int | None = None, last: int | None = None
 ) -> AsyncGenerator[Listener]:
     """A listener to a universe, which has been let in."""

@@ -1,4 +1,4 @@
-"""Who may call, from where and by which name; and what every wrong address and method answers."""
+"""Access control of the server: tokens, origins and host names; errors for wrong addresses and methods."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.universe.rest.rest_server import bearing, error, made, sent, served
+from tests.universe.rest.rest_server import create_universe, get_error, make_bearer_headers, run_server, send_command
 
 TOKEN = "s3cret-tøken"
 ALLOWED = "https://app.example.org"
@@ -20,7 +20,7 @@ ALLOWED = "https://app.example.org"
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
     folder = tmp_path_factory.mktemp("guarded")
-    with served(folder, token=TOKEN, allow_origins=[ALLOWED], allow_hosts=["universe.example.org"]) as client:
+    with run_server(folder, token=TOKEN, allow_origins=[ALLOWED], allow_hosts=["universe.example.org"]) as client:
         yield client
 
 
@@ -29,7 +29,7 @@ class TestOrigins:
         "origin", ["http://localhost:5173", "http://127.0.0.1", "https://localhost", "http://[::1]:80"]
     )
     def test_a_page_of_this_machine_may_ask_read_and_send(self, rest: httpx.Client, universe: str, origin: str) -> None:
-        asked = rest.options(
+        requests = rest.options(
             f"/universes/{universe}/commands",
             headers={
                 "Origin": origin,
@@ -37,9 +37,9 @@ class TestOrigins:
                 "Access-Control-Request-Headers": "content-type,idempotency-key,if-match",
             },
         )
-        assert asked.status_code in (200, 204)
-        assert asked.headers["Access-Control-Allow-Origin"] == origin
-        assert {"GET", "POST", "PUT", "DELETE"} <= set(asked.headers["Access-Control-Allow-Methods"].split(", "))
+        assert requests.status_code in (200, 204)
+        assert requests.headers["Access-Control-Allow-Origin"] == origin
+        assert {"GET", "POST", "PUT", "DELETE"} <= set(requests.headers["Access-Control-Allow-Methods"].split(", "))
         answer = rest.get(f"/universes/{universe}", headers={"Origin": origin})
         assert answer.headers["Access-Control-Allow-Origin"] == origin
         exposed = {name.lower() for name in answer.headers["Access-Control-Expose-Headers"].split(", ")}
@@ -84,10 +84,10 @@ class TestOrigins:
         ):
             headers = {"Origin": origin, "Content-Type": "text/plain"}
             answer = rest.request(method, path, content=content, headers=headers)
-            error(answer, 403, "origin_not_allowed")
+            get_error(answer, 403, "origin_not_allowed")
             assert "Access-Control-Allow-Origin" not in answer.headers
         assert rest.get(f"/universes/{universe}").json()["version"] == 0
-        error(rest.get("/universes/foreign"), 404)
+        get_error(rest.get("/universes/foreign"), 404)
 
     def test_a_foreign_page_is_not_let_through_by_asking_first(self, rest: httpx.Client) -> None:
         headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
@@ -104,7 +104,7 @@ class TestHosts:
     @pytest.mark.parametrize("host", ["evil.example", "evil.example:3001", "localhost.evil.example", "10.0.0.1", ""])
     def test_another_name_is_not_ours(self, rest: httpx.Client, host: str) -> None:
         for path in ("/health", "/universes", "/", "/docs"):
-            error(rest.get(path, headers={"Host": host}), 421, "host_not_allowed")
+            get_error(rest.get(path, headers={"Host": host}), 421, "host_not_allowed")
 
     @pytest.mark.parametrize("host", ["localhost", "localhost:9", "127.0.0.1:1", "[::1]:3001"])
     def test_any_name_of_this_machine_is_ours(self, rest: httpx.Client, host: str) -> None:
@@ -112,7 +112,7 @@ class TestHosts:
 
     def test_a_name_it_was_given_is_ours(self, guarded: httpx.Client) -> None:
         assert guarded.get("/health", headers={"Host": "universe.example.org"}).status_code == 200
-        error(guarded.get("/health", headers={"Host": "other.example.org"}), 421)
+        get_error(guarded.get("/health", headers={"Host": "other.example.org"}), 421)
 
 
 class TestToken:
@@ -121,19 +121,19 @@ class TestToken:
     )
     @pytest.mark.parametrize("given", [None, "Bearer", "Bearer wrong", f"Basic {TOKEN}", TOKEN])
     def test_without_the_token_nothing_is_disclosed(self, guarded: httpx.Client, path: str, given: str | None) -> None:
-        headers = bearing(given) if given else None
+        headers = make_bearer_headers(given) if given else None
         answer = guarded.get(path, headers=headers)
-        error(answer, 401, "not_authorized")
+        get_error(answer, 401, "not_authorized")
         assert answer.headers["WWW-Authenticate"] == "Bearer"
         assert TOKEN not in answer.text
 
     def test_without_the_token_nothing_is_changed(self, guarded: httpx.Client) -> None:
-        error(guarded.post("/universes", json={"name": "x", "id": "sneaked"}), 401)
-        allowed = bearing(f"Bearer {TOKEN}")
-        error(guarded.get("/universes/sneaked", headers=allowed), 404)
+        get_error(guarded.post("/universes", json={"name": "x", "id": "sneaked"}), 401)
+        allowed = make_bearer_headers(f"Bearer {TOKEN}")
+        get_error(guarded.get("/universes/sneaked", headers=allowed), 404)
 
     def test_with_the_token_all_is_open(self, guarded: httpx.Client) -> None:
-        headers = bearing(f"bearer {TOKEN}")
+        headers = make_bearer_headers(f"bearer {TOKEN}")
         assert guarded.post("/universes", json={"name": "x"}, headers=headers).status_code == 201
         assert len(guarded.get("/universes", headers=headers).json()["universes"]) == 1
 
@@ -147,7 +147,7 @@ class TestAddresses:
     )
     @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
     def test_an_address_there_is_not_is_404_in_the_one_shape(self, rest: httpx.Client, method: str, path: str) -> None:
-        error(rest.request(method, path), 404, "no_such_address")
+        get_error(rest.request(method, path), 404, "no_such_address")
 
     @pytest.mark.parametrize(
         ("path", "allowed"),
@@ -170,10 +170,10 @@ class TestAddresses:
         if method in allowed:
             return
         answer = rest.request(method, path.format(universe))
-        told = error(answer, 405, "method_not_allowed")
-        said = {one.strip() for one in answer.headers["Allow"].split(",")} - {"HEAD"}
-        assert said <= allowed
-        assert any(one in told["hint"] for one in allowed)
+        reply = get_error(answer, 405, "method_not_allowed")
+        printed = {one.strip() for one in answer.headers["Allow"].split(",")} - {"HEAD"}
+        assert printed <= allowed
+        assert any(one in reply["hint"] for one in allowed)
         assert rest.get(f"/universes/{universe}").status_code == 200
 
     @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ class TestAddresses:
 
     @pytest.mark.parametrize("path", ["/health", "/", "/docs"])
     def test_a_page_cannot_be_posted_to(self, rest: httpx.Client, path: str) -> None:
-        error(rest.post(path), 405, "method_not_allowed")
+        get_error(rest.post(path), 405, "method_not_allowed")
 
     @pytest.mark.parametrize(
         "path", ["/health", "/universes", "/universes/{}", "/universes/{}/positions", "/", "/docs", "/openapi.json"]
@@ -198,7 +198,7 @@ class TestAddresses:
         for name in ("Content-Type", "ETag", "Content-Length"):
             assert head.headers.get(name) == get.headers.get(name)
 
-    def test_head_of_what_is_not_there_is_404(self, rest: httpx.Client) -> None:
+    def test_head_of_an_unknown_address_is_404(self, rest: httpx.Client) -> None:
         assert rest.head("/universes/u-missing").status_code == 404
 
     def test_head_of_a_stream_ends_and_leaves_the_connection_for_the_next(
@@ -226,8 +226,8 @@ def test_others_are_not_served_without_a_token(tmp_path: Path, host: str) -> Non
 
 
 def test_nothing_internal_is_disclosed(rest: httpx.Client, tmp_path: Path) -> None:
-    universe = made(rest)
-    sent(rest, universe, {"type": "tick"})
+    universe = create_universe(rest)
+    send_command(rest, universe, {"type": "tick"})
     for answer in (rest.get("/universes/x"), rest.post("/universes", content=b"{"), rest.get("/health")):
         assert "Traceback" not in answer.text
         assert str(tmp_path.parent) not in answer.text

@@ -1,4 +1,4 @@
-"""Commands over HTTP: what is answered, and with which status."""
+"""Commands over HTTP: replies and statuses."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from tests.requirements import requirement
-from tests.universe.domain.samples import EMPTY_STATE, EXAMPLES, add_group, add_star, below, example
+from tests.universe.domain.samples import EMPTY_STATE, EXAMPLES, add_group, add_star, example, make_member
 from tests.universe.domain.strategies import FLAT
-from tests.universe.rest.rest_server import SEEN_AS, error, made, sent, state_of, version_of
+from tests.universe.rest.rest_server import SEEN_AS, create_universe, get_error, read_state, read_version, send_command
 
 TICK = {"type": "tick"}
 LOST = {"type": "removeStar", "id": "lost"}
@@ -24,54 +24,56 @@ def post(rest: httpx.Client, universe: str, body: Any, **more: Any) -> httpx.Res
 def test_a_command_answers_with_the_state_the_events_the_version_and_its_tag(rest: httpx.Client, universe: str) -> None:
     answer = post(rest, universe, add_star("sun"))
     assert answer.status_code == 200
-    said = answer.json()
-    assert said.keys() == {"nextState", "events", "version"}
-    assert (said["events"], said["version"]) == ([{"type": "starAdded", "id": "sun"}], 1)
-    assert said["nextState"] == state_of(rest, universe)
+    printed = answer.json()
+    assert printed.keys() == {"nextState", "events", "version"}
+    assert (printed["events"], printed["version"]) == ([{"type": "starAdded", "id": "sun"}], 1)
+    assert printed["nextState"] == read_state(rest, universe)
     assert answer.headers["ETag"] == '"1"'
 
 
 def test_a_bare_tick_is_one_second(rest: httpx.Client, universe: str) -> None:
-    said = sent(rest, universe, TICK)
-    assert (said["nextState"]["time"], said["events"]) == (1, [])
+    printed = send_command(rest, universe, TICK)
+    assert (printed["nextState"]["time"], printed["events"]) == (1, [])
 
 
-def test_every_command_is_taken_and_is_in_the_history_as_it_was_sent(rest: httpx.Client, universe: str) -> None:
-    sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), add_group("g"), example("setNebulae")])
-    before = version_of(rest, universe)
+def test_every_command_is_accepted_and_stored_unchanged_in_the_history(rest: httpx.Client, universe: str) -> None:
+    send_command(rest, universe, [add_star("sun"), add_star("earth", "sun"), add_group("g"), example("setNebulae")])
+    before = read_version(rest, universe)
     for kind in EXAMPLES:
-        sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), example("updateRing"), add_group("g")])
-        sent(rest, universe, [example("setNebulae"), example("setSmallBodyFields"), example("setProtoplanetaryDisks")])
+        send_command(rest, universe, [add_star("sun"), add_star("earth", "sun"), example("updateRing"), add_group("g")])
+        send_command(
+            rest, universe, [example("setNebulae"), example("setSmallBodyFields"), example("setProtoplanetaryDisks")]
+        )
         if kind == "removeFromGroup":
-            sent(rest, universe, {"type": "addToGroup", "groupId": "g", "child": below("sun", "system")})
+            send_command(rest, universe, {"type": "addToGroup", "groupId": "g", "child": make_member("sun", "system")})
         given = example(kind)
-        said = sent(rest, universe, given)
-        page = rest.get(f"/universes/{universe}/history", params={"after": said["version"] - 1}).json()
+        printed = send_command(rest, universe, given)
+        page = rest.get(f"/universes/{universe}/history", params={"after": printed["version"] - 1}).json()
         (entry,) = page["entries"]
-        assert (entry["kind"], entry["command"], entry["events"]) == ("command", given, said["events"])
+        assert (entry["kind"], entry["command"], entry["events"]) == ("command", given, printed["events"])
         assert page["next"] is None
-    assert version_of(rest, universe) > before
+    assert read_version(rest, universe) > before
 
 
 def test_the_light_forms_answer_without_the_state(rest: httpx.Client, universe: str) -> None:
-    light = sent(rest, universe, add_star("sun"), params={"return": "events"})
+    light = send_command(rest, universe, add_star("sun"), params={"return": "events"})
     assert light == {"events": [{"type": "starAdded", "id": "sun"}], "version": 1}
-    changes = sent(rest, universe, add_star("earth", "sun"), params={"return": "changes"})
+    changes = send_command(rest, universe, add_star("earth", "sun"), params={"return": "changes"})
     assert changes["version"] == 2
-    stars = state_of(rest, universe)["stars"]
+    stars = read_state(rest, universe)["stars"]
     assert changes["changed"] == {"stars": stars}
     assert changes["removed"] == {}
     assert changes["stateBytes"] > 100
-    gone = sent(rest, universe, {"type": "removeStar", "id": "sun"}, params={"return": "changes"})
+    gone = send_command(rest, universe, {"type": "removeStar", "id": "sun"}, params={"return": "changes"})
     assert gone["changed"] == {}
     assert sorted(gone["removed"]["stars"]) == ["earth", "sun"]
-    full = sent(rest, universe, TICK, params={"return": "state"})
-    assert full["nextState"] == state_of(rest, universe)
+    full = send_command(rest, universe, TICK, params={"return": "state"})
+    assert full["nextState"] == read_state(rest, universe)
 
 
 def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str) -> None:
     """Applied to the state before, what is said to have changed gives the state after, but for the lists of roots."""
-    following = state_of(rest, universe)
+    following = read_state(rest, universe)
     moves: list[dict[str, Any]] = [
         FLAT,
         {"type": "tick", "dt": 2.5},
@@ -81,29 +83,29 @@ def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str
         {"type": "setNebulae", "nebulae": {}},
     ]
     for given in [*moves, *([[one] for one in moves[:3]])]:
-        said = sent(rest, universe, given, params={"return": "changes"})
-        for kind, entities in said["changed"].items():
+        printed = send_command(rest, universe, given, params={"return": "changes"})
+        for kind, entities in printed["changed"].items():
             following[kind].update(entities)
-        for kind, keys in said["removed"].items():
+        for kind, keys in printed["removed"].items():
             for key in keys:
                 following[kind].pop(key, None)
-        following["time"] = said["time"]
-        present = state_of(rest, universe)
+        following["time"] = printed["time"]
+        present = read_state(rest, universe)
         assert {**following, "rootIds": [], "rootGroupIds": []} == {**present, "rootIds": [], "rootGroupIds": []}
 
 
 def test_an_answer_of_unknown_size_is_refused(rest: httpx.Client, universe: str) -> None:
-    told = error(post(rest, universe, TICK, params={"return": "all"}), 400, "malformed_request")
-    assert told["argument"] == "return"
-    assert version_of(rest, universe) == 0
+    reply = get_error(post(rest, universe, TICK, params={"return": "all"}), 400, "malformed_request")
+    assert reply["argument"] == "return"
+    assert read_version(rest, universe) == 0
 
 
 def test_a_refusal_is_422_with_the_event_of_the_reducer_and_changes_nothing(rest: httpx.Client, universe: str) -> None:
-    told = error(post(rest, universe, LOST), 422, "star_not_found")
-    assert told["event"] == {"type": "starNotFound", "id": "lost"}
-    assert (told["universeId"], told["command"]) == (universe, "removeStar")
-    assert "lost" in told["message"]
-    assert (version_of(rest, universe), state_of(rest, universe)) == (0, EMPTY_STATE)
+    reply = get_error(post(rest, universe, LOST), 422, "star_not_found")
+    assert reply["event"] == {"type": "starNotFound", "id": "lost"}
+    assert (reply["universeId"], reply["command"]) == (universe, "removeStar")
+    assert "lost" in reply["message"]
+    assert (read_version(rest, universe), read_state(rest, universe)) == (0, EMPTY_STATE)
 
 
 REFUSALS: list[tuple[dict[str, Any], str]] = [
@@ -116,8 +118,8 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"type": "updateStar", "id": "sun", "payload": {"parentId": "earth"}}, "hierarchy_refused"),
     ({"type": "updateGroup", "id": "x", "payload": {}}, "group_not_found"),
     ({"type": "removeGroup", "id": "x"}, "group_not_found"),
-    ({"type": "addToGroup", "groupId": "g", "child": below("sun", "system")}, "child_already_in_group"),
-    ({"type": "addToGroup", "groupId": "g", "child": below("g")}, "hierarchy_refused"),
+    ({"type": "addToGroup", "groupId": "g", "child": make_member("sun", "system")}, "child_already_in_group"),
+    ({"type": "addToGroup", "groupId": "g", "child": make_member("g")}, "hierarchy_refused"),
     ({"type": "removeFromGroup", "groupId": "g", "childId": "x"}, "child_not_in_group"),
     ({"type": "moveToGroup", "childId": "g", "childType": "group", "targetGroupId": "g"}, "hierarchy_refused"),
     ({"type": "updateSmallBodyField", "id": "x", "patch": {}}, "small_body_field_not_found"),
@@ -129,14 +131,14 @@ REFUSALS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("command", "code"), REFUSALS)
-def test_each_way_to_be_refused_has_its_code(
+def test_each_kind_of_refusal_has_its_code(
     rest: httpx.Client, universe: str, command: dict[str, Any], code: str
 ) -> None:
-    group = add_group("g", None, below("sun", "system"))
-    sent(rest, universe, [add_star("sun"), add_star("earth", "sun"), group])
-    told = error(post(rest, universe, command), 422, code)
-    assert told["event"]["type"].endswith(("NotFound", "Failed", "AlreadyInGroup", "NotInGroup"))
-    assert version_of(rest, universe) == 3
+    group = add_group("g", None, make_member("sun", "system"))
+    send_command(rest, universe, [add_star("sun"), add_star("earth", "sun"), group])
+    reply = get_error(post(rest, universe, command), 422, code)
+    assert reply["event"]["type"].endswith(("NotFound", "Failed", "AlreadyInGroup", "NotInGroup"))
+    assert read_version(rest, universe) == 3
 
 
 @pytest.mark.parametrize(
@@ -164,89 +166,93 @@ def test_each_way_to_be_refused_has_its_code(
         ({"type": "addProtoplanetaryDisk", "disk": {}}, "disk.id"),
     ],
 )
-def test_a_malformed_command_is_400_with_the_path_of_what_is_wrong(
+def test_a_malformed_command_is_400_with_the_path_of_the_wrong_field(
     rest: httpx.Client, universe: str, body: Any, path: str
 ) -> None:
-    told = error(post(rest, universe, body), 400)
-    assert told["code"] in ("malformed_command", "unknown_command")
-    assert told["path"] == path or path in json.dumps(told)
-    assert told["universeId"] == universe
-    assert len(json.dumps(told)) < 4_000
-    assert version_of(rest, universe) == 0
+    reply = get_error(post(rest, universe, body), 400)
+    assert reply["code"] in ("malformed_command", "unknown_command")
+    assert reply["path"] == path or path in json.dumps(reply)
+    assert reply["universeId"] == universe
+    assert len(json.dumps(reply)) < 4_000
+    assert read_version(rest, universe) == 0
 
 
 @pytest.mark.parametrize("body", [5, "tick", [], [[]], [None], [TICK, "tick"], True, [[TICK]]])
-def test_what_is_neither_a_command_nor_a_list_of_them_is_400(rest: httpx.Client, universe: str, body: Any) -> None:
-    error(post(rest, universe, body), 400, "malformed_command")
-    assert version_of(rest, universe) == 0
+def test_a_body_that_is_neither_a_command_nor_a_list_is_400(rest: httpx.Client, universe: str, body: Any) -> None:
+    get_error(post(rest, universe, body), 400, "malformed_command")
+    assert read_version(rest, universe) == 0
 
 
 def test_malformed_is_reported_before_not_found(rest: httpx.Client) -> None:
-    error(post(rest, "u-missing", {"type": "explode"}), 400, "unknown_command")
+    get_error(post(rest, "u-missing", {"type": "explode"}), 400, "unknown_command")
 
 
 def test_a_list_is_done_whole_and_answers_once(rest: httpx.Client, universe: str) -> None:
-    said = sent(rest, universe, [add_star("sun"), TICK, add_star("earth", "sun")])
-    assert (said["version"], len(said["events"])) == (3, 2)
-    told = error(post(rest, universe, [TICK, add_star("moon"), LOST, TICK]), 422, "star_not_found")
-    assert told["index"] == 2
-    told = error(post(rest, universe, [TICK, {"type": "tick", "dt": "x"}]), 400, "malformed_command")
-    assert told["index"] == 1
-    assert version_of(rest, universe) == 3
+    printed = send_command(rest, universe, [add_star("sun"), TICK, add_star("earth", "sun")])
+    assert (printed["version"], len(printed["events"])) == (3, 2)
+    reply = get_error(post(rest, universe, [TICK, add_star("moon"), LOST, TICK]), 422, "star_not_found")
+    assert reply["index"] == 2
+    reply = get_error(post(rest, universe, [TICK, {"type": "tick", "dt": "x"}]), 400, "malformed_command")
+    assert reply["index"] == 1
+    assert read_version(rest, universe) == 3
 
 
 def test_a_version_expected_in_vain_is_409_with_the_present_one(rest: httpx.Client, universe: str) -> None:
-    sent(rest, universe, TICK, params={"expectedVersion": 0})
-    sent(rest, universe, TICK, headers={"If-Match": '"1"'})
+    send_command(rest, universe, TICK, params={"expectedVersion": 0})
+    send_command(rest, universe, TICK, headers={"If-Match": '"1"'})
     for how in ({"params": {"expectedVersion": 1}}, {"headers": {"If-Match": '"1"'}}):
-        told = error(post(rest, universe, TICK, **how), 409, "version_conflict")
-        assert (told["universeId"], told["version"], told["expectedVersion"]) == (universe, 2, 1)
-    assert version_of(rest, universe) == 2
+        reply = get_error(post(rest, universe, TICK, **how), 409, "version_conflict")
+        assert (reply["universeId"], reply["version"], reply["expectedVersion"]) == (universe, 2, 1)
+    assert read_version(rest, universe) == 2
 
 
 @pytest.mark.parametrize("expected", ["-1", "x", "1.5", str(2**53 + 1), ""])
 def test_an_expected_version_that_is_invalid_is_refused(rest: httpx.Client, universe: str, expected: str) -> None:
     answer = post(rest, universe, TICK, params={"expectedVersion": expected})
-    assert error(answer, 400)["argument"] == "expectedVersion"
+    assert get_error(answer, 400)["argument"] == "expectedVersion"
 
 
 def test_of_two_writers_who_saw_the_same_version_one_is_informed_of_the_other(
     rest: httpx.Client, universe: str
 ) -> None:
     with ThreadPoolExecutor(8) as threads:
-        asked = [threads.submit(post, rest, universe, add_star(f"s{n}"), headers={"If-Match": '"0"'}) for n in range(8)]
-        statuses = sorted(one.result().status_code for one in asked)
+        requests = [
+            threads.submit(post, rest, universe, add_star(f"s{n}"), headers={"If-Match": '"0"'}) for n in range(8)
+        ]
+        statuses = sorted(one.result().status_code for one in requests)
     assert statuses == [200] + [409] * 7
-    assert version_of(rest, universe) == 1
+    assert read_version(rest, universe) == 1
 
 
 def test_a_repeated_request_is_done_once_and_answered_alike(rest: httpx.Client, universe: str) -> None:
     key = {"Idempotency-Key": "6f1c"}
     first = post(rest, universe, add_star("sun"), headers=key)
-    sent(rest, universe, TICK)
+    send_command(rest, universe, TICK)
     again = post(rest, universe, add_star("sun"), headers=key)
     assert (again.status_code, again.json(), again.headers["ETag"]) == (200, first.json(), '"1"')
-    told = error(post(rest, universe, add_star("moon"), headers=key), 422, "idempotency_key_reused")
-    assert (told["key"], told["universeId"]) == ("6f1c", universe)
-    assert version_of(rest, universe) == 2
+    reply = get_error(post(rest, universe, add_star("moon"), headers=key), 422, "idempotency_key_reused")
+    assert (reply["key"], reply["universeId"]) == ("6f1c", universe)
+    assert read_version(rest, universe) == 2
 
 
 def test_clients_that_retry_at_once_with_their_keys_are_each_served_once(rest: httpx.Client, universe: str) -> None:
     with ThreadPoolExecutor(16) as threads:
-        asked = [
-            threads.submit(sent, rest, universe, add_star(f"s{n % 10}"), headers={"Idempotency-Key": f"k{n % 10}"})
+        requests = [
+            threads.submit(
+                send_command, rest, universe, add_star(f"s{n % 10}"), headers={"Idempotency-Key": f"k{n % 10}"}
+            )
             for n in range(40)
         ]
-        versions = sorted({one.result()["version"] for one in asked})
+        versions = sorted({one.result()["version"] for one in requests})
     assert versions == list(range(1, 11))
-    assert version_of(rest, universe) == 10
+    assert read_version(rest, universe) == 10
 
 
 def test_many_clients_at_once_lose_nothing(rest: httpx.Client) -> None:
-    universes = [made(rest), made(rest)]
+    universes = [create_universe(rest), create_universe(rest)]
     with ThreadPoolExecutor(16) as threads:
-        asked = [threads.submit(sent, rest, universes[n % 2], add_star(f"s{n}")) for n in range(200)]
-        for one in asked:
+        requests = [threads.submit(send_command, rest, universes[n % 2], add_star(f"s{n}")) for n in range(200)]
+        for one in requests:
             one.result()
     for place, universe in enumerate(universes):
         record = rest.get(f"/universes/{universe}").json()
@@ -256,7 +262,7 @@ def test_many_clients_at_once_lose_nothing(rest: httpx.Client) -> None:
 
 class TestHistory:
     def test_history_is_paged_and_light(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, [add_star(f"s{n}") for n in range(5)])
+        send_command(rest, universe, [add_star(f"s{n}") for n in range(5)])
         rest.put(f"/universes/{universe}", json={"state": {"time": 4}})
         entries: list[dict[str, Any]] = []
         after: int | None = 0
@@ -274,7 +280,7 @@ class TestHistory:
         url = f"/universes/{universe}"
         named = {b"Uraniborg-Author": "Tycho Bråhe".encode()}
         assert rest.post(f"{url}/commands", json=add_star("s0"), headers=named).status_code == 200
-        sent(rest, universe, add_star("s1"))
+        send_command(rest, universe, add_star("s1"))
         assert rest.post(f"{url}/undo", headers={"Uraniborg-Author": "Sophie"}).status_code == 200
         entries = rest.get(f"{url}/history").json()["entries"]
         assert [one["author"] for one in entries] == ["Tycho Bråhe (REST)", "REST client", "Sophie (REST)"]
@@ -283,12 +289,12 @@ class TestHistory:
         (last,) = rest.get(f"{url}/history", params={"after": 3}).json()["entries"]
         assert last["author"] == "tycho (command line) (REST)", "a client cannot pass for one of another kind"
         blank = rest.post(f"{url}/commands", json=add_star("s2"), headers={b"Uraniborg-Author": "\x85".encode()})
-        assert error(blank, 400)["argument"] == "author"
+        assert get_error(blank, 400)["argument"] == "author"
 
     @pytest.mark.parametrize("wanted", ["state", "changes", "events"])
     def test_a_changed_value_that_was_cited_is_named_in_warnings(self, rest: httpx.Client, wanted: str) -> None:
-        asked = {"name": "T", "from": "trappist-1"}
-        made_ = rest.post("/universes", json=asked).json()["id"]
+        requests = {"name": "T", "from": "trappist-1"}
+        made_ = rest.post("/universes", json=requests).json()["id"]
         heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}
         answer = rest.post(f"/universes/{made_}/commands", json=heavier, params={"return": wanted}).json()
         assert answer["warnings"][0].startswith("'trappist-1-e': mass no longer cites 'agol2021'")
@@ -297,11 +303,11 @@ class TestHistory:
 
     @pytest.mark.parametrize(("name", "value"), [("after", "-1"), ("after", "x"), ("limit", "0"), ("limit", "1001")])
     def test_an_impossible_page_is_refused(self, rest: httpx.Client, universe: str, name: str, value: str) -> None:
-        assert error(rest.get(f"/universes/{universe}/history", params={name: value}), 400)["argument"] == name
+        assert get_error(rest.get(f"/universes/{universe}/history", params={name: value}), 400)["argument"] == name
 
     def test_undo_restore_and_branch_lead_to_the_stated_version(self, rest: httpx.Client, universe: str) -> None:
         for name in ("a", "b"):
-            sent(rest, universe, add_star(name))
+            send_command(rest, universe, add_star(name))
         answer = rest.post(f"/universes/{universe}/undo")
         assert (answer.status_code, answer.headers["ETag"]) == (200, '"3"')
         undone = answer.json()
@@ -313,24 +319,24 @@ class TestHistory:
         assert branch.status_code == 201
         assert rest.get(branch.headers["Location"]).json() == branch.json()
         assert (branch.json()["name"], list(branch.json()["state"]["stars"])) == ("Side", ["a"])
-        assert version_of(rest, universe) == 4
+        assert read_version(rest, universe) == 4
 
     def test_nothing_to_undo_is_409(self, rest: httpx.Client, universe: str) -> None:
-        assert error(rest.post(f"/universes/{universe}/undo"), 409, "nothing_to_undo")["universeId"] == universe
+        assert get_error(rest.post(f"/universes/{universe}/undo"), 409, "nothing_to_undo")["universeId"] == universe
 
     def test_going_back_over_a_version_not_seen_is_409(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, TICK)
+        send_command(rest, universe, TICK)
         for how in SEEN_AS:
-            error(rest.post(f"/universes/{universe}/undo", **how), 409, "version_conflict")
-            error(rest.post(f"/universes/{universe}/restore", json={"version": 0}, **how), 409, "version_conflict")
+            get_error(rest.post(f"/universes/{universe}/undo", **how), 409, "version_conflict")
+            get_error(rest.post(f"/universes/{universe}/restore", json={"version": 0}, **how), 409, "version_conflict")
 
     @pytest.mark.parametrize(
         "body", [{}, {"version": "1"}, {"version": -1}, {"version": 1.5}, {"version": True}, [], 1]
     )
     def test_a_restore_to_no_version_is_refused(self, rest: httpx.Client, universe: str, body: Any) -> None:
-        error(rest.post(f"/universes/{universe}/restore", json=body), 400, "malformed_request")
+        get_error(rest.post(f"/universes/{universe}/restore", json=body), 400, "malformed_request")
 
     @pytest.mark.parametrize("action", ["restore", "branch"])
     def test_a_version_there_is_not_is_404(self, rest: httpx.Client, universe: str, action: str) -> None:
         answer = rest.post(f"/universes/{universe}/{action}", json={"version": 9})
-        assert error(answer, 404, "version_not_found")["universeId"] == universe
+        assert get_error(answer, 404, "version_not_found")["universeId"] == universe

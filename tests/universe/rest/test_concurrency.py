@@ -1,4 +1,4 @@
-"""Everything at once on a few universes that come and go: nobody is told of a fault inside, and every log is whole."""
+"""Concurrent requests to universes that are created and deleted cause no internal error."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from tests.universe.domain.samples import a_body, add_star
-from tests.universe.rest.rest_server import error, made, served
+from tests.universe.rest.rest_server import create_universe, get_error, run_server
 from universe.store.log_verification import verify_log
 from universe.store.sqlite import SqliteStore
 
@@ -21,7 +21,7 @@ class Crowd:
     """Those who ask, and the few universes that they know of."""
 
     def __init__(self, client: httpx.Client) -> None:
-        self.known = [made(client) for _ in range(3)]
+        self.known = [create_universe(client) for _ in range(3)]
         self._client = client
         self._numbers = count()
 
@@ -30,8 +30,8 @@ class Crowd:
         for _ in range(80):
             answer = self._ask(chance)
             if not answer.is_success:
-                told = error(answer, answer.status_code)
-                assert answer.status_code in EXPECTED, (answer.request, told)
+                reply = get_error(answer, answer.status_code)
+                assert answer.status_code in EXPECTED, (answer.request, reply)
 
     def _ask(self, chance: random.Random) -> httpx.Response:
         """One request of any kind."""
@@ -40,7 +40,7 @@ class Crowd:
             return self._replace_one(chance)
         address = f"/universes/{chance.choice(self.known)}"
         star = f"s{chance.randrange(5)}"
-        asked: dict[int, tuple[str, str, Any]] = {
+        requests: dict[int, tuple[str, str, Any]] = {
             1: ("PUT", address, {"state": STATE, "name": "y"}),
             2: ("POST", f"{address}/undo", None),
             3: ("POST", f"{address}/restore", {"version": chance.randrange(4)}),
@@ -51,7 +51,7 @@ class Crowd:
             8: ("POST", f"{address}/commands", {"type": "removeStar", "id": star}),
             9: ("POST", f"{address}/commands", [add_star(star), {"type": "tick"}]),
         }
-        method, path, body = asked.get(kind, ("POST", f"{address}/commands?return=changes", add_star(star)))
+        method, path, body = requests.get(kind, ("POST", f"{address}/commands?return=changes", add_star(star)))
         return self._client.request(method, path, json=body)
 
     def _replace_one(self, chance: random.Random) -> httpx.Response:
@@ -64,8 +64,8 @@ class Crowd:
         return self._client.delete(f"/universes/{old}")
 
 
-async def test_whatever_happens_at_once_no_answer_is_a_fault_and_every_log_is_whole(tmp_path: Path) -> None:
-    with served(tmp_path, snapshot_every=3) as client, ThreadPoolExecutor(8) as threads:
+async def test_concurrent_requests_cause_no_internal_error_and_every_log_is_intact(tmp_path: Path) -> None:
+    with run_server(tmp_path, snapshot_every=3) as client, ThreadPoolExecutor(8) as threads:
         crowd = Crowd(client)
         for working in [threads.submit(crowd.work, seed) for seed in range(8)]:
             working.result()

@@ -1,4 +1,4 @@
-"""The OpenAPI document is sound, complete and true."""
+"""The OpenAPI document is valid, complete and accurate."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from schemathesis.specs.openapi import checks
 
 from tests.universe.domain.samples import EXAMPLES, add_star, example
 from tests.universe.domain.strategies import FLAT
-from tests.universe.rest.rest_server import SOON, made, sent, served
+from tests.universe.rest.rest_server import SOON, create_universe, run_server, send_command
 
 ROUTES = {
     ("/health", "get"),
@@ -116,11 +116,11 @@ def test_the_schema_of_commands_takes_each_and_refuses_it_without_its_fields(
             assert not checker.is_valid(cut)  # pyright: ignore[reportUnknownMemberType]
 
 
-def test_the_document_shows_records_results_states_and_errors_as_they_are_sent(
+def test_the_openapi_document_describes_records_results_states_and_errors_as_sent(
     rest: httpx.Client, document: dict[str, Any]
 ) -> None:
-    universe = made(rest)
-    result = sent(rest, universe, FLAT)
+    universe = create_universe(rest)
+    result = send_command(rest, universe, FLAT)
     record = rest.get(f"/universes/{universe}").json()
     refusal = rest.post(f"/universes/{universe}/commands", json={"type": "removeStar", "id": "x"}).json()
     listed = rest.get("/universes").json()
@@ -132,9 +132,9 @@ def test_the_document_shows_records_results_states_and_errors_as_they_are_sent(
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     """The document of a server with one universe in which something is, ."""
-    with served(tmp_path_factory.mktemp("api")) as client:
-        made(client, id="known")
-        sent(client, "known", [FLAT, add_star("sun"), *([{"type": "tick"}] * 5)])
+    with run_server(tmp_path_factory.mktemp("api")) as client:
+        create_universe(client, id="known")
+        send_command(client, "known", [FLAT, add_star("sun"), *([{"type": "tick"}] * 5)])
         schema = schemathesis.openapi.from_url(f"{client.base_url}/openapi.json")
         yield schema
 
@@ -150,9 +150,7 @@ _TRUE_OF_ALL: list[Any] = [
 
 @pytest.mark.parametrize("mode", list(GenerationMode))
 @pytest.mark.parametrize(("path", "method"), sorted(ROUTES - ENDLESS - {("/health", "get")}))
-def test_whatever_is_sent_the_answer_is_one_of_those_documented(
-    api: Any, path: str, method: str, mode: GenerationMode
-) -> None:
+def test_every_response_is_one_of_those_documented(api: Any, path: str, method: str, mode: GenerationMode) -> None:
     @settings(
         max_examples=12,
         phases=[Phase.generate],

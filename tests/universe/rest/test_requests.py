@@ -1,4 +1,4 @@
-"""Bodies that are no JSON, too large, too deep or called something else."""
+"""Request bodies that are not JSON, too large, too deep or of another type."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import a_body, add_star
-from tests.universe.rest.rest_server import error, version_of
+from tests.universe.rest.rest_server import get_error, read_version
 
 LIMIT = 10_000_000
 TICK = b'{"type":"tick"}'
@@ -40,12 +40,12 @@ def post(rest: httpx.Client, universe: str, content: Any, **headers: str) -> htt
     ],
     ids=lambda content: repr(content[:20]),
 )
-def test_what_is_not_json_is_400_and_reports_where(rest: httpx.Client, universe: str, content: bytes) -> None:
-    told = error(post(rest, universe, content), 400, "malformed_request")
-    assert (told["line"], told["column"]) >= (1, 1)
-    error(rest.post("/universes", content=content, headers=JSON), 400, "malformed_request")
-    error(rest.put(f"/universes/{universe}", content=content, headers=JSON), 400, "malformed_request")
-    assert version_of(rest, universe) == 0
+def test_invalid_json_is_400_with_its_position(rest: httpx.Client, universe: str, content: bytes) -> None:
+    reply = get_error(post(rest, universe, content), 400, "malformed_request")
+    assert (reply["line"], reply["column"]) >= (1, 1)
+    get_error(rest.post("/universes", content=content, headers=JSON), 400, "malformed_request")
+    get_error(rest.put(f"/universes/{universe}", content=content, headers=JSON), 400, "malformed_request")
+    assert read_version(rest, universe) == 0
 
 
 @pytest.mark.parametrize(
@@ -65,16 +65,16 @@ def test_a_number_that_json_cannot_express_is_a_bad_number(
     rest: httpx.Client, universe: str, written: str, problem: str
 ) -> None:
     for content in (f'{{"type":"tick","dt":{written}}}', f'[{{"type":"tick"}},\n{{"type":"tick","dt":{written}}}]'):
-        told = error(post(rest, universe, content), 400, "bad_number")
-        assert problem in told["message"]
-    told = error(rest.post("/universes", content=f'{{"name":{written}}}', headers=JSON), 400, "bad_number")
-    assert "JSON" not in told["message"].replace("that JSON has", "")
-    assert version_of(rest, universe) == 0
+        reply = get_error(post(rest, universe, content), 400, "bad_number")
+        assert problem in reply["message"]
+    reply = get_error(rest.post("/universes", content=f'{{"name":{written}}}', headers=JSON), 400, "bad_number")
+    assert "JSON" not in reply["message"].replace("that JSON has", "")
+    assert read_version(rest, universe) == 0
 
 
-def test_a_bad_number_in_what_is_not_json_either_is_not_json(rest: httpx.Client, universe: str) -> None:
-    error(post(rest, universe, b'{"type":"tick","dt":NaN'), 400, "malformed_request")
-    error(post(rest, universe, b"[" * 100_000 + b"NaN" + b"]" * 100_000), 400, "malformed_request")
+def test_a_bad_number_in_invalid_json_is_reported_as_invalid_json(rest: httpx.Client, universe: str) -> None:
+    get_error(post(rest, universe, b'{"type":"tick","dt":NaN'), 400, "malformed_request")
+    get_error(post(rest, universe, b"[" * 100_000 + b"NaN" + b"]" * 100_000), 400, "malformed_request")
 
 
 def test_the_name_of_a_bad_number_in_a_text_is_a_text(rest: httpx.Client, universe: str) -> None:
@@ -82,30 +82,30 @@ def test_the_name_of_a_bad_number_in_a_text_is_a_text(rest: httpx.Client, univer
 
 
 @pytest.mark.parametrize("depth", [100, 300, 1_000])
-def test_what_is_nested_too_deep_is_400_and_a_little_less_is_preserved(
+def test_too_deeply_nested_json_is_400_and_a_little_less_is_stored(
     rest: httpx.Client, universe: str, depth: int
 ) -> None:
     def written(given: Any, levels: int) -> str:
         return json.dumps(given).replace('"DEEP"', "[" * levels + "]" * levels)
 
-    error(post(rest, universe, written(add_star("a", note="DEEP"), depth)), 400)
+    get_error(post(rest, universe, written(add_star("a", note="DEEP"), depth)), 400)
     state = {"state": {"stars": {"a": a_body("a", note="DEEP")}}}
-    error(rest.put(f"/universes/{universe}", content=written(state, depth), headers=JSON), 400)
-    assert version_of(rest, universe) == 0
+    get_error(rest.put(f"/universes/{universe}", content=written(state, depth), headers=JSON), 400)
+    assert read_version(rest, universe) == 0
     assert post(rest, universe, written(add_star("a", note="DEEP"), 50)).status_code == 200
 
 
 def test_ten_million_bytes_are_read_and_one_more_is_413(rest: httpx.Client, universe: str) -> None:
     assert post(rest, universe, TICK + b" " * (LIMIT - len(TICK))).status_code == 200
-    told = error(post(rest, universe, TICK + b" " * (LIMIT - len(TICK) + 1)), 413, "body_too_large")
-    assert told["limit"] == LIMIT
-    assert f"{LIMIT:,}" in told["hint"]
-    assert version_of(rest, universe) == 1
+    reply = get_error(post(rest, universe, TICK + b" " * (LIMIT - len(TICK) + 1)), 413, "body_too_large")
+    assert reply["limit"] == LIMIT
+    assert f"{LIMIT:,}" in reply["hint"]
+    assert read_version(rest, universe) == 1
     for answer in (
         rest.post("/universes", content=b" " * (LIMIT + 1), headers=JSON),
         rest.put(f"/universes/{universe}", content=b" " * (LIMIT + 1), headers=JSON),
     ):
-        error(answer, 413, "body_too_large")
+        get_error(answer, 413, "body_too_large")
 
 
 def test_a_body_that_does_not_declare_its_length_is_cut_off_at_the_limit(rest: httpx.Client, universe: str) -> None:
@@ -115,15 +115,15 @@ def test_a_body_that_does_not_declare_its_length_is_cut_off_at_the_limit(rest: h
             yield b" " * 1_000_000
 
     assert post(rest, universe, chunks(9)).status_code == 200
-    error(post(rest, universe, chunks(11)), 413, "body_too_large")
-    assert version_of(rest, universe) == 1
+    get_error(post(rest, universe, chunks(11)), 413, "body_too_large")
+    assert read_version(rest, universe) == 1
 
 
 def test_a_command_of_nearly_the_limit_is_accepted_and_sent_in_full(rest: httpx.Client, universe: str) -> None:
     name = "n" * (LIMIT - 1_000)
     answer = rest.post(f"/universes/{universe}/commands", params={"return": "events"}, json=add_star("big", note=name))
     assert answer.status_code in (200, 400), answer.text[:300]
-    assert version_of(rest, universe) == (answer.status_code == 200)
+    assert read_version(rest, universe) == (answer.status_code == 200)
     assert rest.get("/health").status_code == 200
 
 
@@ -142,9 +142,9 @@ def test_a_body_that_is_not_declared_as_json_is_415_and_changes_nothing(
         ("POST", "/universes"),
         ("POST", "/mcp"),
     ):
-        told = error(rest.request(method, address, content=TICK, headers=headers), 415, "unsupported_media_type")
-        assert told["hint"] == "Send Content-Type: application/json."
-    assert version_of(rest, universe) == 0
+        reply = get_error(rest.request(method, address, content=TICK, headers=headers), 415, "unsupported_media_type")
+        assert reply["hint"] == "Send Content-Type: application/json."
+    assert read_version(rest, universe) == 0
 
 
 @pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
@@ -160,9 +160,9 @@ def test_a_change_without_a_body_needs_no_type(rest: httpx.Client, universe: str
 
 def test_forms_files_and_compressed_bodies_are_415(rest: httpx.Client, universe: str) -> None:
     address = f"/universes/{universe}/commands"
-    error(rest.post(address, data={"type": "tick"}), 415, "unsupported_media_type")
-    error(rest.post(address, files={"command": TICK}), 415, "unsupported_media_type")
-    error(post(rest, universe, b"\x1f\x8b\x08\x00", **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type")
+    get_error(rest.post(address, data={"type": "tick"}), 415, "unsupported_media_type")
+    get_error(rest.post(address, files={"command": TICK}), 415, "unsupported_media_type")
+    get_error(post(rest, universe, b"\x1f\x8b\x08\x00", **{"Content-Encoding": "gzip"}), 415, "unsupported_media_type")
 
 
 def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: httpx.Client, universe: str) -> None:
@@ -175,8 +175,8 @@ def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: 
     assert rest.post(address, json={"type": "replaceSnapshot", "snapshot": snapshot}).status_code == 200
     for child, target in (("0", "99999"), ("99999", "99998")):
         move = {"type": "moveToGroup", "childId": child, "childType": "group", "targetGroupId": target}
-        told = error(rest.post(address, json=move), 422, "hierarchy_refused")
-        assert told["event"]["type"] == "moveToGroupFailed"
+        reply = get_error(rest.post(address, json=move), 422, "hierarchy_refused")
+        assert reply["event"]["type"] == "moveToGroupFailed"
     out = {"type": "moveToGroup", "childId": "500", "childType": "group", "targetGroupId": None}
     assert rest.post(address, json=out).json()["events"] == [
         {"type": "movedToGroup", "childId": "500", "targetGroupId": None}
@@ -186,7 +186,7 @@ def test_a_hundred_thousand_nested_groups_are_taken_and_walked_to_the_end(rest: 
 
 
 @pytest.mark.parametrize("dt", [1e308, 2**63])
-def test_time_never_leaves_what_json_can_express(rest: httpx.Client, universe: str, dt: float) -> None:
+def test_time_stays_within_the_numbers_of_json(rest: httpx.Client, universe: str, dt: float) -> None:
     for _ in range(3):
         answer = rest.post(f"/universes/{universe}/commands", json={"type": "tick", "dt": dt})
         assert answer.status_code in (200, 400, 422), answer.text

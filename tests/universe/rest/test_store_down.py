@@ -1,4 +1,4 @@
-"""The database goes away under a server and comes back: 503 meanwhile, and nothing lost."""
+"""The database is lost and comes back: 503 meanwhile, and no change is lost."""
 
 import sqlite3
 from collections.abc import Generator
@@ -10,13 +10,13 @@ import httpx
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.rest_server import error, made, sent, served, state_of
+from tests.universe.rest.rest_server import create_universe, get_error, read_state, run_server, send_command
 from universe.store import sqlite as sqlite_module
 from uraniborg.kernel.sqlite import connect
 
 
 @pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+def short_timeouts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
 
 
@@ -31,11 +31,11 @@ def taken(folder: Path) -> Generator[None]:
         holder.close()
 
 
-@pytest.mark.usefixtures("impatient")
+@pytest.mark.usefixtures("short_timeouts")
 def test_while_the_database_is_away_changes_are_503_and_afterwards_they_work(tmp_path: Path) -> None:
-    with served(tmp_path) as rest:
-        universe = made(rest, id="u")
-        sent(rest, universe, add_star("before"))
+    with run_server(tmp_path) as rest:
+        universe = create_universe(rest, id="u")
+        send_command(rest, universe, add_star("before"))
         with taken(tmp_path):
             for answer in (
                 rest.get("/health"),
@@ -47,22 +47,22 @@ def test_while_the_database_is_away_changes_are_503_and_afterwards_they_work(tmp
                 rest.post("/universes", json={"name": "x"}),
                 rest.delete("/universes/u"),
             ):
-                told = error(answer, 503, "store_unavailable")
-                assert str(tmp_path) not in str(told)
-            assert list(state_of(rest, "u")["stars"]) == ["before"]
+                reply = get_error(answer, 503, "store_unavailable")
+                assert str(tmp_path) not in str(reply)
+            assert list(read_state(rest, "u")["stars"]) == ["before"]
         assert rest.get("/health").status_code == 200
-        assert sent(rest, universe, add_star("after"))["version"] == 2
-        assert list(state_of(rest, "u")["stars"]) == ["before", "after"]
+        assert send_command(rest, universe, add_star("after"))["version"] == 2
+        assert list(read_state(rest, "u")["stars"]) == ["before", "after"]
 
 
 def test_a_damaged_entry_is_named_and_the_rest_can_be_read_and_branched(tmp_path: Path) -> None:
-    with served(tmp_path) as rest:
-        made(rest, id="u")
-        sent(rest, "u", [add_star(f"s{n}") for n in range(1, 6)])
+    with run_server(tmp_path) as rest:
+        create_universe(rest, id="u")
+        send_command(rest, "u", [add_star(f"s{n}") for n in range(1, 6)])
     with sqlite3.connect(tmp_path / "universes.db") as connection:
         connection.execute("UPDATE log SET events = ? WHERE version = 3", (b'[{"type":"starAdded","id":"s4"}]',))
     connection.close()
-    with served(tmp_path) as rest:
+    with run_server(tmp_path) as rest:
         for answer in (
             rest.get("/universes/u"),
             rest.post("/universes/u/commands", json={"type": "tick"}),
@@ -70,8 +70,8 @@ def test_a_damaged_entry_is_named_and_the_rest_can_be_read_and_branched(tmp_path
             rest.get("/universes/u/events"),
             rest.get("/universes/u", params={"version": 4}),
         ):
-            told = error(answer, 503, "log_damaged")
-            assert (told["sequence"], told["universeId"]) == (3, "u")
+            reply = get_error(answer, 503, "log_damaged")
+            assert (reply["sequence"], reply["universeId"]) == (3, "u")
         assert list(rest.get("/universes/u", params={"version": 2}).json()["state"]["stars"]) == ["s1", "s2"]
         branch: httpx.Response = rest.post("/universes/u/branch", json={"version": 2})
         assert branch.status_code == 201

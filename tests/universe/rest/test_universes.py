@@ -1,4 +1,4 @@
-"""Making, listing, reading, replacing and deleting universes over HTTP."""
+"""Creating, listing, reading, replacing and deleting universes over HTTP."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,15 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
-from tests.universe.rest.rest_server import SEEN_AS, error, made, sent, served, state_of, version_of
+from tests.universe.rest.rest_server import (
+    SEEN_AS,
+    create_universe,
+    get_error,
+    read_state,
+    read_version,
+    run_server,
+    send_command,
+)
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}Z")
 STATE: dict[str, Any] = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3.5}
@@ -21,33 +29,33 @@ TICK = {"type": "tick"}
 def test_health_reports_that_all_is_well_and_since_when(rest: httpx.Client) -> None:
     answer = rest.get("/health")
     assert answer.status_code == 200
-    said = answer.json()
-    assert said["ok"] is True
-    assert isinstance(said["uptime"], int)
-    assert said["uptime"] >= 0
+    printed = answer.json()
+    assert printed["ok"] is True
+    assert isinstance(printed["uptime"], int)
+    assert printed["uptime"] >= 0
 
 
 class TestMaking:
     def test_a_new_universe_is_empty_and_has_an_address_an_id_a_tag_and_times(self, rest: httpx.Client) -> None:
         answer = rest.post("/universes", json={"name": "  Hven "})
         assert answer.status_code == 201
-        said = answer.json()
-        assert said.keys() == {"id", "name", "state", "version", "createdAt", "updatedAt"}
-        assert (said["name"], said["version"], said["state"]) == ("Hven", 0, EMPTY_STATE)
-        assert said["createdAt"] == said["updatedAt"]
-        assert TIME.fullmatch(said["createdAt"])
+        printed = answer.json()
+        assert printed.keys() == {"id", "name", "state", "version", "createdAt", "updatedAt"}
+        assert (printed["name"], printed["version"], printed["state"]) == ("Hven", 0, EMPTY_STATE)
+        assert printed["createdAt"] == printed["updatedAt"]
+        assert TIME.fullmatch(printed["createdAt"])
         assert answer.headers["ETag"] == rest.get(answer.headers["Location"]).headers["ETag"]
         assert answer.headers["Content-Type"] == "application/json"
-        assert rest.get(answer.headers["Location"]).json() == said
+        assert rest.get(answer.headers["Location"]).json() == printed
 
     def test_a_universe_made_with_a_state_has_it_and_begins_at_version_one(self, rest: httpx.Client) -> None:
-        said = rest.post("/universes", json={"name": "x", "state": STATE}).json()
-        assert (said["version"], said["state"]) == (1, {**EMPTY_STATE, **STATE})
+        printed = rest.post("/universes", json={"name": "x", "state": STATE}).json()
+        assert (printed["version"], printed["state"]) == (1, {**EMPTY_STATE, **STATE})
 
     def test_an_id_may_be_chosen_once(self, rest: httpx.Client) -> None:
-        assert made(rest, id="chosen") == "chosen"
-        told = error(rest.post("/universes", json={"name": "x", "id": "chosen"}), 409, "conflict")
-        assert told["universeId"] == "chosen"
+        assert create_universe(rest, id="chosen") == "chosen"
+        reply = get_error(rest.post("/universes", json={"name": "x", "id": "chosen"}), 409, "conflict")
+        assert reply["universeId"] == "chosen"
 
     def test_a_universe_begins_as_a_real_system_or_grows_from_a_seed(self, rest: httpx.Client) -> None:
         system = rest.post("/universes", json={"name": "x", "from": "trappist-1"}).json()
@@ -78,35 +86,35 @@ class TestMaking:
             ({"name": "x", "from": "seed:classic"}, "from"),
         ],
     )
-    def test_what_cannot_be_made_is_refused_with_the_field_that_is_wrong(
+    def test_an_invalid_creation_is_refused_with_the_wrong_field(
         self, rest: httpx.Client, body: dict[str, Any], argument: str
     ) -> None:
-        told = error(rest.post("/universes", json=body), 400, "malformed_request")
-        assert told["argument"] == argument
-        assert "x" * 300 not in told["message"]
+        reply = get_error(rest.post("/universes", json=body), 400, "malformed_request")
+        assert reply["argument"] == argument
+        assert "x" * 300 not in reply["message"]
 
     @pytest.mark.parametrize("state", [[], "x", 5, {"planets": {}}, {"time": "now"}, {"stars": {"a": {"id": "a"}}}])
-    def test_what_is_not_a_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
-        error(rest.post("/universes", json={"name": "x", "state": state}), 400, "malformed_state")
-        error(rest.put(f"/universes/{universe}", json={"state": state}), 400, "malformed_state")
-        assert version_of(rest, universe) == 0
+    def test_an_invalid_state_is_refused(self, rest: httpx.Client, universe: str, state: Any) -> None:
+        get_error(rest.post("/universes", json={"name": "x", "state": state}), 400, "malformed_state")
+        get_error(rest.put(f"/universes/{universe}", json={"state": state}), 400, "malformed_state")
+        assert read_version(rest, universe) == 0
 
     def test_a_state_in_which_a_body_is_its_own_ancestor_is_refused(self, rest: httpx.Client) -> None:
         stars = {"a": a_body("a", "b"), "b": a_body("b", "a")}
-        error(rest.post("/universes", json={"name": "x", "state": {"stars": stars}}), 400, "malformed_state")
+        get_error(rest.post("/universes", json={"name": "x", "state": {"stars": stars}}), 400, "malformed_state")
 
     @pytest.mark.parametrize("body", [[], "x", None, 5, [{"name": "x"}]])
     def test_a_body_that_is_not_an_object_is_refused(self, rest: httpx.Client, universe: str, body: Any) -> None:
-        error(rest.post("/universes", json=body), 400, "malformed_request")
-        error(rest.put(f"/universes/{universe}", json=body), 400, "malformed_request")
+        get_error(rest.post("/universes", json=body), 400, "malformed_request")
+        get_error(rest.put(f"/universes/{universe}", json=body), 400, "malformed_request")
 
     def test_a_null_is_not_a_state(self, rest: httpx.Client) -> None:
-        error(rest.post("/universes", json={"name": "x", "state": None}), 400)
+        get_error(rest.post("/universes", json={"name": "x", "state": None}), 400)
 
     def test_a_system_there_is_not_is_refused_by_the_name_of_the_field(self, rest: httpx.Client) -> None:
-        told = error(rest.post("/universes", json={"name": "x", "from": "vulcan"}), 404)
-        assert "trappist-1" in told["hint"]
-        assert told["argument"] == "from"
+        reply = get_error(rest.post("/universes", json={"name": "x", "from": "vulcan"}), 404)
+        assert "trappist-1" in reply["hint"]
+        assert reply["argument"] == "from"
 
 
 ODD = ["__proto__", "constructor", "é", "🪐", "a b", "a?b", "a#b", "50%", "a%2Fb", "+", "x" * 200, "~", "'\"<>"]
@@ -129,11 +137,11 @@ class TestOddIds:
         branch = rest.post(f"{address}/branch", json={})
         assert branch.status_code == 201
         assert rest.delete(address).status_code == 204
-        assert error(rest.get(address), 404, "universe_not_found")["universeId"] == odd[:100]
+        assert get_error(rest.get(address), 404, "universe_not_found")["universeId"] == odd[:100]
 
     @pytest.mark.parametrize("odd", [".", ".."])
     def test_an_id_that_no_address_can_hold_is_refused(self, rest: httpx.Client, odd: str) -> None:
-        assert error(rest.post("/universes", json={"name": "x", "id": odd}), 400)["argument"] == "id"
+        assert get_error(rest.post("/universes", json={"name": "x", "id": odd}), 400)["argument"] == "id"
 
     @pytest.mark.parametrize("odd", ["unknown", "🪐🪐", "__proto__x", "' OR 1=1 --", "%00", "a\\b"])
     def test_an_unknown_universe_is_named(self, rest: httpx.Client, odd: str) -> None:
@@ -152,29 +160,29 @@ class TestOddIds:
             rest.get(f"{address}/positions"),
             rest.get(f"{address}/events"),
         ):
-            told = error(answer, 404, "universe_not_found")
-            assert told["universeId"] == odd
-            assert odd in told["message"]
+            reply = get_error(answer, 404, "universe_not_found")
+            assert reply["universeId"] == odd
+            assert odd in reply["message"]
 
     def test_an_id_of_ten_kilobytes_is_refused_without_being_repeated(self, rest: httpx.Client) -> None:
-        told = error(rest.get(f"/universes/{'x' * 10_000}"), 400, "malformed_request")
-        assert len(str(told)) < 1_000
+        reply = get_error(rest.get(f"/universes/{'x' * 10_000}"), 400, "malformed_request")
+        assert len(str(reply)) < 1_000
 
     @pytest.mark.parametrize("path", ["/universes/a%2Fb", "/universes/a/b", "/universes/a/b/commands"])
     def test_a_slash_in_an_id_is_not_an_address(self, rest: httpx.Client, path: str) -> None:
-        error(rest.get(path), 404, "no_such_address")
+        get_error(rest.get(path), 404, "no_such_address")
 
     def test_an_id_may_be_neither_utf_8_nor_anything_and_is_not_found(self, rest: httpx.Client) -> None:
-        assert error(rest.get("/universes/%ff%fe"), 404)["code"] == "universe_not_found"
+        assert get_error(rest.get("/universes/%ff%fe"), 404)["code"] == "universe_not_found"
 
 
 class TestReading:
-    def test_a_record_is_read_as_it_is_or_as_it_was(self, rest: httpx.Client, universe: str) -> None:
-        states = [state_of(rest, universe)]
+    def test_a_record_is_read_now_or_at_a_version(self, rest: httpx.Client, universe: str) -> None:
+        states = [read_state(rest, universe)]
         tags: set[str] = set()
         for number in range(3):
-            sent(rest, universe, add_star(f"s{number}"))
-            states.append(state_of(rest, universe))
+            send_command(rest, universe, add_star(f"s{number}"))
+            states.append(read_state(rest, universe))
         for version, state in enumerate(states):
             answer = rest.get(f"/universes/{universe}", params={"version": version})
             assert (answer.json()["version"], answer.json()["state"]) == (version, state)
@@ -184,30 +192,30 @@ class TestReading:
     def test_a_version_there_is_not_is_not_found_and_reports_which_there_are(
         self, rest: httpx.Client, universe: str
     ) -> None:
-        sent(rest, universe, TICK)
-        told = error(rest.get(f"/universes/{universe}", params={"version": 2}), 404, "version_not_found")
-        assert told["universeId"] == universe
-        assert "1" in told["hint"]
+        send_command(rest, universe, TICK)
+        reply = get_error(rest.get(f"/universes/{universe}", params={"version": 2}), 404, "version_not_found")
+        assert reply["universeId"] == universe
+        assert "1" in reply["hint"]
 
     @pytest.mark.parametrize("version", ["-1", "x", "1.5", "1e3", str(2**53 + 1), "9" * 400, ""])
     def test_a_version_that_is_invalid_is_refused(self, rest: httpx.Client, universe: str, version: str) -> None:
         for path in ("", "/positions"):
             answer = rest.get(f"/universes/{universe}{path}", params={"version": version})
-            assert error(answer, 400)["argument"] == "version"
+            assert get_error(answer, 400)["argument"] == "version"
 
-    def test_what_has_not_changed_is_not_sent_again(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, TICK)
+    def test_an_unchanged_universe_is_not_sent_again(self, rest: httpx.Client, universe: str) -> None:
+        send_command(rest, universe, TICK)
         tag = rest.get(f"/universes/{universe}").headers["ETag"]
         for header in (tag, f"W/{tag}", f'"x", {tag}'):
             again = rest.get(f"/universes/{universe}", headers={"If-None-Match": header})
             assert (again.status_code, again.content, again.headers["ETag"]) == (304, b"", tag)
-        sent(rest, universe, TICK)
+        send_command(rest, universe, TICK)
         fresh = rest.get(f"/universes/{universe}", headers={"If-None-Match": tag})
         assert (fresh.status_code, fresh.json()["version"]) == (200, 2)
 
     @pytest.mark.parametrize("header", ['"11"', "1", '"01"', "", '"x"'])
-    def test_another_tag_is_no_reason_to_send_nothing(self, rest: httpx.Client, universe: str, header: str) -> None:
-        sent(rest, universe, TICK)
+    def test_a_different_etag_gets_the_whole_response(self, rest: httpx.Client, universe: str, header: str) -> None:
+        send_command(rest, universe, TICK)
         assert rest.get(f"/universes/{universe}", headers={"If-None-Match": header}).status_code == 200
 
     def test_any_tag_will_do_for_a_star(self, rest: httpx.Client, universe: str) -> None:
@@ -222,47 +230,47 @@ class TestReading:
 
 class TestReplacing:
     def test_a_state_put_in_place_replaces_all_of_it_and_its_time(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, [add_star("old"), {"type": "tick", "dt": 9}])
+        send_command(rest, universe, [add_star("old"), {"type": "tick", "dt": 9}])
         answer = rest.put(f"/universes/{universe}", json={"state": STATE, "name": "New"})
         assert answer.status_code == 200
-        said = answer.json()
-        assert (said["name"], said["version"], said["state"]) == ("New", 3, {**EMPTY_STATE, **STATE})
+        printed = answer.json()
+        assert (printed["name"], printed["version"], printed["state"]) == ("New", 3, {**EMPTY_STATE, **STATE})
         present = rest.get(f"/universes/{universe}")
-        assert (present.json(), present.headers["ETag"]) == (said, answer.headers["ETag"])
+        assert (present.json(), present.headers["ETag"]) == (printed, answer.headers["ETag"])
         assert rest.get(f"/universes/{universe}", params={"version": 2}).json()["state"]["time"] == 9
 
     def test_a_name_alone_leaves_state_and_version(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, add_star("sun"))
+        send_command(rest, universe, add_star("sun"))
         before = rest.get(f"/universes/{universe}").json()
         after = rest.put(f"/universes/{universe}", json={"name": "New"}).json()
         assert after == {**before, "name": "New", "updatedAt": after["updatedAt"]}
 
     def test_nothing_to_replace_changes_nothing(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, add_star("sun"))
+        send_command(rest, universe, add_star("sun"))
         before = rest.get(f"/universes/{universe}").json()
         after = rest.put(f"/universes/{universe}", json={}).json()
         assert {**after, "updatedAt": ""} == {**before, "updatedAt": ""}
 
-    def test_a_put_that_is_refused_leaves_everything_as_it_was(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, add_star("sun"))
+    def test_a_refused_put_changes_nothing(self, rest: httpx.Client, universe: str) -> None:
+        send_command(rest, universe, add_star("sun"))
         before = rest.get(f"/universes/{universe}").json()
-        assert error(rest.put(f"/universes/{universe}", json={"state": {}, "name": ""}), 400)["argument"] == "name"
+        assert get_error(rest.put(f"/universes/{universe}", json={"state": {}, "name": ""}), 400)["argument"] == "name"
         assert rest.get(f"/universes/{universe}").json() == before
 
     def test_a_put_that_is_refused_for_its_state_renames_nothing(self, rest: httpx.Client, universe: str) -> None:
-        error(rest.put(f"/universes/{universe}", json={"state": [], "name": "New"}), 400)
+        get_error(rest.put(f"/universes/{universe}", json={"state": [], "name": "New"}), 400)
         assert rest.get(f"/universes/{universe}").json()["name"] == "Hven"
 
     def test_a_null_does_not_empty_a_universe(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, add_star("sun"))
-        error(rest.put(f"/universes/{universe}", json={"state": None}), 400)
-        assert "sun" in state_of(rest, universe)["stars"]
+        send_command(rest, universe, add_star("sun"))
+        get_error(rest.put(f"/universes/{universe}", json={"state": None}), 400)
+        assert "sun" in read_state(rest, universe)["stars"]
 
     def test_a_state_is_put_only_over_the_version_that_was_seen(self, rest: httpx.Client, universe: str) -> None:
-        sent(rest, universe, TICK)
+        send_command(rest, universe, TICK)
         for how in SEEN_AS:
-            told = error(rest.put(f"/universes/{universe}", json={"state": {}}, **how), 409, "version_conflict")
-            assert (told["universeId"], told["version"], told["expectedVersion"]) == (universe, 1, 0)
+            reply = get_error(rest.put(f"/universes/{universe}", json={"state": {}}, **how), 409, "version_conflict")
+            assert (reply["universeId"], reply["version"], reply["expectedVersion"]) == (universe, 1, 0)
         for version, tag in enumerate(('"1"', 'W/"2"', "*", "4"), 1):
             answer = rest.put(f"/universes/{universe}", json={"state": STATE}, headers={"If-Match": tag})
             assert answer.status_code == 200, answer.text
@@ -277,48 +285,48 @@ class TestReplacing:
             tag = rest.request(method, address + path, json=TICK).headers["ETag"]
             answer = rest.put(address, json={"name": "New"}, headers={"If-Match": tag})
             assert answer.status_code == 200, answer.text
-        error(rest.put(address, json={"state": {}}, headers={"If-Match": old}), 409, "version_conflict")
+        get_error(rest.put(address, json={"state": {}}, headers={"If-Match": old}), 409, "version_conflict")
 
     def test_a_name_too_is_put_only_over_the_version_that_was_seen(self, rest: httpx.Client, universe: str) -> None:
-        error(rest.put(f"/universes/{universe}", json={"name": "New"}, headers={"If-Match": '"7"'}), 409)
+        get_error(rest.put(f"/universes/{universe}", json={"name": "New"}, headers={"If-Match": '"7"'}), 409)
         assert rest.get(f"/universes/{universe}").json()["name"] == "Hven"
 
     @pytest.mark.parametrize("tag", ['"x"', '"-1"', '"1.0"', '"' + "9" * 17 + '"', "½", ""])
     def test_a_tag_that_is_invalid_is_refused(self, rest: httpx.Client, universe: str, tag: str) -> None:
         headers = httpx.Headers([(b"If-Match", tag.encode())])
         answer = rest.put(f"/universes/{universe}", json={"state": {}}, headers=headers)
-        assert error(answer, 400)["argument"] == "If-Match"
-        assert version_of(rest, universe) == 0
+        assert get_error(answer, 400)["argument"] == "If-Match"
+        assert read_version(rest, universe) == 0
 
 
 def test_a_deleted_universe_is_gone_and_not_listed(rest: httpx.Client, universe: str) -> None:
     answer = rest.delete(f"/universes/{universe}")
     assert (answer.status_code, answer.content) == (204, b"")
-    assert error(rest.delete(f"/universes/{universe}"), 404)["universeId"] == universe
+    assert get_error(rest.delete(f"/universes/{universe}"), 404)["universeId"] == universe
     assert universe not in [one["id"] for one in rest.get("/universes").json()["universes"]]
 
 
 class TestListing:
     def test_the_list_is_light_and_the_newest_come_first(self, tmp_path: Path) -> None:
-        with served(tmp_path) as client:
+        with run_server(tmp_path) as client:
             assert client.get("/universes").json() == {"universes": [], "next": None}
-            ids = [made(client, state=STATE) for _ in range(5)]
-            said = client.get("/universes").json()
-            assert [one["id"] for one in said["universes"]] == ids[::-1]
-            assert said["next"] is None
-            for one in said["universes"]:
+            ids = [create_universe(client, state=STATE) for _ in range(5)]
+            printed = client.get("/universes").json()
+            assert [one["id"] for one in printed["universes"]] == ids[::-1]
+            assert printed["next"] is None
+            for one in printed["universes"]:
                 assert one.keys() == {"id", "name", "version", "createdAt", "updatedAt"}
 
     def test_pages_miss_none_and_repeat_none_while_universes_come_and_go(self, tmp_path: Path) -> None:
-        with served(tmp_path) as client:
-            ids = [made(client, id=f"old~{n:02}") for n in range(11)]
+        with run_server(tmp_path) as client:
+            ids = [create_universe(client, id=f"old~{n:02}") for n in range(11)]
             seen: list[str] = []
             cursor: dict[str, str] = {}
             while True:
                 page = client.get("/universes", params={"limit": 3, **cursor}).json()
                 assert len(page["universes"]) <= 3
                 seen += [one["id"] for one in page["universes"]]
-                made(client)
+                create_universe(client)
                 client.delete(f"/universes/{seen[0]}")
                 if page["next"] is None:
                     break
@@ -327,19 +335,19 @@ class TestListing:
 
     @pytest.mark.parametrize("limit", ["0", "1001", "-1", "x", ""])
     def test_a_page_of_an_impossible_length_is_refused(self, rest: httpx.Client, limit: str) -> None:
-        assert error(rest.get("/universes", params={"limit": limit}), 400)["argument"] == "limit"
+        assert get_error(rest.get("/universes", params={"limit": limit}), 400)["argument"] == "limit"
 
     @pytest.mark.parametrize("cursor", ["x", "", "x" * 501])
-    def test_what_is_not_a_cursor_is_refused(self, rest: httpx.Client, cursor: str) -> None:
-        assert error(rest.get("/universes", params={"cursor": cursor}), 400)["argument"] == "cursor"
+    def test_an_invalid_cursor_is_refused(self, rest: httpx.Client, cursor: str) -> None:
+        assert get_error(rest.get("/universes", params={"cursor": cursor}), 400)["argument"] == "cursor"
 
     @pytest.mark.parametrize("cursor", ["~", "a~b", "~~~", "\x00~\x00", "zz~'; DROP TABLE universes"])
     def test_a_made_up_cursor_does_no_harm(self, rest: httpx.Client, cursor: str) -> None:
         assert rest.get("/universes", params={"cursor": cursor}).status_code == 200
 
     def test_all_universes_made_at_once_are_listed(self, tmp_path: Path) -> None:
-        with served(tmp_path) as client:
-            ids = {made(client) for _ in range(30)}
+        with run_server(tmp_path) as client:
+            ids = {create_universe(client) for _ in range(30)}
             found: list[str] = []
             cursor: dict[str, str] = {}
             while True:

@@ -1,4 +1,4 @@
-"""Services to try: over a store that can be troubled, and over a file."""
+"""Services over a store with controlled failures, and over a file."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-async def lasting(file: Path) -> AsyncIterator[UniverseService]:
+async def file_service(file: Path) -> AsyncIterator[UniverseService]:
     """A service over a file, with an empty universe `u`."""
     async with UniverseService(SqliteStore(file)).running() as running:
         await running.create("Hven", universe_id="u")

@@ -19,21 +19,23 @@ SOON_S: Final = 20
 Value = TypeVar("Value")
 
 
-async def soon(awaited: Awaitable[Value]) -> Value:
+async def wait_briefly(awaited: Awaitable[Value]) -> Value:
     async with asyncio.timeout(SOON_S):
         return await awaited
 
 
-async def together(asked: Sequence[Awaitable[ChangeResult]]) -> tuple[list[ChangeResult], list[UraniborgError]]:
+async def gather_results(
+    requests: Sequence[Awaitable[ChangeResult]],
+) -> tuple[list[ChangeResult], list[UraniborgError]]:
     """What became of requests made at once: the results, and the errors of ours."""
-    outcomes = await soon(asyncio.gather(*asked, return_exceptions=True))
+    outcomes = await wait_briefly(asyncio.gather(*requests, return_exceptions=True))
     results = [one for one in outcomes if isinstance(one, ChangeResult)]
     errors = [one for one in outcomes if isinstance(one, UraniborgError)]
     assert len(results) + len(errors) == len(outcomes), outcomes
     return results, errors
 
 
-async def state_of(service: UniverseService, universe_id: str = "u", version: int | None = None) -> dict[str, Any]:
+async def read_state(service: UniverseService, universe_id: str = "u", version: int | None = None) -> dict[str, Any]:
     """The state as it is served, which is the same in both of its forms."""
     seen = await service.view(universe_id, version)
     served = orjson.loads(seen.replica.mirror.to_json())
@@ -41,47 +43,47 @@ async def state_of(service: UniverseService, universe_id: str = "u", version: in
     return served
 
 
-async def version_of(service: UniverseService, universe_id: str = "u") -> int:
+async def read_version(service: UniverseService, universe_id: str = "u") -> int:
     return (await service.view(universe_id)).version
 
 
-async def log_of(service: UniverseService, universe_id: str = "u") -> list[Entry]:
+async def read_log(service: UniverseService, universe_id: str = "u") -> list[Entry]:
     """The whole log, which has no gap."""
-    entries = await service.store.entries(universe_id, after=0, limit=100_000)
+    entries = await service.store.read_entries(universe_id, after=0, limit=100_000)
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))
     return entries
 
 
-async def commands_of(service: UniverseService, universe_id: str = "u") -> list[dict[str, Any]]:
-    return [orjson.loads(entry.body) for entry in await log_of(service, universe_id)]
+async def list_commands(service: UniverseService, universe_id: str = "u") -> list[dict[str, Any]]:
+    return [orjson.loads(entry.body) for entry in await read_log(service, universe_id)]
 
 
-async def assert_whole(service: UniverseService, universe_id: str = "u") -> None:
+async def assert_log_intact(service: UniverseService, universe_id: str = "u") -> None:
     """The log is undamaged and leads to what is served."""
     verdict = await verify_log(service.store, universe_id)
     assert verdict.is_intact, verdict.problems
-    assert verdict.entries == await version_of(service, universe_id)
+    assert verdict.entries == await read_version(service, universe_id)
 
 
-def frames_in(feed: Feed, since: int = 0) -> bytes:
+def read_frames(feed: Feed, since: int = 0) -> bytes:
     """All that whoever listens since a version has been told, as it goes over the wire."""
-    told = b""
+    reply = b""
     while feed.version > since:
-        found = feed.frames_after(since)
+        found = feed.get_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version
-        told, since = told + frames, upto
-    return told
+        reply, since = reply + frames, upto
+    return reply
 
 
-def versions_in(feed: Feed, since: int = 0) -> list[int]:
+def list_versions(feed: Feed, since: int = 0) -> list[int]:
     """The versions that whoever listens since a version has been told of."""
-    lines = frames_in(feed, since).split(b"\n")
+    lines = read_frames(feed, since).split(b"\n")
     return [int(line.removeprefix(b"id: ")) for line in lines if line.startswith(b"id: ")]
 
 
-async def until_told(feed: Feed, version: int) -> None:
+async def wait_for_version(feed: Feed, version: int) -> None:
     async with asyncio.timeout(SOON_S):
         while feed.version < version:
             await feed.wait()

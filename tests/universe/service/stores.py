@@ -1,4 +1,4 @@
-"""A store in memory that, when told to, waits before it writes, does not write, or writes and says it has not."""
+"""A store in memory that delays or fails writes on request."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
@@ -68,10 +68,10 @@ class TroubledStore(MemoryStore):
         if self._trouble is not None:
             raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
 
-    async def entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
+    async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         if happens := self.before_reading:
             self.before_reading = None
             await happens()
-        found = await super().entries(universe_id, after=after, limit=limit, upto=upto)
+        found = await super().read_entries(universe_id, after=after, limit=limit, upto=upto)
         self.entries_read += len(found)
         return found

@@ -1,4 +1,4 @@
-"""What the service holds in memory is bounded, by the numbers that are stated."""
+"""Limits of the memory that the service uses."""
 
 # pyright: reportPrivateUsage=false
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.universe.service.service_checks import soon
+from tests.universe.service.service_checks import wait_briefly
 from tests.universe.service.stores import TroubledStore
 from tests.universe.store.sample_logs import entry
 from universe.errors import TooBusy
@@ -35,14 +35,14 @@ async def test_ten_thousand_changes_wait_and_one_more_is_refused_while_two_hundr
 ) -> None:
     async with store.holding("u") as held:
         first = asyncio.create_task(service.send("u", TICK))
-        await soon(held.reached.wait())
+        await wait_briefly(held.reached.wait())
         waiting = [asyncio.create_task(service.send("u", TICK)) for _ in range(10_000)]
         while len(service._cache.cached["u"]._jobs) < 10_000:  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(0)
         with pytest.raises(TooBusy, match="10,000 changes of this universe are waiting"):
-            await soon(service.send("u", TICK))
+            await wait_briefly(service.send("u", TICK))
         before = store.appends
-    results = await soon(asyncio.gather(first, *waiting))
+    results = await wait_briefly(asyncio.gather(first, *waiting))
     assert sorted(result.version for result in results) == list(range(1, 10_002))
     assert store.appends - before == 40, "10,000 in groups of 256"
 
@@ -54,21 +54,21 @@ def entry_of(version: int, size: int) -> Entry:
 def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 0) for version in range(1, 2_001)])
-    assert feed.frames_after(2_000 - 1_025) is None
-    found = feed.frames_after(2_000 - 1_024)
+    assert feed.get_frames_after(2_000 - 1_025) is None
+    found = feed.get_frames_after(2_000 - 1_024)
     assert found is not None
     frames, upto = found
     assert upto == 2_000 - 1_024 + 64
     assert frames.count(b"\nevent: command\n") == 64
 
 
-def test_a_feed_has_no_more_than_eight_megabytes_at_hand_and_gives_little_more_than_256_kilobytes_at_once() -> None:
+def test_a_feed_stores_at_most_eight_megabytes_and_returns_about_256_kilobytes_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 1024 * 1024) for version in range(1, 11)])
-    at_hand = [version for version in range(10) if feed.frames_after(version) is not None]
+    at_hand = [version for version in range(10) if feed.get_frames_after(version) is not None]
     assert at_hand == list(range(3, 10)), "eight would be more, with what is around them"
     feed.publish([entry_of(version, 100 * 1024) for version in range(11, 21)])
-    found = feed.frames_after(10)
+    found = feed.get_frames_after(10)
     assert found is not None
     assert found[1] == 13, "two would be less than 256 kB"
 
@@ -100,10 +100,10 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
 async def test_a_snapshot_is_written_after_five_hundred_changes(service: UniverseService, store: TroubledStore) -> None:
     await service.send("u", [TICK] * 499)
     await service._cache.cached["u"].wait_until_idle()
-    assert await store.snapshot_versions("u") == []
+    assert await store.list_snapshot_versions("u") == []
     await service.send("u", TICK)
     await service._cache.cached["u"].wait_until_idle()
-    assert await store.snapshot_versions("u") == [500]
+    assert await store.list_snapshot_versions("u") == [500]
 
 
 @pytest.mark.parametrize(("others", "is_written"), [(49, True), (50, False)])
@@ -122,8 +122,8 @@ async def test_a_change_is_tried_fifty_times_while_others_are_faster(
 
     monkeypatch.setattr(store, "append", late)
     if is_written:
-        assert (await soon(service.send("u", TICK))).version == 2
+        assert (await wait_briefly(service.send("u", TICK))).version == 2
     else:
         with pytest.raises(TooBusy, match="Other processes change this universe all the time"):
-            await soon(service.send("u", TICK))
+            await wait_briefly(service.send("u", TICK))
     assert tries == 50

@@ -1,4 +1,4 @@
-"""Many at once: one order for everybody, and no universe waits for another."""
+"""Concurrent changes: one order for all clients, and no universe waits for another."""
 
 import asyncio
 import threading
@@ -12,14 +12,14 @@ import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, add_star
 from tests.universe.service.service_checks import (
-    assert_whole,
-    commands_of,
-    log_of,
-    soon,
-    state_of,
-    together,
-    version_of,
-    versions_in,
+    assert_log_intact,
+    gather_results,
+    list_commands,
+    list_versions,
+    read_log,
+    read_state,
+    read_version,
+    wait_briefly,
 )
 from tests.universe.service.stores import TroubledStore
 from universe import systems
@@ -53,31 +53,31 @@ async def pair(file: Path) -> AsyncIterator[tuple[UniverseService, UniverseServi
         yield one, other
 
 
-async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(lasting: UniverseService) -> None:
-    async with lasting.keep_live("u") as live:
+async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(file_service: UniverseService) -> None:
+    async with file_service.keep_in_memory("u") as live:
         feed = live.open_feed()
-        results, errors = await together([lasting.send("u", add_star(f"s{n}")) for n in range(300)])
-        assert versions_in(feed) == list(range(1, 301))
+        results, errors = await gather_results([file_service.send("u", add_star(f"s{n}")) for n in range(300)])
+        assert list_versions(feed) == list(range(1, 301))
     assert errors == []
     assert sorted(one.version for one in results) == list(range(1, 301))
-    written = [one["id"] for one in await commands_of(lasting)]
+    written = [one["id"] for one in await list_commands(file_service)]
     assert sorted(written) == sorted(f"s{n}" for n in range(300))
-    assert (await state_of(lasting))["rootIds"] == written
-    await assert_whole(lasting)
+    assert (await read_state(file_service))["rootIds"] == written
+    await assert_log_intact(file_service)
 
 
 async def test_of_many_commands_of_two_processes_none_is_lost_and_both_agree(
     pair: tuple[UniverseService, UniverseService],
 ) -> None:
     one, other = pair
-    asked = [(one, other)[n % 2].send("u", add_star(f"s{n}")) for n in range(200)]
-    results, errors = await together(asked)
+    requests = [(one, other)[n % 2].send("u", add_star(f"s{n}")) for n in range(200)]
+    results, errors = await gather_results(requests)
     assert errors == []
     assert sorted(result.version for result in results) == list(range(1, 201))
-    assert len((await state_of(one))["stars"]) == 200
-    assert await state_of(one) == await state_of(other)
-    await assert_whole(one)
-    await assert_whole(other)
+    assert len((await read_state(one))["stars"]) == 200
+    assert await read_state(one) == await read_state(other)
+    await assert_log_intact(one)
+    await assert_log_intact(other)
 
 
 async def test_a_universe_whose_writes_hang_holds_up_no_other_and_can_be_read(
@@ -86,39 +86,39 @@ async def test_a_universe_whose_writes_hang_holds_up_no_other_and_can_be_read(
     await service.create("Other", universe_id="v")
     async with store.holding("u") as held:
         hanging = asyncio.create_task(service.send("u", add_star("sun")))
-        await soon(held.reached.wait())
+        await wait_briefly(held.reached.wait())
         for number in range(50):
-            assert (await soon(service.send("v", {"type": "tick"}))).version == number + 1
-        assert await soon(state_of(service, "u")) == EMPTY_STATE
-        assert (await soon(service.undo("v"))).version == 51
+            assert (await wait_briefly(service.send("v", {"type": "tick"}))).version == number + 1
+        assert await wait_briefly(read_state(service, "u")) == EMPTY_STATE
+        assert (await wait_briefly(service.undo("v"))).version == 51
         assert not hanging.done()
-    assert (await soon(hanging)).version == 1
+    assert (await wait_briefly(hanging)).version == 1
 
 
 @pytest.mark.parametrize("writers", [2, 50])
 async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
-    lasting: UniverseService, writers: int
+    file_service: UniverseService, writers: int
 ) -> None:
-    await lasting.send("u", {"type": "tick"})
-    asked = [lasting.send("u", add_star(f"s{n}"), expected_version=1) for n in range(writers)]
-    results, errors = await together(asked)
+    await file_service.send("u", {"type": "tick"})
+    requests = [file_service.send("u", add_star(f"s{n}"), expected_version=1) for n in range(writers)]
+    results, errors = await gather_results(requests)
     assert [one.version for one in results] == [2]
     assert {type(one) for one in errors} == {VersionConflict}
     assert {(one.ids["universeId"], one.ids["expectedVersion"], one.ids["version"]) for one in errors} == {("u", 1, 2)}
-    assert len((await state_of(lasting))["stars"]) == 1
-    await assert_whole(lasting)
+    assert len((await read_state(file_service))["stars"]) == 1
+    await assert_log_intact(file_service)
 
 
 async def test_of_writers_in_two_processes_who_expect_the_same_version_exactly_one_wins(
     pair: tuple[UniverseService, UniverseService],
 ) -> None:
     for version in range(15):
-        asked = [one.send("u", add_star(f"s{version}"), expected_version=version) for one in pair]
-        results, errors = await together(asked)
+        requests = [one.send("u", add_star(f"s{version}"), expected_version=version) for one in pair]
+        results, errors = await gather_results(requests)
         assert [one.version for one in results] == [version + 1]
         assert [type(one) for one in errors] == [VersionConflict]
-    assert [one["id"] for one in await commands_of(pair[0])] == [f"s{n}" for n in range(15)]
-    await assert_whole(pair[1])
+    assert [one["id"] for one in await list_commands(pair[0])] == [f"s{n}" for n in range(15)]
+    await assert_log_intact(pair[1])
 
 
 @pytest.mark.parametrize("expected", [0, 2, 2**53])
@@ -126,22 +126,22 @@ async def test_a_version_that_is_not_the_present_one_is_a_conflict_and_changes_n
     service: UniverseService, expected: int
 ) -> None:
     await service.send("u", {"type": "tick"})
-    asked = [
+    requests = [
         service.send("u", {"type": "tick"}, expected_version=expected),
         service.send("u", [{"type": "tick"}, {"type": "tick"}], expected_version=expected),
         service.put("u", {}, expected_version=expected),
         service.undo("u", expected_version=expected),
         service.restore("u", 0, expected_version=expected),
     ]
-    for one in asked:
+    for one in requests:
         with pytest.raises(VersionConflict) as caught:
-            await soon(one)
+            await wait_briefly(one)
         assert caught.value.ids["version"] == 1
-    assert await version_of(service) == 1
+    assert await read_version(service) == 1
 
 
 async def test_a_chain_of_expected_versions_sent_at_once_is_done_in_full(service: UniverseService) -> None:
-    results, errors = await together(
+    results, errors = await gather_results(
         [service.send("u", add_star(f"s{n}"), expected_version=n) for n in range(20)],
     )
     assert (len(results), errors) == (20, [])
@@ -152,16 +152,16 @@ async def test_who_leaves_before_the_answer_delays_no_other_caller(
 ) -> None:
     async with store.holding("u") as held:
         first = asyncio.create_task(service.send("u", add_star("a")))
-        await soon(held.reached.wait())
+        await wait_briefly(held.reached.wait())
         leaving = asyncio.create_task(service.send("u", add_star("b")))
         staying = asyncio.create_task(service.send("u", add_star("c")))
         await asyncio.sleep(0)  # they begin
         first.cancel()
         leaving.cancel()
-    assert (await soon(staying)).version <= 3
-    assert (await soon(service.send("u", add_star("d")))).version == len(await log_of(service))
-    assert "c" in (await state_of(service))["stars"]
-    await assert_whole(service)
+    assert (await wait_briefly(staying)).version <= 3
+    assert (await wait_briefly(service.send("u", add_star("d")))).version == len(await read_log(service))
+    assert "c" in (await read_state(service))["stars"]
+    await assert_log_intact(service)
 
 
 @pytest.mark.parametrize("back", ["undo", "restore"])
@@ -178,12 +178,12 @@ async def test_going_back_waits_its_turn_among_those_who_never_stop_sending(
         store.before_reading = somebody_sends
 
     store.before_reading = somebody_sends
-    result = await soon(READING[back](service))
+    result = await wait_briefly(READING[back](service))
     store.before_reading = None
     assert isinstance(result, ChangeResult)
     assert result.events[0]["type"] == "stateRestored"
-    await soon(asyncio.gather(*sending))
-    await assert_whole(service)
+    await wait_briefly(asyncio.gather(*sending))
+    await assert_log_intact(service)
 
 
 async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_done(
@@ -192,57 +192,57 @@ async def test_more_waiting_than_may_wait_is_refused_at_once_and_the_rest_is_don
     monkeypatch.setattr(live_module, "QUEUE_SIZE", 3)
     async with store.holding("u") as held:
         writing = asyncio.create_task(service.send("u", add_star("a")))
-        await soon(held.reached.wait())
+        await wait_briefly(held.reached.wait())
         waiting = [asyncio.create_task(service.send("u", add_star(f"b{n}"))) for n in range(3)]
         await asyncio.sleep(0)  # they begin
         with pytest.raises(TooBusy):
-            await soon(service.send("u", add_star("c")))
-    assert sorted(one.version for one in await soon(asyncio.gather(writing, *waiting))) == [1, 2, 3, 4]
+            await wait_briefly(service.send("u", add_star("c")))
+    assert sorted(one.version for one in await wait_briefly(asyncio.gather(writing, *waiting))) == [1, 2, 3, 4]
 
 
 async def test_more_commands_at_once_than_are_written_together_are_all_done_in_order(
     service: UniverseService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_module, "BATCH_SIZE", 7)
-    results, errors = await together([service.send("u", add_star(f"s{n}")) for n in range(50)])
+    results, errors = await gather_results([service.send("u", add_star(f"s{n}")) for n in range(50)])
     assert (errors, [one.version for one in results]) == ([], list(range(1, 51)))
-    await assert_whole(service)
+    await assert_log_intact(service)
 
 
 async def test_a_universe_deleted_while_commands_wait_answers_them_all(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         async with store.holding("u") as held:
             first = asyncio.create_task(service.send("u", add_star("a")))
-            await soon(held.reached.wait())
+            await wait_briefly(held.reached.wait())
             others = [asyncio.create_task(service.send("u", add_star(f"b{n}"))) for n in range(20)]
             await asyncio.sleep(0)  # they begin
             await service.delete("u")
-        failed = await soon(asyncio.gather(first, *others, return_exceptions=True))
+        failed = await wait_briefly(asyncio.gather(first, *others, return_exceptions=True))
         assert {type(one) for one in failed} == {UniverseNotFound}
         assert feed.is_closed
-        assert versions_in(feed) == []
+        assert list_versions(feed) == []
     with pytest.raises(UniverseNotFound):
         await service.send("u", {"type": "tick"})
 
 
 @pytest.mark.parametrize("asked", READING)
-async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, asked: str) -> None:
+async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, requests: str) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [{"type": "tick"}] * 3)
     async with UniverseService(store).running() as service:
         store.before_reading = lambda: service.delete("u")
         with pytest.raises(UniverseNotFound):
-            await soon(READING[asked](service))
+            await wait_briefly(READING[requests](service))
         assert store.before_reading is None
 
 
 @pytest.mark.parametrize("asked", READING)
 async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
-    store: TroubledStore, asked: str
+    store: TroubledStore, requests: str
 ) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
@@ -255,23 +255,23 @@ async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_da
 
         store.before_reading = made_again
         with suppress(NotFound, NothingToUndo):
-            await soon(READING[asked](service))
+            await wait_briefly(READING[requests](service))
         assert store.before_reading is None
-        await assert_whole(service)
+        await assert_log_intact(service)
 
 
-async def test_a_universe_made_again_with_the_id_of_a_deleted_one_starts_over(lasting: UniverseService) -> None:
-    await lasting.send("u", [{"type": "tick"}] * 3, key="k")
-    await lasting.delete("u")
-    await lasting.create("Again", universe_id="u")
-    assert await state_of(lasting) == EMPTY_STATE
-    assert (await lasting.send("u", add_star("sun"), key="k")).version == 1
-    async with lasting.keep_live("u") as live:
+async def test_a_universe_made_again_with_the_id_of_a_deleted_one_starts_over(file_service: UniverseService) -> None:
+    await file_service.send("u", [{"type": "tick"}] * 3, key="k")
+    await file_service.delete("u")
+    await file_service.create("Again", universe_id="u")
+    assert await read_state(file_service) == EMPTY_STATE
+    assert (await file_service.send("u", add_star("sun"), key="k")).version == 1
+    async with file_service.keep_in_memory("u") as live:
         feed = live.open_feed()
-        await lasting.send("u", {"type": "tick"})
-        assert versions_in(feed, 1) == [2]
+        await file_service.send("u", {"type": "tick"})
+        assert list_versions(feed, 1) == [2]
         assert not feed.is_closed
-    await assert_whole(lasting)
+    await assert_log_intact(file_service)
 
 
 @pytest.mark.parametrize("most", [0, 1_000])
@@ -294,7 +294,7 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
     monkeypatch.setattr(replies, "describe_citation_changes", describe_citation_changes)
     await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t")
     result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
-    written = orjson.loads(await replies.write_result(result, "events"))
+    written = orjson.loads(await replies.encode_result(result, "events"))
     assert any("trappist-1-h" in warning or "more" in warning for warning in written["warnings"])
     on_loop = [thread is threading.main_thread() for thread in threads]
     assert on_loop == [most > 0] * 2

@@ -1,4 +1,4 @@
-"""Going back and forth: every version stays as it was, and every way back is itself a change."""
+"""Undo, restore and branches: every version stays unchanged, and each restore is a change."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ import pytest
 
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_group, add_star
 from tests.universe.service.service_checks import (
-    assert_whole,
-    frames_in,
-    log_of,
-    soon,
-    state_of,
-    together,
-    version_of,
-    versions_in,
+    assert_log_intact,
+    gather_results,
+    list_versions,
+    read_frames,
+    read_log,
+    read_state,
+    read_version,
+    wait_briefly,
 )
 from universe.errors import MalformedRequest, NothingToUndo, UniverseNotFound, VersionNotFound
 from universe.service.universes import UniverseService
@@ -35,49 +35,49 @@ CHANGES: list[dict[str, Any]] = [
 
 async def recorded(service: UniverseService) -> list[dict[str, Any]]:
     """The state after each of the changes, the first before any."""
-    states = [await state_of(service)]
+    states = [await read_state(service)]
     for change in CHANGES:
         await service.send("u", change)
-        states.append(await state_of(service))
+        states.append(await read_state(service))
     return states
 
 
 async def assert_versions(service: UniverseService, states: list[dict[str, Any]]) -> None:
     for version, state in enumerate(states):
-        assert await state_of(service, version=version) == state
+        assert await read_state(service, version=version) == state
 
 
-async def test_the_state_at_every_version_is_the_one_that_was_served_then(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
-    await assert_versions(lasting, states)
+async def test_the_state_at_every_version_is_the_one_that_was_served_then(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
+    await assert_versions(file_service, states)
     assert len({orjson.dumps(state) for state in states}) == len(states)
 
 
 @pytest.mark.parametrize("version", [-1, 8, 2**62])
 async def test_a_version_there_is_not_is_named_with_those_there_are(service: UniverseService, version: int) -> None:
     await recorded(service)
-    for asked in (service.view("u", version), service.restore("u", version), service.branch("u", version=version)):
+    for requests in (service.view("u", version), service.restore("u", version), service.branch("u", version=version)):
         with pytest.raises(VersionNotFound, match=str(version)) as caught:
-            await asked
+            await requests
         assert caught.value.ids["universeId"] == "u"
         assert "7" in caught.value.hint
-    assert await version_of(service) == 7
+    assert await read_version(service) == 7
 
 
-async def test_undoing_again_and_again_leads_back_to_the_start_and_no_further(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
+async def test_undoing_again_and_again_leads_back_to_the_start_and_no_further(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
     for steps, state in enumerate(reversed(states[:-1]), 1):
-        result = await lasting.undo("u")
+        result = await file_service.undo("u")
         assert result.version == 7 + steps
         assert result.events == [{"type": "stateRestored", "reason": "undo", "toVersion": 7 - steps}]
-        assert await state_of(lasting) == result.state.to_plain() == state
+        assert await read_state(file_service) == result.state.to_plain() == state
         states.append(state)
     with pytest.raises(NothingToUndo) as caught:
-        await lasting.undo("u")
+        await file_service.undo("u")
     assert (caught.value.code, caught.value.status) == ("nothing_to_undo", 409)
-    assert await version_of(lasting) == 14
-    await assert_versions(lasting, states)
-    await assert_whole(lasting)
+    assert await read_version(file_service) == 14
+    await assert_versions(file_service, states)
+    await assert_log_intact(file_service)
 
 
 async def test_time_is_undone_too(service: UniverseService) -> None:
@@ -86,26 +86,26 @@ async def test_time_is_undone_too(service: UniverseService) -> None:
     assert (await service.undo("u")).state.time == 5
 
 
-async def test_what_was_undone_comes_back_by_restoring_its_version(service: UniverseService) -> None:
+async def test_an_undone_change_is_redone_by_restoring_its_version(service: UniverseService) -> None:
     states = await recorded(service)
     for _ in range(4):
         await service.undo("u")
     result = await service.restore("u", 7)
     assert result.events == [{"type": "stateRestored", "reason": "restore", "toVersion": 7}]
     assert result.version == 12
-    assert await state_of(service) == states[7]
-    await assert_whole(service)
+    assert await read_state(service) == states[7]
+    await assert_log_intact(service)
 
 
 async def test_undoing_after_a_restore_takes_the_restore_back(service: UniverseService) -> None:
     states = await recorded(service)
     await service.restore("u", 2)
-    assert await state_of(service) == states[2]
+    assert await read_state(service) == states[2]
     await service.undo("u")
-    assert await state_of(service) == states[7]
+    assert await read_state(service) == states[7]
     await service.undo("u")
-    assert await state_of(service) == states[6]
-    await assert_whole(service)
+    assert await read_state(service) == states[6]
+    await assert_log_intact(service)
 
 
 async def test_undoing_takes_back_the_command_sent_after_an_undo(service: UniverseService) -> None:
@@ -113,10 +113,10 @@ async def test_undoing_takes_back_the_command_sent_after_an_undo(service: Univer
     await service.undo("u")
     await service.send("u", add_star("new"))
     await service.undo("u")
-    assert await state_of(service) == states[6]
+    assert await read_state(service) == states[6]
 
 
-async def test_what_took_effect_together_is_undone_together(service: UniverseService) -> None:
+async def test_commands_of_one_list_are_undone_together(service: UniverseService) -> None:
     await service.send("u", add_star("a"))
     await service.send("u", [add_star("b"), add_star("c"), {"type": "tick"}])
     await service.send("u", [add_star("d"), {"type": "tick"}])
@@ -125,23 +125,23 @@ async def test_what_took_effect_together_is_undone_together(service: UniverseSer
     with pytest.raises(NothingToUndo):
         await service.undo("u")
     assert (await service.restore("u", 3)).state.rootIds == ("a", "b", "c")
-    await assert_whole(service)
+    await assert_log_intact(service)
 
 
-async def test_undoing_never_brings_back_what_was_undone_before(service: UniverseService) -> None:
+async def test_undoing_never_restores_an_undone_change(service: UniverseService) -> None:
     await service.send("u", add_star("a"))
     await service.undo("u")
     await service.send("u", add_star("b"))
     await service.undo("u")
     with pytest.raises(NothingToUndo):
         await service.undo("u")
-    assert await state_of(service) == EMPTY_STATE
+    assert await read_state(service) == EMPTY_STATE
 
 
 async def test_restoring_the_present_version_is_a_change_that_changes_nothing(service: UniverseService) -> None:
     states = await recorded(service)
     assert (await service.restore("u", 7)).version == 8
-    assert await state_of(service) == states[7]
+    assert await read_state(service) == states[7]
 
 
 async def test_a_new_universe_has_nothing_to_undo(service: UniverseService) -> None:
@@ -150,74 +150,76 @@ async def test_a_new_universe_has_nothing_to_undo(service: UniverseService) -> N
     assert caught.value.ids["universeId"] == "u"
 
 
-async def test_undos_sent_at_once_each_take_back_one_change(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
-    results, errors = await together([lasting.undo("u") for _ in range(3)])
+async def test_undos_sent_at_once_each_take_back_one_change(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
+    results, errors = await gather_results([file_service.undo("u") for _ in range(3)])
     assert (len(results), errors) == (3, [])
-    assert await state_of(lasting) == states[4]
-    await assert_whole(lasting)
+    assert await read_state(file_service) == states[4]
+    await assert_log_intact(file_service)
 
 
 async def test_listeners_are_notified_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
     await recorded(service)
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         await service.undo("u")
-        frame = frames_in(feed, 7)
-        assert versions_in(feed, 7) == [8]
+        frame = read_frames(feed, 7)
+        assert list_versions(feed, 7) == [8]
     assert frame.startswith(b"id: 8\nevent: restore\n")
-    said = orjson.loads(frame.split(b"data: ")[1])
-    assert said == {"version": 8, "events": [{"type": "stateRestored", "reason": "undo", "toVersion": 6}]}
+    printed = orjson.loads(frame.split(b"data: ")[1])
+    assert printed == {"version": 8, "events": [{"type": "stateRestored", "reason": "undo", "toVersion": 6}]}
 
 
-async def test_a_state_put_in_place_is_logged_with_its_time_and_can_be_undone(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
+async def test_a_state_put_in_place_is_logged_with_its_time_and_can_be_undone(file_service: UniverseService) -> None:
+    states = await recorded(file_service)
     given = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 77.5}
-    result = await lasting.put("u", given, expected_version=7)
+    result = await file_service.put("u", given, expected_version=7)
     assert (result.version, result.events) == (8, [{"type": "stateRestored", "reason": "put"}])
-    assert await state_of(lasting) == {**EMPTY_STATE, **given}
-    entry = (await log_of(lasting))[-1]
+    assert await read_state(file_service) == {**EMPTY_STATE, **given}
+    entry = (await read_log(file_service))[-1]
     assert entry.kind == "restore"
-    await lasting.send("u", {"type": "tick", "dt": 0.5})
-    assert (await state_of(lasting))["time"] == 78
-    await lasting.restore("u", 7)
-    assert await state_of(lasting) == states[7]
-    await assert_whole(lasting)
+    await file_service.send("u", {"type": "tick", "dt": 0.5})
+    assert (await read_state(file_service))["time"] == 78
+    await file_service.restore("u", 7)
+    assert await read_state(file_service) == states[7]
+    await assert_log_intact(file_service)
 
 
-async def test_a_branch_begins_as_the_universe_was_and_goes_its_own_way(lasting: UniverseService) -> None:
-    states = await recorded(lasting)
+async def test_a_branch_starts_with_the_state_of_the_universe_and_changes_independently(
+    file_service: UniverseService,
+) -> None:
+    states = await recorded(file_service)
     for version, state in enumerate(states):
-        branch = await lasting.branch("u", version=version)
+        branch = await file_service.branch("u", version=version)
         assert branch.name == f"Hven (at {version})"
-        assert await state_of(lasting, branch.id) == state
-        await lasting.send(branch.id, add_star("new"))
-        await lasting.send(branch.id, {"type": "tick", "dt": 100})
-        await assert_whole(lasting, branch.id)
-    await assert_versions(lasting, states)
-    assert await version_of(lasting) == 7
-    present = await lasting.branch("u", name="  Now ")
+        assert await read_state(file_service, branch.id) == state
+        await file_service.send(branch.id, add_star("new"))
+        await file_service.send(branch.id, {"type": "tick", "dt": 100})
+        await assert_log_intact(file_service, branch.id)
+    await assert_versions(file_service, states)
+    assert await read_version(file_service) == 7
+    present = await file_service.branch("u", name="  Now ")
     assert present.name == "Now"
-    assert await state_of(lasting, present.id) == states[7]
+    assert await read_state(file_service, present.id) == states[7]
 
 
-async def test_what_a_branch_began_with_cannot_be_undone(service: UniverseService) -> None:
+async def test_the_first_state_of_a_branch_cannot_be_undone(service: UniverseService) -> None:
     await service.send("u", add_star("sun"))
     branch = await service.branch("u")
     await service.send(branch.id, add_star("earth", "sun"))
     await service.undo(branch.id)
-    began = await state_of(service, branch.id)
+    began = await read_state(service, branch.id)
     assert list(began["stars"]) == ["sun"]
     with pytest.raises(NothingToUndo):
         await service.undo(branch.id)
-    assert await state_of(service, branch.id) == began
+    assert await read_state(service, branch.id) == began
 
 
 async def test_a_branch_outlives_the_universe_it_came_from(service: UniverseService) -> None:
     states = await recorded(service)
     branch = await service.branch("u", version=3)
     await service.delete("u")
-    assert await state_of(service, branch.id) == states[3]
+    assert await read_state(service, branch.id) == states[3]
 
 
 async def test_the_name_of_a_branch_is_never_too_long(service: UniverseService) -> None:
@@ -228,13 +230,13 @@ async def test_the_name_of_a_branch_is_never_too_long(service: UniverseService) 
 async def test_history_in_pages_is_the_whole_log(service: UniverseService) -> None:
     await recorded(service)
     await service.undo("u")
-    whole = await log_of(service)
+    whole = await read_log(service)
     for limit in (1, 3, 8, 100):
         paged = [
-            entry for after in range(0, 9, limit) for entry in await service.history("u", after=after, limit=limit)
+            entry for after in range(0, 9, limit) for entry in await service.read_history("u", after=after, limit=limit)
         ]
         assert paged == whole
-    assert await service.history("u", after=8) == []
+    assert await service.read_history("u", after=8) == []
 
 
 async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_is_not_undone_further(
@@ -243,32 +245,32 @@ async def test_the_history_of_a_universe_made_with_a_state_begins_with_it_and_is
     given = {"stars": {"x": a_body("x")}, "rootIds": ["x"], "time": 3}
     made = await service.create("Made", given)
     assert made.version == 1
-    (entry,) = await service.history(made.id)
+    (entry,) = await service.read_history(made.id)
     assert orjson.loads(entry.events) == [{"type": "stateRestored", "reason": "create"}]
-    assert await state_of(service, made.id, 0) == EMPTY_STATE
+    assert await read_state(service, made.id, 0) == EMPTY_STATE
     with pytest.raises(NothingToUndo):
         await service.undo(made.id)
     await service.restore(made.id, 0)
-    assert await state_of(service, made.id) == EMPTY_STATE
-    await assert_whole(service, made.id)
+    assert await read_state(service, made.id) == EMPTY_STATE
+    await assert_log_intact(service, made.id)
 
 
 async def test_a_rename_changes_the_name_and_the_time_and_nothing_else(service: UniverseService) -> None:
     await recorded(service)
-    before = await service.record("u")
+    before = await service.read_record("u")
     await service.rename("u", "  Stjerneborg ")
-    after = await service.record("u")
+    after = await service.read_record("u")
     assert after == before._replace(name="Stjerneborg", updated_at=after.updated_at)
     assert after.updated_at >= before.updated_at
 
 
 @pytest.mark.parametrize("name", ["", "   ", "n" * (NAME_CHARS + 1), None, 5, ["a"]])
 async def test_a_name_that_is_invalid_is_refused(service: UniverseService, name: Any) -> None:
-    for asked in (service.create(name), service.rename("u", name)):
+    for requests in (service.create(name), service.rename("u", name)):
         with pytest.raises(MalformedRequest) as caught:
-            await asked
+            await requests
         assert caught.value.ids["argument"] == "name"
-    assert (await service.record("u")).name == "Hven"
+    assert (await service.read_record("u")).name == "Hven"
 
 
 @pytest.mark.parametrize("universe_id", ["", "x" * 10_000, "a/b", "a\nb", "\x00", 5])
@@ -281,21 +283,21 @@ async def test_an_id_that_is_invalid_is_refused(service: UniverseService, univer
 @pytest.mark.parametrize(
     "universe_id", ["__proto__", "🪐", "constructor", "x" * 200, "'; DROP TABLE log; --", "%", "U"]
 )
-async def test_an_odd_id_is_an_id_like_any_other(lasting: UniverseService, universe_id: str) -> None:
-    await lasting.create("Odd", universe_id=universe_id)
-    await lasting.send(universe_id, add_star(universe_id))
-    assert list((await state_of(lasting, universe_id))["stars"]) == [universe_id]
-    assert await state_of(lasting) == EMPTY_STATE
+async def test_an_odd_id_is_an_id_like_any_other(file_service: UniverseService, universe_id: str) -> None:
+    await file_service.create("Odd", universe_id=universe_id)
+    await file_service.send(universe_id, add_star(universe_id))
+    assert list((await read_state(file_service, universe_id))["stars"]) == [universe_id]
+    assert await read_state(file_service) == EMPTY_STATE
     with pytest.raises(Conflict):
-        await lasting.create("Again", universe_id=universe_id)
-    await lasting.delete(universe_id)
+        await file_service.create("Again", universe_id=universe_id)
+    await file_service.delete(universe_id)
     with pytest.raises(UniverseNotFound):
-        await lasting.record(universe_id)
+        await file_service.read_record(universe_id)
 
 
-async def test_deleting_removes_the_log_and_what_was_stored_beside_it(service: UniverseService) -> None:
+async def test_deleting_removes_the_log_snapshots_and_keys(service: UniverseService) -> None:
     await service.send("u", {"type": "tick"}, key="k")
-    await soon(service.delete("u"))
-    assert await service.store.entries("u", after=0, limit=10) == []
-    assert await service.store.key("u", "k") is None
-    assert await service.store.snapshot_versions("u") == []
+    await wait_briefly(service.delete("u"))
+    assert await service.store.read_entries("u", after=0, limit=10) == []
+    assert await service.store.find_key_use("u", "k") is None
+    assert await service.store.list_snapshot_versions("u") == []

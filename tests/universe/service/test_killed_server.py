@@ -11,7 +11,7 @@ import httpx
 import orjson
 
 from tests.universe.domain.samples import add_star
-from tests.universe.rest.processes import SOON, Served, serving_process
+from tests.universe.rest.processes import SOON, Served, run_server_process
 from universe.store.log_verification import verify_log
 from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
@@ -64,8 +64,8 @@ class Client:
             headers={"Idempotency-Key": request.key},
         )
         assert answer.status_code == 200, answer.text
-        said = answer.json()
-        request.version, request.events = said["version"], said["events"]
+        printed = answer.json()
+        request.version, request.events = printed["version"], printed["events"]
 
 
 def kill_after(served: Served, clients: list[Client], answers: int) -> None:
@@ -104,7 +104,7 @@ async def logs(file: Path) -> dict[str, list[Entry]]:
     for universe_id in UNIVERSES:
         verdict = await verify_log(store, universe_id)
         assert verdict.is_intact, verdict.problems
-        found[universe_id] = await store.entries(universe_id, after=0, limit=1_000_000)
+        found[universe_id] = await store.read_entries(universe_id, after=0, limit=1_000_000)
         assert [entry.version for entry in found[universe_id]] == list(range(1, verdict.entries + 1))
     await store.close()
     return found
@@ -125,12 +125,12 @@ def check_unanswered(request: Request, log: list[Entry]) -> None:
     assert places == [] or places == list(range(places[0], places[0] + len(names)))
 
 
-async def test_what_was_acknowledged_survives_and_what_was_not_is_whole_or_absent(tmp_path: Path) -> None:
+async def test_acknowledged_changes_survive_and_others_are_complete_or_absent(tmp_path: Path) -> None:
     file = tmp_path / "universes.db"
     chance = random.Random(1601)
     clients = [Client(number, random.Random(chance.random())) for number in range(CLIENTS)]
     for round_number in range(3):
-        with serving_process(file, snapshot_every=25) as served:
+        with run_server_process(file, snapshot_every=25) as served:
             if round_number == 0:
                 make_universes(served.url)
             kill_after(served, clients, chance.randrange(40, 200))

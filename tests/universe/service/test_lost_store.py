@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.service_checks import assert_whole, commands_of, soon, state_of, together, versions_in
+from tests.universe.service.service_checks import (
+    assert_log_intact,
+    gather_results,
+    list_commands,
+    list_versions,
+    read_state,
+    wait_briefly,
+)
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
@@ -21,7 +28,7 @@ TICK = {"type": "tick"}
 
 
 @pytest.fixture
-async def impatient(file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
+async def service_with_short_timeout(file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
     """A service that waits only a moment for a file that others hold."""
     monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
     async with UniverseService(SqliteStore(file), snapshot_every=4).running() as running:
@@ -41,53 +48,59 @@ def taken(file: Path) -> Generator[None]:
         holder.close()
 
 
-async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(impatient: UniverseService, file: Path) -> None:
-    async with impatient.keep_live("u") as live:
+async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(
+    service_with_short_timeout: UniverseService, file: Path
+) -> None:
+    async with service_with_short_timeout.keep_in_memory("u") as live:
         feed = live.open_feed()
-        await impatient.send("u", add_star("before"))
+        await service_with_short_timeout.send("u", add_star("before"))
         with taken(file):
-            for asked in (
-                impatient.send("u", add_star("during")),
-                impatient.undo("u"),
-                impatient.put("u", {}),
-                impatient.create("New"),
-                impatient.rename("u", "x"),
-                impatient.delete("u"),
-                impatient.ping(),
+            for requests in (
+                service_with_short_timeout.send("u", add_star("during")),
+                service_with_short_timeout.undo("u"),
+                service_with_short_timeout.put("u", {}),
+                service_with_short_timeout.create("New"),
+                service_with_short_timeout.rename("u", "x"),
+                service_with_short_timeout.delete("u"),
+                service_with_short_timeout.ping(),
             ):
                 with pytest.raises(StoreUnavailable):
-                    await soon(asked)
-            assert (await state_of(impatient))["rootIds"] == ["before"]
-        await soon(impatient.ping())
-        result = await soon(impatient.send("u", add_star("after")))
-        assert versions_in(feed) == [1, 2]
+                    await wait_briefly(requests)
+            assert (await read_state(service_with_short_timeout))["rootIds"] == ["before"]
+        await wait_briefly(service_with_short_timeout.ping())
+        result = await wait_briefly(service_with_short_timeout.send("u", add_star("after")))
+        assert list_versions(feed) == [1, 2]
     assert (result.version, list(result.state.rootIds)) == (2, ["before", "after"])
-    assert [one["id"] for one in await commands_of(impatient)] == ["before", "after"]
-    await assert_whole(impatient)
+    assert [one["id"] for one in await list_commands(service_with_short_timeout)] == ["before", "after"]
+    await assert_log_intact(service_with_short_timeout)
 
 
 async def test_commands_sent_while_the_file_is_taken_are_each_answered_truly(
-    impatient: UniverseService, file: Path
+    service_with_short_timeout: UniverseService, file: Path
 ) -> None:
     with taken(file):
-        results, errors = await together([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
+        results, errors = await gather_results(
+            [service_with_short_timeout.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)]
+        )
     assert (results, {type(one) for one in errors}) == ([], {StoreUnavailable})
-    again, errors = await together([impatient.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)])
+    again, errors = await gather_results(
+        [service_with_short_timeout.send("u", add_star(f"s{n}"), key=f"k{n}") for n in range(20)]
+    )
     assert (sorted(one.version for one in again), errors) == (list(range(1, 21)), [])
-    await assert_whole(impatient)
+    await assert_log_intact(service_with_short_timeout)
 
 
-async def test_what_is_acknowledged_after_the_file_was_removed_is_not_lost(
-    lasting: UniverseService, file: Path
+async def test_acknowledged_changes_after_the_removal_of_the_file_are_not_lost(
+    file_service: UniverseService, file: Path
 ) -> None:
     """Either the loss is noticed, or what is answered is in the file that is there afterwards."""
-    await lasting.send("u", add_star("before"))
+    await file_service.send("u", add_star("before"))
     for suffix in ("", "-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
     with pytest.raises(StoreUnavailable):
-        await soon(lasting.send("u", add_star("after")))
+        await wait_briefly(file_service.send("u", add_star("after")))
     with pytest.raises(StoreUnavailable):
-        await soon(lasting.ping())
+        await wait_briefly(file_service.ping())
 
 
 def flip(file: Path, universe_id: str, version: int) -> None:
@@ -101,7 +114,7 @@ def flip(file: Path, universe_id: str, version: int) -> None:
     connection.close()
 
 
-async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_branched(file: Path) -> None:
+async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read_and_branched(file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as service:
         await service.create("Hven", universe_id="u")
         await service.create("Other", universe_id="v")
@@ -109,11 +122,11 @@ async def test_a_damaged_entry_is_named_and_what_came_before_it_can_be_read_and_
         await service.send("v", TICK)
     flip(file, "u", 4)
     async with UniverseService(SqliteStore(file)).running() as service:
-        for asked in (service.view("u"), service.send("u", TICK), service.view("u", 5), service.undo("u")):
+        for requests in (service.view("u"), service.send("u", TICK), service.view("u", 5), service.undo("u")):
             with pytest.raises(LogDamaged, match="4") as caught:
-                await asked
+                await requests
             assert (caught.value.ids["sequence"], caught.value.ids["universeId"]) == (4, "u")
-        assert (await state_of(service, version=3))["rootIds"] == ["s1", "s2", "s3"]
+        assert (await read_state(service, version=3))["rootIds"] == ["s1", "s2", "s3"]
         branch = await service.branch("u", version=3)
         assert (await service.send(branch.id, TICK)).version == 2
         assert (await service.send("v", TICK)).version == 2
@@ -129,7 +142,7 @@ async def test_a_damaged_entry_before_a_snapshot_stops_no_other_caller(file: Pat
     flip(file, "u", 2)
     async with UniverseService(SqliteStore(file), snapshot_every=5).running() as service:
         assert (await service.send("u", TICK)).version == 8
-        assert len((await state_of(service))["rootIds"]) == 7
+        assert len((await read_state(service))["rootIds"]) == 7
         with pytest.raises(LogDamaged):
             await service.view("u", 3)
         verdict = await verify_log(service.store, "u")

@@ -1,4 +1,4 @@
-"""Checked, reduced, written, told, answered: in this order, and nothing of the later if the earlier fails."""
+"""The order of a change: check, reduce, write, publish, reply; a failure stops the later steps."""
 
 import asyncio
 
@@ -8,14 +8,14 @@ import pytest
 from tests.requirements import requirement
 from tests.universe.domain.samples import EMPTY_STATE, add_star
 from tests.universe.service.service_checks import (
-    assert_whole,
-    commands_of,
-    frames_in,
-    log_of,
-    soon,
-    state_of,
-    version_of,
-    versions_in,
+    assert_log_intact,
+    list_commands,
+    list_versions,
+    read_frames,
+    read_log,
+    read_state,
+    read_version,
+    wait_briefly,
 )
 from tests.universe.service.stores import TroubledStore
 from universe.errors import (
@@ -34,54 +34,54 @@ from universe.store.port import Change
 async def test_a_command_is_served_announced_and_answered_only_once_it_is_written(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         async with store.holding("u") as held:
             sending = asyncio.create_task(service.send("u", add_star("sun")))
-            await soon(held.reached.wait())
-            assert versions_in(feed) == []
-            assert await state_of(service) == EMPTY_STATE
+            await wait_briefly(held.reached.wait())
+            assert list_versions(feed) == []
+            assert await read_state(service) == EMPTY_STATE
             assert not sending.done()
-        result = await soon(sending)
+        result = await wait_briefly(sending)
         assert result.version == 1
-        assert versions_in(feed) == [1]
-        assert (await state_of(service))["rootIds"] == ["sun"]
+        assert list_versions(feed) == [1]
+        assert (await read_state(service))["rootIds"] == ["sun"]
 
 
 @requirement("UN-8")
 async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_log(service: UniverseService) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         result = await service.send("u", add_star("sun"))
-        assert versions_in(feed) == [1]
-        told = frames_in(feed)
+        assert list_versions(feed) == [1]
+        reply = read_frames(feed)
     assert result.events == [{"type": "starAdded", "id": "sun"}]
-    (entry,) = await log_of(service)
+    (entry,) = await read_log(service)
     assert (entry.kind, orjson.loads(entry.body), orjson.loads(entry.events)) == (
         "command",
         add_star("sun"),
         result.events,
     )
-    said = orjson.loads(told.split(b"data: ")[1])
-    assert said == {"version": 1, "command": add_star("sun"), "events": result.events}
+    printed = orjson.loads(reply.split(b"data: ")[1])
+    assert printed == {"version": 1, "command": add_star("sun"), "events": result.events}
 
 
-async def test_what_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
+async def test_a_change_that_cannot_be_written_is_neither_announced_nor_served_and_the_next_command_works(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         with store.trouble():
             for _ in range(3):
                 with pytest.raises(StoreUnavailable) as caught:
-                    await soon(service.send("u", add_star("lost")))
+                    await wait_briefly(service.send("u", add_star("lost")))
                 assert caught.value.ids["universeId"] == "u"
-        assert versions_in(feed) == []
-        assert await state_of(service) == EMPTY_STATE
-        assert (await soon(service.send("u", add_star("sun")))).version == 1
-        assert versions_in(feed) == [1]
-    assert [one["id"] for one in await commands_of(service)] == ["sun"]
-    await assert_whole(service)
+        assert list_versions(feed) == []
+        assert await read_state(service) == EMPTY_STATE
+        assert (await wait_briefly(service.send("u", add_star("sun")))).version == 1
+        assert list_versions(feed) == [1]
+    assert [one["id"] for one in await list_commands(service)] == ["sun"]
+    await assert_log_intact(service)
 
 
 async def test_all_who_waited_for_a_failed_write_receive_the_error(
@@ -89,41 +89,41 @@ async def test_all_who_waited_for_a_failed_write_receive_the_error(
 ) -> None:
     async with store.holding("u") as held:
         first = asyncio.create_task(service.send("u", add_star("a")))
-        await soon(held.reached.wait())
+        await wait_briefly(held.reached.wait())
         others = [asyncio.create_task(service.send("u", add_star(f"b{n}"))) for n in range(20)]
         await asyncio.sleep(0)  # they begin
         store_fails = store.trouble()
         store_fails.__enter__()
-    failed = await soon(asyncio.gather(first, *others, return_exceptions=True))
+    failed = await wait_briefly(asyncio.gather(first, *others, return_exceptions=True))
     store_fails.__exit__(None, None, None)
     assert [type(one) for one in failed] == [StoreUnavailable] * 21
-    assert await log_of(service) == []
-    assert (await soon(service.send("u", add_star("sun")))).version == 1
+    assert await read_log(service) == []
+    assert (await wait_briefly(service.send("u", add_star("sun")))).version == 1
 
 
 async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_announced_first(
     service: UniverseService, store: TroubledStore
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
-            await soon(service.send("u", add_star("sun")))
-        result = await soon(service.send("u", {"type": "updateStar", "id": "sun", "payload": {"mass": 9}}))
+            await wait_briefly(service.send("u", add_star("sun")))
+        result = await wait_briefly(service.send("u", {"type": "updateStar", "id": "sun", "payload": {"mass": 9}}))
         assert result.version == 2
-        assert versions_in(feed) == [1, 2]
+        assert list_versions(feed) == [1, 2]
     assert result.state.stars["sun"]["mass"] == 9
-    await assert_whole(service)
+    await assert_log_intact(service)
 
 
 async def test_a_retry_with_its_key_after_a_lost_answer_is_done_once(
     service: UniverseService, store: TroubledStore
 ) -> None:
     with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
-        await soon(service.send("u", add_star("sun"), key="k"))
-    result = await soon(service.send("u", add_star("sun"), key="k"))
+        await wait_briefly(service.send("u", add_star("sun"), key="k"))
+    result = await wait_briefly(service.send("u", add_star("sun"), key="k"))
     assert (result.version, result.events) == (1, [{"type": "starAdded", "id": "sun"}])
     assert result.state.rootIds == ("sun",)
-    assert len(await log_of(service)) == 1
+    assert len(await read_log(service)) == 1
 
 
 @pytest.mark.parametrize(
@@ -143,23 +143,23 @@ async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_writt
     service: UniverseService, store: TroubledStore, command: dict[str, object], event: dict[str, object]
 ) -> None:
     await service.send("u", add_star("sun"))
-    before, appends = await state_of(service), store.appends
-    async with service.keep_live("u") as live:
+    before, appends = await read_state(service), store.appends
+    async with service.keep_in_memory("u") as live:
         with pytest.raises(CommandRefused) as caught:
             await service.send("u", command)
-        assert versions_in(live.open_feed(), 1) == []
+        assert list_versions(live.open_feed(), 1) == []
     assert caught.value.ids["event"] == event
     assert caught.value.ids["universeId"] == "u"
     assert caught.value.ids["command"] == command["type"]
-    assert (store.appends, len(await log_of(service))) == (appends, 1)
-    assert await state_of(service) == before
+    assert (store.appends, len(await read_log(service))) == (appends, 1)
+    assert await read_state(service) == before
 
 
 @pytest.mark.parametrize(
     "command",
     [None, [], {}, "tick", 5, {"type": 1}, {"type": "tick", "dt": "5"}, {"type": "addStar", "id": "x"}, [{}], [None]],
 )
-async def test_what_is_not_a_command_never_reaches_the_store(
+async def test_an_invalid_command_never_reaches_the_store(
     service: UniverseService, store: TroubledStore, command: object
 ) -> None:
     with pytest.raises(MalformedCommand) as caught:
@@ -177,19 +177,19 @@ async def test_an_unknown_command_is_named_and_never_reaches_the_store(
 
 
 @requirement("UN-14", "UN-16")
-async def test_every_way_to_ask_for_an_unknown_universe_names_it(service: UniverseService) -> None:
-    asked = [
+async def test_every_request_for_an_unknown_universe_names_it(service: UniverseService) -> None:
+    requests = [
         service.send("u-missing", {"type": "tick"}),
         service.put("u-missing", {}),
         service.undo("u-missing"),
         service.restore("u-missing", 0),
         service.branch("u-missing"),
         service.view("u-missing"),
-        service.history("u-missing"),
+        service.read_history("u-missing"),
         service.rename("u-missing", "x"),
         service.delete("u-missing"),
     ]
-    for one in asked:
+    for one in requests:
         with pytest.raises(UniverseNotFound, match="u-missing") as caught:
             await one
         assert caught.value.ids["universeId"] == "u-missing"
@@ -200,21 +200,21 @@ async def test_a_command_cannot_be_changed_by_its_sender_afterwards(service: Uni
     await service.send("u", command)
     command["payload"]["note"]["kept"].append(2)
     command["payload"]["mass"] = -1
-    sun = (await state_of(service))["stars"]["sun"]
+    sun = (await read_state(service))["stars"]["sun"]
     assert (sun["note"], sun["mass"]) == ({"kept": [1]}, 3.5)
-    await assert_whole(service)
+    await assert_log_intact(service)
 
 
 async def test_a_state_cannot_be_changed_by_the_caller_that_gave_it(service: UniverseService) -> None:
     given: dict[str, object] = {"stars": {}, "rootIds": ["a"], "time": 4}
     await service.put("u", given)
     given["rootIds"] = ["b"]
-    assert (await state_of(service))["rootIds"] == ["a"]
-    await assert_whole(service)
+    assert (await read_state(service))["rootIds"] == ["a"]
+    await assert_log_intact(service)
 
 
 @pytest.mark.parametrize("state", [[], "x", {"planets": {}}, {"time": "now"}, {"stars": {"a": {}}}, {"time": None}])
-async def test_what_is_not_a_state_is_refused_before_anything_is_written(
+async def test_an_invalid_state_is_refused_before_anything_is_written(
     service: UniverseService, store: TroubledStore, state: object
 ) -> None:
     with pytest.raises(MalformedState):
@@ -223,26 +223,26 @@ async def test_what_is_not_a_state_is_refused_before_anything_is_written(
         await service.create("x", state, universe_id="v")
     assert store.appends == 0
     with pytest.raises(UniverseNotFound):
-        await service.record("v")
+        await service.read_record("v")
 
 
-async def test_a_refusal_does_not_hide_what_was_right_beside_it(service: UniverseService) -> None:
+async def test_a_refused_command_does_not_affect_others_sent_at_the_same_time(service: UniverseService) -> None:
     """Commands sent at once are written together; each is answered for itself."""
-    asked = [
+    requests = [
         service.send("u", add_star("a")),
         service.send("u", {"type": "removeStar", "id": "x"}),
         service.send("u", add_star("b")),
         service.send("u", {"type": "removeStar", "id": "a"}),
     ]
-    outcomes = await soon(asyncio.gather(*asked, return_exceptions=True))
+    outcomes = await wait_briefly(asyncio.gather(*requests, return_exceptions=True))
     assert isinstance(outcomes[1], StarNotFound)
     assert [one.version for one in outcomes if not isinstance(one, BaseException)] == [1, 2, 3]
-    assert (await state_of(service))["rootIds"] == ["b"]
-    await assert_whole(service)
+    assert (await read_state(service))["rootIds"] == ["b"]
+    await assert_log_intact(service)
 
 
 async def test_each_of_many_answers_shows_the_state_right_after_its_own_command(service: UniverseService) -> None:
-    results = await soon(asyncio.gather(*(service.send("u", add_star(f"s{n}")) for n in range(30))))
+    results = await wait_briefly(asyncio.gather(*(service.send("u", add_star(f"s{n}")) for n in range(30))))
     for number, result in enumerate(results):
         assert result.version == number + 1
         assert list(result.state.rootIds) == [f"s{n}" for n in range(number + 1)]
@@ -252,39 +252,39 @@ async def test_time_that_leaves_the_finite_numbers_is_refused(service: UniverseS
     await service.send("u", {"type": "tick", "dt": 1e308})
     with pytest.raises((CommandRefused, MalformedCommand)):
         await service.send("u", {"type": "tick", "dt": 1e308})
-    assert (await state_of(service))["time"] == 1e308
+    assert (await read_state(service))["time"] == 1e308
 
 
-async def test_time_that_leaves_what_json_can_hold_is_refused_or_continues_as_a_float(service: UniverseService) -> None:
+async def test_time_beyond_exact_integers_becomes_a_float_or_is_refused(service: UniverseService) -> None:
     await service.send("u", {"type": "tick", "dt": 2**63})
     try:
         await service.send("u", {"type": "tick", "dt": 2**63})
     except (CommandRefused, MalformedCommand):
-        assert await version_of(service) == 1
-    assert (await state_of(service))["time"] in (2**63, 2.0**64)
+        assert await read_version(service) == 1
+    assert (await read_state(service))["time"] in (2**63, 2.0**64)
 
 
 async def test_a_listener_to_all_universes_is_notified_of_every_change_and_no_more_after_it_left(
     service: UniverseService,
 ) -> None:
-    told: asyncio.Queue[Change] = asyncio.Queue()
-    leave = service.add_change_listener(told.put_nowait)
+    reply: asyncio.Queue[Change] = asyncio.Queue()
+    leave = service.add_change_listener(reply.put_nowait)
     await service.send("u", {"type": "tick"})
-    assert await soon(told.get()) == Change("u", 1)
+    assert await wait_briefly(reply.get()) == Change("u", 1)
     await service.create("Other", universe_id="v")
-    assert await soon(told.get()) == Change("v", 0)
+    assert await wait_briefly(reply.get()) == Change("v", 0)
     await service.delete("v")
-    assert await soon(told.get()) == Change("v", None)
+    assert await wait_briefly(reply.get()) == Change("v", None)
     leave()
     second: asyncio.Queue[Change] = asyncio.Queue()
     service.add_change_listener(second.put_nowait)
     await service.send("u", {"type": "tick"})
-    assert await soon(second.get()) == Change("u", 2)
-    assert told.empty()
+    assert await wait_briefly(second.get()) == Change("u", 2)
+    assert reply.empty()
 
 
 async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(service: UniverseService) -> None:
-    told: asyncio.Queue[Change] = asyncio.Queue()
+    reply: asyncio.Queue[Change] = asyncio.Queue()
 
     def fail(_change: Change) -> None:
         raise RuntimeError("this listener is broken")
@@ -292,8 +292,8 @@ async def test_a_listener_that_fails_does_not_stop_the_notification_of_others(se
     leave = service.add_change_listener(fail)
     await service.send("u", {"type": "tick"})
     leave()
-    service.add_change_listener(told.put_nowait)
+    service.add_change_listener(reply.put_nowait)
     await service.send("u", {"type": "tick"})
     async with asyncio.timeout(2):
-        while (await told.get()) != Change("u", 2):
+        while (await reply.get()) != Change("u", 2):
             pass

@@ -1,4 +1,4 @@
-"""Two services over one file, as two processes have them: each sees and tells what the other does."""
+"""Two services over one file, like two processes: each sees the changes of the other."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,13 +9,13 @@ import pytest
 from tests.universe.domain.samples import add_star
 from tests.universe.service.service_checks import (
     SOON_S,
-    assert_whole,
-    frames_in,
-    soon,
-    state_of,
-    until_told,
-    version_of,
-    versions_in,
+    assert_log_intact,
+    list_versions,
+    read_frames,
+    read_state,
+    read_version,
+    wait_briefly,
+    wait_for_version,
 )
 from universe.errors import StarNotFound, UniverseNotFound
 from universe.service.universes import UniverseService
@@ -27,8 +27,8 @@ TICK = {"type": "tick"}
 
 
 @pytest.fixture
-async def here(lasting: UniverseService) -> UniverseService:
-    return lasting
+async def here(file_service: UniverseService) -> UniverseService:
+    return file_service
 
 
 @pytest.fixture
@@ -51,63 +51,63 @@ async def unaware(here: UniverseService, file: Path, monkeypatch: pytest.MonkeyP
 async def heard_from(here: UniverseService, there: UniverseService) -> None:
     """Until each is told of what the other does; what was done before a service began is nothing it is told of."""
     for one, other in ((here, there), (there, here)):
-        told = asyncio.Event()
+        reply = asyncio.Event()
         leave = other.add_change_listener(
-            lambda change, told=told: told.set() if change.universe_id == "probe" else None
+            lambda change, reply=reply: reply.set() if change.universe_id == "probe" else None
         )
         await one.create("Probe", universe_id="probe")
         async with asyncio.timeout(SOON_S):
-            while not told.is_set():
+            while not reply.is_set():
                 await one.send("probe", TICK)
                 try:
                     async with asyncio.timeout(0.5):
-                        await told.wait()
+                        await reply.wait()
                 except TimeoutError:
                     continue
         leave()
         await one.delete("probe")
 
 
-async def test_what_is_done_in_one_process_is_seen_at_once_in_the_other(
+async def test_changes_of_one_process_are_seen_at_once_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
     for number in range(1, 6):
         await here.send("u", add_star(f"s{number}"))
-        assert await version_of(there) == number
-        assert await state_of(there) == await state_of(here)
+        assert await read_version(there) == number
+        assert await read_state(there) == await read_state(here)
     await there.undo("u")
-    assert await state_of(here) == await state_of(there)
+    assert await read_state(here) == await read_state(there)
 
 
 async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
     here: UniverseService, there: UniverseService
 ) -> None:
-    async with here.keep_live("u") as one, there.keep_live("u") as other:
+    async with here.keep_in_memory("u") as one, there.keep_in_memory("u") as other:
         feeds = [one.open_feed(), other.open_feed()]
         for number in range(20):
             await (here, there)[number % 2].send("u", add_star(f"s{number}"))
         await here.undo("u")
         for feed in feeds:
-            await until_told(feed, 21)
-            assert versions_in(feed) == list(range(1, 22))
-        assert frames_in(feeds[0]) == frames_in(feeds[1])
+            await wait_for_version(feed, 21)
+            assert list_versions(feed) == list(range(1, 22))
+        assert read_frames(feeds[0]) == read_frames(feeds[1])
 
 
 async def test_a_listener_receives_the_changes_of_a_process_that_alone_writes(
     here: UniverseService, there: UniverseService
 ) -> None:
-    async with there.keep_live("u") as live:
+    async with there.keep_in_memory("u") as live:
         feed = live.open_feed()
         await here.send("u", [TICK] * 5)
-        await until_told(feed, 5)
-        assert versions_in(feed) == [1, 2, 3, 4, 5]
+        await wait_for_version(feed, 5)
+        assert list_versions(feed) == [1, 2, 3, 4, 5]
 
 
 async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_listeners_are_notified(
     here: UniverseService, there: UniverseService
 ) -> None:
     await there.send("u", TICK)
-    async with there.keep_live("u") as live:
+    async with there.keep_in_memory("u") as live:
         feed = live.open_feed()
         await here.delete("u")
         async with asyncio.timeout(SOON_S):
@@ -122,12 +122,12 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
 async def test_a_universe_made_in_one_process_is_known_and_announced_in_the_other(
     here: UniverseService, there: UniverseService
 ) -> None:
-    told: asyncio.Queue[Change] = asyncio.Queue()
-    there.add_change_listener(told.put_nowait)
+    reply: asyncio.Queue[Change] = asyncio.Queue()
+    there.add_change_listener(reply.put_nowait)
     made = await here.create("New")
     assert (await there.send(made.id, TICK)).version == 1
     async with asyncio.timeout(SOON_S):
-        while (await told.get()).universe_id != made.id:
+        while (await reply.get()).universe_id != made.id:
             pass
 
 
@@ -140,10 +140,10 @@ async def test_a_universe_deleted_and_made_again_in_one_process_is_the_new_one_i
     await here.create("Again", universe_id="u")
     for number in range(versions):
         await here.send("u", add_star(f"new{number}"))
-    assert await state_of(there) == await state_of(here)
-    assert (await soon(there.send("u", add_star("newest")))).version == versions + 1
-    assert list((await state_of(here))["stars"]) == [*(f"new{number}" for number in range(versions)), "newest"]
-    await assert_whole(there)
+    assert await read_state(there) == await read_state(here)
+    assert (await wait_briefly(there.send("u", add_star("newest")))).version == versions + 1
+    assert list((await read_state(here))["stars"]) == [*(f"new{number}" for number in range(versions)), "newest"]
+    await assert_log_intact(there)
 
 
 @pytest.mark.parametrize("versions", [0, 2, 3, 5])
@@ -157,10 +157,10 @@ async def test_a_command_sent_to_a_universe_made_again_elsewhere_is_done_in_the_
     for number in range(versions):
         await here.send("u", add_star(f"new{number}"))
     with pytest.raises(StarNotFound):
-        await soon(there.send("u", {"type": "updateStar", "id": "old", "payload": {"mass": 1}}))
-    assert (await soon(there.send("u", add_star("newest")))).version == versions + 1
-    await assert_whole(here)
-    assert await state_of(there) == await state_of(here)
+        await wait_briefly(there.send("u", {"type": "updateStar", "id": "old", "payload": {"mass": 1}}))
+    assert (await wait_briefly(there.send("u", add_star("newest")))).version == versions + 1
+    await assert_log_intact(here)
+    assert await read_state(there) == await read_state(here)
 
 
 async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(
@@ -169,4 +169,4 @@ async def test_a_universe_renamed_in_one_process_has_its_name_in_the_other(
     await there.send("u", TICK)
     await here.rename("u", "Stjerneborg")
     assert (await there.view("u")).record.name == "Stjerneborg"
-    assert [one.name for one in await there.records(limit=10)] == ["Stjerneborg"]
+    assert [one.name for one in await there.list_records(limit=10)] == ["Stjerneborg"]

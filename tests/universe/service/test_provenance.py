@@ -1,4 +1,4 @@
-"""Who made a change is in the log, and values and sources go back together."""
+"""Authors of changes are in the log, and values and sources are restored together."""
 
 import sqlite3
 from contextlib import closing
@@ -11,8 +11,7 @@ import pytest
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.errors import MalformedRequest, StarNotFound
-from universe.provenance.value_inputs import find_inputs
-from universe.provenance.value_origins import trace_value
+from universe.provenance.value_origins import find_inputs, trace_value
 from universe.provenance.value_status import get_value_status
 from universe.service.replies import describe_entry
 from universe.service.universes import UniverseService
@@ -35,11 +34,11 @@ async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) 
     await trappist.send("t", HEAVIER, author="  Tycho Brahe ")
     await trappist.undo("t", author="Sophie")
     await trappist.restore("t", 2)
-    entries = await trappist.history("t")
+    entries = await trappist.read_history("t")
     assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", "Python API"]
     assert [describe_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
     branch = await trappist.branch("t", author="Kirstine")
-    assert [entry.author for entry in await trappist.history(branch.id)] == ["Kirstine"]
+    assert [entry.author for entry in await trappist.read_history(branch.id)] == ["Kirstine"]
 
 
 @pytest.mark.parametrize("author", ["", "  ", "a\nb", "a\0b", "x" * 221, "\ud800", 7])
@@ -51,11 +50,11 @@ async def test_an_author_who_cannot_be_shown_is_refused(trappist: UniverseServic
 
 async def test_another_author_is_damage(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
-    entry = (await trappist.history("t"))[1]
+    entry = (await trappist.read_history("t"))[1]
     assert entry.is_intact("t")
     assert not entry._replace(author="Kepler").is_intact("t")
     assert not entry._replace(author=None).is_intact("t")
-    unknown = Entry.make_sealed("t", 2, entry.kind, entry.body, entry.events, entry.at)
+    unknown = Entry.make_with_digest("t", 2, entry.kind, entry.body, entry.events, entry.at)
     assert unknown.is_intact("t")
     assert not unknown._replace(author="").is_intact("t")
 
@@ -92,7 +91,7 @@ async def test_the_log_and_snapshots_lead_to_the_same_bytes(file: Path) -> None:
         assert (await verify_log(service.store, "t")).is_intact
         assert (await rebuild_replica(service.store, "t")).mirror.to_json() == served
         whole = Replica("t")
-        whole.apply_entries(await service.store.entries("t", after=0, limit=100))
+        whole.apply_entries(await service.store.read_entries("t", after=0, limit=100))
         assert whole.mirror.to_json() == served
 
 
@@ -100,18 +99,18 @@ async def test_a_repeated_request_is_answered_as_before_for_any_caller(trappist:
     first = await trappist.send("t", HEAVIER, key="k", author="Tycho")
     again = await trappist.send("t", HEAVIER, key="k", author="Sophie")
     assert (again.version, again.state.stars) == (first.version, first.state.stars)
-    assert [entry.author for entry in await trappist.history("t")] == ["Erik", "Tycho"]
+    assert [entry.author for entry in await trappist.read_history("t")] == ["Erik", "Tycho"]
 
 
 async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothing(file: Path) -> None:
     async with UniverseService(SqliteStore(file)).running() as service:
         await service.create("T", systems.load_system("trappist-1"), universe_id="t")
     with closing(sqlite3.connect(file)) as connection:
-        old = Entry.make_sealed("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
+        old = Entry.make_with_digest("t", 2, "command", orjson.dumps(HEAVIER), b"[]", "2026-01-01T00:00:00.000000Z")
         connection.execute("INSERT INTO log VALUES ('t', ?, ?, ?, ?, ?, ?, NULL)", old[:6])
         connection.execute("UPDATE universes SET version = 2 WHERE id = 't'")
         first = connection.execute("SELECT kind, body, events, at FROM log WHERE version = 1").fetchone()
-        digest = Entry.make_sealed("t", 1, *first).digest
+        digest = Entry.make_with_digest("t", 1, *first).digest
         connection.execute("UPDATE log SET author = NULL, digest = ? WHERE version = 1", (digest,))
         connection.execute("ALTER TABLE log DROP COLUMN author")
         connection.execute("DELETE FROM migrations WHERE name = '0002 authors'")
@@ -124,7 +123,7 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         stale = await trace_value(service, "t", E, "mass")
         assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
         assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
-        assert [describe_entry(entry, "t")["author"] for entry in await service.history("t")] == [None, None]
+        assert [describe_entry(entry, "t")["author"] for entry in await service.read_history("t")] == [None, None]
         assert (await verify_log(service.store, "t")).is_intact
         after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
         assert after["setBy"]["mass"]["by"] == "Tycho"
@@ -137,6 +136,12 @@ async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist
     assert (chain["body"], chain["unit"], chain["status"], chain["mark"]) == (E, "solar masses", "cited", "")
     assert [one["doi"] for one in chain["sources"]] == ["10.3847/PSJ/abd022"]
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
+
+
+async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: UniverseService) -> None:
+    with pytest.raises(MalformedRequest, match="'kepler' has several values") as refused:
+        await trace_value(trappist, "t", E, "kepler")
+    assert "kepler.osculatingPeriod" in refused.value.hint
 
 
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
@@ -173,10 +178,13 @@ async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_it
         ("mass", {"mass": 42.0}),
         ("kepler.period", {"kepler": {"period": 7.0}}),
         ("mass", {"sources": {"doi": "10.1/forged"}}),
+        ("mass", {"sources": {"title": "Forged"}}),
+        ("mass", {"sources": {"authors": ["Forger, A."]}}),
+        ("mass", {"sources": {"year": 1601}}),
         ("mass", {"physical": {"epochJulianDate": 2451545.0}}),
         ("mass", {"id": "somewhere-else"}),
     ],
-    ids=["value", "nested value", "doi", "epoch", "body"],
+    ids=["value", "nested value", "doi", "title", "authors", "year", "epoch", "body"],
 )
 async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
     service: UniverseService, field: str, forged: dict[str, Any]
@@ -236,6 +244,23 @@ async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: U
     assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
     earlier = await trace_value(trappist, "t", E, "mass", version=1)
     assert earlier["status"] == "cited"
+
+
+async def test_a_claim_keeps_the_citations_of_other_fields_of_the_same_paper(trappist: UniverseService) -> None:
+    """Bibliographies write the same paper in other ways: names, upper and lower case, the volume."""
+    shipped = next(one for one in systems.load_system("trappist-1")["stars"][E]["sources"] if one["id"] == "agol2021")
+    claim = {
+        "id": "agol2021",
+        "title": shipped["title"],
+        "year": 2021,
+        "doi": "10.3847/psj/abd022",
+        "authors": ["Eric Agol", "Caroline Dorn"],
+        "venue": "The Planetary Science Journal",
+        "fields": ["mass"],
+    }
+    await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}})
+    assert (await trace_value(trappist, "t", E, "mass"))["status"] == "unverified claim"
+    assert (await trace_value(trappist, "t", E, "radius"))["status"] == "cited"
 
 
 async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:

@@ -1,4 +1,4 @@
-"""Whatever is done, in whatever order: what is served is what the log leads to, at every version."""
+"""After any sequence of requests the served state equals the replayed log at every version."""
 
 import asyncio
 from pathlib import Path
@@ -208,7 +208,7 @@ class Replay(RuleBasedStateMachine):
         self.run(self.check())
 
     async def check(self) -> None:
-        records = await self.service.records(limit=100)
+        records = await self.service.list_records(limit=100)
         assert {one.id: one.version for one in records} == {name: len(one) - 1 for name, one in self.known.items()}
         for universe_id, known in self.known.items():
             seen = await self.service.view(universe_id)

@@ -1,4 +1,4 @@
-"""What is kept in memory and what on disk: universes come and go from memory and lose nothing."""
+"""The cache of universes: idle universes are dropped and loaded again without loss."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from tests.universe.domain.samples import add_star
-from tests.universe.service.service_checks import assert_whole, soon, state_of, until_told, version_of, versions_in
+from tests.universe.service.service_checks import (
+    assert_log_intact,
+    list_versions,
+    read_state,
+    read_version,
+    wait_briefly,
+    wait_for_version,
+)
 from tests.universe.service.stores import TroubledStore
 from tests.universe.store.sample_logs import LATER, entries, record
 from universe.service import universe_cache
@@ -35,8 +42,8 @@ async def test_universes_that_leave_memory_lose_nothing(file: Path, monkeypatch:
                 result = await service.send(universe_id, add_star(f"s{turn}"))
                 assert result.version == turn + 1
         for universe_id in ids:
-            assert (await state_of(service, universe_id))["rootIds"] == [f"s{n}" for n in range(5)]
-            await assert_whole(service, universe_id)
+            assert (await read_state(service, universe_id))["rootIds"] == [f"s{n}" for n in range(5)]
+            await assert_log_intact(service, universe_id)
 
 
 async def test_a_universe_with_a_listener_stays_in_memory_and_receives_everything(
@@ -45,12 +52,12 @@ async def test_a_universe_with_a_listener_stays_in_memory_and_receives_everythin
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 2)
     async with UniverseService(store).running() as service:
         ids = await made(service, 6)
-        async with service.keep_live("u0") as live:
+        async with service.keep_in_memory("u0") as live:
             feed = live.open_feed()
             for universe_id in ids[1:]:
                 await service.send(universe_id, TICK)
             await service.send("u0", TICK)
-            assert versions_in(feed) == [1]
+            assert list_versions(feed) == [1]
 
 
 async def test_every_listener_is_notified_also_when_more_universes_have_listeners_than_are_cached_without(
@@ -59,21 +66,23 @@ async def test_every_listener_is_notified_also_when_more_universes_have_listener
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 3)
     async with UniverseService(store).running() as service, AsyncExitStack() as listeners:
         feeds = {
-            universe_id: (await listeners.enter_async_context(service.keep_live(universe_id))).open_feed()
+            universe_id: (await listeners.enter_async_context(service.keep_in_memory(universe_id))).open_feed()
             for universe_id in await made(service, 5)
         }
         for universe_id in feeds:
             await service.send(universe_id, TICK)
-        assert {universe_id: versions_in(feed) for universe_id, feed in feeds.items()} == {name: [1] for name in feeds}
+        assert {universe_id: list_versions(feed) for universe_id, feed in feeds.items()} == {
+            name: [1] for name in feeds
+        }
 
 
-async def test_a_universe_asked_for_by_many_at_once_is_read_once(store: TroubledStore) -> None:
+async def test_a_universe_requested_by_many_at_once_is_loaded_once(store: TroubledStore) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [TICK] * 500)
     async with UniverseService(store).running() as service:
         store.entries_read = 0
-        seen = await soon(asyncio.gather(*(service.view("u") for _ in range(20))))
+        seen = await wait_briefly(asyncio.gather(*(service.view("u") for _ in range(20))))
         assert {one.version for one in seen} == {500}
         assert store.entries_read <= 500
 
@@ -92,23 +101,23 @@ async def test_snapshots_are_written_and_thinned_and_a_start_reads_little_more_t
         await service.create("Hven", universe_id="u")
     for _ in range(121):
         await restarted(store, 5, [TICK] * 5)
-    versions = await store.snapshot_versions("u")
+    versions = await store.list_snapshot_versions("u")
     assert versions[-2:] == [600, 605]
     assert {50 * n for n in range(1, 13)} <= set(versions)
     assert len(versions) <= 16
     async with UniverseService(store, snapshot_every=5).running() as service:
         store.entries_read = 0
-        assert await version_of(service) == 605
+        assert await read_version(service) == 605
         assert store.entries_read <= 5
-        assert (await state_of(service, version=333))["time"] == 333
-        await assert_whole(service)
+        assert (await read_state(service, version=333))["time"] == 333
+        await assert_log_intact(service)
 
 
 async def test_a_snapshot_is_written_though_commands_come_in_lists(store: TroubledStore) -> None:
     async with UniverseService(store, snapshot_every=5).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [TICK] * 13)
-    assert await store.snapshot_versions("u") == [13]
+    assert await store.list_snapshot_versions("u") == [13]
     assert (await rebuild_replica(store, "u")).state.time == 13
 
 
@@ -117,35 +126,35 @@ async def test_a_service_that_ends_has_written_all_that_it_answered(file: Path) 
         await service.create("Hven", universe_id="u")
         for _ in range(9):
             await service.send("u", TICK)
-        served = await state_of(service)
+        served = await read_state(service)
     async with UniverseService(SqliteStore(file)).running() as again:
-        assert await state_of(again) == served
-        assert await version_of(again) == 9
-        await assert_whole(again)
+        assert await read_state(again) == served
+        assert await read_version(again) == 9
+        await assert_log_intact(again)
 
 
 async def test_a_feed_without_listeners_is_forgotten_and_begins_again_where_the_universe_is(
     service: UniverseService,
 ) -> None:
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         old = live.open_feed()
         await service.send("u", TICK)
     service.send_heartbeats()
     await service.send("u", TICK)
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         assert feed is not old
         assert (old.version, feed.version) == (1, 2)
         await service.send("u", TICK)
-        await until_told(feed, 3)
-        assert versions_in(feed, 2) == [3]
+        await wait_for_version(feed, 3)
+        assert list_versions(feed, 2) == [3]
 
 
 async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_old_one(
     service: UniverseService, store: TroubledStore
 ) -> None:
     await service.send("u", [TICK] * 3)
-    async with service.keep_live("u") as live:
+    async with service.keep_in_memory("u") as live:
         feed = live.open_feed()
         await store.delete("u")
         await store.create(record("u", 5, LATER), entries(1, 5))
@@ -153,4 +162,4 @@ async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_
             while not feed.is_closed:
                 await feed.wait()
         assert feed.version == 3, "what happens to the new one is not told as if it went on"
-    assert await version_of(service) == 5
+    assert await read_version(service) == 5

@@ -1,4 +1,4 @@
-"""A process that appends to a universe and says so, line by line, once it has been told that it is kept.
+"""A process that appends to a universe and prints each version after it was acknowledged.
 
     python -m tests.universe.store.append_process ADDRESS UNIVERSE WRITER TIMES BATCH
 
@@ -23,7 +23,7 @@ async def append(address: str, universe_id: str, writer: str, times: int, batch:
     while not times or done < times:
         bodies = [orjson.dumps({"writer": writer, "append": done, "part": part}) for part in range(batch)]
         entries = [
-            Entry.make_sealed(universe_id, version + 1 + part, "command", body, b"[]", AT)
+            Entry.make_with_digest(universe_id, version + 1 + part, "command", body, b"[]", AT)
             for part, body in enumerate(bodies)
         ]
         try:

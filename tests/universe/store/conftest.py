@@ -1,4 +1,4 @@
-"""Each kind of store, empty; and a second one beside it that keeps its universes in the same place."""
+"""An empty store of each kind, and a second store over the same database."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -15,7 +15,9 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 
 
 @asynccontextmanager
-async def appending(address: str, writer: str = "w", *, times: int = 0, batch: int = 1) -> AsyncGenerator[Process]:
+async def run_append_process(
+    address: str, writer: str = "w", *, times: int = 0, batch: int = 1
+) -> AsyncGenerator[Process]:
     """A process that appends to the universe 'u', killed when the block ends if it has not ended by then."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.universe.store.append_process", address, "u", writer, str(times), str(batch)),
@@ -29,24 +31,24 @@ async def appending(address: str, writer: str = "w", *, times: int = 0, batch: i
         yield process
     finally:
         if process.returncode is None:
-            kill(process)
+            kill_process(process)
         await asyncio.wait_for(process.communicate(), SOON_S)
 
 
-def kill(process: Process) -> None:
+def kill_process(process: Process) -> None:
     """Not by asyncio, which would look whether it has ended and so take the exit code from its own watcher."""
     with suppress(ProcessLookupError):
         os.kill(process.pid, signal.SIGKILL)
 
 
-async def acknowledged(process: Process) -> int | None:
+async def read_acknowledged(process: Process) -> int | None:
     """The last version of the next append it was told is kept; None at the end of what it says."""
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), SOON_S)
     return int(line.split()[1]) if line.endswith(b"\n") else None
 
 
-async def finished(process: Process) -> list[int]:
+async def wait_until_finished(process: Process) -> list[int]:
     """What it still had to say, once it has ended well."""
     out, err = await asyncio.wait_for(process.communicate(), SOON_S)
     assert process.returncode == 0, err.decode()

@@ -18,7 +18,7 @@ def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name:
 
 
 def entry(version: int, universe_id: str = "u", body: bytes = b'{"type":"tick","dt":1}', at: str = LATER) -> Entry:
-    return Entry.make_sealed(universe_id, version, "command", body, b"[]", at)
+    return Entry.make_with_digest(universe_id, version, "command", body, b"[]", at)
 
 
 def entries(first: int, last: int, universe_id: str = "u") -> list[Entry]:
@@ -29,13 +29,13 @@ def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}')
     return Snapshot(version, state, Snapshot.compute_digest(universe_id, version, state))
 
 
-async def made(store: Store, universe_id: str = "u", count: int = 0) -> None:
+async def create_universe(store: Store, universe_id: str = "u", count: int = 0) -> None:
     """A universe with that many entries."""
     await store.create(record(universe_id, count), entries(1, count, universe_id))
 
 
-async def log_of(store: Store, universe_id: str = "u") -> list[Entry]:
-    return await store.entries(universe_id, after=0, limit=100_000)
+async def read_log(store: Store, universe_id: str = "u") -> list[Entry]:
+    return await store.read_entries(universe_id, after=0, limit=100_000)
 
 
 Use = Callable[[Store], Awaitable[Any]]
@@ -44,19 +44,19 @@ EVERY_USE: dict[str, Use] = {
     "create": lambda store: store.create(record("new")),
     "rename": lambda store: store.rename("u", "name", AT),
     "delete": lambda store: store.delete("u"),
-    "record": lambda store: store.record("u"),
-    "records": lambda store: store.records(limit=1),
+    "record": lambda store: store.read_record("u"),
+    "records": lambda store: store.list_records(limit=1),
     "append": lambda store: store.append("u", 0, [entry(1)]),
-    "entries": lambda store: store.entries("u", after=0, limit=1),
-    "key": lambda store: store.key("u", "k"),
-    "snapshot": lambda store: store.snapshot("u"),
-    "snapshot_versions": lambda store: store.snapshot_versions("u"),
+    "entries": lambda store: store.read_entries("u", after=0, limit=1),
+    "key": lambda store: store.find_key_use("u", "k"),
+    "snapshot": lambda store: store.find_snapshot("u"),
+    "snapshot_versions": lambda store: store.list_snapshot_versions("u"),
     "put_snapshot": lambda store: store.put_snapshot("u", snapshot(1)),
 }
 """One call of every method that asks something of the database."""
 
 
-class Heard:
+class ChangeCollector:
     """The changes a store has told of since it is listened to."""
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Heard:
         self._more = asyncio.Condition()
 
     async def listen(self, store: Store) -> None:
-        async with aclosing(cast("AsyncGenerator[Change]", store.changes())) as changes:
+        async with aclosing(cast("AsyncGenerator[Change]", store.watch_changes())) as changes:
             async for change in changes:
                 async with self._more:
                     self.changes.append(change)
@@ -85,7 +85,7 @@ class Heard:
         """Others are not heard from the very first moment on: make changes until one is told."""
         async with asyncio.timeout(SOON_S):
             for number in range(1_000):
-                await made(other, f"probe {number}")
+                await create_universe(other, f"probe {number}")
                 try:
                     async with asyncio.timeout(0.5), self._more:
                         await self._more.wait_for(lambda: self.changes)
@@ -95,17 +95,17 @@ class Heard:
 
 
 @asynccontextmanager
-async def listening(store: Store) -> AsyncGenerator[Heard]:
-    heard = Heard()
-    task = asyncio.create_task(heard.listen(store))
+async def collect_changes(store: Store) -> AsyncGenerator[ChangeCollector]:
+    received = ChangeCollector()
+    task = asyncio.create_task(received.listen(store))
     await asyncio.sleep(0)  # the task begins
     try:
-        yield heard
+        yield received
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-def _are_within(expected: tuple[Change, ...], told: list[Change]) -> bool:
-    rest = iter(told)
+def _are_within(expected: tuple[Change, ...], reply: list[Change]) -> bool:
+    rest = iter(reply)
     return all(change in rest for change in expected)

@@ -1,4 +1,4 @@
-"""What a store promises, each kind of store alike."""
+"""The contract of all stores."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -6,7 +6,17 @@ from typing import Any
 
 import pytest
 
-from tests.universe.store.sample_logs import AT, LATER, entries, entry, listening, log_of, made, record, snapshot
+from tests.universe.store.sample_logs import (
+    AT,
+    LATER,
+    collect_changes,
+    create_universe,
+    entries,
+    entry,
+    read_log,
+    record,
+    snapshot,
+)
 from universe.errors import UniverseNotFound
 from universe.store.factory import make_store
 from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
@@ -60,94 +70,94 @@ class TestUniverses:
     async def test_a_store_that_is_open_answers_a_ping(self, store: Store) -> None:
         await store.ping()
 
-    async def test_a_universe_that_was_made_is_found_as_it_was_made(self, store: Store) -> None:
+    async def test_a_created_universe_is_read_back_unchanged(self, store: Store) -> None:
         given = Record("u", "Eine Welt 🪐", 0, AT, LATER)
         await store.create(given)
-        assert await store.record("u") == given
-        assert await log_of(store) == []
+        assert await store.read_record("u") == given
+        assert await read_log(store) == []
 
     async def test_a_universe_may_be_made_with_entries(self, store: Store) -> None:
         await store.create(record(version=3), entries(1, 3))
-        assert await store.record("u") == record(version=3)
-        assert await log_of(store) == entries(1, 3)
+        assert await store.read_record("u") == record(version=3)
+        assert await read_log(store) == entries(1, 3)
         await store.append("u", 3, [entry(4)])
 
-    async def test_an_unknown_universe_is_not_there_and_nothing_of_it(self, store: Store) -> None:
-        await made(store, "other", 3)
+    async def test_an_unknown_universe_and_its_parts_are_not_found(self, store: Store) -> None:
+        await create_universe(store, "other", 3)
         await store.put_snapshot("other", snapshot(3, "other"))
-        assert await store.record("u") is None
-        assert await log_of(store) == []
-        assert await store.key("u", "k") is None
-        assert await store.snapshot("u") is None
-        assert await store.snapshot_versions("u") == []
+        assert await store.read_record("u") is None
+        assert await read_log(store) == []
+        assert await store.find_key_use("u", "k") is None
+        assert await store.find_snapshot("u") is None
+        assert await store.list_snapshot_versions("u") == []
         assert not await store.delete("u")
         assert not await store.rename("u", "name", AT)
 
-    async def test_an_id_is_given_once_and_the_first_stays_as_it_is(self, store: Store) -> None:
-        await made(store, count=2)
+    async def test_a_second_universe_with_an_id_is_refused_and_the_first_is_unchanged(self, store: Store) -> None:
+        await create_universe(store, count=2)
         with pytest.raises(Conflict, match="'u'") as caught:
             await store.create(record(version=1, name="another"), [entry(1, body=b"another")])
         assert caught.value.ids == {"universeId": "u"}
-        assert await store.record("u") == record(version=2)
-        assert await log_of(store) == entries(1, 2)
+        assert await store.read_record("u") == record(version=2)
+        assert await read_log(store) == entries(1, 2)
 
     async def test_of_many_who_make_the_same_universe_at_once_one_does(self, store: Store) -> None:
         failures = await asyncio.gather(*(attempt(store.create(record(name=f"by {n}"))) for n in range(12)))
         assert failures.count(None) == 1
         assert {type(failure) for failure in failures if failure} == {Conflict}
-        found = await store.record("u")
+        found = await store.read_record("u")
         assert found is not None
         assert found.name == f"by {failures.index(None)}"
 
     async def test_a_new_name_changes_nothing_else_but_the_time(self, store: Store) -> None:
-        await made(store, count=2)
+        await create_universe(store, count=2)
         assert await store.rename("u", "Ptolemy's", LATER)
-        assert await store.record("u") == Record("u", "Ptolemy's", 2, AT, LATER)
+        assert await store.read_record("u") == Record("u", "Ptolemy's", 2, AT, LATER)
         await store.append("u", 2, [entry(3)])
 
     async def test_a_deleted_universe_leaves_nothing_for_the_next_of_its_id(self, store: Store) -> None:
-        await made(store, "spared", 1)
-        await made(store)
+        await create_universe(store, "spared", 1)
+        await create_universe(store)
         await store.append("u", 0, entries(1, 5), [KeyUse("k", b"request", 1, 5)])
         await store.put_snapshot("u", snapshot(5))
         assert await store.delete("u")
         assert not await store.delete("u")
-        assert await store.record("u") is None
-        await made(store)
-        assert await store.record("u") == record()
-        assert await log_of(store) == []
-        assert await store.key("u", "k") is None
-        assert await store.snapshot("u") is None
-        assert await store.snapshot_versions("u") == []
-        assert await log_of(store, "spared") == entries(1, 1, "spared")
+        assert await store.read_record("u") is None
+        await create_universe(store)
+        assert await store.read_record("u") == record()
+        assert await read_log(store) == []
+        assert await store.find_key_use("u", "k") is None
+        assert await store.find_snapshot("u") is None
+        assert await store.list_snapshot_versions("u") == []
+        assert await read_log(store, "spared") == entries(1, 1, "spared")
 
     async def test_every_text_is_an_id_of_its_own(self, store: Store) -> None:
         for universe_id in ODD_IDS:
-            await made(store, universe_id)
+            await create_universe(store, universe_id)
             uses = [KeyUse("k", universe_id.encode(), 1, 1)]
             await store.append(universe_id, 0, [entry(1, universe_id, universe_id.encode())], uses)
             await store.put_snapshot(universe_id, snapshot(1, universe_id))
         for universe_id in ODD_IDS:
-            found = await store.record(universe_id)
+            found = await store.read_record(universe_id)
             assert found is not None
             assert (found.id, found.version) == (universe_id, 1)
-            (only,) = await log_of(store, universe_id)
+            (only,) = await read_log(store, universe_id)
             assert only.body == universe_id.encode()
             assert only.is_intact(universe_id)
-            assert await store.key(universe_id, "k") == KeyUse("k", universe_id.encode(), 1, 1)
-            assert await store.snapshot(universe_id) == snapshot(1, universe_id)
-        assert len(await store.records(limit=100)) == len(ODD_IDS)
+            assert await store.find_key_use(universe_id, "k") == KeyUse("k", universe_id.encode(), 1, 1)
+            assert await store.find_snapshot(universe_id) == snapshot(1, universe_id)
+        assert len(await store.list_records(limit=100)) == len(ODD_IDS)
 
     @pytest.mark.parametrize("universe_id", ["\0", "u\0", "", "🪐" * 5_000, pytest.param("\ud800", id="half a pair")])
-    async def test_an_id_that_no_universe_has_is_not_found_whatever_it_is(self, store: Store, universe_id: str) -> None:
-        await made(store, "u", 1)
-        assert await store.record(universe_id) is None
+    async def test_an_unknown_id_of_any_form_is_not_found(self, store: Store, universe_id: str) -> None:
+        await create_universe(store, "u", 1)
+        assert await store.read_record(universe_id) is None
         assert not await store.delete(universe_id)
         assert not await store.rename(universe_id, "name", AT)
-        assert await log_of(store, universe_id) == []
-        assert await store.key(universe_id, "k") is None
-        assert await store.snapshot(universe_id) is None
-        assert await store.snapshot_versions(universe_id) == []
+        assert await read_log(store, universe_id) == []
+        assert await store.find_key_use(universe_id, "k") is None
+        assert await store.find_snapshot(universe_id) is None
+        assert await store.list_snapshot_versions(universe_id) == []
         await store.put_snapshot(universe_id, Snapshot(1, b"{}", b"digest"))
         with pytest.raises(UniverseNotFound):
             await store.append(universe_id, 0, [Entry(1, "command", b"{}", b"[]", AT, b"digest")])
@@ -159,7 +169,7 @@ class TestLists:
         for universe_id in ids:
             await store.create(record(universe_id, created_at=AT))
         await store.create(record("newest", created_at=LATER))
-        listed = await store.records(limit=10)
+        listed = await store.list_records(limit=10)
         assert [found.id for found in listed] == ["newest", *sorted(ids, reverse=True)]
 
     async def test_pages_hold_every_universe_once(self, store: Store) -> None:
@@ -167,7 +177,7 @@ class TestLists:
             await store.create(record(f"u{number:02}", created_at=f"2026-01-01T00:00:{number // 3:02}Z"))
         seen: list[str] = []
         before: tuple[str, str] | None = None
-        while page := await store.records(limit=4, before=before):
+        while page := await store.list_records(limit=4, before=before):
             assert len(page) <= 4
             seen += [found.id for found in page]
             before = (page[-1].created_at, page[-1].id)
@@ -176,54 +186,54 @@ class TestLists:
     async def test_the_next_page_does_not_move_when_universes_come_and_go(self, store: Store) -> None:
         for number in range(6):
             await store.create(record(f"u{number}", created_at=f"2026-01-01T00:00:0{number}Z"))
-        first = await store.records(limit=3)
+        first = await store.list_records(limit=3)
         await store.create(record("new", created_at=LATER))
         await store.delete(first[-1].id)
-        second = await store.records(limit=3, before=(first[-1].created_at, first[-1].id))
+        second = await store.list_records(limit=3, before=(first[-1].created_at, first[-1].id))
         assert [found.id for found in second] == ["u2", "u1", "u0"]
 
     async def test_a_place_never_used_is_a_place_all_the_same(self, store: Store) -> None:
-        await made(store)
-        assert await store.records(limit=5, before=("1900", "x")) == []
-        assert await store.records(limit=5, before=("9999", "x")) == [record()]
-        assert await store.records(limit=0) == []
+        await create_universe(store)
+        assert await store.list_records(limit=5, before=("1900", "x")) == []
+        assert await store.list_records(limit=5, before=("9999", "x")) == [record()]
+        assert await store.list_records(limit=0) == []
 
     async def test_records_show_the_latest_version(self, store: Store) -> None:
-        await made(store)
+        await create_universe(store)
         await store.append("u", 0, entries(1, 2))
-        assert await store.records(limit=1) == [Record("u", "A universe", 2, AT, LATER)]
+        assert await store.list_records(limit=1) == [Record("u", "A universe", 2, AT, LATER)]
 
 
 class TestLog:
-    async def test_what_was_appended_is_read_back_to_the_byte(self, store: Store) -> None:
-        await made(store)
+    async def test_appended_entries_are_read_back_to_the_byte(self, store: Store) -> None:
+        await create_universe(store)
         odd = Entry(1, "restore", bytes(range(256)), b"\xff\0", LATER, b"\0digest\xff")
         await store.append("u", 0, [odd, entry(2)])
-        assert await log_of(store) == [odd, entry(2)]
-        assert await store.record("u") == Record("u", "A universe", 2, AT, LATER)
+        assert await read_log(store) == [odd, entry(2)]
+        assert await store.read_record("u") == Record("u", "A universe", 2, AT, LATER)
 
     async def test_an_append_to_another_version_is_refused_with_the_current_one_and_leaves_nothing(
         self, store: Store
     ) -> None:
-        await made(store, count=2)
+        await create_universe(store, count=2)
         for expected in (0, 1, 3, 40):
             with pytest.raises(Superseded) as caught:
                 await store.append("u", expected, entries(expected + 1, expected + 3), [KeyUse("k", b"", 1, 3)])
             assert caught.value.version == 2
-        assert await log_of(store) == entries(1, 2)
-        assert await store.record("u") == record(version=2)
-        assert await store.key("u", "k") is None
+        assert await read_log(store) == entries(1, 2)
+        assert await store.read_record("u") == record(version=2)
+        assert await store.find_key_use("u", "k") is None
 
     async def test_an_append_to_a_universe_that_is_gone_is_reported(self, store: Store) -> None:
-        await made(store, count=1)
+        await create_universe(store, count=1)
         await store.delete("u")
         with pytest.raises(UniverseNotFound) as caught:
             await store.append("u", 1, [entry(2)])
         assert caught.value.ids["universeId"] == "u"
-        assert await log_of(store) == []
+        assert await read_log(store) == []
 
     async def test_of_many_appends_to_the_same_version_one_wins(self, store: Store) -> None:
-        await made(store, count=1)
+        await create_universe(store, count=1)
         rivals = [[entry(2, body=b"%d first" % n), entry(3, body=b"%d second" % n)] for n in range(16)]
         uses = [[KeyUse(f"key {n}", b"", 2, 3)] for n in range(16)]
         failures = await asyncio.gather(
@@ -232,13 +242,13 @@ class TestLog:
         assert failures.count(None) == 1
         assert [failure.version for failure in failures if isinstance(failure, Superseded)] == [3] * 15
         winner = failures.index(None)
-        assert await log_of(store) == [*entries(1, 1), *rivals[winner]]
-        assert [n for n in range(16) if await store.key("u", f"key {n}")] == [winner]
+        assert await read_log(store) == [*entries(1, 1), *rivals[winner]]
+        assert [n for n in range(16) if await store.find_key_use("u", f"key {n}")] == [winner]
 
     async def test_a_caller_that_tries_again_loses_nothing_to_the_others(self, store: Store) -> None:
-        await made(store)
+        await create_universe(store)
         await asyncio.gather(*(_append_five(store, b"writer %d" % n) for n in range(6)))
-        log = await log_of(store)
+        log = await read_log(store)
         assert [one.version for one in log] == list(range(1, 31))
         assert all(one.is_intact("u") for one in log)
         for n in range(6):
@@ -246,38 +256,38 @@ class TestLog:
 
     async def test_universes_side_by_side_do_not_mix(self, store: Store) -> None:
         ids = [f"u{n}" for n in range(20)]
-        await asyncio.gather(*(made(store, universe_id) for universe_id in ids))
+        await asyncio.gather(*(create_universe(store, universe_id) for universe_id in ids))
         for version in range(3):
             await asyncio.gather(*(store.append(i, version, entries(version + 1, version + 1, i)) for i in ids))
         for universe_id in ids:
-            assert await log_of(store, universe_id) == entries(1, 3, universe_id)
+            assert await read_log(store, universe_id) == entries(1, 3, universe_id)
 
     async def test_a_thousand_entries_go_in_at_once(self, store: Store) -> None:
-        await made(store)
+        await create_universe(store)
         await store.append("u", 0, entries(1, 1_000))
-        assert await log_of(store) == entries(1, 1_000)
+        assert await read_log(store) == entries(1, 1_000)
 
     async def test_an_entry_may_be_five_megabytes_long(self, store: Store) -> None:
-        await made(store)
+        await create_universe(store)
         big = [entry(version, body=bytes([version]) * 5_000_000) for version in (1, 2)]
         await store.append("u", 0, big)
         await store.put_snapshot("u", snapshot(2, state=big[1].body))
-        assert await log_of(store) == big
-        assert await store.snapshot("u") == snapshot(2, state=big[1].body)
+        assert await read_log(store) == big
+        assert await store.find_snapshot("u") == snapshot(2, state=big[1].body)
 
     async def test_a_page_holds_the_entries_after_a_version_in_order(self, store: Store) -> None:
-        await made(store, "other", 12)
-        await made(store, count=10)
+        await create_universe(store, "other", 12)
+        await create_universe(store, count=10)
         for (after, limit, upto), expected in PAGES.items():
-            page = await store.entries("u", after=after, limit=limit, upto=upto)
+            page = await store.read_entries("u", after=after, limit=limit, upto=upto)
             assert [one.version for one in page] == list(expected), (after, limit, upto)
 
-    async def test_versions_beyond_all_numbers_of_a_database_are_not_there(self, store: Store) -> None:
-        await made(store, count=2)
-        assert await store.entries("u", after=10**30, limit=5) == []
-        assert await store.entries("u", after=0, limit=5, upto=10**30) == entries(1, 2)
+    async def test_versions_beyond_all_numbers_of_a_database_do_not_exist(self, store: Store) -> None:
+        await create_universe(store, count=2)
+        assert await store.read_entries("u", after=10**30, limit=5) == []
+        assert await store.read_entries("u", after=0, limit=5, upto=10**30) == entries(1, 2)
         await store.put_snapshot("u", snapshot(2))
-        assert await store.snapshot("u", 10**30) == snapshot(2)
+        assert await store.find_snapshot("u", 10**30) == snapshot(2)
 
 
 async def _append_five(store: Store, body: bytes) -> None:
@@ -293,37 +303,37 @@ async def _append_five(store: Store, body: bytes) -> None:
 
 class TestKeys:
     async def test_a_key_is_any_text_and_names_its_use(self, store: Store) -> None:
-        await made(store)
+        await create_universe(store)
         keys = ["k", "", "ключ 🗝", "'", "k" * 10_000, "a\0b"]
         for version, key in enumerate(keys):
             use = KeyUse(key, b"\0request\xff", version + 1, version + 1)
             await store.append("u", version, [entry(version + 1)], [use])
         for version, key in enumerate(keys):
-            assert await store.key("u", key) == KeyUse(key, b"\0request\xff", version + 1, version + 1)
-            assert await store.key("u", f"{key}x") is None
+            assert await store.find_key_use("u", key) == KeyUse(key, b"\0request\xff", version + 1, version + 1)
+            assert await store.find_key_use("u", f"{key}x") is None
 
     async def test_keys_of_several_requests_go_with_one_append(self, store: Store) -> None:
-        await made(store)
+        await create_universe(store)
         uses = [KeyUse(f"k{n}", b"%d" % n, n, n) for n in range(1, 101)]
         await store.append("u", 0, entries(1, 100), uses)
-        assert [await store.key("u", use.key) for use in uses] == uses
+        assert [await store.find_key_use("u", use.key) for use in uses] == uses
 
     async def test_each_universe_has_keys_of_its_own(self, store: Store) -> None:
-        await made(store)
-        await made(store, "other")
+        await create_universe(store)
+        await create_universe(store, "other")
         await store.append("u", 0, [entry(1)], [KeyUse("k", b"mine", 1, 1)])
-        assert await store.key("other", "k") is None
+        assert await store.find_key_use("other", "k") is None
         await store.append("other", 0, [entry(1, "other")], [KeyUse("k", b"other", 1, 1)])
-        assert await store.key("u", "k") == KeyUse("k", b"mine", 1, 1)
+        assert await store.find_key_use("u", "k") == KeyUse("k", b"mine", 1, 1)
 
 
 class TestSnapshots:
     async def test_the_latest_is_given_or_the_latest_up_to_a_version(self, store: Store) -> None:
-        await made(store, count=9)
+        await create_universe(store, count=9)
         for version in (6, 2, 4):
             await store.put_snapshot("u", snapshot(version))
-        assert await store.snapshot("u") == snapshot(6)
-        found = {upto: await store.snapshot("u", upto) for upto in (0, 1, 2, 3, 5, 6, 99)}
+        assert await store.find_snapshot("u") == snapshot(6)
+        found = {upto: await store.find_snapshot("u", upto) for upto in (0, 1, 2, 3, 5, 6, 99)}
         assert {upto: one and one.version for upto, one in found.items()} == {
             0: None,
             1: None,
@@ -333,14 +343,14 @@ class TestSnapshots:
             6: 6,
             99: 6,
         }
-        assert await store.snapshot_versions("u") == [2, 4, 6]
+        assert await store.list_snapshot_versions("u") == [2, 4, 6]
 
     async def test_one_of_the_same_version_takes_the_place_of_the_first(self, store: Store) -> None:
-        await made(store, count=2)
+        await create_universe(store, count=2)
         await store.put_snapshot("u", Snapshot(2, b"damaged", b"?"))
         await store.put_snapshot("u", snapshot(2))
-        assert await store.snapshot("u") == snapshot(2)
-        assert await store.snapshot_versions("u") == [2]
+        assert await store.find_snapshot("u") == snapshot(2)
+        assert await store.list_snapshot_versions("u") == [2]
 
     @pytest.mark.parametrize(
         ("keep", "left"),
@@ -349,26 +359,26 @@ class TestSnapshots:
     async def test_only_those_to_keep_are_left_beside_the_new_one(
         self, store: Store, keep: tuple[int, ...], left: list[int]
     ) -> None:
-        await made(store, "other", 9)
+        await create_universe(store, "other", 9)
         await store.put_snapshot("other", snapshot(9, "other"))
-        await made(store, count=4)
+        await create_universe(store, count=4)
         for version in (1, 2, 3):
             await store.put_snapshot("u", snapshot(version))
         await store.put_snapshot("u", snapshot(4), keep)
-        assert await store.snapshot_versions("u") == left
-        assert await store.snapshot_versions("other") == [9]
-        assert await store.snapshot("u", left[0]) == snapshot(left[0])
+        assert await store.list_snapshot_versions("u") == left
+        assert await store.list_snapshot_versions("other") == [9]
+        assert await store.find_snapshot("u", left[0]) == snapshot(left[0])
 
     async def test_a_snapshot_taken_before_the_universe_was_made_is_not_found(self, store: Store) -> None:
         await store.put_snapshot("u", snapshot(1))
-        await made(store)
-        assert await store.snapshot("u") is None
+        await create_universe(store)
+        assert await store.find_snapshot("u") is None
 
 
 class TestChanges:
     async def test_every_listener_is_notified_of_every_change_in_order(self, store: Store) -> None:
-        async with listening(store) as one, listening(store) as other:
-            await made(store, "🪐\n 1")
+        async with collect_changes(store) as one, collect_changes(store) as other:
+            await create_universe(store, "🪐\n 1")
             await store.append("🪐\n 1", 0, entries(1, 3, "🪐\n 1"))
             await store.append("🪐\n 1", 3, entries(4, 4, "🪐\n 1"))
             await store.delete("🪐\n 1")
@@ -378,40 +388,42 @@ class TestChanges:
 
     async def test_concurrent_changes_are_all_announced(self, store: Store) -> None:
         ids = {f"u{n}" for n in range(40)}
-        async with listening(store) as heard:
-            await asyncio.gather(*(made(store, universe_id) for universe_id in ids))
+        async with collect_changes(store) as received:
+            await asyncio.gather(*(create_universe(store, universe_id) for universe_id in ids))
             await asyncio.gather(*(store.append(i, 0, entries(1, 2, i)) for i in ids))
-            await heard.until_so(lambda: {change.universe_id for change in heard.changes if change.version == 2} == ids)
+            await received.until_so(
+                lambda: {change.universe_id for change in received.changes if change.version == 2} == ids
+            )
 
-    async def test_what_was_refused_is_not_announced(self, store: Store) -> None:
-        await made(store, count=1)
-        async with listening(store) as heard:
+    async def test_a_refused_command_is_not_announced(self, store: Store) -> None:
+        await create_universe(store, count=1)
+        async with collect_changes(store) as received:
             await attempt(store.append("u", 7, [entry(8)]))
             await attempt(store.append("missing", 0, [entry(1, "missing")]))
             await attempt(store.create(record()))
             await store.delete("missing")
-            await made(store, "last")
-            await heard.until(Change("last", 0))
-            assert set(heard.changes) <= {Change("last", 0), Change("u", 1)}
+            await create_universe(store, "last")
+            await received.until(Change("last", 0))
+            assert set(received.changes) <= {Change("last", 0), Change("u", 1)}
 
     async def test_who_has_stopped_listening_stops_no_other_caller(self, store: Store) -> None:
-        async with listening(store):
-            await made(store, "first")
-        async with listening(store) as heard:
-            await made(store)
-            await heard.until(Change("u", 0))
+        async with collect_changes(store):
+            await create_universe(store, "first")
+        async with collect_changes(store) as received:
+            await create_universe(store)
+            await received.until(Change("u", 0))
 
 
 class TestTwoStoresAtOnePlace:
-    async def test_what_one_has_written_the_other_reads(self, pair: tuple[Store, Store]) -> None:
+    async def test_entries_written_by_one_store_are_read_by_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
-        await made(one)
+        await create_universe(one)
         await one.append("u", 0, entries(1, 3), [KeyUse("k", b"r", 1, 3)])
         await one.put_snapshot("u", snapshot(3))
-        assert await other.record("u") == Record("u", "A universe", 3, AT, LATER)
-        assert await log_of(other) == entries(1, 3)
-        assert await other.key("u", "k") == KeyUse("k", b"r", 1, 3)
-        assert await other.snapshot("u") == snapshot(3)
+        assert await other.read_record("u") == Record("u", "A universe", 3, AT, LATER)
+        assert await read_log(other) == entries(1, 3)
+        assert await other.find_key_use("u", "k") == KeyUse("k", b"r", 1, 3)
+        assert await other.find_snapshot("u") == snapshot(3)
         with pytest.raises(Superseded):
             await other.append("u", 0, [entry(1)])
         await other.append("u", 3, [entry(4)])
@@ -420,7 +432,7 @@ class TestTwoStoresAtOnePlace:
             await other.append("u", 4, [entry(5)])
 
     async def test_of_two_appends_to_the_same_version_one_wins(self, pair: tuple[Store, Store]) -> None:
-        await made(pair[0])
+        await create_universe(pair[0])
         for version in range(10):
             rivals = [entry(version + 1, body=b"%d" % n) for n in range(2)]
             failures = await asyncio.gather(
@@ -428,39 +440,39 @@ class TestTwoStoresAtOnePlace:
             )
             assert failures.count(None) == 1
             assert [type(failure) for failure in failures if failure] == [Superseded]
-            assert (await log_of(pair[0]))[version:] == [rivals[failures.index(None)]]
+            assert (await read_log(pair[0]))[version:] == [rivals[failures.index(None)]]
 
     async def test_both_write_at_once_and_nothing_is_lost(self, pair: tuple[Store, Store]) -> None:
-        await made(pair[0])
+        await create_universe(pair[0])
         await asyncio.gather(*(_append_five(store, b"%d" % n) for n, store in enumerate(pair) for _ in range(3)))
-        log = await log_of(pair[1])
+        log = await read_log(pair[1])
         assert [one.version for one in log] == list(range(1, 31))
         assert sum(one.body == b"0" for one in log) == 15
 
     async def test_one_is_notified_of_the_changes_of_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
-        async with listening(one) as heard:
-            await heard.until_others_are_heard(other)
-            await made(other, "u", 1)
-            await heard.until(Change("u", 1))
+        async with collect_changes(one) as received:
+            await received.until_others_are_heard(other)
+            await create_universe(other, "u", 1)
+            await received.until(Change("u", 1))
             await other.append("u", 1, entries(2, 5))
-            await heard.until(Change("u", 5))
+            await received.until(Change("u", 5))
             await other.delete("u")
-            await heard.until(Change("u", None))
+            await received.until(Change("u", None))
 
-    async def test_a_store_made_later_finds_what_was_there(self, address: str) -> None:
+    async def test_a_store_opened_later_finds_the_stored_universes(self, address: str) -> None:
         first = make_store(address)
         await first.open()
-        await made(first, "u", 3)
+        await create_universe(first, "u", 3)
         await first.close()
         second = make_store(address)
         await second.open()
-        assert await log_of(second) == entries(1, 3)
+        assert await read_log(second) == entries(1, 3)
         await second.close()
 
     async def test_many_may_open_an_empty_place_at_once(self, address: str) -> None:
         stores = [make_store(address) for _ in range(8)]
         await asyncio.gather(*(store.open() for store in stores))
-        await asyncio.gather(*(made(store, f"u{n}") for n, store in enumerate(stores)))
-        assert len(await stores[0].records(limit=100)) == 8
+        await asyncio.gather(*(create_universe(store, f"u{n}") for n, store in enumerate(stores)))
+        assert len(await stores[0].list_records(limit=100)) == 8
         await asyncio.gather(*(store.close() for store in stores))

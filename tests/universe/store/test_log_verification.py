@@ -1,4 +1,4 @@
-"""Reading a whole log again finds every kind of damage, and names the entry it begins with."""
+"""Verification of a log finds every kind of damage and its first entry."""
 
 # pyright: reportPrivateUsage=false
 
@@ -30,7 +30,7 @@ async def store() -> AsyncIterator[MemoryStore]:
         await service._cache.cached["u"].wait_until_idle()
         await service.send("u", [add_star("s3"), add_star("s4"), {"type": "tick", "dt": 2}])
         await service._cache.cached["u"].wait_until_idle()
-        assert await made.snapshot_versions("u") == [3, 6]
+        assert await made.list_snapshot_versions("u") == [3, 6]
         made._universes["u"].snapshots.pop(6)
         yield made
 
@@ -42,19 +42,19 @@ async def found(store: MemoryStore) -> list[tuple[int, str]]:
 
 
 async def test_a_whole_log_is_whole_and_all_of_it_was_read(store: MemoryStore) -> None:
-    told: list[tuple[int, int]] = []
+    reply: list[tuple[int, int]] = []
 
     def tell(done: int, of: int) -> None:
-        told.append((done, of))
+        reply.append((done, of))
 
     verdict = await verify_log(store, "u", tell)
     head = {"version": 6, "digest": store._universes["u"].log[-1].digest.hex()}
     counts: dict[str, Any] = {"entries": 6, "snapshots": 1, "problems": []}
     assert verdict.as_dict() == {"universeId": "u", "ok": True, **counts, "head": head, "mark": None}
-    assert told == [(6, 6)]
+    assert reply == [(6, 6)]
 
 
-async def test_a_universe_that_is_not_there_cannot_be_verified(store: MemoryStore) -> None:
+async def test_a_universe_that_does_not_exist_cannot_be_verified(store: MemoryStore) -> None:
     with pytest.raises(UniverseNotFound):
         await verify_log(store, "nobody")
 
@@ -78,7 +78,7 @@ def resealed(at: int, command: dict[str, Any]) -> Callable[[Log], None]:
 
     def alter(log: Log) -> None:
         old = log[at - 1]
-        log[at - 1] = Entry.make_sealed("u", at, old.kind, orjson.dumps(command), old.events, old.at)
+        log[at - 1] = Entry.make_with_digest("u", at, old.kind, orjson.dumps(command), old.events, old.at)
 
     return alter
 
@@ -109,14 +109,16 @@ async def test_a_log_that_continues_after_the_universe_ends_is_found(store: Memo
     assert await found(store) == [(6, "the log has more entries, but the universe is at version 5")]
 
 
-async def test_a_change_while_the_log_is_read_is_no_damage(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept, record = store._universes["u"], store.record
+async def test_a_change_while_the_log_is_read_is_not_reported_as_damage(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, record = store._universes["u"], store.read_record
     first = [kept.record._replace(version=5)]
 
     async def grown(universe_id: str) -> Any:
         return first.pop() if first else await record(universe_id)
 
-    monkeypatch.setattr(store, "record", grown)
+    monkeypatch.setattr(store, "read_record", grown)
     assert await found(store) == []
 
 

@@ -1,4 +1,4 @@
-"""The marks outside a database: a log that lost its end is noticed, and one that did not is never suspected."""
+"""Marks outside the database reveal logs that lost their end, without false alarms."""
 
 import asyncio
 import contextlib
@@ -56,7 +56,7 @@ def head(version: int, universe_id: str = "u", made: str = "then", digest: bytes
 async def grown(path: Path, ticks: int, universe_id: str = "u") -> None:
     """A universe with this many entries more."""
     async with UniverseService(SqliteStore(path)).running() as service:
-        if await service.store.record(universe_id) is None:
+        if await service.store.read_record(universe_id) is None:
             await service.create("Hven", universe_id=universe_id)
         for _ in range(ticks):
             await service.send(universe_id, TICK)
@@ -168,7 +168,7 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
         store = service.store
         assert store.marks is not None
-        (now,) = await store.heads()
+        (now,) = await store.list_heads()
         store.marks.accept_losses([now._replace(version=5, digest=b"another entry")])
         verdict = await verify_log(store, "u")
     assert [(one["sequence"], one["problem"]) for one in verdict.problems] == [
@@ -179,9 +179,9 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
 async def test_the_verdict_has_the_mark_and_the_head_of_the_log(tmp_path: Path) -> None:
     await grown(tmp_path / "u.db", 4)
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
-        said = (await verify_log(service.store, "u")).as_dict()
-        (last,) = await service.store.entries("u", after=3, limit=1)
-    assert said["head"] == said["mark"] == {"version": 4, "digest": last.digest.hex()}
+        printed = (await verify_log(service.store, "u")).as_dict()
+        (last,) = await service.store.read_entries("u", after=3, limit=1)
+    assert printed["head"] == printed["mark"] == {"version": 4, "digest": last.digest.hex()}
 
 
 # What is not suspected
@@ -320,50 +320,50 @@ async def test_text_in_the_place_of_bytes_is_damage(tmp_path: Path, column: str)
 # The file
 
 
-def test_the_highest_version_counts_whatever_the_order(tmp_path: Path) -> None:
+def test_the_highest_version_counts_in_any_order(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
     for version in (5, 7, 6):
-        marks.note_heads([head(version)])
+        marks.schedule_marks([head(version)])
         marks.close()
     assert marks.read_marks().marks == {("u", "then"): Mark(7, "07")}
 
 
-def test_marks_are_written_soon_without_being_asked_for(tmp_path: Path) -> None:
+def test_marks_are_written_soon_without_a_request(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note_heads([head(5)])
+    marks.schedule_marks([head(5)])
     reader = MarkFile(tmp_path / "m")
     deadline = time.monotonic() + 20
     while not reader.read_marks().marks and time.monotonic() < deadline:
         time.sleep(0.01)
     assert reader.read_marks().marks == {("u", "then"): Mark(5, "05")}
     marks.close()
-    marks.note_heads([head(6)])
+    marks.schedule_marks([head(6)])
     marks.close()
     assert reader.read_marks().marks == {("u", "then"): Mark(6, "06")}
 
 
 def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note_heads([head(5)])
+    marks.schedule_marks([head(5)])
     marks.mark_deleted("u", "then")
-    marks.note_heads([head(6), head(1, made="later")])
+    marks.schedule_marks([head(6), head(1, made="later")])
     assert marks.read_marks().marks == {("u", "later"): Mark(1, "01")}
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00garbage", b'12345678 {"is":"mark","id":"u","made":"then"'])
 def test_damaged_lines_are_skipped_and_the_next_are_read(tmp_path: Path, damage: bytes) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note_heads([head(5)])
+    marks.schedule_marks([head(5)])
     marks.close()
     with (tmp_path / "m").open("ab") as file:
         file.write(damage)
-    marks.note_heads([head(6, "v")])
+    marks.schedule_marks([head(6, "v")])
     assert set(marks.read_marks().marks.values()) == {Mark(5, "05"), Mark(6, "06")}
 
 
 def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note_heads([head(5)])
+    marks.schedule_marks([head(5)])
     marks.close()
     whole = (tmp_path / "m").read_bytes()
     for at in range(len(whole)):
@@ -379,9 +379,9 @@ def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
     one.reconcile(one.read_marks(), [head(1)])
     one.mark_deleted("gone", "then")
     for version in range(1, 200):
-        one.note_heads([head(version, digest=b"x")])
+        one.schedule_marks([head(version, digest=b"x")])
         one.read_marks()
-        other.note_heads([head(version, "v", digest=b"x")])
+        other.schedule_marks([head(version, "v", digest=b"x")])
         other.read_marks()
     for file in (one, other):
         file.close()
@@ -394,7 +394,7 @@ def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
 
 def test_losses_outlast_compaction(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
-    marks.note_heads([head(5), head(3, "v")])
+    marks.schedule_marks([head(5), head(3, "v")])
     marks.reconcile(marks.read_marks(), [head(4)])
     known = marks.read_marks()
     assert known.losses == {("u", "then"): [Loss(Mark(5, "05"), 4)], ("v", "then"): [Loss(Mark(3, "03"), None)]}

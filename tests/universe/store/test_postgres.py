@@ -17,9 +17,19 @@ import orjson
 import pytest
 
 from tests.universe.postgres_server import GUARDED, PostgresServer
-from tests.universe.store.processes import acknowledged, appending, finished
-from tests.universe.store.sample_logs import AT, EVERY_USE, SOON_S, entries, entry, listening, log_of, made, record
-from tests.universe.store.wire import Wire, wire_to
+from tests.universe.store.processes import read_acknowledged, run_append_process, wait_until_finished
+from tests.universe.store.sample_logs import (
+    AT,
+    EVERY_USE,
+    SOON_S,
+    collect_changes,
+    create_universe,
+    entries,
+    entry,
+    read_log,
+    record,
+)
+from tests.universe.store.wire import Wire, open_wire
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.store import postgres_database, postgres_listener
 from universe.store.factory import make_store
@@ -53,7 +63,7 @@ async def store(postgres_dsn: str) -> AsyncIterator[PostgresStore]:
 
 @pytest.fixture
 async def wire(postgres_server: PostgresServer) -> AsyncIterator[Wire]:
-    async with wire_to(postgres_server.socket) as wire:
+    async with open_wire(postgres_server.socket) as wire:
         yield wire
 
 
@@ -94,34 +104,34 @@ class TestServerThatGoes:
     async def test_everything_works_again_once_the_server_is_back(
         self, store: PostgresStore, postgres_server: PostgresServer, how: signal.Signals
     ) -> None:
-        await made(store, count=3)
-        async with listening(store) as heard:
+        await create_universe(store, count=3)
+        async with collect_changes(store) as received:
             postgres_server.stop(how)
             try:
                 await is_down(store)
             finally:
                 postgres_server.start()
             await works_again(store.ping)
-            assert await log_of(store) == entries(1, 3)
+            assert await read_log(store) == entries(1, 3)
             await works_again(lambda: store.append("u", 3, [entry(4)]))
-            await heard.until(Change("u", 4))
+            await received.until(Change("u", 4))
 
-    async def test_what_was_acknowledged_survives_a_crash_of_the_server(
+    async def test_acknowledged_changes_survive_a_crash_of_the_server(
         self, store: PostgresStore, postgres_server: PostgresServer, postgres_dsn: str
     ) -> None:
-        await made(store)
+        await create_universe(store)
         last = 0
-        async with appending(postgres_dsn, batch=3) as process:
+        async with run_append_process(postgres_dsn, batch=3) as process:
             for _ in range(10):
-                last = await acknowledged(process) or 0
+                last = await read_acknowledged(process) or 0
             postgres_server.stop(signal.SIGQUIT)
             try:
-                while (more := await acknowledged(process)) is not None:
+                while (more := await read_acknowledged(process)) is not None:
                     last = more
             finally:
                 postgres_server.start()
         await works_again(store.ping)
-        log = await log_of(store)
+        log = await read_log(store)
         assert len(log) >= last >= 30
         assert len(log) % 3 == 0
         assert [one.version for one in log] == list(range(1, len(log) + 1))
@@ -142,14 +152,14 @@ class TestServerThatGoes:
         await store.close()
 
     @pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid"])
-    async def test_a_server_that_is_not_there_is_unavailable(self, address: str) -> None:
+    async def test_a_missing_server_is_unavailable(self, address: str) -> None:
         with pytest.raises(StoreUnavailable, match="cannot be reached"):
             await PostgresStore(f"postgresql://u@{address}/x").open()
 
     async def test_no_caller_waits_for_ever_for_a_server_that_does_not_answer(
         self, far: PostgresStore, wire: Wire
     ) -> None:
-        await made(far, count=1)
+        await create_universe(far, count=1)
         wire.die()
         async with asyncio.timeout(SOON_S):
             outcomes = await asyncio.gather(*(far.ping() for _ in range(30)), return_exceptions=True)
@@ -158,7 +168,7 @@ class TestServerThatGoes:
                 await far.append("u", 1, [entry(2)])
         wire.mend()
         await works_again(far.ping)
-        assert await log_of(far) in (entries(1, 1), [*entries(1, 1), entry(2)])
+        assert await read_log(far) in (entries(1, 1), [*entries(1, 1), entry(2)])
 
     async def test_a_store_whose_server_does_not_answer_can_be_closed(
         self, postgres_server: PostgresServer, wire: Wire, schema: str
@@ -172,26 +182,26 @@ class TestServerThatGoes:
     async def test_who_waits_for_a_lock_too_long_gets_an_error_and_the_next_is_served(
         self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
-        await made(store, count=1)
+        await create_universe(store, count=1)
         async with store._database.connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             with pytest.raises(StoreUnavailable, match=r"too long|in time"):
                 await far.append("u", 1, [entry(2)])
-        assert await log_of(store) == entries(1, 1)
+        assert await read_log(store) == entries(1, 1)
         await works_again(lambda: far.append("u", 1, [entry(2)]))
 
     async def test_those_who_give_up_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
-        await made(store, count=1)
+        await create_universe(store, count=1)
         async with store._database.connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             for _ in range(15):
                 waiting = asyncio.create_task(store.append("u", 1, [entry(2)]))
-                await store.record("u")
+                await store.read_record("u")
                 waiting.cancel()
                 await asyncio.gather(waiting, return_exceptions=True)
                 assert waiting.cancelled()
         await asyncio.gather(*(store.ping() for _ in range(30)))
-        assert await log_of(store) == entries(1, 1)
+        assert await read_log(store) == entries(1, 1)
 
     @pytest.mark.parametrize("name", EVERY_USE)
     async def test_a_closed_store_is_unavailable(self, store: PostgresStore, name: str) -> None:
@@ -202,12 +212,12 @@ class TestServerThatGoes:
     async def test_a_database_that_can_only_be_read_reports_it_and_is_read(
         self, store: PostgresStore, postgres_dsn: str
     ) -> None:
-        await made(store, count=2)
+        await create_universe(store, count=2)
         async with opened(f"{postgres_dsn}&default_transaction_read_only=on") as readonly:
             for name in ("ping", "create", "rename", "append", "put_snapshot", "delete"):
                 with pytest.raises(StoreUnavailable, match="read-only"):
                     await EVERY_USE[name](readonly)
-            assert await log_of(readonly) == entries(1, 2)
+            assert await read_log(readonly) == entries(1, 2)
 
     async def test_tables_that_were_dropped_are_reported_as_missing(
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
@@ -218,40 +228,40 @@ class TestServerThatGoes:
 
 
 class TestListening:
-    async def test_what_moved_while_no_listener_could_connect_is_reported_afterwards(
+    async def test_changes_while_no_listener_could_connect_are_reported_afterwards(
         self, store: PostgresStore, far: PostgresStore, wire: Wire
     ) -> None:
         for universe_id in ("still", "moved", "deleted", "made anew"):
-            await made(store, universe_id, 1)
-        async with listening(far) as heard:
-            await made(store, "last")
-            await heard.until(Change("last", 0))
+            await create_universe(store, universe_id, 1)
+        async with collect_changes(far) as received:
+            await create_universe(store, "last")
+            await received.until(Change("last", 0))
             wire.cut()
             await store.append("moved", 1, entries(2, 4, "moved"))
             await store.delete("deleted")
             await store.delete("made anew")
-            await made(store, "made anew", 1)
-            await made(store, "new", 2)
-            del heard.changes[:]
+            await create_universe(store, "made anew", 1)
+            await create_universe(store, "new", 2)
+            del received.changes[:]
             wire.mend()
-            await heard.until(Change("moved", 4))
-            await heard.until(Change("deleted", None))
-            await heard.until(Change("made anew", None), Change("made anew", 1))
-            await heard.until(Change("new", 2))
+            await received.until(Change("moved", 4))
+            await received.until(Change("deleted", None))
+            await received.until(Change("made anew", None), Change("made anew", 1))
+            await received.until(Change("new", 2))
             await store.append("new", 2, entries(3, 3, "new"))
-            await heard.until(Change("new", 3))
-            assert "still" not in {change.universe_id for change in heard.changes}
+            await received.until(Change("new", 3))
+            assert "still" not in {change.universe_id for change in received.changes}
 
     async def test_a_connection_that_the_server_ended_is_made_again(
         self, store: PostgresStore, postgres_server: PostgresServer
     ) -> None:
-        await made(store)
+        await create_universe(store)
         ending = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query ~ 'SELECT id, version, serial'"
-        async with listening(store) as heard:
+        async with collect_changes(store) as received:
             for version in range(3):
                 assert "t" in postgres_server.sql(f"{ending} AND pid <> pg_backend_pid()")
                 await works_again(lambda version=version: store.append("u", version, [entry(version + 1)]))
-                await heard.until(Change("u", version + 1))
+                await received.until(Change("u", version + 1))
 
     async def test_a_server_that_died_without_a_word_is_noticed(
         self, store: PostgresStore, far: PostgresStore, wire: Wire, monkeypatch: pytest.MonkeyPatch
@@ -259,39 +269,39 @@ class TestListening:
         monkeypatch.setattr(postgres_listener, "_BEAT_S", 0.1)
         await far._listener.stop()
         await far._listener.start()
-        async with listening(far) as heard:
+        async with collect_changes(far) as received:
             wire.die()
             listened = far._listener._connection
             async with asyncio.timeout(SOON_S):
                 while far._listener._connection is listened:  # noqa: ASYNC110 - there is no event to wait for
                     await asyncio.sleep(0.01)
-            await made(store)
+            await create_universe(store)
             wire.mend()
-            await heard.until(Change("u", 0))
+            await received.until(Change("u", 0))
 
     async def test_two_places_in_one_database_receive_nothing_from_each_other(
         self, store: PostgresStore, postgres_server: PostgresServer
     ) -> None:
         async with (
             opened(postgres_server.dsn(search_path=postgres_server.schema())) as other,
-            listening(store) as heard,
-            listening(other) as heard_there,
+            collect_changes(store) as received,
+            collect_changes(other) as heard_there,
         ):
-            await made(other, "there")
-            await made(store, "here")
-            await heard.until(Change("here", 0))
+            await create_universe(other, "there")
+            await create_universe(store, "here")
+            await received.until(Change("here", 0))
             await heard_there.until(Change("there", 0))
-            assert heard.changes == [Change("here", 0)]
+            assert received.changes == [Change("here", 0)]
             assert heard_there.changes == [Change("there", 0)]
 
     async def test_who_listens_is_let_go_when_the_store_closes(self, store: PostgresStore) -> None:
         listened = asyncio.create_task(_all_changes(store))
         await asyncio.sleep(0)
-        await made(store)
+        await create_universe(store)
         await store.close()
         assert await asyncio.wait_for(listened, SOON_S) in ([], [Change("u", 0)])
         with pytest.raises(StoreUnavailable):
-            await anext(store.changes())
+            await anext(store.watch_changes())
 
     async def test_a_store_may_be_closed_at_the_very_moment_its_connection_is_lost(self, store: PostgresStore) -> None:
         async with asyncio.timeout(SOON_S):
@@ -301,13 +311,16 @@ class TestListening:
     async def test_two_processes_write_at_once_and_everything_is_reported(
         self, store: PostgresStore, postgres_dsn: str
     ) -> None:
-        await made(store)
-        async with listening(store) as heard:
-            async with appending(postgres_dsn, "a", times=25) as one, appending(postgres_dsn, "b", times=25) as two:
-                said = sorted([*await finished(one), *await finished(two)])
-            await heard.until(*(Change("u", version) for version in range(1, 51)))
-        assert said == list(range(1, 51))
-        log = await log_of(store)
+        await create_universe(store)
+        async with collect_changes(store) as received:
+            async with (
+                run_append_process(postgres_dsn, "a", times=25) as one,
+                run_append_process(postgres_dsn, "b", times=25) as two,
+            ):
+                printed = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
+            await received.until(*(Change("u", version) for version in range(1, 51)))
+        assert printed == list(range(1, 51))
+        log = await read_log(store)
         assert all(one.is_intact("u") for one in log)
         bodies = [orjson.loads(one.body) for one in log]
         for writer in "ab":
@@ -315,12 +328,12 @@ class TestListening:
 
 
 async def _all_changes(store: PostgresStore) -> list[Change]:
-    return [change async for change in store.changes()]
+    return [change async for change in store.watch_changes()]
 
 
 class TestWhatItKeeps:
     async def test_an_append_is_one_round_trip(self, far: PostgresStore, wire: Wire) -> None:
-        await made(far)
+        await create_universe(far)
         for version in range(3):
             await far.append("u", version, [entry(version + 1)])
         before = wire.asked
@@ -328,9 +341,7 @@ class TestWhatItKeeps:
         await far.append("u", 4, entries(5, 14))
         assert wire.asked - before == 2
 
-    async def test_what_the_promises_rest_on_does_not_depend_on_how_the_database_is_set_up(
-        self, postgres_dsn: str
-    ) -> None:
+    async def test_durability_does_not_depend_on_the_settings_of_the_database(self, postgres_dsn: str) -> None:
         careless = "&synchronous_commit=off&default_transaction_isolation=serializable&statement_timeout=0"
         asking = "SELECT current_setting(name) FROM unnest($1::text[]) AS name"
         names = ["synchronous_commit", "transaction_isolation", "statement_timeout"]
@@ -340,17 +351,17 @@ class TestWhatItKeeps:
     async def test_a_flipped_byte_is_seen_and_named_and_the_rest_can_be_read(
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
-        await made(store, count=9)
+        await create_universe(store, count=9)
         flipping = "SET body = set_byte(body, 3, get_byte(body, 3) # 1) WHERE version = 4"
         postgres_server.sql(f"UPDATE {schema}.universe_log {flipping}")
-        assert [one.version for one in await log_of(store) if not one.is_intact("u")] == [4]
+        assert [one.version for one in await read_log(store) if not one.is_intact("u")] == [4]
         with pytest.raises(LogDamaged) as caught:
             await rebuild_replica(store, "u")
         assert caught.value.ids["sequence"] == 4
         assert (await rebuild_replica(store, "u", 3)).version == 3
 
-    async def test_what_it_cannot_keep_is_refused_as_malformed(self, store: PostgresStore) -> None:
-        await made(store)
+    async def test_texts_that_postgresql_cannot_store_are_refused_as_malformed(self, store: PostgresStore) -> None:
+        await create_universe(store)
         for universe_id in ("a\0b", "\ud800", "x" * 2_001, "🪐" * 501):
             with pytest.raises(MalformedRequest):
                 await store.create(record(universe_id))
@@ -359,26 +370,26 @@ class TestWhatItKeeps:
                 await store.create(record("other", name=name))
             with pytest.raises(MalformedRequest):
                 await store.rename("u", name, AT)
-        assert await store.records(limit=5) == [record()]
-        assert await store.records(limit=5, before=(AT, "\0")) == []
+        assert await store.list_records(limit=5) == [record()]
+        assert await store.list_records(limit=5, before=(AT, "\0")) == []
 
     async def test_the_longest_id_is_stored_and_announced(self, store: PostgresStore) -> None:
         longest = "".join(chr(0x1F300 + n % 500) for n in range(500))
-        async with listening(store) as heard:
-            await made(store, longest, 1)
-            await heard.until(Change(longest, 1))
-        assert await store.record(longest) == record(longest, 1)
+        async with collect_changes(store) as received:
+            await create_universe(store, longest, 1)
+            await received.until(Change(longest, 1))
+        assert await store.read_record(longest) == record(longest, 1)
 
-    async def test_ids_sort_alike_whatever_the_language_of_the_database(self, postgres_server: PostgresServer) -> None:
+    async def test_ids_sort_alike_for_any_collation_of_the_database(self, postgres_server: PostgresServer) -> None:
         if int(postgres_server.sql("SHOW server_version_num")) < 150_000:
             pytest.skip("this PostgreSQL cannot make a database that sorts by ICU's rules")
         postgres_server.sql("CREATE DATABASE german TEMPLATE template0 LOCALE 'C' LOCALE_PROVIDER icu ICU_LOCALE 'de'")
         ids = ["b", "B", "a", "A", "ä", "Z", "z", "_"]
         async with opened(postgres_server.dsn(database="german")) as store:
             for universe_id in ids:
-                await made(store, universe_id)
-            assert [found.id for found in await store.records(limit=9)] == sorted(ids, reverse=True)
-            page = await store.records(limit=9, before=(AT, "a"))
+                await create_universe(store, universe_id)
+            assert [found.id for found in await store.list_records(limit=9)] == sorted(ids, reverse=True)
+            page = await store.list_records(limit=9, before=(AT, "a"))
             assert [found.id for found in page] == ["_", "Z", "B", "A"]
 
     async def test_a_database_that_is_not_in_utf_8_is_refused(self, postgres_server: PostgresServer) -> None:
@@ -403,7 +414,7 @@ class TestWhatItKeeps:
             f"GRANT ALL ON ALL TABLES IN SCHEMA {schema} TO worker",
         )
         async with opened(postgres_server.dsn(user="worker", search_path=schema)) as theirs:
-            await made(theirs, count=1)
+            await create_universe(theirs, count=1)
             await theirs.append("u", 1, [entry(2)])
         empty = postgres_server.schema()
         postgres_server.sql(f"GRANT USAGE ON SCHEMA {empty} TO worker")
@@ -421,7 +432,7 @@ class TestSecrets:
         postgres_server.sql(f"CREATE ROLE {GUARDED} SUPERUSER LOGIN PASSWORD '{PASSWORD}'")
         dsn = postgres_server.dsn(user=f"{GUARDED}:{quoted}", search_path=postgres_server.schema())
         async with opened(dsn) as store:
-            await made(store)
+            await create_universe(store)
             shown = [repr(store), repr(store._database), str(vars(store))]
         assert redact(f"what {PASSWORD} and {quoted} say") == "what *** and *** say"
         with pytest.raises(StoreUnavailable, match="refuses this user or this password") as caught:
@@ -440,7 +451,7 @@ class TestSecrets:
             "postgresql://bob:s3cr3t@host/x?9f3a7c",
         ],
     )
-    async def test_an_address_that_is_none_is_malformed_and_nothing_of_it_shows(
+    async def test_an_invalid_address_is_malformed_and_not_printed(
         self, dsn: str, caplog: pytest.LogCaptureFixture
     ) -> None:
         with pytest.raises(MalformedRequest, match="address of the PostgreSQL database is malformed") as caught:
@@ -448,7 +459,7 @@ class TestSecrets:
         shown = "".join([*traceback.format_exception(caught.value), str(caught.value.body()), caplog.text])
         assert not re.search("9f3a7c|s3cr3t", shown)
 
-    def test_without_its_driver_it_reports_what_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_without_its_driver_the_error_names_the_extra_to_install(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in MODULES:
             monkeypatch.delitem(sys.modules, f"universe.store.{name}")
         monkeypatch.setitem(sys.modules, "asyncpg", None)
@@ -475,11 +486,11 @@ async def test_a_database_without_authors_is_migrated_once_by_servers_that_start
     first, second = PostgresStore(postgres_dsn), PostgresStore(postgres_dsn)
     await asyncio.gather(first.open(), second.open())
     try:
-        assert await log_of(second) == entries(1, 2)
-        assert [one.author for one in await log_of(first)] == [None, None]
-        signed = Entry.make_sealed("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
+        assert await read_log(second) == entries(1, 2)
+        assert [one.author for one in await read_log(first)] == [None, None]
+        signed = Entry.make_with_digest("u", 3, "command", b'{"type":"tick","dt":1}', b"[]", AT, "Tycho")
         await first.append("u", 2, [signed])
-        assert (await log_of(second))[2] == signed
+        assert (await read_log(second))[2] == signed
         assert (await verify_log(second, "u")).is_intact
     finally:
         await asyncio.gather(first.close(), second.close())

@@ -1,4 +1,4 @@
-"""A universe is what its log says, whether it is read from the first entry or from a snapshot on."""
+"""A replica is the same from the first entry and from any snapshot."""
 
 from typing import Any
 
@@ -49,7 +49,7 @@ STORY: list[dict[str, Any]] = [
 """Commands, and states of earlier versions that are put back."""
 
 
-def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
+def reply(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
     """The log of a story, and the state after each of its entries, the empty one first."""
     log: list[Entry] = []
     states = [EMPTY]
@@ -57,19 +57,19 @@ def told(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
         if "restore" in step:
             plain = states[int(step["restore"])].to_plain()
             body = orjson.dumps({"reason": "undo", "toVersion": step["restore"], "state": plain})
-            log.append(Entry.make_sealed("u", version, "restore", body, b"[]", LATER))
+            log.append(Entry.make_with_digest("u", version, "restore", body, b"[]", LATER))
             states.append(load_plain_state(orjson.loads(orjson.dumps(plain))))
         else:
             command = parse_command(step)
             outcome = reduce(states[-1], command)
             assert not outcome.is_refused, step
             body, events = orjson.dumps(command), orjson.dumps(outcome.events)
-            log.append(Entry.make_sealed("u", version, "command", body, events, LATER))
+            log.append(Entry.make_with_digest("u", version, "command", body, events, LATER))
             states.append(outcome.state)
     return log, states
 
 
-LOG, STATES = told(STORY)
+LOG, STATES = reply(STORY)
 LAST = len(LOG)
 
 
@@ -86,7 +86,7 @@ def snapshot_of(version: int) -> Snapshot:
 
 @pytest.mark.parametrize("page", [1, 4, 1_000])
 @pytest.mark.parametrize("snapshots", [(), (4,), (1, 8, 11), tuple(range(1, LAST + 1))])
-async def test_the_state_at_every_version_is_what_it_was(
+async def test_the_state_at_every_version_is_unchanged(
     monkeypatch: pytest.MonkeyPatch, page: int, snapshots: tuple[int, ...]
 ) -> None:
     monkeypatch.setattr(replica_module, "PAGE_ENTRIES", page)
@@ -101,7 +101,7 @@ async def test_the_state_at_every_version_is_what_it_was(
     assert (latest.version, latest.state) == (LAST, STATES[LAST])
 
 
-async def test_a_snapshot_saves_reading_what_came_before_it() -> None:
+async def test_entries_before_a_snapshot_are_not_read() -> None:
     store = await kept([*(one._replace(body=b"lost") for one in LOG[:8]), *LOG[8:]])
     await store.put_snapshot("u", snapshot_of(8))
     assert (await rebuild_replica(store, "u")).state == STATES[LAST]
@@ -140,7 +140,9 @@ async def test_a_damaged_snapshot_is_not_believed(damaged: Snapshot) -> None:
     ],
     ids=lambda damage: next(iter(damage)),
 )
-async def test_a_damaged_entry_is_named_and_what_came_before_can_be_read(sequence: int, damage: dict[str, Any]) -> None:
+async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read(
+    sequence: int, damage: dict[str, Any]
+) -> None:
     store = await kept([*LOG[: sequence - 1], LOG[sequence - 1]._replace(**damage), *LOG[sequence:]])
     with pytest.raises(LogDamaged, match=f"Entry {sequence} ") as caught:
         await rebuild_replica(store, "u")
@@ -152,7 +154,7 @@ async def test_a_damaged_entry_is_named_and_what_came_before_can_be_read(sequenc
 
 
 async def test_an_entry_of_another_universe_is_none_of_this_one() -> None:
-    stranger = Entry.make_sealed("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
+    stranger = Entry.make_with_digest("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
     with pytest.raises(LogDamaged, match="Entry 2 "):
         await rebuild_replica(await kept([LOG[0], stranger, *LOG[2:]]), "u")
 
@@ -173,7 +175,7 @@ async def test_a_missing_end_is_named() -> None:
 
 async def test_an_entry_that_cannot_follow_is_named() -> None:
     impossible = orjson.dumps({"type": "removeStar", "id": "nobody"})
-    refused = Entry.make_sealed("u", 4, "command", impossible, b"[]", LATER)
+    refused = Entry.make_with_digest("u", 4, "command", impossible, b"[]", LATER)
     with pytest.raises(LogDamaged, match=r"Entry 4 .* cannot follow"):
         await rebuild_replica(await kept([*LOG[:3], refused]), "u")
 
@@ -183,13 +185,13 @@ async def test_a_universe_without_entries_is_empty() -> None:
     assert (rebuilt.version, rebuilt.state) == (0, EMPTY)
 
 
-async def test_a_version_that_is_not_there_is_not_made_up() -> None:
+async def test_an_unknown_version_is_not_found() -> None:
     with pytest.raises(LogDamaged, match=f"Entry {LAST + 1} .* is missing"):
         await rebuild_replica(await kept(), "u", LAST + 5)
 
 
 async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -> None:
-    log, states = told([added(f"star {n}", None, note="x" * 2_000) for n in range(60)])
+    log, states = reply([added(f"star {n}", None, note="x" * 2_000) for n in range(60)])
     store = await kept(log)
     assert (await rebuild_replica(store, "u")).state == states[-1]
     plain = orjson.dumps(states[40].to_plain())
@@ -200,7 +202,7 @@ async def test_a_long_log_and_a_large_snapshot_give_the_same_beside_the_loop() -
 
 async def test_bodies_keep_the_order_in_which_they_came() -> None:
     names = [f"{n * 37 % 50:02}" for n in range(50)]
-    log, states = told([added(name, None) for name in names])
+    log, states = reply([added(name, None) for name in names])
     store = await kept(log)
     assert list((await rebuild_replica(store, "u")).mirror.to_plain()["stars"]) == names
     ordered = orjson.dumps({**states[30].to_plain(), "stars": {name: states[30].stars[name] for name in names[:30]}})

@@ -15,15 +15,15 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.universe.store.processes import acknowledged, appending, finished, kill
+from tests.universe.store.processes import kill_process, read_acknowledged, run_append_process, wait_until_finished
 from tests.universe.store.sample_logs import (
     EVERY_USE,
     SOON_S,
+    collect_changes,
+    create_universe,
     entries,
     entry,
-    listening,
-    log_of,
-    made,
+    read_log,
     record,
     snapshot,
 )
@@ -83,26 +83,26 @@ class Gate:
 class TestGroups:
     async def test_many_appends_at_once_end_in_one_commit(self, store: SqliteStore) -> None:
         ids = [f"u{n}" for n in range(100)]
-        await asyncio.gather(*(made(store, universe_id) for universe_id in ids))
-        said: list[str] = []
+        await asyncio.gather(*(create_universe(store, universe_id) for universe_id in ids))
+        printed: list[str] = []
         gate = Gate(store)
-        writing_connection(store).set_trace_callback(said.append)
+        writing_connection(store).set_trace_callback(printed.append)
         await asyncio.gather(gate.open_for(len(ids)), *(store.append(i, 0, entries(1, 2, i)) for i in ids))
-        assert said.count("COMMIT") == 2  # that of the gate is one
-        assert [await log_of(store, i) for i in ids] == [entries(1, 2, i) for i in ids]
+        assert printed.count("COMMIT") == 2  # that of the gate is one
+        assert [await read_log(store, i) for i in ids] == [entries(1, 2, i) for i in ids]
 
     async def test_no_more_than_512_appends_end_in_one_commit(self, store: SqliteStore) -> None:
-        await made(store)
-        said: list[str] = []
+        await create_universe(store)
+        printed: list[str] = []
         gate = Gate(store)
-        writing_connection(store).set_trace_callback(said.append)
+        writing_connection(store).set_trace_callback(printed.append)
         pieces = [store.rename("u", f"name {n}", "now") for n in range(513)]
         await asyncio.gather(gate.open_for(len(pieces)), *pieces)
-        assert said.count("COMMIT") == 1 + 2  # that of the gate is one
+        assert printed.count("COMMIT") == 1 + 2  # that of the gate is one
 
-    async def test_what_is_refused_fails_alone(self, store: SqliteStore) -> None:
-        await made(store)
-        await made(store, "half")
+    async def test_a_refused_job_fails_alone(self, store: SqliteStore) -> None:
+        await create_universe(store)
+        await create_universe(store, "half")
         outcomes = await asyncio.gather(
             Gate(store).open_for(6),
             store.append("half", 0, [entry(1, "half")], [KeyUse("k", b"", 1, 2**70)]),
@@ -115,14 +115,14 @@ class TestGroups:
         )
         failures = [type(outcome) for outcome in outcomes[1:] if outcome is not None]
         assert failures == [OverflowError, Superseded, Conflict]
-        assert await store.record("half") == record("half")
-        assert await log_of(store, "half") == []
-        assert await log_of(store) == entries(1, 4)
-        assert await store.record("other")
+        assert await store.read_record("half") == record("half")
+        assert await read_log(store, "half") == []
+        assert await read_log(store) == entries(1, 4)
+        assert await store.read_record("other")
 
-    async def test_what_breaks_a_rule_of_the_database_fails_alone(self, store: SqliteStore) -> None:
-        await made(store)
-        await made(store, "other")
+    async def test_a_job_that_violates_a_constraint_fails_alone(self, store: SqliteStore) -> None:
+        await create_universe(store)
+        await create_universe(store, "other")
         _, broken, whole = await asyncio.gather(
             Gate(store).open_for(2),
             store.append("u", 0, [entry(1), entry(1)]),
@@ -133,44 +133,47 @@ class TestGroups:
         assert whole is None
 
     async def test_reading_does_not_wait_for_writing(self, store: SqliteStore) -> None:
-        await made(store, count=2)
+        await create_universe(store, count=2)
         gate = Gate(store)
         appended = asyncio.create_task(store.append("u", 2, [entry(3)]))
-        assert await log_of(store) == entries(1, 2)
+        assert await read_log(store) == entries(1, 2)
         assert not appended.done()
         gate.open()
         await appended
-        assert len(await log_of(store)) == 3
+        assert len(await read_log(store)) == 3
 
     async def test_who_does_not_wait_for_the_answer_disturbs_no_other_caller(self, store: SqliteStore) -> None:
-        await made(store)
+        await create_universe(store)
         gate = Gate(store)
-        impatient, patient = (asyncio.create_task(store.append("u", n, [entry(n + 1)])) for n in range(2))
+        short_timeouts, patient = (asyncio.create_task(store.append("u", n, [entry(n + 1)])) for n in range(2))
         await asyncio.sleep(0)
-        impatient.cancel()
+        short_timeouts.cancel()
         gate.open()
         await patient
-        assert impatient.cancelled()
-        assert await log_of(store) == [entry(1), entry(2)]
+        assert short_timeouts.cancelled()
+        assert await read_log(store) == [entry(1), entry(2)]
 
 
 async def test_a_page_of_the_log_ends_with_the_entry_that_passes_32_megabytes(store: SqliteStore) -> None:
-    await made(store)
+    await create_universe(store)
     ten = [entry(version, body=b'"%b"' % (b"x" * 10 * 1024 * 1024)) for version in range(1, 6)]
     await store.append("u", 0, ten)
-    page = await store.entries("u", after=0, limit=100)
+    page = await store.read_entries("u", after=0, limit=100)
     assert [one.version for one in page] == [1, 2, 3, 4]
-    assert [one.version for one in await store.entries("u", after=4, limit=100)] == [5]
+    assert [one.version for one in await store.read_entries("u", after=4, limit=100)] == [5]
 
 
 class TestOtherProcesses:
     async def test_two_processes_write_to_one_file_and_nothing_is_lost(self, store: SqliteStore, path: Path) -> None:
-        await made(store)
+        await create_universe(store)
         address = f"sqlite:///{path}"
-        async with appending(address, "a", times=40, batch=2) as one, appending(address, "b", times=40, batch=2) as two:
-            said = sorted([*await finished(one), *await finished(two)])
-        assert said == list(range(2, 162, 2))
-        log = await log_of(store)
+        async with (
+            run_append_process(address, "a", times=40, batch=2) as one,
+            run_append_process(address, "b", times=40, batch=2) as two,
+        ):
+            printed = sorted([*await wait_until_finished(one), *await wait_until_finished(two)])
+        assert printed == list(range(2, 162, 2))
+        log = await read_log(store)
         assert [one.version for one in log] == list(range(1, 161))
         assert all(one.is_intact("u") for one in log)
         bodies = [orjson.loads(one.body) for one in log]
@@ -178,25 +181,23 @@ class TestOtherProcesses:
             written = [(body["append"], body["part"]) for body in bodies if body["writer"] == writer]
             assert written == [(n, part) for n in range(40) for part in range(2)]
 
-    async def test_what_another_process_writes_is_reported(self, store: SqliteStore, path: Path) -> None:
-        await made(store)
-        async with listening(store) as heard, appending(f"sqlite:///{path}") as process:
-            await heard.until_so(lambda: heard.changes, "the first change")
-            kill(process)
-            while await acknowledged(process):
+    async def test_changes_of_another_process_are_reported(self, store: SqliteStore, path: Path) -> None:
+        await create_universe(store)
+        async with collect_changes(store) as received, run_append_process(f"sqlite:///{path}") as process:
+            await received.until_so(lambda: received.changes, "the first change")
+            kill_process(process)
+            while await read_acknowledged(process):
                 pass
-            found = await store.record("u")
+            found = await store.read_record("u")
             assert found is not None
-            await heard.until(Change("u", found.version))
+            await received.until(Change("u", found.version))
 
-    async def test_what_others_write_just_after_listening_began_is_reported(
-        self, store: SqliteStore, path: Path
-    ) -> None:
-        await made(store)
-        async with listening(store) as heard:
+    async def test_changes_just_after_the_listener_started_are_reported(self, store: SqliteStore, path: Path) -> None:
+        await create_universe(store)
+        async with collect_changes(store) as received:
             with closing(sqlite3.connect(path, isolation_level=None)) as other:
                 other.execute("UPDATE universes SET version = 7")
-            await heard.until(Change("u", 7), within_s=1)
+            await received.until(Change("u", 7), within_s=1)
 
     @pytest.mark.parametrize(
         "failure", [DatabaseUnusable("The disk does not answer."), sqlite3.OperationalError("interrupted")]
@@ -204,7 +205,7 @@ class TestOtherProcesses:
     async def test_after_polls_that_failed_the_writes_of_another_process_are_still_received(
         self, store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception
     ) -> None:
-        await made(store)
+        await create_universe(store)
         failures: list[Exception] = []
         poll = sqlite._read_versions
 
@@ -215,45 +216,45 @@ class TestOtherProcesses:
             return poll(connection, seen)
 
         monkeypatch.setattr(sqlite, "_read_versions", poll_and_fail_twice)
-        async with listening(store) as heard:
-            async with appending(f"sqlite:///{path}", times=1) as process:
-                assert await finished(process) == [1]
-            await heard.until(Change("u", 1))
+        async with collect_changes(store) as received:
+            async with run_append_process(f"sqlite:///{path}", times=1) as process:
+                assert await wait_until_finished(process) == [1]
+            await received.until(Change("u", 1))
         assert len(failures) == 2
 
     async def test_a_file_that_another_process_keeps_locked_is_unavailable_until_it_lets_go(
         self, store: SqliteStore, path: Path
     ) -> None:
-        await made(store, count=1)
+        await create_universe(store, count=1)
         writing_connection(store).execute("PRAGMA busy_timeout = 20")
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             for name in ("ping", "create", "append", "delete"):
                 with pytest.raises(StoreUnavailable, match="locked"):
                     await EVERY_USE[name](store)
-            assert await log_of(store) == entries(1, 1)
+            assert await read_log(store) == entries(1, 1)
         await store.ping()
         await store.append("u", 1, [entry(2)])
 
     async def test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant(
         self, store: SqliteStore, path: Path
     ) -> None:
-        await made(store)
+        await create_universe(store)
         last = 0
         for appends in (1, 4, 23):
-            async with appending(f"sqlite:///{path}", batch=3) as process:
+            async with run_append_process(f"sqlite:///{path}", batch=3) as process:
                 for _ in range(appends):
-                    last = await acknowledged(process) or 0
-                kill(process)
-                while (more := await acknowledged(process)) is not None:
+                    last = await read_acknowledged(process) or 0
+                kill_process(process)
+                while (more := await read_acknowledged(process)) is not None:
                     last = more
             assert process.returncode == -signal.SIGKILL
-            log = await log_of(store)
+            log = await read_log(store)
             assert len(log) >= last
             assert len(log) % 3 == 0
             assert [one.version for one in log] == list(range(1, len(log) + 1))
             assert all(one.is_intact("u") for one in log)
-            found = await store.record("u")
+            found = await store.read_record("u")
             assert found is not None
             assert found.version == len(log)
         assert last > 3 * 28 - 1
@@ -261,7 +262,7 @@ class TestOtherProcesses:
 
 class TestTheFile:
     async def test_a_full_disk_is_reported_and_nothing_is_half_written(self, store: SqliteStore) -> None:
-        await made(store)
+        await create_universe(store)
         pages = writing_connection(store).execute("PRAGMA page_count").fetchone()[0]
         writing_connection(store).execute(f"PRAGMA max_page_count = {pages + 30}")
         kept, failure = 0, None
@@ -273,11 +274,11 @@ class TestTheFile:
         assert isinstance(failure, StoreUnavailable)
         assert "full" in failure.message
         assert kept > 0
-        found = await store.record("u")
+        found = await store.read_record("u")
         assert found is not None
         assert found.version == kept
-        assert [one.version for one in await log_of(store)] == list(range(1, kept + 1))
-        assert await store.key("u", f"k{kept}") is None
+        assert [one.version for one in await read_log(store)] == list(range(1, kept + 1))
+        assert await store.find_key_use("u", f"k{kept}") is None
         with pytest.raises(StoreUnavailable):
             await store.put_snapshot("u", snapshot(kept, state=b"z" * 200_000))
         writing_connection(store).execute("PRAGMA max_page_count = 100000")
@@ -293,7 +294,7 @@ class TestTheFile:
         path.write_bytes(whole.replace(b'"dt":4111', b'"dt":5111'))
         store = SqliteStore(path)
         await store.open()
-        assert [one.version for one in await log_of(store) if not one.is_intact("u")] == [4]
+        assert [one.version for one in await read_log(store) if not one.is_intact("u")] == [4]
         with pytest.raises(LogDamaged, match="Entry 4 in the log of universe u") as caught:
             await rebuild_replica(store, "u")
         assert caught.value.ids == {"universeId": "u", "sequence": 4}
@@ -301,7 +302,7 @@ class TestTheFile:
         await store.close()
 
     async def test_nothing_is_acknowledged_once_the_file_was_deleted(self, store: SqliteStore, path: Path) -> None:
-        await made(store)
+        await create_universe(store)
         for left in path.parent.glob("universes.db*"):
             left.unlink()
         with pytest.raises(StoreUnavailable):
@@ -319,14 +320,14 @@ class TestTheFile:
             with _without_privileges(), pytest.raises(StoreUnavailable):
                 await _opened_and_closed(path)
 
-    async def test_a_file_of_another_kind_is_unavailable_and_stays_as_it_is(self, path: Path) -> None:
+    async def test_a_file_of_another_format_is_unavailable_and_unchanged(self, path: Path) -> None:
         path.write_text("a diary, and long enough to be mistaken for a database" * 100)
         with pytest.raises(StoreUnavailable):
             await _opened_and_closed(path)
         assert path.read_text().startswith("a diary")
 
     async def test_a_file_of_a_newer_version_is_refused(self, store: SqliteStore, path: Path) -> None:
-        await made(store)
+        await create_universe(store)
         with closing(sqlite3.connect(path, isolation_level=None)) as other:
             other.execute("INSERT INTO migrations VALUES ('9999 from the future')")
         with pytest.raises(DatabaseNewer):

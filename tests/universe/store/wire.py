@@ -1,4 +1,4 @@
-"""A wire to PostgreSQL's socket that can be cut and mended, or go dead without a word."""
+"""A proxy to the socket of PostgreSQL that can be cut, repaired or stopped silently."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -59,7 +59,7 @@ class Wire:
 
 
 @asynccontextmanager
-async def wire_to(socket: Path) -> AsyncGenerator[Wire]:
+async def open_wire(socket: Path) -> AsyncGenerator[Wire]:
     wire = Wire(socket)
     running: set[asyncio.Task[None]] = set()
 

@@ -1,4 +1,4 @@
-"""Every number can be traced to a paper."""
+"""Every number has a source."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -49,8 +49,8 @@ def test_a_source_is_the_same_wherever_it_is_cited() -> None:
     for name in systems.list_system_names():
         for body in systems.load_system(name)["stars"].values():
             for source in body["sources"]:
-                told = {field: value for field, value in source.items() if field != "fields"}
-                assert seen.setdefault(source["id"], told) == told
+                reply = {field: value for field, value in source.items() if field != "fields"}
+                assert seen.setdefault(source["id"], reply) == reply
     assert len(seen) > 15
 
 
@@ -85,7 +85,7 @@ def test_physical_values_are_in_the_units_their_names_state(
     assert shown == pytest.approx(body["physical"]["radiusKm"])
 
 
-def test_what_is_not_measured_is_reported_as_such() -> None:
+def test_unmeasured_values_are_reported_as_such() -> None:
     kepler = systems.load_system("kepler-90")["stars"]
     assert kepler["kepler-90-b"]["physical"]["massIs"] == "estimate"
     assert "eccentricity" not in kepler["kepler-90-b"]["kepler"]

@@ -1,4 +1,4 @@
-"""The systems there are, and states made of them."""
+"""The catalogue of systems and their states."""
 
 import json
 import subprocess
@@ -35,7 +35,7 @@ def test_four_systems_can_be_had_and_the_list_is_the_callers_own() -> None:
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())
-def test_a_system_is_a_state_that_the_domain_accepts_as_it_is(name: str) -> None:
+def test_the_domain_accepts_the_state_of_a_system_unchanged(name: str) -> None:
     state = systems.load_system(name)
     assert state.keys() == KEYS
     assert state["time"] == 0
@@ -60,7 +60,7 @@ def test_every_body_has_all_that_a_body_must_have_and_a_place_in_the_hierarchy(n
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())
-def test_no_body_is_shown_so_large_that_it_swallows_what_goes_around_it(name: str) -> None:
+def test_no_body_is_drawn_larger_than_the_orbits_around_it(name: str) -> None:
     stars = systems.load_system(name)["stars"]
     for body in stars.values():
         if parent := stars.get(body["parentId"]):

@@ -1,4 +1,4 @@
-"""The simple renderer shows the true orbit."""
+"""Compatible orbits agree with true orbits."""
 
 import math
 
@@ -7,18 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe import systems
-from universe.orbits.compatible_orbits import local_position, orbit_path
+from universe.orbits.compatible_orbits import compute_local_position, compute_orbit_path
 from universe.orbits.kepler_blocks import read_elements
-from universe.systems.compatible_fields import compute_compatible_fields
-from universe.systems.elements import Orbit
+from universe.systems.bodies import compute_compatible_fields
+from universe.systems.stated_orbits import Orbit
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())
 def test_at_time_0_every_body_stands_where_its_true_orbit_has_it(name: str) -> None:
     stars = systems.load_system(name)["stars"]
     orbiting = [key for key, body in stars.items() if body["parentId"]]
-    for key, place in zip(orbiting, read_elements(stars, orbiting).positions(0.0), strict=True):
-        assert math.dist(local_position(stars[key], 0.0), place) < 1e-9 * stars[key]["orbitalDistance"], key
+    for key, place in zip(orbiting, read_elements(stars, orbiting).compute_positions(0.0), strict=True):
+        assert math.dist(compute_local_position(stars[key], 0.0), place) < 1e-9 * stars[key]["orbitalDistance"], key
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())
@@ -31,8 +31,8 @@ def test_later_it_is_never_further_off_than_the_eccentricity_allows(name: str) -
         allowed = (2.2 * body["kepler"].get("eccentricity", 0) + 1e-6) * body["orbitalDistance"]
         for part in (0.13, 0.5, 0.77, 1.0, 3.4):
             t = part * body["kepler"]["period"]
-            true = elements.positions(t)[orbiting.index(key)]
-            assert math.dist(local_position(body, t), true) < allowed, (key, part)
+            true = elements.compute_positions(t)[orbiting.index(key)]
+            assert math.dist(compute_local_position(body, t), true) < allowed, (key, part)
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())
@@ -41,7 +41,7 @@ def test_the_ellipse_that_is_drawn_is_the_true_one(name: str) -> None:
     orbiting = [key for key, body in stars.items() if body["parentId"]]
     elements = read_elements(stars, orbiting)
     for place, key in enumerate(orbiting):
-        for drawn, true in zip(orbit_path(stars[key], 16), elements.path(place, 16), strict=True):
+        for drawn, true in zip(compute_orbit_path(stars[key], 16), elements.compute_path(place, 16), strict=True):
             assert math.dist(drawn, true) < 1e-9 * stars[key]["orbitalDistance"], key
 
 
@@ -60,5 +60,5 @@ def test_any_orbit_can_be_expressed_in_the_terms_of_the_compatible_rule(
         "meanAnomaly": anomaly,
         "period": 100.0,
     }
-    true = read_elements({"x": body}, ["x"]).positions(0.0)[0]
-    assert math.dist(local_position(body, 0.0), true) < 1e-8
+    true = read_elements({"x": body}, ["x"]).compute_positions(0.0)[0]
+    assert math.dist(compute_local_position(body, 0.0), true) < 1e-8

@@ -1,4 +1,4 @@
-"""Orbits keep their shape when they are turned."""
+"""Rotations between frames keep the shape of orbits."""
 
 import math
 
@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from universe.systems.frames import (
     compute_angles,
     compute_plane_vectors,
+    make_equator_rotation,
+    make_sky_rotation,
     rotate_angles,
-    rotation_from_equator,
-    rotation_from_sky,
 )
 
 ANGLE = st.floats(0, 359.999)
@@ -38,24 +38,24 @@ def test_a_flat_orbit_has_its_node_at_0_and_points_where_it_did(tilt: float, per
 
 @given(TILT, ANGLE)
 def test_the_plane_that_the_sky_is_turned_into_is_flat(tilt: float, node: float) -> None:
-    found = rotate_angles(rotation_from_sky(tilt, node), tilt, node, 30.0)
+    found = rotate_angles(make_sky_rotation(tilt, node), tilt, node, 30.0)
     assert found[0] == pytest.approx(0, abs=1e-6)
     assert (found[1] + found[2]) % 360 == pytest.approx(30, abs=1e-6)
 
 
 def test_an_edge_on_orbit_seen_from_its_own_plane_has_us_a_quarter_turn_from_the_node() -> None:
-    towards_us = rotation_from_sky(90.0, 0.0) @ np.array([0.0, 0.0, 1.0])
+    towards_us = make_sky_rotation(90.0, 0.0) @ np.array([0.0, 0.0, 1.0])
     np.testing.assert_allclose(towards_us, [0, 1, 0], atol=1e-12)
 
 
 def test_the_earths_own_equator_is_tilted_by_the_obliquity() -> None:
-    inclination, node, _ = rotate_angles(rotation_from_equator(0.0, 90.0), 0.0, 0.0, 0.0)
+    inclination, node, _ = rotate_angles(make_equator_rotation(0.0, 90.0), 0.0, 0.0, 0.0)
     assert inclination == pytest.approx(23.43929, abs=1e-4)
     assert node == pytest.approx(180, abs=1e-9)
 
 
 @given(st.floats(0, 360), st.floats(-90, 90))
 def test_turning_is_a_rotation(ra: float, dec: float) -> None:
-    frame = rotation_from_equator(ra, dec)
+    frame = make_equator_rotation(ra, dec)
     np.testing.assert_allclose(frame @ frame.T, np.eye(3), atol=1e-12)
     assert math.isclose(float(np.linalg.det(frame)), 1, abs_tol=1e-9)

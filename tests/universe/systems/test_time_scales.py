@@ -1,4 +1,4 @@
-"""UTC becomes TDB by the leap seconds, and back."""
+"""Conversion between UTC and TDB by leap seconds."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.systems.dates import compute_julian_date, convert_julian_date
-from universe.systems.time_scales import convert_tdb_to_utc, convert_utc_to_tdb, describe_inexact_conversion
+from universe.systems.dates import (
+    compute_julian_date,
+    convert_julian_date_to_datetime,
+    convert_tdb_to_utc,
+    convert_utc_to_tdb,
+    describe_inexact_conversion,
+)
 
 LEAPS = [compute_julian_date(date(*day)) for day in ((1972, 1, 1), (1972, 7, 1), (1999, 1, 1), (2017, 1, 1))]
 
@@ -39,7 +44,7 @@ def test_j2000_is_the_known_instant_of_utc() -> None:
 
 @given(st.floats(2378497, 2488070) | st.sampled_from(LEAPS).flatmap(lambda day: st.floats(day - 1e-3, day + 1e-3)))
 def test_a_date_survives_both_ways(days: float) -> None:
-    at = convert_julian_date(days)
+    at = convert_julian_date_to_datetime(days)
     assert abs(convert_tdb_to_utc(convert_utc_to_tdb(at)) - at) < timedelta(milliseconds=1)
 
 

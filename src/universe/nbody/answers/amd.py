@@ -1,7 +1,7 @@
-"""The angular momentum deficit against its critical value: whether secular motion alone could let orbits cross.
+"""The angular momentum deficit and its critical value, below which secular motion cannot make orbits cross.
 
 J. Laskar and A. C. Petit, "AMD-stability and the classification of planetary systems", A&A 605, A72 (2017). The
-deficit is constant only without mean-motion resonances, so it answers nothing for a resonant chain.
+deficit is constant only without mean-motion resonances, so it does not apply to a resonant chain.
 """
 
 import math
@@ -9,18 +9,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.orbit_history import OrbitHistory
 
 _HEAVY: Final = 0.1
 _BISECTIONS: Final = 60
 
 
-def compute_amd(motion: Motion, *, has_resonances: bool) -> dict[str, Any] | None:
-    """Return the deficit over its critical value at the start, for the largest family, or None if it has no meaning.
+def compute_amd(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any] | None:
+    """Return the deficit over its critical value at the start, for the largest family, or None if it does not apply.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
     """
-    families = motion.families()
+    families = motion.list_families()
     massive = [body for body in max(families, key=len) if motion.masses[body] > 0] if families else []
     if len(massive) < 2 or not all(_is_planetary(motion, body) for body in massive):
         return None
@@ -68,7 +68,7 @@ def _solve_outer_eccentricity(inner: float, axis_ratio: float, mass_ratio: float
     return mass_ratio * inner / math.sqrt(axis_ratio * (1 - inner * inner) + (mass_ratio * inner) ** 2)
 
 
-def _is_planetary(motion: Motion, body: int) -> bool:
+def _is_planetary(motion: OrbitHistory, body: int) -> bool:
     return bool(
         motion.masses[body] < _HEAVY * motion.central_masses[body]
         and motion.axes[0, body] > 0
@@ -88,4 +88,4 @@ def _describe_amd(worst: float, *, has_resonances: bool) -> str:
         return f"{below}, {resonant}. It excludes no collision here."
     if worst < 1:
         return f"{below}: slow (secular) exchange alone cannot make orbits cross. Resonances could."
-    return f"{below}: slow (secular) exchange can make orbits cross. It need not."
+    return f"{below}: slow (secular) exchange can make orbits cross. It does not have to."

@@ -1,4 +1,4 @@
-"""Whether a resonant angle swings about a value (libration) or runs through all of them (circulation)."""
+"""Classification of resonant angles: libration about a value, or circulation through all values."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _WIDE: Final = 180.0
 _SMOOTHED: Final = 1 / 40
 """Part of the run over which an angle is averaged, so that only slow changes of direction count."""
 _RETURN: Final = 0.05
-"""Part of its range that an angle has to come back for its direction to count as reversed."""
+"""The part of its range that an angle must return for its direction to count as reversed."""
 _POINTS: Final = 400
 _STILL: Final = 1e-6
 _BLURRED: Final = 10.0
@@ -30,7 +30,7 @@ _BLURRED: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How an angle moved during a run, in degrees. There is no centre of an angle that circulates."""
+    """How an angle moved during a run, in degrees. A circulating angle has no centre."""
 
     behaviour: str
     centre: float | None
@@ -57,7 +57,7 @@ def classify_angle(angle: Floats, *, orbits: float, error: float = 0.0) -> Behav
     if angle.size < 3 or not np.isfinite(angle).all():
         return Behaviour(UNCLEAR, None, None, "The samples do not determine the angle.")
     if not error <= _BLURRED:
-        return Behaviour(UNCLEAR, None, None, f"The arithmetic knows the angle to {error:.3g} degrees only.")
+        return Behaviour(UNCLEAR, None, None, f"The arithmetic error of the angle is {error:.3g} degrees.")
     reach = float(np.ptp(angle))
     if reach >= 360:
         return Behaviour(CIRCULATES, None, None)

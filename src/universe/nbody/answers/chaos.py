@@ -1,4 +1,4 @@
-"""Whether nearby motions part exponentially: MEGNO and the Lyapunov time, from two runs that begin close together.
+"""Estimates of chaos: MEGNO and the Lyapunov time, from two runs that start close together.
 
 P. M. Cincotta and C. Simó, "Simple tools to study global dynamics in non-axisymmetric galactic potentials", A&AS 147,
 205 (2000): the mean exponential growth factor of nearby orbits tends to 2 for regular motion and grows in proportion
@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers.wording import format_days
+from universe.nbody.text_formats import format_short_duration
 from universe.orbits.anomaly import Floats
 
 CHAOTIC: Final = 4.0
@@ -19,7 +19,7 @@ _REGULAR: Final = 3.0
 """MEGNO below which no chaos has appeared: that of regular motion swings about 2."""
 _LEAST_SAMPLES: Final = 20
 _COVERED: Final = 0.9
-"""The part of a run that has to be measured for an estimate to be of the run."""
+"""The part of a run that must be measured for an estimate of the whole run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Chaos:
 
 
 def estimate_chaos(times: Floats, growth: Floats, *, run_days: float = 0.0) -> Chaos:
-    """Return the estimate from the natural logarithm of how far the distance of two runs has grown at each time.
+    """Return the estimate from the natural logarithm of the growth of the distance of two runs.
 
     Times are days since the start. The distance is one in phase space, and small at all times. They may end before
     the run of `run_days` does, where rounding or an encounter ended the measurement.
@@ -55,7 +55,7 @@ def estimate_chaos(times: Floats, growth: Floats, *, run_days: float = 0.0) -> C
         return Chaos(final, None, _describe_regular(final, span, is_whole=span >= _COVERED * abs(run_days)))
     if final <= CHAOTIC or final <= halfway:
         unclear = f"Whether motion is chaotic is unclear: MEGNO is {final:.2g}, above the 2 of regular motion"
-        return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can tell.")
+        return Chaos(final, None, f"{unclear}, but too low or not growing. Only a longer run can show it.")
     # The line through the later half is free of the first, algebraic growth.
     slope = float(np.polyfit(days[half:], growth[half:], 1)[0])
     lyapunov = 1 / slope if slope > 0 else span / (2 * final)
@@ -71,15 +71,15 @@ def _compute_megno(days: Floats, growth: Floats) -> Floats:
 
 
 def _describe_regular(megno: float, span: float, *, is_whole: bool) -> str:
-    when = "" if is_whole else f" in the first {format_days(span)}, and later it could not be measured"
+    when = "" if is_whole else f" in the first {format_short_duration(span)}, and later it could not be measured"
     return (
         f"No chaos appeared{when} (MEGNO {megno:.2g}; regular motion tends to 2). A Lyapunov time above about "
-        f"{format_days(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
+        f"{format_short_duration(span / CHAOTIC / 2)} would not show in this {'run' if is_whole else 'time'}."
     )
 
 
 def _describe_chaotic(megno: float, lyapunov: float, span: float) -> str:
     return (
         f"Motion is chaotic (MEGNO {megno:.2g} and growing): small differences grow by a factor of e in about "
-        f"{format_days(lyapunov)}, estimated from {format_days(span)}. Chaotic is not unstable."
+        f"{format_short_duration(lyapunov)}, estimated from {format_short_duration(span)}. Chaotic is not unstable."
     )

@@ -5,11 +5,11 @@ from typing import Any, Final
 
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR, compute_circular_difference
 from universe.nbody.answers.resonances import TRIPLE
-from universe.nbody.answers.wording import join_words
+from universe.nbody.text_formats import join_words
 
 Answers = Mapping[str, Any]
 _WIDER: Final = 1.0
-"""Degrees by which the half range of an angle has to differ to be mentioned."""
+"""The smallest difference of half ranges that is mentioned, in degrees."""
 _ABSENT: Final = "not near"
 _LISTED: Final = 4
 
@@ -17,10 +17,10 @@ _LISTED: Final = 4
 def compare_answers(
     first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
 ) -> dict[str, Any]:
-    """Return two answers (of `answers_of`) side by side, and a verdict about how the second differs.
+    """Return two answers of `collect_answers` side by side, and a verdict about the differences.
 
-    Each value is a list of two: the first run's and the second's, None where a run does not have it. `trustworthy`
-    of the answers counts if it is there: the verdict of runs that cannot be trusted claims nothing.
+    Each value is a list of two: the first run's and the second's, None where a run does not have it. The verdict
+    claims nothing if a run is not trustworthy.
     """
     found: dict[str, Any] = {
         "resonances": _compare_resonances(first, second),
@@ -32,7 +32,7 @@ def compare_answers(
     doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
     for row in found["resonances"]:
         row["changed"] = row["changed"] and not _find_bodies_in_one_run(found, row["bodies"])
-    return {"verdict": _describe_distrust(doubtful) if doubtful else _write_verdict(found, names), **found}
+    return {"verdict": _describe_distrust(doubtful) if doubtful else _compose_verdict(found, names), **found}
 
 
 def _compare_resonances(first: Answers, second: Answers) -> list[dict[str, Any]]:
@@ -100,7 +100,7 @@ def _describe_distrust(doubtful: Sequence[str]) -> str:
     return f"Nothing is claimed about the difference: the {runs} not trustworthy ({join_words(doubtful)})."
 
 
-def _write_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
+def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
     shared = [row for row in found["resonances"] if not _find_bodies_in_one_run(found, row["bodies"])]
     triples = [row for row in shared if row["kind"] == TRIPLE]
     pairs = [row for row in shared if row["kind"] != TRIPLE]
@@ -118,7 +118,7 @@ def _write_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def _find_bodies_in_one_run(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
-    """Return those of these bodies that orbit in one of the runs alone: in this one, or in either."""
+    """Return the bodies that orbit in only one of the runs: in `run`, or in either."""
     shapes = {body: found["orbits"][body]["eccentricityMax"] for body in ids if body in found["orbits"]}
     lone = {body: one for body, one in shapes.items() if (one[0] is None) != (one[1] is None)}
     return [body for body, one in lone.items() if run is None or one[run] is not None]

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from universe.nbody.answers.angles import LIBRATES, Behaviour, classify_angle
-from universe.nbody.answers.motion import Motion, list_pairs
+from universe.nbody.answers.orbit_history import OrbitHistory, list_pairs
 from universe.orbits.anomaly import Floats
 
 PAIR: Final = "mean-motion"
@@ -21,15 +21,15 @@ _LARGEST_OF_PAIR: Final = 9
 _LARGEST_OF_TRIPLE: Final = 5
 """The largest number before a longitude: of larger ones, some angle is slow by chance."""
 _NEAR: Final = 0.03
-"""How far a ratio of periods may be from p+q:p, relative to it and for q = 1; less for higher orders."""
+"""The largest relative distance of a period ratio from p+q:p for q = 1; smaller for higher orders."""
 _SHARED: Final = 0.02
-"""How far the ratio of periods of two bodies that share an orbit may be from 1."""
+"""The largest distance from 1 of the period ratio of two bodies that share an orbit."""
 _SLOW: Final = 0.01
-"""How fast a triple's angle may run, in turns per orbit of the outermost body."""
+"""The largest rate of the angle of a triple, in turns per orbit of the outermost body."""
 _CIRCULAR: Final = 1e-6
 """Below this eccentricity the direction of a periapsis is noise."""
 _MOST_PAIRS: Final = 300
-"""Of a family."""
+"""The most pairs of a family that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Angle:
     apsides: tuple[int, ...]
     ratio: str | None = None
 
-    def values(self, motion: Motion) -> Floats:
+    def values(self, motion: OrbitHistory) -> Floats:
         """Return the angle at all times of a run, in degrees, with whole turns."""
         bodies = list(self.bodies)
         swept = motion.longitudes[:, bodies] @ np.array(self.longitudes, dtype=np.float64)
@@ -78,7 +78,7 @@ class Resonance:
     angle: Angle
     behaviour: Behaviour
 
-    def plain(self, motion: Motion) -> dict[str, Any]:
+    def to_plain(self, motion: OrbitHistory) -> dict[str, Any]:
         """Return the fields of a reply."""
         angle = self.angle
         bodies = [motion.ids[body] for body in angle.bodies]
@@ -93,7 +93,7 @@ class Resonance:
         }
 
 
-def find_resonances(motion: Motion, errors: Floats | None = None) -> list[Resonance]:
+def find_resonances(motion: OrbitHistory, errors: Floats | None = None) -> list[Resonance]:
     """Return Laplace triples and pairs near a resonance, each with the behaviour of its angle.
 
     `errors` are the degrees to which each body's longitude is known. A pair that is not of neighbours is in the list
@@ -101,7 +101,7 @@ def find_resonances(motion: Motion, errors: Floats | None = None) -> list[Resona
     """
     unknown = np.zeros(len(motion.ids)) if errors is None else errors
     found: list[Resonance] = []
-    for family in motion.families():
+    for family in motion.list_families():
         moving = [body for body in family if _is_regular(motion, body)]
         found += [_classify_resonance(motion, angle, unknown) for angle in _find_triple_resonances(motion, moving)]
         for inner, outer, are_neighbours in islice(list_pairs(moving), _MOST_PAIRS):
@@ -111,27 +111,27 @@ def find_resonances(motion: Motion, errors: Floats | None = None) -> list[Resona
     return sorted(found, key=lambda one: one.angle.kind != TRIPLE)
 
 
-def compute_angle_series(motion: Motion, resonance: Mapping[str, Any]) -> Floats:
+def compute_angle_series(motion: OrbitHistory, resonance: Mapping[str, Any]) -> Floats:
     """Return the values during a run of an angle from a reply, in degrees from 0 to 360."""
     bodies = tuple(motion.ids.index(body) for body in resonance["bodies"])
     angle = Angle(resonance["kind"], bodies, tuple(resonance["longitudes"]), tuple(resonance["apsides"]))
     return angle.values(motion) % 360
 
 
-def _classify_resonance(motion: Motion, angle: Angle, errors: Floats) -> Resonance:
+def _classify_resonance(motion: OrbitHistory, angle: Angle, errors: Floats) -> Resonance:
     bodies = list(angle.bodies)
     orbits = motion.span * float(np.min(motion.mean_motions[bodies])) / 360
     error = float(np.abs(angle.longitudes) @ errors[bodies])
     return Resonance(angle, classify_angle(angle.values(motion), orbits=orbits, error=error))
 
 
-def _is_regular(motion: Motion, body: int) -> bool:
-    """Return whether a body stayed on a closed orbit that goes around in the sense of its siblings."""
+def _is_regular(motion: OrbitHistory, body: int) -> bool:
+    """Return True if a body stayed on a closed orbit in the direction of its siblings."""
     is_closed = np.isfinite(motion.longitudes[:, body]).all() and motion.mean_motions[body] > 0
     return bool(is_closed and (motion.tilts[:, body] < 90).all())
 
 
-def _find_pair_resonances(motion: Motion, inner: int, outer: int) -> Iterator[Angle]:
+def _find_pair_resonances(motion: OrbitHistory, inner: int, outer: int) -> Iterator[Angle]:
     """Yield all eccentricity angles of the simplest resonance p+q:p that two bodies are near."""
     ratio = float(motion.mean_motions[inner] / motion.mean_motions[outer])
     if abs(ratio - 1) < _SHARED:
@@ -152,11 +152,11 @@ def _find_pair_resonances(motion: Motion, inner: int, outer: int) -> Iterator[An
         return
 
 
-def _has_apsis(motion: Motion, body: int) -> bool:
+def _has_apsis(motion: OrbitHistory, body: int) -> bool:
     return float(motion.eccentricities[:, body].mean()) > _CIRCULAR
 
 
-def _find_triple_resonances(motion: Motion, moving: list[int]) -> Iterator[Angle]:
+def _find_triple_resonances(motion: OrbitHistory, moving: list[int]) -> Iterator[Angle]:
     """Yield for each three neighbours the slowest angle p λ1 - (p + q) λ2 + q λ3, if it is slow."""
     for first, second, third in zip(moving, moving[1:], moving[2:], strict=False):
         n1, n2, n3 = motion.mean_motions[[first, second, third]]

@@ -10,10 +10,10 @@ import numpy as np
 from universe.nbody.accuracy import TRUSTED_DEGREES
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES
 from universe.nbody.answers.chaos import Chaos
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.orbit_history import OPEN_AXIS, OrbitHistory
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance
-from universe.nbody.answers.wording import format_days, format_plain_number, join_names, join_words
 from universe.nbody.fixed_steps import COMPOSITIONS
+from universe.nbody.text_formats import format_plain_number, format_short_duration, join_names, join_words
 from universe.orbits.anomaly import Floats
 from uraniborg.kernel.text import plural
 
@@ -26,9 +26,9 @@ _LISTED: Final = 4
 class Findings:
     """The parts of an answer that the verdict sums up."""
 
-    motion: Motion
+    motion: OrbitHistory
     errors: Floats
-    """Degrees to which each body's place in its orbit is known, at the worst time."""
+    """The largest error of each body along its orbit, in degrees."""
     trustworthy: bool
     resonances: Sequence[Resonance]
     pairs: Sequence[Mapping[str, Any]]
@@ -38,10 +38,12 @@ class Findings:
     chaos: Chaos
     notes: Sequence[str]
     method: str
+    days: float
+    """The duration of the run, which may end after the last sample."""
 
 
-def write_verdict(found: Findings) -> str:
-    """Return one paragraph: first whether the run can be trusted, last what it does not tell."""
+def compose_verdict(found: Findings) -> str:
+    """Return one paragraph: first whether the run is trustworthy, last its limits."""
     if not found.trustworthy:
         return _describe_distrust(found)
     sentences = [
@@ -78,15 +80,29 @@ def _describe_events(found: Findings) -> str:
     orbits = ""
     if moving:
         fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
-        number = motion.span * float(motion.mean_motions[fastest]) / 360
-        orbits = f" ({number:,.0f} orbits of {motion.names[fastest]})" if number >= 1 else ""
+        number = found.days * float(motion.mean_motions[fastest]) / 360
+        orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
         "none left" if not found.ejections else f"{_describe_ejections(found)} became unbound and left",
+        *_describe_open_orbits(motion),
     ]
     if found.encounters:
         events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
-    return f"During the {format_days(motion.span)} of this run{orbits}, {join_words(events)}."
+    return f"During the {format_short_duration(found.days)} of this run{orbits}, {join_words(events)}."
+
+
+def _describe_open_orbits(motion: OrbitHistory) -> list[str]:
+    """Return the bodies that were unbound from the start, which do not count as having left."""
+    names = [
+        motion.names[body]
+        for body, axis in enumerate(motion.axes[0])
+        if motion.parents[body] >= 0 and np.isfinite(motion.eccentricities[0, body]) and not 0 < axis < OPEN_AXIS
+    ]
+    if not names:
+        return []
+    subject = join_names(names) if len(names) <= _LISTED else f"{len(names)} bodies"
+    return [f"{subject} {'was' if len(names) == 1 else 'were'} unbound from the start"]
 
 
 def _describe_ejections(found: Findings) -> str:
@@ -96,7 +112,7 @@ def _describe_ejections(found: Findings) -> str:
 
 def _describe_resonances(found: Findings) -> list[str]:
     motion = found.motion
-    families = [family for family in motion.families() if len(family) > 1]
+    families = [family for family in motion.list_families() if len(family) > 1]
     if not families:
         return []
     if not found.resonances:
@@ -124,13 +140,14 @@ def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str
     if not librating and not circulating:
         subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
         return [f"The run does not show whether {subject} {'librate' if len(triples) > 1 else 'librates'}."]
+    unclear = [one for one in triples if one not in librating and one not in circulating]
     kinds = [
         (librating, "librated"),
         (circulating, "circulated"),
-        ([one for one in triples if one not in librating and one not in circulating], "are unclear"),
+        (unclear, "is unclear" if len(unclear) == 1 else "are unclear"),
     ]
     parts = [
-        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_list_bodies_of(found, some)})"
+        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_format_body_groups(found, some)})"
         for some, verb in kinds
         if some
     ]
@@ -150,14 +167,14 @@ def _describe_pairs(found: Findings) -> list[str]:
         (loose, "Near a resonance, but with circulating angles: {}."),
         (unclear, "Near a resonance, but the run does not show whether in it: {}."),
     ]
-    return [sentence.format(_list_ratios(found, some)) for some, sentence in sentences if some]
+    return [sentence.format(_format_ratios(found, some)) for some, sentence in sentences if some]
 
 
-def _list_ratios(found: Findings, some: Sequence[Resonance]) -> str:
+def _format_ratios(found: Findings, some: Sequence[Resonance]) -> str:
     return _shorten_list([f"{_name_bodies(found, one)} ({one.angle.ratio})" for one in some])
 
 
-def _list_bodies_of(found: Findings, some: Sequence[Resonance]) -> str:
+def _format_body_groups(found: Findings, some: Sequence[Resonance]) -> str:
     return _shorten_list([_name_bodies(found, one) for one in some])
 
 
@@ -200,7 +217,7 @@ def _describe_extremes(found: Findings) -> list[str]:
 def _describe_hill_stability(found: Findings) -> list[str]:
     """Return the Hill criterion, which holds for two light bodies alone, on orbits that are nearly circles."""
     motion = found.motion
-    families = motion.families()
+    families = motion.list_families()
     if len(motion.ids) != 3 or len(families) != 1 or len(families[0]) != 2:
         return []
     inner, outer = families[0]

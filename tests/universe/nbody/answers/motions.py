@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from universe.nbody.answers.motion import Motion, compute_motion
+from universe.nbody.answers.orbit_history import OrbitHistory, compute_motion
 from universe.nbody.integration import integrate
 from universe.nbody.runs import Samples
 from universe.nbody.starts import Start, make_start
@@ -66,31 +66,31 @@ def planets(
     return {"stars": stars, "time": 0.0}
 
 
-def sample(start: Start, days: float, count: int) -> Samples:
+def sample_run(start: Start, days: float, count: int) -> Samples:
     """Return states at evenly spread times of an integration."""
     times = np.linspace(0.0, days, count)
     places, speeds, done = [start.positions[None]], [start.velocities[None]], 1
     for segment in integrate(start.masses, start.positions, start.velocities, days):
         until = int(np.searchsorted(times, segment.end, side="right"))
         if until > done:
-            positions, velocities = segment.states(times[done:until])
+            positions, velocities = segment.compute_states(times[done:until])
             places.append(positions)
             speeds.append(velocities)
             done = until
     return Samples(times, np.concatenate(places), np.concatenate(speeds))
 
 
-def motion(start: Start, days: float, count: int) -> Motion:
-    return compute_motion(start, sample(start, days, count))
+def compute_history(start: Start, days: float, count: int) -> OrbitHistory:
+    return compute_motion(start, sample_run(start, days, count))
 
 
-def kepler_motion(plain: dict[str, Any], days: float, count: int) -> Motion:
+def compute_kepler_history(plain: dict[str, Any], days: float, count: int) -> OrbitHistory:
     """Return the motion of planets without mass, which is Kepler's."""
     start = make_start(plain)
     orbits = read_elements(plain["stars"], start.ids[1:])
     times = np.linspace(0.0, days, count)
     states = np.zeros((2, count, len(start.ids), 3))
     for at, time in enumerate(times.tolist()):
-        states[0, at, 1:] = orbits.positions(time)[:, [0, 2, 1]]
-        states[1, at, 1:] = orbits.velocities(time)[:, [0, 2, 1]]
+        states[0, at, 1:] = orbits.compute_positions(time)[:, [0, 2, 1]]
+        states[1, at, 1:] = orbits.compute_velocities(time)[:, [0, 2, 1]]
     return compute_motion(start, Samples(times, states[0], states[1]))

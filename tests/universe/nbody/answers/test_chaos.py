@@ -37,7 +37,7 @@ def test_chaos_slower_than_the_span_is_not_claimed_and_not_excluded() -> None:
 def test_growth_that_is_neither_slow_nor_clearly_exponential_is_unclear(growth: np.typing.NDArray[np.float64]) -> None:
     found = estimate_chaos(DAYS, growth)
     assert found.lyapunov_days is None
-    assert "Only a longer run can tell" in found.meaning
+    assert "Only a longer run can show it" in found.meaning
 
 
 def test_a_run_backwards_or_with_a_late_first_sample_is_measured_alike() -> None:

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.universe.nbody.answers.motions import (
-    kepler_motion,
-    motion,
+    compute_history,
+    compute_kepler_history,
     neptune_and_pluto,
     planets,
     solar_system,
@@ -15,7 +15,7 @@ from tests.universe.nbody.answers.motions import (
 )
 from universe.nbody.answers import collect_answers
 from universe.nbody.answers.angles import CIRCULATES, LIBRATES, UNCLEAR
-from universe.nbody.answers.motion import Motion
+from universe.nbody.answers.orbit_history import OrbitHistory
 from universe.nbody.answers.resonances import PAIR, TRIPLE, Resonance, compute_angle_series, find_resonances
 from universe.nbody.runs import run_nbody
 from universe.nbody.starts import make_start
@@ -31,17 +31,17 @@ pytestmark = pytest.mark.timeout(900)  # ten years of TRAPPIST-1 take seconds of
 
 
 @cache
-def ten_years_of_trappist_1() -> Motion:
-    return motion(trappist_1(), 10 * YEAR, 4001)
+def ten_years_of_trappist_1() -> OrbitHistory:
+    return compute_history(trappist_1(), 10 * YEAR, 4001)
 
 
-def laplace(found: list[Resonance], of: Motion) -> dict[str, Resonance]:
+def laplace(found: list[Resonance], of: OrbitHistory) -> dict[str, Resonance]:
     """Return the triples of TRAPPIST-1 by the letters of their planets."""
     triples = [one for one in found if one.angle.kind == TRIPLE]
     return {"".join(of.ids[body][-1] for body in one.angle.bodies): one for one in triples}
 
 
-def first_part(of: Motion, part: float) -> Motion:
+def first_part(of: OrbitHistory, part: float) -> OrbitHistory:
     """Return the beginning of a motion."""
     return of.at(slice(round((len(of.times) - 1) * part) + 1))
 
@@ -76,12 +76,12 @@ def test_pairs_of_trappist_1_are_near_the_known_ratios() -> None:
     assert neighbours == ["8:5", "5:3", "3:2", "3:2", "4:3", "3:2"]  # Luger et al. 2017
 
 
-def test_an_angle_of_a_reply_is_drawn_as_it_was_classified() -> None:
+def test_an_angle_of_a_reply_is_drawn_with_its_classification() -> None:
     of = ten_years_of_trappist_1()
     one = laplace(find_resonances(of), of)["cde"]
-    drawn = compute_angle_series(of, one.plain(of))
+    drawn = compute_angle_series(of, one.to_plain(of))
     assert drawn.mean() == pytest.approx(one.behaviour.centre, abs=1e-3)
-    assert one.plain(of)["angle"] == "λ(trappist-1-c) - 3 λ(trappist-1-d) + 2 λ(trappist-1-e)"
+    assert one.to_plain(of)["angle"] == "λ(trappist-1-c) - 3 λ(trappist-1-d) + 2 λ(trappist-1-e)"
 
 
 def test_a_short_run_of_trappist_1_leaves_resonances_unclear() -> None:
@@ -102,7 +102,7 @@ def test_a_longitude_that_is_not_known_leaves_its_angles_unclear() -> None:
 
 def test_io_europa_and_ganymede_librate_about_180_degrees() -> None:
     # P.-S. de Laplace; C. F. Yoder, Nature 279, 767 (1979): the angle librates about 180 degrees in about 2071 days.
-    of = motion(solar_system("jupiter", "io", "europa", "ganymede"), 900.0, 2000)
+    of = compute_history(solar_system("jupiter", "io", "europa", "ganymede"), 900.0, 2000)
     triple = next(one for one in find_resonances(of) if one.angle.kind == TRIPLE)
     assert triple.angle.longitudes == (1, -3, 2)
     assert triple.behaviour.behaviour == LIBRATES
@@ -112,7 +112,7 @@ def test_io_europa_and_ganymede_librate_about_180_degrees() -> None:
 def test_neptune_and_pluto_are_in_their_3_to_2_resonance() -> None:
     # C. J. Cohen and E. C. Hubbard, AJ 70, 10 (1965), and J. G. Williams and G. S. Benson, AJ 76, 167 (1971):
     # 3 λ(Pluto) - 2 λ(Neptune) - ϖ(Pluto) librates about 180 degrees by about 80 in about 20,000 years.
-    of = motion(neptune_and_pluto(), 40_000 * YEAR, 1200)
+    of = compute_history(neptune_and_pluto(), 40_000 * YEAR, 1200)
     found = {one.angle.apsides: one.behaviour for one in find_resonances(of)}
     assert next(one.angle.ratio for one in find_resonances(of)) == "3:2"
     held = found[0, -1]
@@ -122,17 +122,17 @@ def test_neptune_and_pluto_are_in_their_3_to_2_resonance() -> None:
 
 
 def test_jupiter_and_earth_are_near_no_resonance() -> None:
-    of = motion(solar_system("sun", "earth", "jupiter"), 650 * YEAR, 1000)
+    of = compute_history(solar_system("sun", "earth", "jupiter"), 650 * YEAR, 1000)
     assert find_resonances(of) == []
 
 
 def test_jupiter_and_saturn_are_near_5_to_2_and_not_in_it() -> None:
     # The great inequality: a turn of 5 λ(Saturn) - 2 λ(Jupiter) takes about 900 years (Laplace 1785).
     start = solar_system("sun", "jupiter", "saturn")
-    found = find_resonances(motion(start, 1200 * YEAR, 2000))
+    found = find_resonances(compute_history(start, 1200 * YEAR, 2000))
     assert {one.angle.ratio for one in found} == {"5:2"}
     assert {one.behaviour.behaviour for one in found} == {CIRCULATES}
-    short = find_resonances(motion(start, 400 * YEAR, 1000))
+    short = find_resonances(compute_history(start, 400 * YEAR, 1000))
     assert {one.behaviour.behaviour for one in short} == {UNCLEAR}
 
 
@@ -143,21 +143,21 @@ def test_bodies_that_do_not_attract_each_other_never_librate(
 ) -> None:
     periods = [10.0 * float(np.prod(ratios[:count])) for count in range(len(ratios) + 1)]
     state = planets(periods, eccentricity=eccentricity, phase=phase)
-    found = find_resonances(kepler_motion(state, orbits * periods[-1], 200))
+    found = find_resonances(compute_kepler_history(state, orbits * periods[-1], 200))
     assert LIBRATES not in {one.behaviour.behaviour for one in found}
 
 
 @pytest.mark.parametrize("ratios", [(1.71, 1.83), (1.42, 2.23), (2.14, 1.58)])
 def test_planets_away_from_resonances_have_none(ratios: tuple[float, float]) -> None:
     periods = [10.0, 10.0 * ratios[0], 10.0 * ratios[0] * ratios[1]]
-    of = motion(make_start(planets(periods, mass=2e-5)), 60 * periods[-1], 1000)
+    of = compute_history(make_start(planets(periods, mass=2e-5)), 60 * periods[-1], 1000)
     assert LIBRATES not in {one.behaviour.behaviour for one in find_resonances(of)}
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("h_times", "circulating"), [(2.0, 0), (50.0, 2)])
 def test_heavier_h_over_ten_years(h_times: float, circulating: int) -> None:
-    of = motion(trappist_1(h_times), 10 * YEAR, 4001)
+    of = compute_history(trappist_1(h_times), 10 * YEAR, 4001)
     heavy, light = laplace(find_resonances(of), of), laplace(find_resonances(ten_years_of_trappist_1()), of)
     behaviours = [one.behaviour.behaviour for one in heavy.values()]
     assert set(heavy) == set(CHAIN)

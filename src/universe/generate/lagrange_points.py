@@ -1,0 +1,114 @@
+"""Lagrange points, which move with the smaller body, and the Trojans at L4 and L5."""
+
+import math
+from typing import Final
+
+from universe.generate.colors import ROCKS, draw_similar_color
+from universe.generate.config import GenerationConfig
+from universe.generate.random_numbers import Prng
+from universe.generate.system import Body, System, compute_radius, draw_mass, make_body
+
+_STABLE: Final = (4, 5)
+_ALL: Final = (1, 2, 3, 4, 5)
+_LENGTHS: Final = ("orbitalDistance", "semiMajorAxis", "orbitOffsetX", "orbitOffsetY", "orbitOffsetZ")
+_SAME: Final = ("orbitalSpeed", "orbitRotX", "orbitRotY", "orbitRotZ")
+
+
+def choose_lagrange_points(config: GenerationConfig) -> tuple[int, ...]:
+    """Return the numbers of the Lagrange points to mark for each pair."""
+    if not config.enable_lagrange_points or config.lagrange_marker_mode == "none":
+        return ()
+    return _ALL if config.lagrange_marker_mode == "all" else _STABLE
+
+
+def get_trojan_count_range(config: GenerationConfig) -> tuple[int, int]:
+    """Return the minimum and maximum number of Trojans at each stable point."""
+    frequency = config.trojan_frequency
+    return (math.floor(2 * frequency), math.floor(2 + 4 * frequency)) if frequency > 0.05 else (0, 0)
+
+
+def add_lagrange_points(system: System) -> None:
+    points = choose_lagrange_points(system.config)
+    if not points:
+        return
+    rng = system.rng.fork("lagrange")
+    scope = system.config.lagrange_pair_scope
+    for planet in system.planets:
+        if scope != "planetMoon":
+            _add_markers(system, rng, points, system.centre, planet.body, "starPlanet")
+        if scope != "starPlanet":
+            for moon in planet.moons:
+                _add_markers(system, rng, points, planet.body, moon, "planetMoon")
+
+
+def _add_markers(system: System, rng: Prng, points: tuple[int, ...], primary: Body, secondary: Body, pair: str) -> None:
+    for point in points:
+        marker = system.add(_make_marker(primary, secondary, point, pair))
+        if point in _STABLE:
+            _add_trojans(system, rng, marker, secondary)
+
+
+def _make_marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
+    stable = point in _STABLE
+    name = f"{secondary['name']} L{point}"
+    return make_body(
+        f"{secondary['id']}-l{point}",
+        name,
+        "lagrangePoint",
+        mass=0.001,
+        radius=min(0.05, secondary["radius"] / 4),
+        color="#58b368" if stable else "#f0883e",
+        parent=primary["id"],
+        lagrangePoint={
+            "primaryId": primary["id"],
+            "secondaryId": secondary["id"],
+            "pointIndex": point,
+            "stable": stable,
+            "pairType": pair,
+            "label": name,
+        },
+        **_make_shared_orbit(secondary, *_compute_point_offset(primary["mass"], secondary["mass"], point)),
+    )
+
+
+def _compute_point_offset(primary: float, secondary: float, point: int) -> tuple[float, float]:
+    """Return the distance of a point in units of the secondary's distance, and its lead in degrees."""
+    share = secondary / (primary + secondary)
+    hill = math.cbrt(share / 3)
+    return {1: (1 - hill, 0), 2: (1 + hill, 0), 3: (1 + 5 * share / 12, 180), 4: (1, 60), 5: (1, -60)}[point]
+
+
+def _make_shared_orbit(secondary: Body, times: float, ahead: float) -> Body:
+    """Return the orbit of the secondary scaled by `times`, with the same period and a lead of `ahead` degrees."""
+    return {
+        **{name: secondary[name] * times for name in _LENGTHS if name in secondary},
+        "orbitalPhase": (secondary["orbitalPhase"] + ahead) % 360,
+        "eccentricity": secondary.get("eccentricity", 0.0),
+        **{name: secondary[name] for name in _SAME},
+    }
+
+
+def _add_trojans(system: System, rng: Prng, marker: Body, secondary: Body) -> None:
+    fewest, most = get_trojan_count_range(system.config)
+    if most == 0:
+        return
+    count = fewest + min(
+        most - fewest, math.floor((most - fewest + 1) * rng.draw_biased(system.config.trojan_richness))
+    )
+    spread = min(0.1, 0.01 * secondary["orbitalDistance"])
+    for number in range(1, count + 1):
+        mass = draw_mass(rng, 0.01, secondary["mass"])
+        times = 1 + rng.uniform(-spread, spread) / secondary["orbitalDistance"]
+        system.add(
+            make_body(
+                f"{marker['id']}-t{number}",
+                f"{marker['name']} Trojan {number}",
+                "asteroid",
+                mass=mass,
+                radius=min(compute_radius(mass), secondary["radius"] / 4),
+                color=draw_similar_color(rng, rng.choice(ROCKS)),
+                parent=marker["parentId"],
+                lagrangeHostId=marker["id"],
+                **_make_shared_orbit(marker, times, rng.uniform(-5, 5)),
+            )
+        )

@@ -1,0 +1,160 @@
+"""Selection of the bodies of an N-body run, with the bodies that connect them."""
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from universe.orbits.grouping import Bodies, Grouping, group_bodies
+from universe.orbits.kepler_blocks import ASTRONOMICAL, KeplerOrbit, read_kepler_orbit
+from universe.orbits.numbers import read_number
+from universe.orbits.units import convert_unit
+from uraniborg.kernel.errors import InvalidInput, NotFound
+
+
+def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
+    """Return the bodies to move: `ids`, or all with a true orbit or without a parent.
+
+    Raise NotFound for an id that does not exist, and InvalidInput for no orbits, no id, an id given twice, or an
+    invalid mass.
+    """
+    chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _can_move(body)]
+    if ids is None and not any(body.get("kepler") for body in stars.values()) and len(chosen) != 1:
+        problem = "No body of this universe has a kepler block" if stars else "This universe has no bodies"
+        raise InvalidInput(
+            f"{problem}, so gravity has no orbits to start from.",
+            hint="Make a universe from a real system: universe new --from trappist-1. Or give bodies kepler blocks "
+            "with units 'astronomical'.",
+            argument="kepler",
+            allowed="bodies with kepler blocks in astronomical units",
+        )
+    if not chosen:
+        raise InvalidInput(
+            "There is no body to move: the list of bodies is empty.",
+            hint="Name the bodies whose gravity counts, or leave the list out.",
+            argument="ids",
+            allowed="two or more bodies",
+        )
+    if twice := next((one for one, times in Counter(chosen).items() if times > 1), None):
+        raise InvalidInput(
+            f"Body '{twice[:100]}' is named twice.",
+            hint="Name each body once.",
+            argument="ids",
+            allowed="different ids",
+            id=twice,
+        )
+    for body_id in chosen:
+        if body_id not in stars:
+            raise NotFound(f"There is no body '{body_id[:100]}'.", hint="Name bodies of this universe.", id=body_id)
+    if not sum(read_mass(stars, body_id) for body_id in chosen):
+        raise make_field_error(chosen[0], "mass", "none of the bodies has one above 0", "its mass in solar masses")
+    return chosen
+
+
+def group_chosen_bodies(stars: Bodies, chosen: Sequence[str]) -> Grouping:
+    """Return the hierarchy of the chosen bodies, in their order, and then of the bodies that connect them.
+
+    Raise InvalidInput for bodies without a common centre, a missing orbit, and parents that are missing or form a ring.
+    """
+    chains = [_list_ancestors(stars, body_id) for body_id in chosen]
+    common = set(chains[0]).intersection(*chains[1:])
+    centre = next((body_id for body_id in chains[0] if body_id in common), None)
+    if centre is None:
+        alone = next(chain for chain in chains if chain[-1] != chains[0][-1])
+        raise make_field_error(
+            alone[-1],
+            "kepler",
+            f"it has no orbit, so it would be at the position of '{chains[0][-1][:100]}'",
+            f"the elements of its orbit and parentId to '{chains[0][-1][:100]}'",
+        )
+    connecting = [body_id for chain in chains for body_id in chain[: chain.index(centre) + 1]]
+    members = list(dict.fromkeys([*chosen, *connecting]))
+    for body_id in members:
+        read_mass(stars, body_id)
+        if body_id != centre:
+            read_orbit(stars, body_id)
+    return group_bodies(stars, members)
+
+
+def attach_to_chosen_parents(stars: Bodies, chosen: Sequence[str]) -> Bodies:
+    """Return the chosen bodies, each with the nearest chosen body above it as its parent."""
+    listed = set(chosen)
+    above = {body_id: _list_ancestors(stars, body_id)[1:] for body_id in chosen}
+    return {
+        body_id: {**stars[body_id], "parentId": next((key for key in above[body_id] if key in listed), None)}
+        for body_id in chosen
+    }
+
+
+def read_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
+    """Return the orbit of a body; `mass` is the orbited mass, for an orbit without a period.
+
+    Raise InvalidInput unless it has one in astronomical units.
+    """
+    if stars[body_id].get("kepler") is None:
+        raise make_field_error(
+            body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent"
+        )
+    orbit = read_kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
+    if orbit.units != ASTRONOMICAL:
+        raise make_field_error(
+            body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees"
+        )
+    return orbit
+
+
+def read_mass(stars: Bodies, body_id: str) -> float:
+    """Return the mass of a body in solar masses. Raise InvalidInput if it is absent or below 0."""
+    try:
+        mass = read_number(stars[body_id], "mass")
+    except InvalidInput:
+        mass = None
+    if mass is None or mass < 0:
+        raise make_field_error(
+            body_id, "mass", "it is absent or invalid", "its mass in solar masses (0 for a test particle)"
+        )
+    return mass
+
+
+def read_radius_au(body: Mapping[str, Any]) -> float:
+    """Return the physical radius of a body in AU, not-a-number if unknown; `radius` is only the size it is drawn at."""
+    physical = body.get("physical")
+    try:
+        km = (
+            read_number(cast("Mapping[str, Any]", physical), "radiusKm", math.nan)
+            if isinstance(physical, Mapping)
+            else 0.0
+        )
+    except InvalidInput:
+        return math.nan
+    return convert_unit(km, "km", "au") if km > 0 else math.nan
+
+
+def make_field_error(body_id: str, field: str, problem: str, allowed: str) -> InvalidInput:
+    """Return the error for a body that gravity cannot move."""
+    return InvalidInput(
+        f"Body '{body_id[:100]}' cannot be moved by gravity because of '{field}': {problem}.",
+        hint=f"Set {field} to {allowed}, or leave the body out.",
+        id=body_id,
+        argument=field,
+        allowed=allowed,
+    )
+
+
+def _can_move(body: Mapping[str, Any]) -> bool:
+    return bool(body.get("kepler")) or not body.get("parentId")
+
+
+def _list_ancestors(stars: Bodies, body_id: str) -> list[str]:
+    """Return a body and all bodies above it, nearest first."""
+    chain = [body_id]
+    while (parent := stars[chain[-1]].get("parentId")) is not None:
+        if not isinstance(parent, str) or parent not in stars:
+            missing = f"there is no body '{str(parent)[:100]}'"
+            raise make_field_error(chain[-1], "parentId", missing, "a body of this universe or null")
+        if parent in chain:
+            raise make_field_error(
+                chain[-1], "parentId", "the parents form a ring", "a body outside of the ring or null"
+            )
+        chain.append(parent)
+    return chain

@@ -1,0 +1,53 @@
+"""Jacobi coordinates: matrices between the states of orbits and the states of bodies."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from universe.orbits.anomaly import Floats
+from universe.orbits.grouping import Grouping
+
+
+def make_relative_matrix(grouping: Grouping) -> Floats:
+    """Return the matrix whose product with positions is each subsystem relative to its centre; roots are 0."""
+    matrix = np.zeros((len(grouping.ids), len(grouping.ids)))
+    for index, (own, centre) in enumerate(grouping.weights()):
+        if centre:
+            matrix[index, list(own)] = list(own.values())
+            matrix[index, list(centre)] -= list(centre.values())
+    return matrix
+
+
+def place_bodies(grouping: Grouping, relative: Floats) -> Floats:
+    """Return positions (or velocities) of all bodies from those of their orbits, both of shape (n, 3).
+
+    The barycentre of each root and the bodies below it is at the row of the root.
+    """
+    groups = relative.copy()
+    """First the barycentre of a body's subsystem, then the body."""
+    for parent in grouping.order:
+        mass = grouping.subsystem_masses[parent]
+        for child in reversed(grouping.children[parent]):
+            share = grouping.subsystem_masses[child]
+            fraction = share / mass if share > 0 else 0.0
+            centre = groups[parent] - fraction * relative[child]
+            groups[child] = centre + relative[child]
+            groups[parent] = centre
+            mass -= share
+    return groups
+
+
+def compute_family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
+    """Return the mass of each body together with everything that orbits it."""
+    total = masses.copy()
+    for index, mass in enumerate(masses):
+        above = parents[index]
+        while above >= 0:
+            total[above] += mass
+            above = parents[above]
+    return total
+
+
+def subtract_barycentre(masses: Floats, values: Floats) -> Floats:
+    """Return positions or velocities relative to their mean weighted by mass."""
+    return values - masses @ values / masses.sum()

@@ -1,0 +1,44 @@
+"""State vectors of bodies from an ephemeris, tied to the drawn elements that they came with."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any, Final, cast
+
+from universe.orbits.units import G
+
+_BASIS: Final = (
+    "eccentricity",
+    "inclination",
+    "longitudeOfAscendingNode",
+    "argumentOfPeriapsis",
+    "meanAnomaly",
+    "epoch",
+)
+
+
+def find_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
+    """Return the state vector of a body of a system whose time 0 is this Julian date, or None if it has none."""
+    shipped = system.get("stateVectors")
+    if shipped is None or body["id"] not in shipped["vectors"]:
+        return None
+    position, velocity, pull = shipped["vectors"][body["id"]]
+    return {
+        "epoch": shipped["epochJd"] - julian_date,
+        "position": position,
+        "velocity": velocity,
+        "mass": pull / G,
+        "frame": shipped["frame"],
+        "elements": compute_elements_digest(body.get("kepler")),
+    }
+
+
+def compute_elements_digest(block: Any) -> str:
+    """Return a digest of the elements of a `kepler` block that fix an orbit.
+
+    A state vector is valid while the digest matches: a changed element replaces the orbit of the vector. The digest
+    leaves out the one of semi-major axis and period that follows from the masses.
+    """
+    fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
+    size = "period" if fields.get("derived") == "semiMajorAxis" else "semiMajorAxis"
+    values = [fields.get(name) for name in (*_BASIS, size)]
+    return sha256(repr([None if value is None else float(value) for value in values]).encode()).hexdigest()[:16]

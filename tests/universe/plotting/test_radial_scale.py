@@ -1,0 +1,51 @@
+"""Distances on the page."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from universe.plotting.radial_scale import choose_scale
+
+DISTANCES = st.lists(st.floats(0, 1e12), min_size=1, max_size=20)
+
+
+@pytest.mark.parametrize("wish", ["auto", "linear", "log"])
+@given(DISTANCES)
+def test_the_farther_is_never_drawn_nearer_and_all_fits(wish: str, distances: list[float]) -> None:
+    listed = np.sort(np.array(distances))
+    scale = choose_scale(listed, float(listed.max()), 500.0, wish)
+    drawn = scale.compute_page_distance(listed)
+    assert (np.diff(drawn) >= -1e-9).all()
+    assert drawn.min() >= 0
+    assert drawn.max() <= 500 + 1e-6
+
+
+@pytest.mark.parametrize("wish", ["linear", "log"])
+@given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=10))
+def test_directions_stay_and_up_is_up(wish: str, points: list[tuple[float, float]]) -> None:
+    flat = np.array(points)
+    scale = choose_scale(np.hypot(*flat.T), float(np.hypot(*flat.T).max()), 500.0, wish)
+    page = scale.compute_page_offsets(flat)
+    assert np.isfinite(page).all()
+    assert (page[:, 0] * flat[:, 0] >= 0).all()
+    assert (page[:, 1] * flat[:, 1] <= 0).all()
+
+
+@pytest.mark.parametrize("wish", ["linear", "log"])
+@given(st.floats(1e-12, 1e12), st.floats(1, 1e6))
+def test_rings_are_few_round_and_within_the_page(wish: str, nearest: float, ratio: float) -> None:
+    scale = choose_scale(np.array([nearest, nearest * ratio]), nearest * ratio, 500.0, wish)
+    rings = scale.list_rings()
+    assert len(rings) <= 8
+    assert rings == sorted(rings)
+    assert all(0 < ring <= scale.outer * (1 + 1e-9) for ring in rings)
+    if wish == "linear":
+        assert rings
+        assert {f"{ring / rings[0]:.6g}" for ring in rings} == {str(times) for times in range(1, len(rings) + 1)}
+
+
+def test_the_solar_system_has_a_ring_at_one_au() -> None:
+    scale = choose_scale(np.array([0.39, 1.0, 30.0]), 49.0, 500.0)
+    assert scale.is_log
+    assert scale.list_rings() == [1.0, 3.0, 10.0, 30.0]
