@@ -70,7 +70,7 @@ async def test_threads_of_a_request_have_its_id() -> None:
     thread.start()
     await asyncio.to_thread(thread.join)
     library = WorkerThreads(1, query_s=20, fetch_s=20)
-    found += [await library.run(current_request_id), await library.fetch(current_request_id)]
+    found += [await library.run_query(current_request_id), await library.run_fetch(current_request_id)]
     library.close()
     assert found == [request_id] * 4
 
