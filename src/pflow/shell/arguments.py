@@ -32,7 +32,7 @@ _MAGIC: Final = "Let perl read the file from its input: perl -ne '…' < ${file}
 _IN_WORD: Final = ("attached", "bundled")
 _LOOKED_AT: Final = 20
 _MOST_NESTED: Final = 30
-_KINDS: Final = ("code", "runs", "takes", "takes_two", "attached", "bundled")
+_KINDS: Final = ("code", "runs", "takes", "takes_two", "attached", "bundled", "scripts")
 
 
 class Walk(Protocol):
@@ -88,7 +88,14 @@ class Arguments:
         _Call(self, name, program, words, is_fed).inspect()
 
     def guard_start(self, word: Word, program: str, characters: str) -> None:
-        """Note that a value at the beginning of a word must not begin with one of these characters."""
+        """Note that a value at the beginning of a word must not begin with one of these characters.
+
+        Report a value right behind a constant `-` or `+`: the program would read an option of the value's choice.
+        """
+        sign = get_constant_prefix(word)
+        if sign in ("-", "+") and "-" in characters and sign in characters and self.walk.may_hold_value(word):
+            self.walk.report_finding(program, _OPTION, word)
+            return
         for part in word:
             if isinstance(part, Mark) and part.index >= 0:
                 self.walk.add_guard(part.index, program, characters)
@@ -140,7 +147,7 @@ class _Call:
         self._operands = 0
         self._reads_options = True
         self._has_program = False
-        self._is_magic = False
+        self._opens_arguments = False
         self._is_constant = True
         self._joined: list[str] = []
 
@@ -193,8 +200,13 @@ class _Call:
             return
         for at, letter in enumerate(prefix[1:], 2):
             self._note_flag(letter)
-            if kind := kinds.get(letter):
+            kind = kinds.get(letter)
+            if kind == "scripts":
+                kind = "runs" if self._takes_script(word, at) else None
+            if kind:
                 rest = drop_prefix(word, at)
+                for later in prefix[at:] if kind == "bundled" else "":
+                    self._note_flag(later)
                 is_alone = get_constant_text(rest) == "" and kind not in _IN_WORD and not self._program.flag
                 self._apply_option(letter, kind, None if is_alone or self._program.flag else rest)
                 if not self._program.flag:
@@ -202,8 +214,13 @@ class _Call:
         if get_constant_text(word) is None:
             self._report_undecided_option(word)
 
+    def _takes_script(self, word: Word, at: int) -> bool:
+        """Return whether a script follows the option that ends at this position of a word, as in `vim -s FILE`."""
+        following = self._words[self._at] if self._at < len(self._words) else ()
+        return get_constant_text(drop_prefix(word, at)) == "" and get_constant_prefix(following)[:1] not in ("-", "+")
+
     def _note_flag(self, letter: str) -> None:
-        self._is_magic = self._is_magic or (self._name.startswith("perl") and letter in "np")
+        self._opens_arguments = self._opens_arguments or (self._name.startswith("perl") and letter in "np")
         if letter in self._program.flag:
             self._roles = ["code", "data"]
         elif letter == "s" and self._program.flag:
@@ -268,7 +285,10 @@ class _Call:
         elif self._program.is_shell:
             has_values = any(map(self._walk.may_hold_value, self._words[self._at :]))
             self._walk.inspect_nested_program(text, has_values=has_values, is_fed=self._is_fed)
-        self._is_magic = self._is_magic or (self._name.startswith("perl") and ("<>" in text or "ARGV>" in text))
+        self._note_implicit_input(text)
+
+    def _note_implicit_input(self, text: str) -> None:
+        self._opens_arguments = self._opens_arguments or (self._name.startswith("perl") and ("<>" in text or "ARGV>" in text))
 
     def _is_standard_input(self, word: Word) -> bool:
         """Return whether a word names the standard input, and values are in it."""
@@ -282,13 +302,14 @@ class _Call:
         if self._only_inline:
             return
         self._has_program = True
+        self._note_implicit_input(get_constant_text(word) or "")  # the program itself behind `perl -le`
         if self._is_standard_input(word) or self._walk.may_hold_value(word) or self._walk.is_written(word):
             self._walk.report_finding(self._name, self._program.hint, word)
 
     def _inspect_data(self, word: Word) -> None:
         if self._only_inline or not self._walk.may_hold_value(word):
             return
-        if self._is_magic:
+        if self._opens_arguments:
             self._walk.report_finding(self._name, _MAGIC, word)
         elif self._reads_options and self._program.guarded:
             self._arguments.guard_start(word, self._name, self._program.guarded)

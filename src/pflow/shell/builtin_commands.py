@@ -72,9 +72,10 @@ def _inspect_let(arguments: Arguments, name: str, words: Sequence[Word], _: bool
 def _inspect_printf(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
     first = words[1] if len(words) > 1 else ()
     if get_constant_prefix(first).startswith("-v"):
-        arguments.walk.check_name(
-            drop_prefix(first, 2) if get_constant_text(first) != "-v" else (*words, ())[2], "printf -v"
-        )
+        variable = drop_prefix(first, 2) if get_constant_text(first) != "-v" else (*words, ())[2]
+        arguments.walk.check_name(variable, "printf -v")
+        if any(map(arguments.walk.may_hold_value, words[2:])):
+            arguments.walk.names.add(get_constant_text(variable) or "")
     else:
         for word in words[1:3] if may_split(first) else [first]:
             arguments.guard_start(word, name, "-")

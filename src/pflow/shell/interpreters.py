@@ -27,6 +27,8 @@ class Program:
     """Options whose argument, if any, is in the same word."""
     bundled: str = ""
     """The same, where further options may follow in the word, or the argument is a program."""
+    scripts: str = ""
+    """Options whose argument is run, and that have none before another option or in one word with others."""
     flag: str = ""
     """Options without an argument that make the first operand the program."""
     reads: bool = False
@@ -83,7 +85,7 @@ _SETPRIV: Final = (
     "--selinux-label --apparmor-profile --pdeathsig"
 )
 _NODE: Final = "--require --import --loader --experimental-loader --env-file --openssl-config --snapshot-blob"
-_EDITOR: Final = Program(runs="c S u U s --cmd", reads=True, permutes=True, guarded="-+", hint=_ARGUMENT)
+_EDITOR: Final = Program(runs="c S u U --cmd", scripts="s", reads=True, permutes=True, guarded="-+", hint=_ARGUMENT)
 _SCRIPTED: Final = Program("file data", "e c --eval", reads=True, guarded="-", hint=_ARGUMENT)
 
 _TABLE: Final[dict[str, Program]] = {
@@ -92,7 +94,7 @@ _TABLE: Final[dict[str, Program]] = {
     "perl": Program("file data", "e E", "M m I", bundled="i 0 l x D C d F", reads=True, guarded="-", hint=_ARGUMENT),
     "ruby": Program("file data", "e", "r I", "C E", bundled="i 0 F K W x", reads=True, guarded="-", hint=_ARGUMENT),
     "node nodejs bun tsx ts-node": Program(
-        "file data", "e p --eval --print", f"r {_NODE}", reads=True, guarded="-",
+        "file data", "e p -pe --eval --print", f"r {_NODE}", reads=True, guarded="-",
         hint=_ARGUMENT,
     ),
     "deno": Program("data file data", reads=True, guarded="-", permutes=True, hint=_ARGUMENT),
@@ -124,7 +126,7 @@ _TABLE: Final[dict[str, Program]] = {
     "m4": Program("file", runs="D I --define --include", reads=True, permutes=True, hint=_ARGUMENT),
     "dc": Program("file", "e f --expression --file", reads=True, permutes=True, hint=_ARGUMENT),
     "sqlite3 duckdb": Program(
-        "data code", runs="c s -cmd -c -s -init", takes="-separator -newline -nullvalue", reads=True, permutes=True,
+        "data code", runs="-cmd -c -s -init", takes="-separator -newline -nullvalue", reads=True, permutes=True,
         guarded="-", hint=_SQL,
     ),
     "psql": Program(
@@ -148,7 +150,7 @@ _TABLE: Final[dict[str, Program]] = {
         runs=f"I F {_TAR}", takes="f C T X b g K N V --file --directory --exclude --files-from --transform",
         permutes=True, guarded="-",
     ),
-    "zip": Program(runs="TT --unzip-command", permutes=True, guarded="-"),
+    "zip": Program(runs="-TT --unzip-command", permutes=True, guarded="-"),
     "sort": Program(runs="--compress-program", takes="k t o S T --key --output", permutes=True, guarded="-"),
     "man less more": Program(runs="P H --pager --html", permutes=True, guarded="-+"),
     "vim vi view nvim ex gvim": _EDITOR,
@@ -200,10 +202,11 @@ _TABLE: Final[dict[str, Program]] = {
     ),
     "cmake": Program(runs="P C --preset", takes="S B G A T D U", permutes=True, guarded="-"),
     "ninja": Program(runs="f", takes="C j k l d t w", permutes=True, guarded="-"),
+    "gtimeout gosu su-exec faketime perf bundle": _WRAPPER_AFTER_ONE,
     "timeout chrt taskset chroot setarch uv poetry pipenv pdm hatch": _WRAPPER_AFTER_ONE,
     "conda mamba micromamba": Program("data command", takes="n p --name --prefix --cwd", permutes=True, hint=_COMMAND),
     "exec": Program("command", takes="a", hint=_COMMAND),
-    "command builtin busybox toybox fakeroot caffeinate xvfb-run unbuffer valgrind": _WRAPPER,
+    "command builtin busybox toybox tini dumb-init rlwrap fakeroot caffeinate xvfb-run unbuffer valgrind": _WRAPPER,
     "hash": Program(runs="p", hint=_COMMAND),
     "enable": Program(runs="f", hint=_COMMAND),
     "compgen complete bind": Program("code", hint=_COMMAND),
