@@ -66,7 +66,7 @@ class Bridge:
 
     async def _accept_line(self, line: str) -> None:
         try:
-            message = json.loads(line)
+            message: Any = json.loads(line)
         except ValueError:
             self._write_error(None, _PARSE_ERROR, "The line is not JSON.")
             return
@@ -74,7 +74,7 @@ class Bridge:
         if method in ("initialize", "notifications/initialized"):
             if method == "initialize":
                 self._greeting, self._headers = [], {}
-            self._greeting.append(message)
+            self._greeting.append(cast("Message", message))
             await self._send_or_explain(message)
             if method == "notifications/initialized":
                 self._notifications = asyncio.create_task(self._forward_notifications())

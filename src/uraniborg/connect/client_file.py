@@ -109,7 +109,7 @@ def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -
     from tomlkit.items import Table
 
     document = _parse_toml(client, text)
-    servers = document.get(client.key)
+    servers: Any = document.get(client.key)
     if servers is None:
         if not any(entries.values()):
             return text
@@ -119,9 +119,8 @@ def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -
         if entry is None:
             servers.pop(name, None)
             continue
-        table = servers.get(name)
-        if not isinstance(table, Table):
-            table = tomlkit.table()
+        table: Any = servers.get(name)
+        table = table if isinstance(table, Table) else tomlkit.table()
         for key in ("command", "args", "url"):
             if key in entry:
                 if table.get(key) != entry[key]:
