@@ -9,7 +9,7 @@ import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, cast
@@ -50,7 +50,8 @@ def write_backup(target: Path, *, replace: bool = False, report: Progress = lamb
                 os.fchmod(stream.fileno(), 0o600)
                 for name, path in _list_files():
                     report(name)
-                    files[name] = _add_file(archive, name, path, Path(folder) / "copy.db")
+                    with suppress(FileNotFoundError):  # deleted since it was listed
+                        files[name] = _add_file(archive, name, path, Path(folder) / "copy.db")
                 content = json.dumps(manifest, indent=1).encode()
                 entry = tarfile.TarInfo(MANIFEST)
                 entry.size, entry.mode = len(content), 0o600
@@ -144,10 +145,10 @@ def _is_database(path: Path) -> bool:
 
 def _copy_database(path: Path, copy: Path) -> None:
     copy.unlink(missing_ok=True)
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source:
-        with closing(sqlite3.connect(copy)) as target:
-            source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")  # one file, without a write-ahead log beside it
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+        source.backup(target)
+        target.execute("PRAGMA journal_mode = DELETE")  # one file, without a write-ahead log beside it
 
 
 def _writing_mode(target: Path) -> Any:
