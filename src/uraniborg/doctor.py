@@ -128,7 +128,7 @@ def check_folders() -> Iterator[Check]:
     free = shutil.disk_usage(existing).free
     status: Status = "ok" if free > _LEAST_FREE_BYTES else "warning"
     hint = "" if status == "ok" else "Free some space: writes fail on a full disk."
-    yield Check("folders", "free space", status, f"{free / 1e9:,.1f} GB at {shown(existing)}", hint)
+    yield Check("folders", "free space", status, f"{free / 1e9:,.1f} GB at {existing}", hint)
 
 
 def check_databases() -> Iterator[Check]:
