@@ -35,7 +35,10 @@ def test_a_member_that_is_set_and_removed_leaves_the_values_of_all_others(
 
 
 def test_comments_trailing_commas_and_indentation_stay() -> None:
-    text = '{\n\t// my servers\n\t"servers": {\n\t\t"a": {"x": 1}, // first\n\t\t"b": 2, /* second */\n\t},\n\t"z": [1, 2,],\n}\n'
+    text = (
+        '{\n\t// my servers\n\t"servers": {\n\t\t"a": {"x": 1}, // first\n\t\t"b": 2, /* second */\n\t},\n'
+        '\t"z": [1, 2,],\n}\n'
+    )
     changed = set_member(text, ("servers", "c"), {"k": "v"})
     assert changed == text.replace("/* second */\n", '/* second */\n\t\t"c": {\n\t\t\t"k": "v"\n\t\t},\n')
     assert remove_member(changed, ("servers", "c")) == text
