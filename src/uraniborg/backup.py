@@ -79,7 +79,7 @@ def restore_backup(source: Path, *, replace: bool = False, report: Progress = la
     make_private_folder(data_dir().parent)
     with tempfile.TemporaryDirectory(dir=data_dir().parent, prefix=".restore-") as folder:
         manifest = _extract(source, Path(folder), report)
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         for root, path in roots.items():
             restored = Path(folder) / root
             if not restored.exists():
