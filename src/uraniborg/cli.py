@@ -1,34 +1,88 @@
-"""The `uraniborg` command."""
+"""The command `uraniborg`: it runs every part, and what belongs to all parts."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 import typer
 
 from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.version import version
 
+PARTS: Final = {
+    "search": ("paper-search", "paper_search.command"),
+    "library": ("paper-library", "paper_library.__main__"),
+    "universe": ("universe", "universe.__main__"),
+    "flow": ("pflow", "pflow.__main__"),
+}
+"""The command of each part and the module with its `main`."""
+
 app = typer.Typer(
     help="A research station you share with your agent.",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+_PARTS_PANEL: Final = "Parts"
+_PART_SETTINGS: Final[dict[str, Any]] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
 
 
-@app.callback(help="A research station you share with your agent.")
-def take_no_options() -> None:
-    """Make the program a group of commands."""
+def _print_version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"uraniborg {version()}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def show_help(
+    version_asked: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A research station you share with your agent.
+
+    Start with `uraniborg demo`: no network and no key needed.
+
+    Examples:
+    - `uraniborg search run atmospheres of the TRAPPIST-1 planets since 2016`
+    - `uraniborg connect claude-code`
+    - `uraniborg inbox`
+    """
+
+
+@app.command("search", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+def describe_search() -> None:
+    """Find papers in many sources, with your approval (`paper-search`)."""
+
+
+@app.command("library", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+def describe_library() -> None:
+    """Build, search and serve a shelf of papers (`paper-library`)."""
+
+
+@app.command("universe", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+def describe_universe() -> None:
+    """Simulate universes and test claims in them (`universe`)."""
+
+
+@app.command("flow", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+def describe_flow() -> None:
+    """Run, resume and save workflows (`pflow`)."""
 
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option(help="Where the exported files go.")] = Path("demo-output"),
-    json: Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")] = False,
+    output: Annotated[Path, typer.Option(help="The folder of the exported files.")] = Path("demo-output"),
+    json: Json = False,
 ) -> None:
-    """Replay a paper search through both checkpoints: no network, no key."""
+    """Replay a search, a shelf, a universe and a workflow: no network, no key.
+
+    Example: `uraniborg demo --output out`
+    """
     from uraniborg.demo import run_demo  # a command pays only for what it uses
 
     run_demo(output, as_json=json)
@@ -38,11 +92,16 @@ def demo(
 def inbox(
     decision_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Show this question in full: an id as listed, or its beginning."),
+        typer.Argument(metavar="[ID]", help="Show this question in full: an id as listed, or its first characters."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+    json: Json = False,
 ) -> None:
-    """List the questions that wait for your decision."""
+    """List the questions that wait for your decision.
+
+    Examples:
+    - `uraniborg inbox`
+    - `uraniborg inbox 3f6c1a2b`
+    """
     from uraniborg.decisions import show_entry, show_inbox
 
     if decision_id is None:
@@ -53,28 +112,157 @@ def inbox(
 
 @app.command()
 def decide(
-    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id, as `uraniborg inbox` lists it.")],
+    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id as `uraniborg inbox` lists it.")],
     action: Annotated[str, typer.Argument(help="approve, edit or reject.")],
     data: Annotated[
         Path | None, typer.Option(help="A JSON file with the data of an edit or reject; - for stdin.")
     ] = None,
     note: Annotated[str | None, typer.Option(help="A note in your own words; it guides the next round.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the decision as JSON.")] = False,
+    json: Json = False,
 ) -> None:
-    """Decide a question of any process."""
+    """Answer a question, whichever process asked it.
+
+    Examples:
+    - `uraniborg decide 3f6c1a2b:0 approve`
+    - `uraniborg decide 3f6c1a2b:1 reject --note "more on evaluation"`
+    """
     from uraniborg.decisions import take_decision
 
     take_decision(decision_id, action, data, note, as_json=json)
 
 
-@app.command("version")
-def show_version(
-    json: Annotated[bool, typer.Option("--json", help="Print as JSON.")] = False,
+@app.command()
+def connect(
+    client: Annotated[
+        str | None, typer.Argument(metavar="[CLIENT]", help="claude-code, claude-desktop, cursor, vscode, codex, …")
+    ] = None,
+    server: Annotated[
+        list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; may be repeated.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Remove our servers from the client.")] = False,
+    print_only: Annotated[bool, typer.Option("--print", help="Print the entries and change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write the change without asking.")] = False,
+    json: Json = False,
 ) -> None:
-    """Print the version."""
+    """Connect an MCP client to the four servers; without a client, list the clients.
+
+    The change is shown before it is written, and the file before it is kept as a backup.
+
+    Examples:
+    - `uraniborg connect`
+    - `uraniborg connect claude-code`
+    - `uraniborg connect codex --server paper-search --yes`
+    - `uraniborg connect cursor --remove`
+    """
+    from uraniborg.connect.command import run_connect
+
+    run_connect(client, server, remove=remove, print_only=print_only, yes=yes, as_json=json)
+
+
+@app.command()
+def bridge(url: Annotated[str, typer.Argument(metavar="URL", help="The address of an MCP server.")]) -> None:
+    """Connect stdin and stdout to an MCP server at an address, for clients that only start programs.
+
+    Example: `uraniborg bridge http://127.0.0.1:8421/mcp`
+    """
+    from uraniborg.connect.bridge import run_bridge
+
+    run_bridge(url)
+
+
+@app.command()
+def doctor(
+    online: Annotated[bool, typer.Option("--online", help="Also send a short query to each source.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> int:
+    """Check programs, folders, stored data, ports, clients and keys. Exit with 4 if a check fails.
+
+    Examples:
+    - `uraniborg doctor`
+    - `uraniborg doctor --online --json`
+    """
+    from uraniborg.reports import print_checks
+
+    return print_checks(online=online, as_json=json, quiet=quiet)
+
+
+@app.command()
+def paths(json: Json = False) -> None:
+    """Print where data, cache, configuration and workflows are. URANIBORG_HOME moves all of them.
+
+    Example: `uraniborg paths --json`
+    """
+    from uraniborg.reports import print_locations
+
+    print_locations(as_json=json)
+
+
+@app.command()
+def settings(
+    part: Annotated[str | None, typer.Argument(metavar="[PART]", help="search, library, universe or pflow.")] = None,
+    all_settings: Annotated[bool, typer.Option("--all", help="Also print settings that have their default.")] = False,
+    json: Json = False,
+) -> None:
+    """Print each setting, its value and where the value comes from. Secrets are masked.
+
+    Examples:
+    - `uraniborg settings`
+    - `uraniborg settings library --all`
+    """
+    from uraniborg.reports import print_settings
+
+    print_settings(part, include_defaults=all_settings, as_json=json)
+
+
+@app.command()
+def backup(
+    file: Annotated[Path, typer.Argument(help="The archive to write, such as uraniborg.tar.gz.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write all sessions, decisions, universes, workflows and settings into one file. Servers may run.
+
+    Example: `uraniborg backup uraniborg.tar.gz`
+    """
+    from uraniborg.reports import run_backup
+
+    run_backup(file, replace=replace, as_json=json, quiet=quiet)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(help="A file that `uraniborg backup` wrote.")],
+    replace: Annotated[bool, typer.Option("--replace", help="Move the present data aside first.")] = False,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Restore a backup. Stop all servers first.
+
+    Example: `uraniborg restore uraniborg.tar.gz`
+    """
+    from uraniborg.reports import run_restore
+
+    run_restore(file, replace=replace, as_json=json, quiet=quiet)
+
+
+@app.command("version")
+def show_version(json: Json = False) -> None:
+    """Print the version.
+
+    Example: `uraniborg version --json`
+    """
     number = version()
     sys.stdout.write(f'{{"version": "{number}"}}\n' if json else f"uraniborg {number}\n")
 
 
 def main() -> None:
-    run_typer_app(app, sys.argv[1:], name="uraniborg")
+    """Run the command of a part, or one of ours."""
+    arguments = sys.argv[1:]
+    if arguments and arguments[0] in PARTS:
+        name, module = PARTS[arguments[0]]
+        sys.argv = [name, *arguments[1:]]
+        import_module(module).main()
+        return
+    run_typer_app(app, arguments, name="uraniborg")

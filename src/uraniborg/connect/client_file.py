@@ -1,0 +1,146 @@
+"""The configuration file of a client: entries added or removed, everything else kept, a backup before each write."""
+
+import difflib
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from uraniborg.connect import jsonc
+from uraniborg.connect.clients import Client, Entry
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import shown, write_output
+
+
+@dataclass(frozen=True)
+class Change:
+    """The text of a client's file before and after."""
+
+    file: Path
+    before: str
+    after: str
+
+    @property
+    def is_needed(self) -> bool:
+        return self.before != self.after
+
+    def format_diff(self) -> str:
+        """Return the difference as a unified diff."""
+        name = shown(self.file)
+        lines = difflib.unified_diff(
+            self.before.splitlines(), self.after.splitlines(), f"{name} (now)", f"{name} (new)", lineterm=""
+        )
+        return "\n".join(lines)
+
+    def apply(self) -> Path | None:
+        """Write the file and return the path of the backup, or None if there was no file. Raise Unwritable."""
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        backup = None
+        if self.file.exists():
+            backup = self.file.with_name(f"{self.file.name}.before-uraniborg")
+            shutil.copy2(self.file, backup)
+        write_output(self.file, self.after)
+        return backup
+
+
+def add_entries(client: Client, entries: Mapping[str, Entry]) -> Change:
+    """Return the change that gives the client these servers. Raise InvalidInput if its file cannot be read."""
+    before = read_client_file(client)
+    after = before
+    if client.format == "toml":
+        after = _edit_toml(client, before, entries)
+    else:
+        for name, entry in entries.items():
+            after = jsonc.set_member(after, (client.key, name), _keep_own_members(client, after, name, entry))
+    return Change(client.file, before, after)
+
+
+def remove_entries(client: Client, names: list[str]) -> Change:
+    """Return the change that takes these servers from the client. Raise InvalidInput if its file cannot be read."""
+    before = read_client_file(client)
+    after = before
+    if client.format == "toml":
+        after = _edit_toml(client, before, dict.fromkeys(names))
+    else:
+        for name in names:
+            after = jsonc.remove_member(after, (client.key, name))
+    return Change(client.file, before, after)
+
+
+def read_client_file(client: Client) -> str:
+    """Return the text of the client's file; an empty text if there is none. Raise InvalidInput."""
+    try:
+        return client.file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as exc:
+        reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
+        raise InvalidInput(
+            f"'{shown(client.file)}' cannot be read: {reason}.", hint="Correct the file or its permissions."
+        ) from None
+
+
+def list_entries(client: Client) -> list[str]:
+    """Return the names of all servers in the client's file. Raise InvalidInput if it cannot be read."""
+    text = read_client_file(client)
+    if not text.strip("\ufeff \t\r\n"):
+        return []
+    content = _parse_toml(client, text) if client.format == "toml" else jsonc.parse_jsonc(text)
+    servers = cast("dict[str, Any]", content).get(client.key) if isinstance(content, dict) else None
+    return list(cast("dict[str, Any]", servers)) if isinstance(servers, dict) else []
+
+
+def _keep_own_members(client: Client, text: str, name: str, entry: Entry) -> Entry:
+    """Return the entry with members such as `env` that the person added to it earlier."""
+    content: Any = jsonc.parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}
+    for key in (client.key, name):
+        content = cast("dict[str, Any]", content).get(key) if isinstance(content, dict) else None
+    if not isinstance(content, dict):
+        return entry
+    addresses = ("command", "args", "url", "httpUrl", "serverUrl", "type")
+    own = {key: value for key, value in cast("dict[str, Any]", content).items() if key not in addresses}
+    return {**own, **entry}
+
+
+def _edit_toml(client: Client, text: str, entries: Mapping[str, Entry | None]) -> str:
+    """Return the text with these tables below the client's key; None removes one. Raise InvalidInput."""
+    import tomlkit
+    from tomlkit.items import Table
+
+    document = _parse_toml(client, text)
+    servers: Any = document.get(client.key)
+    if servers is None:
+        if not any(entries.values()):
+            return text
+        servers = tomlkit.table(is_super_table=True)
+        document[client.key] = servers
+    for name, entry in entries.items():
+        if entry is None:
+            servers.pop(name, None)
+            continue
+        table: Any = servers.get(name)
+        table = table if isinstance(table, Table) else tomlkit.table()
+        for key in ("command", "args", "url"):
+            if key in entry:
+                if table.get(key) != entry[key]:
+                    table[key] = entry[key]
+            else:
+                table.pop(key, None)
+        if name not in servers:
+            servers[name] = table
+    if not servers:
+        document.pop(client.key)
+    return document.as_string()
+
+
+def _parse_toml(client: Client, text: str) -> Any:
+    import tomlkit
+    from tomlkit.exceptions import ParseError
+
+    try:
+        return tomlkit.parse(text)
+    except ParseError as exc:
+        raise InvalidInput(
+            f"'{shown(client.file)}' is not valid TOML: {str(exc).rstrip('.')}.", hint="Correct that line."
+        ) from None

@@ -1,0 +1,146 @@
+"""The MCP clients we can configure: the file of each, its format, and the shape of an entry."""
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from uraniborg.connect.servers import HttpServer, Server, StdioServer, make_stdio_bridge
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.text import find_closest_name
+
+Entry = dict[str, Any]
+
+
+class UnknownClient(InvalidInput):
+    code = "unknown_client"
+
+
+@dataclass(frozen=True)
+class Client:
+    """A client and its configuration file."""
+
+    name: str
+    title: str
+    file: Path
+    format: Literal["json", "toml"]
+    """`json` may have comments and trailing commas."""
+    key: str
+    """The member that holds the servers by name."""
+    make_entry: Callable[[Server], Entry]
+    reload_hint: str
+    """How the client learns about the new servers."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Return True if the client's file or folder exists."""
+        return self.file.exists() or (self.file.parent.is_dir() and self.file.parent != Path.home())
+
+
+def find_client(name: str) -> Client:
+    """Return the client with this name. Raise UnknownClient."""
+    clients = list_clients()
+    wanted = name.strip().lower().replace("_", "-").replace(" ", "-")
+    for client in clients:
+        if client.name == wanted:
+            return client
+    names = [client.name for client in clients]
+    nearest = find_closest_name(wanted, names)
+    raise UnknownClient(
+        f"There is no client '{name}'.",
+        hint=(f"Did you mean {nearest}? " if nearest else "")
+        + f"Known: {', '.join(names)}. `uraniborg connect --print` prints an entry for any other client.",
+    )
+
+
+def list_clients(
+    *, env: Mapping[str, str] | None = None, home: Path | None = None, platform: str = sys.platform
+) -> list[Client]:
+    """Return all known clients with the paths that they use on this platform."""
+    env = os.environ if env is None else env
+    home = home or Path.home()
+    config = Path(env.get("XDG_CONFIG_HOME") or home / ".config")
+    roaming = Path(env.get("APPDATA") or home / "AppData" / "Roaming")
+    support = home / "Library" / "Application Support"
+    application_data = {"darwin": support, "win32": roaming}.get(platform, config)
+    codex = Path(env.get("CODEX_HOME") or home / ".codex")
+    claude = Path(env["CLAUDE_CONFIG_DIR"]) if env.get("CLAUDE_CONFIG_DIR") else home
+    zed = roaming / "Zed" if platform == "win32" else home / ".config" / "zed"
+    return [
+        Client(
+            *("claude-code", "Claude Code", claude / ".claude.json", "json", "mcpServers", make_typed_entry),
+            "Start a new session of Claude Code; /mcp lists the servers.",
+        ),
+        Client(
+            *("claude-desktop", "Claude Desktop", application_data / "Claude" / "claude_desktop_config.json", "json"),
+            *("mcpServers", make_stdio_entry, "Quit Claude Desktop and start it again."),
+        ),
+        Client(
+            *("cursor", "Cursor", home / ".cursor" / "mcp.json", "json", "mcpServers", make_url_entry),
+            "Enable the servers in Cursor's settings, under MCP.",
+        ),
+        Client(
+            *("vscode", "Visual Studio Code", application_data / "Code" / "User" / "mcp.json", "json", "servers"),
+            *(make_typed_entry, "Run the command `MCP: List Servers` in Visual Studio Code."),
+        ),
+        Client(
+            *("codex", "Codex", codex / "config.toml", "toml", "mcp_servers", make_url_entry),
+            "Start a new session of Codex; /mcp lists the servers.",
+        ),
+        Client(
+            *("gemini", "Gemini CLI", home / ".gemini" / "settings.json", "json", "mcpServers", make_gemini_entry),
+            "Start Gemini CLI again; /mcp lists the servers.",
+        ),
+        Client(
+            *("zed", "Zed", zed / "settings.json", "json", "context_servers", make_url_entry),
+            "Zed reads its settings again at once.",
+        ),
+        Client(
+            *("windsurf", "Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json", "json", "mcpServers"),
+            *(make_windsurf_entry, "Refresh the list of MCP servers in Windsurf."),
+        ),
+        Client(
+            *("opencode", "opencode", config / "opencode" / "opencode.json", "json", "mcp", make_opencode_entry),
+            "Start opencode again.",
+        ),
+    ]
+
+
+def make_stdio_entry(server: Server) -> Entry:
+    """Return an entry for clients that only start programs; addresses are reached through our bridge."""
+    started = make_stdio_bridge(server) if isinstance(server, HttpServer) else server
+    return {"command": started.command, "args": list(started.arguments)}
+
+
+def make_url_entry(server: Server) -> Entry:
+    """Return an entry in which the address is `url`."""
+    return make_stdio_entry(server) if isinstance(server, StdioServer) else {"url": server.url}
+
+
+def make_typed_entry(server: Server) -> Entry:
+    """Return an entry with its transport in `type`."""
+    transport = "stdio" if isinstance(server, StdioServer) else "http"
+    return {"type": transport, **make_url_entry(server)}
+
+
+def make_gemini_entry(server: Server) -> Entry:
+    """Return an entry in which the address is `httpUrl`."""
+    return make_stdio_entry(server) if isinstance(server, StdioServer) else {"httpUrl": server.url}
+
+
+def make_windsurf_entry(server: Server) -> Entry:
+    """Return an entry in which the address is `serverUrl`."""
+    return make_stdio_entry(server) if isinstance(server, StdioServer) else {"serverUrl": server.url}
+
+
+def make_opencode_entry(server: Server) -> Entry:
+    """Return an entry with the command as one list."""
+    if isinstance(server, StdioServer):
+        return {"type": "local", "command": [server.command, *server.arguments], "enabled": True}
+    return {"type": "remote", "url": server.url, "enabled": True}
+
+
+DEFAULT_KEY: Final = "mcpServers"
+"""The member that most clients use."""

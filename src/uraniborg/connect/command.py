@@ -1,0 +1,138 @@
+"""The command `uraniborg connect`: list clients, show the change, ask, write it."""
+
+import json
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from uraniborg.connect.client_file import Change, add_entries, list_entries, remove_entries
+from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
+from uraniborg.connect.servers import HttpServer, Server, list_servers
+from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import shown
+from uraniborg.kernel.text import find_closest_name
+
+
+def print_clients(*, as_json: bool) -> None:
+    """Print the known clients, which are installed, and which of our servers each has."""
+    rows = [_describe_client(client) for client in list_clients()]
+    if as_json:
+        sys.stdout.write(json.dumps(rows) + "\n")
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for heading in ("client", "installed", "connected servers", "file"):
+        table.add_column(heading, overflow="fold")
+    for row in rows:
+        connected = row["problem"] or ", ".join(row["connected"]) or "none"
+        table.add_row(row["client"], "yes" if row["installed"] else "no", connected, row["file"])
+    console = Console(highlight=False)
+    console.print(table)
+    console.print("\nConnect one: uraniborg connect NAME, for example uraniborg connect claude-code")
+
+
+def print_entries(client: Client | None, servers: list[Server], *, as_json: bool) -> None:
+    """Print the entries that the client's file would get; without a client, those that most clients read."""
+    key, make_entry = (client.key, client.make_entry) if client else (DEFAULT_KEY, make_typed_entry)
+    content = {key: {server.name: make_entry(server) for server in servers}}
+    if client and client.format == "toml" and not as_json:
+        import tomlkit
+
+        sys.stdout.write(tomlkit.dumps(content))
+    else:
+        sys.stdout.write(json.dumps(content, indent=None if as_json else 2) + "\n")
+
+
+def change_client(client: Client, servers: list[Server], *, remove: bool, yes: bool, as_json: bool) -> None:
+    """Show the change of the client's file, ask, and write it with a backup. Raise InvalidInput or Unwritable."""
+    if remove:
+        change = remove_entries(client, [server.name for server in servers])
+    else:
+        change = add_entries(client, {server.name: client.make_entry(server) for server in servers})
+    console = Console(highlight=False, stderr=as_json)
+    if not change.is_needed:
+        outcome = "unchanged"
+        console.print(f"{client.title} is already up to date: {shown(client.file)}")
+    else:
+        if not as_json:
+            _print_diff(console, change)
+        if not yes and not _confirm(client):
+            outcome, backup = "cancelled", None
+            console.print("Nothing was changed.")
+        else:
+            backup = change.apply()
+            outcome = "changed"
+            console.print(f"Wrote {shown(client.file)}.")
+            if backup:
+                console.print(f"The file before is {shown(backup)}.")
+            console.print(client.reload_hint)
+    to_start = [] if remove else [server for server in servers if isinstance(server, HttpServer)]
+    if to_start and outcome != "cancelled":
+        console.print("\nStart these servers yourself, in a terminal that stays open:")
+        for server in to_start:
+            console.print(f"  {server.start:<28} {server.url}")
+    if as_json:
+        reply: dict[str, Any] = {"client": client.name, "file": str(client.file), "outcome": outcome}
+        reply["servers"] = [server.name for server in servers]
+        sys.stdout.write(json.dumps(reply) + "\n")
+
+
+def choose_servers(names: list[str] | None) -> list[Server]:
+    """Return the servers with these names, or all. Raise InvalidInput for an unknown name."""
+    servers = list_servers()
+    known = {server.name: server for server in servers}
+    for name in names or []:
+        if name not in known:
+            nearest = find_closest_name(name, known)
+            raise InvalidInput(
+                f"There is no server '{name}'.",
+                hint=(f"Did you mean {nearest}? " if nearest else "") + f"Known: {', '.join(known)}.",
+            )
+    return [known[name] for name in names] if names else servers
+
+
+def run_connect(
+    name: str | None, servers: list[str] | None, *, remove: bool, print_only: bool, yes: bool, as_json: bool
+) -> None:
+    """Run the command with its options."""
+    chosen = choose_servers(servers)
+    if print_only:
+        print_entries(find_client(name) if name else None, chosen, as_json=as_json)
+    elif name is None:
+        if remove:
+            raise UsageError("--remove needs the name of a client.", hint="uraniborg connect claude-code --remove")
+        print_clients(as_json=as_json)
+    else:
+        change_client(find_client(name), chosen, remove=remove, yes=yes, as_json=as_json)
+
+
+def _describe_client(client: Client) -> dict[str, Any]:
+    ours = [server.name for server in list_servers()]
+    row: dict[str, Any] = {"client": client.name, "title": client.title, "installed": client.is_installed}
+    row |= {"file": shown(client.file), "connected": [], "problem": None}
+    try:
+        row["connected"] = [name for name in list_entries(client) if name in ours]
+    except InvalidInput as exc:
+        row["problem"] = exc.message
+    return row
+
+
+def _print_diff(console: Console, change: Change) -> None:
+    styles = {"+": "green", "-": "red", "@": "cyan"}
+    for line in change.format_diff().splitlines():
+        console.print(line, style=styles.get(line[:1], ""), markup=False)
+    console.print()
+
+
+def _confirm(client: Client) -> bool:
+    """Ask at the terminal. Raise UsageError without one."""
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"The change of {client.title}'s file needs your consent, and stdin is not a terminal.",
+            hint="Add --yes to write it, or --print to see the entries only.",
+        )
+    sys.stderr.write("Write this change? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,69 @@
+"""The four MCP servers of this installation, with absolute paths, as clients start or reach them."""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from uraniborg.kernel.errors import Unavailable
+
+
+@dataclass(frozen=True)
+class StdioServer:
+    """A server that the client starts."""
+
+    name: str
+    command: str
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HttpServer:
+    """A server that a person starts and the client reaches at an address."""
+
+    name: str
+    url: str
+    start: str
+    """The command that starts it."""
+
+
+Server = StdioServer | HttpServer
+
+
+def list_servers() -> list[Server]:
+    """Return the servers in the order of the documentation. Raise Unavailable if a program is not installed."""
+    from paper_library.config import load_config as load_library_config
+    from universe.config import load_config as load_universe_config
+
+    library, universe = load_library_config(), load_universe_config()
+    return [
+        StdioServer("paper-search", find_program("paper-search-mcp")),
+        StdioServer("pflow", find_program("pflow"), ("mcp", "serve")),
+        HttpServer("paper-library", format_address(library.host, library.port), "paper-library serve SHELF"),
+        HttpServer("universe", format_address(universe.host, universe.port), "universe serve"),
+    ]
+
+
+def format_address(host: str, port: int) -> str:
+    """Return the address of `/mcp` on a server; one that listens on all interfaces is reached on loopback."""
+    if host in ("0.0.0.0", "::", ""):  # noqa: S104 - compared, not listened on
+        host = "127.0.0.1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp"
+
+
+def find_program(name: str) -> str:
+    """Return the absolute path of a program of this installation. Raise Unavailable if it is not installed."""
+    beside = Path(sys.executable).parent / (f"{name}.exe" if os.name == "nt" else name)
+    found = str(beside) if beside.exists() else shutil.which(name)
+    if found is None:
+        raise Unavailable(
+            f"The program {name} is not installed beside {sys.executable}.",
+            hint="Install it with `pip install 'uraniborg[mcp]'`.",
+        )
+    return os.path.abspath(found)  # not resolved: links of pipx stay valid after an upgrade
+
+
+def make_stdio_bridge(server: HttpServer) -> StdioServer:
+    """Return the server that a client which only starts programs uses to reach an address."""
+    return StdioServer(server.name, find_program("uraniborg"), ("bridge", server.url))

@@ -1,0 +1,164 @@
+"""Each client's own file format: existing files keep everything, entries are added, renewed and removed."""
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from uraniborg.connect.client_file import add_entries, list_entries, remove_entries
+from uraniborg.connect.clients import Client, list_clients
+from uraniborg.connect.jsonc import parse_jsonc, set_member
+from uraniborg.connect.servers import HttpServer, Server, StdioServer
+from uraniborg.kernel.errors import InvalidInput
+
+SERVERS: list[Server] = [
+    StdioServer("paper-search", "/opt/u/bin/paper-search-mcp"),
+    StdioServer("pflow", "/opt/u/bin/pflow", ("mcp", "serve")),
+    HttpServer("paper-library", "http://127.0.0.1:8421/mcp", "paper-library serve SHELF"),
+    HttpServer("universe", "http://127.0.0.1:3001/mcp", "universe serve"),
+]
+EXISTING = {
+    "claude-code": """{
+  "numStartups": 41,
+  "mcpServers": {
+    "github": {"type": "stdio", "command": "npx", "args": ["-y", "server-github"], "env": {"TOKEN": "x"}}
+  },
+  "projects": {"/src/app": {"allowedTools": [], "history": [{"display": "fix // this"}]}}
+}
+""",
+    "claude-desktop": '{\n  "mcpServers": {},\n  "globalShortcut": "Ctrl+Space"\n}\n',
+    "cursor": '{"mcpServers":{"linear":{"url":"https://mcp.linear.app/mcp"}}}',
+    "vscode": """{
+\t// Shared servers
+\t"servers": {
+\t\t"playwright": { "type": "stdio", "command": "npx", "args": ["@playwright/mcp@latest"] }, // browser
+\t},
+\t"inputs": [ { "id": "key", "type": "promptString", "password": true } ],
+}
+""",
+    "codex": """model = "gpt-5.3-codex"  # the large one
+approval_policy = "on-request"
+
+[mcp_servers.context7]
+command = "npx"
+args = ["-y", "@upstash/context7-mcp"]
+
+[mcp_servers.context7.env]
+KEY = "x"
+
+[profiles.fast]
+model = "small"
+""",
+    "gemini": """{
+    "theme": "GitHub",
+    "mcpServers": {"docs": {"httpUrl": "https://example.org/mcp", "trust": true}}
+}
+""",
+    "zed": """// Zed settings
+{
+  "theme": "One Dark",
+  "context_servers": {
+    // disabled for now
+    "old": { "command": "x", "args": [], "enabled": false }
+  },
+  "vim_mode": true,
+}
+""",
+    "windsurf": '{\r\n  "mcpServers": {\r\n    "a": { "serverUrl": "https://a.example/sse" }\r\n  }\r\n}\r\n',
+    "opencode": """{
+  "$schema": "https://opencode.ai/config.json",
+  "mcp": { "x": { "type": "remote", "url": "https://x.example/mcp" } }
+}
+""",
+}
+
+
+@pytest.fixture(params=sorted(EXISTING))
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
+    """A client whose file exists already, as people have it."""
+    clients = {one.name: one for one in list_clients(env={}, home=tmp_path, platform="linux")}
+    client = clients[request.param]
+    client.file.parent.mkdir(parents=True, exist_ok=True)
+    client.file.write_bytes(EXISTING[client.name].encode())
+    return client
+
+
+def test_every_client_has_an_existing_file_in_these_tests(tmp_path: Path) -> None:
+    assert sorted(EXISTING) == sorted(one.name for one in list_clients(env={}, home=tmp_path, platform="linux"))
+
+
+def test_servers_are_added_and_everything_else_is_kept(client: Client) -> None:
+    before = parse(client, client.file.read_text())
+    names = list_entries(client)
+    change = add_entries(client, {server.name: client.make_entry(server) for server in SERVERS})
+    change.apply()
+    after = parse(client, client.file.read_text())
+    added = {name: after[client.key].pop(name) for name in [server.name for server in SERVERS]}
+    assert after == before
+    assert list_entries(client) == [*names, *added]
+    for server in SERVERS:
+        text = json.dumps(added[server.name])
+        assert (server.url if isinstance(server, HttpServer) else server.command) in text
+    for comment in ("// Shared servers", "// browser", "# the large one", "// disabled for now", "// Zed settings"):
+        assert (comment in change.before) == (comment in change.after)
+
+
+def test_adding_again_changes_nothing(client: Client) -> None:
+    entries = {server.name: client.make_entry(server) for server in SERVERS}
+    add_entries(client, entries).apply()
+    assert not add_entries(client, entries).is_needed
+
+
+def test_removing_restores_the_values_and_names_no_server_of_ours(client: Client) -> None:
+    before = client.file.read_text()
+    add_entries(client, {server.name: client.make_entry(server) for server in SERVERS}).apply()
+    change = remove_entries(client, [server.name for server in SERVERS])
+    assert parse(client, change.after) == parse(client, before)
+
+
+def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(client: Client) -> None:
+    add_entries(client, {"paper-search": client.make_entry(SERVERS[0])}).apply()
+    key = "env" if client.format == "json" else "startup_timeout_sec"
+    if client.format == "json":
+        text = set_member(client.file.read_text(), (client.key, "paper-search", key), {"KEY": "1"})
+    else:
+        text = client.file.read_text().replace(
+            "[mcp_servers.paper-search]\n", f"[mcp_servers.paper-search]\n{key} = 9\n"
+        )
+    client.file.write_text(text)
+    moved = StdioServer("paper-search", "/new/bin/paper-search-mcp")
+    change = add_entries(client, {"paper-search": client.make_entry(moved)})
+    entry = parse(client, change.after)[client.key]["paper-search"]
+    assert "/new/bin/paper-search-mcp" in json.dumps(entry)
+    assert "/opt/u" not in json.dumps(entry)
+    assert entry[key] == ({"KEY": "1"} if client.format == "json" else 9)
+
+
+def test_the_file_before_a_change_is_kept_as_a_backup(client: Client) -> None:
+    backup = add_entries(client, {"paper-search": client.make_entry(SERVERS[0])}).apply()
+    assert backup is not None
+    assert backup.read_bytes() == EXISTING[client.name].encode()
+
+
+def test_a_missing_file_is_created(client: Client) -> None:
+    client.file.unlink()
+    assert add_entries(client, {"pflow": client.make_entry(SERVERS[1])}).apply() is None
+    assert list_entries(client) == ["pflow"]
+
+
+def test_a_broken_file_is_refused_and_not_changed(client: Client) -> None:
+    client.file.write_text("{ broken [")
+    with pytest.raises(InvalidInput, match="line 1"):
+        add_entries(client, {"pflow": client.make_entry(SERVERS[1])})
+    assert client.file.read_text() == "{ broken ["
+
+
+def test_only_clients_that_cannot_use_an_address_get_the_bridge(client: Client) -> None:
+    text = json.dumps(client.make_entry(SERVERS[2]))
+    assert ('"bridge"' in text) == (client.name == "claude-desktop")
+
+
+def parse(client: Client, text: str) -> Any:
+    return tomllib.loads(text) if client.format == "toml" else parse_jsonc(text)

@@ -1,0 +1,90 @@
+"""The command `uraniborg connect`, as a person and a script run it."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "uraniborg", "connect"]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    (tmp_path / ".cursor").mkdir()
+    return tmp_path
+
+
+def run_connect(home: Path, *arguments: str, code: int = 0, **options: Any) -> subprocess.CompletedProcess[str]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "URANIBORG_HOME": str(home / "u"), "COLUMNS": "200"}
+    done = subprocess.run(
+        [*COMMAND, *arguments], env=env, capture_output=True, text=True, timeout=50, check=False, **options
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def test_without_a_client_the_clients_are_listed(home: Path) -> None:
+    rows = {row["client"]: row for row in json.loads(run_connect(home, "--json").stdout)}
+    assert rows["cursor"]["installed"]
+    assert not rows["zed"]["installed"]
+    assert rows["cursor"]["connected"] == []
+    run_connect(home, "cursor", "--yes")
+    rows = {row["client"]: row for row in json.loads(run_connect(home, "--json").stdout)}
+    assert rows["cursor"]["connected"] == ["paper-search", "pflow", "paper-library", "universe"]
+
+
+def test_the_written_paths_are_absolute_and_exist(home: Path) -> None:
+    done = run_connect(home, "cursor", "--yes")
+    servers = json.loads((home / ".cursor" / "mcp.json").read_text())["mcpServers"]
+    for name in ("paper-search", "pflow"):
+        assert Path(servers[name]["command"]).is_absolute()
+        assert Path(servers[name]["command"]).exists()
+    assert "universe serve" in done.stdout
+    assert servers["universe"]["url"] in done.stdout
+
+
+def test_without_a_terminal_nothing_is_written_unless_it_was_agreed(home: Path) -> None:
+    done = run_connect(home, "cursor", code=2, stdin=subprocess.DEVNULL)
+    assert "--yes" in done.stderr
+    assert not (home / ".cursor" / "mcp.json").exists()
+
+
+@pytest.mark.parametrize(("answer", "is_written"), [(b"y\n", True), (b"n\n", False), (b"\n", False)])
+def test_the_change_is_shown_before_the_question(home: Path, answer: bytes, *, is_written: bool) -> None:
+    outside, inside = pty.openpty()
+    os.write(outside, answer)
+    done = run_connect(home, "cursor", "--server", "pflow", stdin=inside)
+    os.close(outside)
+    os.close(inside)
+    assert '+    "pflow": {' in done.stdout
+    assert "Write this change? [y/N]" in done.stderr
+    assert (home / ".cursor" / "mcp.json").exists() is is_written
+
+
+def test_remove_takes_our_servers_only(home: Path) -> None:
+    file = home / ".cursor" / "mcp.json"
+    file.write_text('{"mcpServers": {"mine": {"url": "https://a.example"}}}')
+    run_connect(home, "cursor", "--yes")
+    run_connect(home, "cursor", "--remove", "--yes")
+    assert json.loads(file.read_text()) == {"mcpServers": {"mine": {"url": "https://a.example"}}}
+
+
+def test_print_changes_nothing_and_prints_the_clients_own_format(home: Path) -> None:
+    assert run_connect(home, "codex", "--print").stdout.startswith("[mcp_servers.paper-search]\ncommand = ")
+    assert '"mcpServers"' in run_connect(home, "--print").stdout
+    assert not (home / ".codex").exists()
+
+
+def test_misspelt_clients_and_servers_are_answered_with_the_nearest(home: Path) -> None:
+    assert "Did you mean claude-code?" in run_connect(home, "claude_cod", code=2).stderr
+    assert "Did you mean paper-search?" in run_connect(home, "cursor", "--server", "papersearch", code=2).stderr
+
+
+def test_a_second_run_says_that_nothing_is_to_do(home: Path) -> None:
+    run_connect(home, "cursor", "--yes")
+    assert "already up to date" in run_connect(home, "cursor").stdout
