@@ -25,7 +25,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 _PARTS_PANEL: Final = "Parts"
-_PART_SETTINGS: Final[dict[str, Any]] = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+_PART_SETTINGS: Final[dict[str, Any]] = {
+    "allow_extra_args": True,
+    "ignore_unknown_options": True,
+    "help_option_names": [],
+}
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]

@@ -73,7 +73,7 @@ class SearchWorkflow:
         enable_strategy_checkpoint: bool = True,
         progress_reporter: ProgressReporter | None = None,
         *,
-        journal: Journal | None = None,
+        journal: StepJournal | None = None,
         **options: Any,
     ) -> "SearchWorkflow":
         """Return a workflow with the skills and sources of `config`; `options` are those of `build_components`.

@@ -288,7 +288,9 @@ class _Call:
         self._note_implicit_input(text)
 
     def _note_implicit_input(self, text: str) -> None:
-        self._opens_arguments = self._opens_arguments or (self._name.startswith("perl") and ("<>" in text or "ARGV>" in text))
+        self._opens_arguments = self._opens_arguments or (
+            self._name.startswith("perl") and ("<>" in text or "ARGV>" in text)
+        )
 
     def _is_standard_input(self, word: Word) -> bool:
         """Return whether a word names the standard input, and values are in it."""
