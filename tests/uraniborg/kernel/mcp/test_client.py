@@ -215,7 +215,7 @@ async def test_arguments_that_are_not_json_are_refused_before_they_are_sent() ->
 
 async def test_an_answer_that_is_none_is_the_fault_of_the_server() -> None:
     async with opened(odd("answers-nonsense")) as connection:
-        with pytest.raises(ServerUnavailable, match="no CallToolResult"):
+        with pytest.raises(ServerUnavailable, match="not a valid CallToolResult"):
             await connection.call_tool("any", {})
 
 
