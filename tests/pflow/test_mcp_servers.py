@@ -22,7 +22,7 @@ from uraniborg.kernel.mcp.testing import serving
 
 TOOLS: dict[str, Any] = {"command": sys.executable, "args": [tool_server.__file__]}
 BROKEN: dict[str, Any] = {"command": "no-such-command-anywhere"}
-TYPES = [f"mcp-tools-{name}" for name in ("add", "count", "leave", "lose", "say", "told")]
+TYPES = [f"mcp-tools-{name}" for name in ("add", "count", "leave", "lose", "say", "show_variable")]
 
 
 def list_types(home: Path) -> list[str]:

@@ -36,8 +36,8 @@ def tool_server() -> Server:
         os._exit(1)
 
     @tool(server, title="Told", read_only=True)
-    async def report(variable: str) -> str:
-        """A variable of the server's environment."""
+    async def show_variable(variable: str) -> str:
+        """Return a variable of the environment of the server."""
         return os.environ.get(variable, "")
 
     return server

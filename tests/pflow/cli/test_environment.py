@@ -165,7 +165,7 @@ def test_a_server_gets_the_variables_of_its_configuration_and_its_replies_are_ma
         workplace,
         build_workflow(
             *(
-                build_node(ids[name], "mcp", server="tools", tool="told", arguments=arguments)
+                build_node(ids[name], "mcp", server="tools", tool="show_variable", arguments=arguments)
                 for name, arguments in calls.items()
             ),
             outputs={name: f"${{{ids[name]}.result}}" for name in calls},

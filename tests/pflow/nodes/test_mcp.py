@@ -195,7 +195,9 @@ async def test_variables_of_the_environment_reach_the_server_and_no_others(
 
     async def report(variable: str) -> Any:
         arguments = {"variable": variable}
-        return (await call_named_tool({"server": "env", "tool": "told", "arguments": arguments}, context))["result"]
+        return (await call_named_tool({"server": "env", "tool": "show_variable", "arguments": arguments}, context))[
+            "result"
+        ]
 
     assert [await report(name) for name in ("TOKEN", "PLACE", "UNTOLD")] == ["sk-variable-1", "here", ""]
     assert "sk-variable" not in json.dumps(json.loads((home / "mcp-servers.json").read_text()))
