@@ -73,7 +73,8 @@ def run_in_child(
     home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False
 ) -> tuple[Any, float]:
     """The replies to calls of the service in a process of its own, on a disk with so much room for a file, and the
-    most memory in MB that it took."""
+    most memory in MB that it took.
+    """
     argv = [sys.executable, "-c", CHILD, str(home), "" if room is None else str(room)]
     if as_anybody:
         argv = [sys.executable, "-c", AS_ANYBODY, *argv]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pflow.cli.run_arguments import HELP, RunArguments, InvalidRunArguments, parse_run_arguments
+from pflow.cli.run_arguments import HELP, InvalidRunArguments, RunArguments, parse_run_arguments
 from tests.pflow.cli.commands import RunPflow
 
 

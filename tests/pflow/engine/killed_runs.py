@@ -92,7 +92,8 @@ def run_as_python_does(place: Path, only: str | None = None) -> None:
 
 def die_before_step_of_ending(moment: int) -> None:
     """Have this process killed before the step with this number: whatever may change a file, from when the run is over
-    until all is written down. The file `steps` has their count, if there are fewer."""
+    until all is written down. The file `steps` has their count, if there are fewer.
+    """
     import uraniborg.kernel.sqlite as sqlite
     from pflow.engine import engine
 

@@ -75,7 +75,8 @@ class _Round:
 
     def note_kill(self) -> None:
         """Excuse the effect that was in progress, or was about to be: it is on record as begun, its result is not, and
-        no effect after it has begun."""
+        no effect after it has begun.
+        """
         left = ResumePoint(self.home.checkpoints, "flow").read_earlier_runs()
         finished, started = ({name for name, _ in keys} for keys in (left.results, left.uncertain))
         reached = max((ORDER.index(node) for _, node in self._read_all_events()), default=0)

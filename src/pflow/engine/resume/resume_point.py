@@ -28,6 +28,7 @@ from pflow.engine.resume.journal import (
     Entries,
     Key,
     Result,
+    RunJournal,
     hold_lock_file,
     parse_key,
     parse_result,
