@@ -18,8 +18,19 @@ PARTS: Final = {
 }
 """The command of each part and the module with its `main`."""
 
+_HELP: Final = """
+A research station you share with your agent.
+
+Start with `uraniborg demo`: no network and no key needed.
+
+Examples:
+- `uraniborg search run atmospheres of the TRAPPIST-1 planets since 2016`
+- `uraniborg connect claude-code`
+- `uraniborg inbox`
+"""
+
 app = typer.Typer(
-    help="A research station you share with your agent.",
+    help=_HELP,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -41,21 +52,13 @@ def _print_version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def show_help(
+@app.callback(help=_HELP)
+def accept_common_options(
     version_asked: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """A research station you share with your agent.
-
-    Start with `uraniborg demo`: no network and no key needed.
-
-    Examples:
-    - `uraniborg search run atmospheres of the TRAPPIST-1 planets since 2016`
-    - `uraniborg connect claude-code`
-    - `uraniborg inbox`
-    """
+    """Handle the options that come before a command."""
 
 
 @app.command("search", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)

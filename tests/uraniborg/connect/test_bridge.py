@@ -13,7 +13,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
-from tests.universe.mcp.processes import serve
+from tests.universe.mcp.processes import start_server
 from uraniborg.connect.bridge import Bridge, run_bridge
 from uraniborg.kernel.errors import InvalidInput
 
@@ -28,7 +28,7 @@ INITIALIZED: dict[str, Any] = {"jsonrpc": "2.0", "method": "notifications/initia
 
 
 async def test_a_stdio_client_lists_and_calls_the_tools_of_a_server_at_an_address(tmp_path: Path) -> None:
-    with serve(tmp_path) as announced:
+    with start_server(tmp_path) as announced:
         server = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], f"{announced['url']}/mcp"])
         async with stdio_client(server) as (reading, writing), ClientSession(reading, writing) as client:
             await client.initialize()
@@ -40,7 +40,7 @@ async def test_a_stdio_client_lists_and_calls_the_tools_of_a_server_at_an_addres
 
 def test_requests_are_answered_after_the_input_has_ended(tmp_path: Path) -> None:
     lines = [INITIALIZE, INITIALIZED, {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}]
-    with serve(tmp_path) as announced:
+    with start_server(tmp_path) as announced:
         done = subprocess.run(
             [*COMMAND, f"{announced['url']}/mcp"],
             input="".join(json.dumps(line) + "\n" for line in lines),
