@@ -65,7 +65,7 @@ def draw_run(
 
 
 def _draw_elements(motion: OrbitHistory, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
-    has_orbit: list[bool] = np.isfinite(motion.eccentricities).any(axis=0).tolist()
+    has_orbit = np.asarray(np.isfinite(motion.eccentricities).any(axis=0))
     bodies = [body for family in motion.list_families() for body in family if has_orbit[body]][:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
     names = [short[motion.ids[body]] for body in bodies]
