@@ -10,9 +10,9 @@ import pytest
 from mcp.server.session import ServerSession
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.mcp import add_subscriptions as subscriber
 from uraniborg.kernel.mcp import client as client_module
 from uraniborg.kernel.mcp import stateful_app, stateless_app
+from uraniborg.kernel.mcp import subscriptions as subscriptions_module
 from uraniborg.kernel.mcp.client import RemoteServer, Tail
 from uraniborg.kernel.mcp.replies import error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
@@ -61,7 +61,7 @@ async def test_a_client_without_room_is_looked_at_after_a_millisecond_and_then_e
         waits.append(seconds)
         connection.listening = len(waits) < 14
 
-    monkeypatch.setattr(subscriber.asyncio, "sleep", wait)
+    monkeypatch.setattr(subscriptions_module.asyncio, "sleep", wait)
     made = Subscriber(cast("Any", connection), cast("ServerSession", None))
     assert await made._has_room() is False
     assert waits == [*(0.001 * 2**n for n in range(10)), 1.0, 1.0, 1.0, 1.0]
