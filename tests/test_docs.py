@@ -211,7 +211,7 @@ def test_every_error_code_is_documented() -> None:
             uraniborg.kernel.http_connections,
             uraniborg.kernel.files,
             uraniborg.kernel.http_access,
-            uraniborg.kernel.http_access,
+            uraniborg.kernel.serving,
             uraniborg.kernel.mcp.client,
             uraniborg.kernel.mcp.request_checks,
             uraniborg.kernel.http_app,
