@@ -72,8 +72,9 @@ def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") 
 def run_in_child(
     home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False
 ) -> tuple[Any, float]:
-    """The replies to calls of the service in a process of its own, on a disk with so much room for a file, and the
-    most memory in MB that it took.
+    """Call the service in a child process and return the replies and the peak memory in MB.
+
+    `room` limits the size of a file, in bytes. With `as_anybody`, the process has no superuser rights to files.
     """
     argv = [sys.executable, "-c", CHILD, str(home), "" if room is None else str(room)]
     if as_anybody:

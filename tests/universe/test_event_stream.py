@@ -52,7 +52,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 async def client(url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A client, and an empty universe `u`."""
+    """Provide a client of a server with an empty universe `u`."""
     async with open_client(url) as connected:
         await connected.delete("/universes/u")
         await wait_for_listeners(connected, 0)
@@ -61,7 +61,7 @@ async def client(url: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def resuming(client: httpx.AsyncClient, how: str, version: int) -> AbstractAsyncContextManager[Listener]:
-    """Listening to what came after a version, by one of the two ways to say so."""
+    """Open a listener to the events after a version, by the `since` parameter or by Last-Event-ID."""
     return open_listener(client, since=version) if how == "since" else open_listener(client, last=version)
 
 

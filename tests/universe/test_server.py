@@ -24,7 +24,7 @@ ENDED: Final = (0, 130, -signal.SIGINT)
 
 
 def refused(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What `universe serve` says where it cannot."""
+    """Run `universe serve` with arguments that it must refuse, and return the finished process."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     return subprocess.run(
         [sys.executable, "-m", "universe", "serve", *arguments],
@@ -99,7 +99,7 @@ def test_a_database_that_cannot_be_opened_is_reported_in_one_line_of_json(tmp_pa
 
 @pytest.fixture
 def reply(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
-    """The exit code and the error of a `universe serve` that must not come to serving."""
+    """Return a function that runs a refused `universe serve` and returns its exit code and its error."""
 
     def started(*_args: object, **_options: object) -> None:
         pytest.fail("it was served")

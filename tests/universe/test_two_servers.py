@@ -26,7 +26,7 @@ ALL: Final = CLIENTS * EACH
 
 @contextmanager
 def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
-    """A server that has yet to say where it is."""
+    """Start a server during the block; its address is not known yet."""
     errors = folder / f"{name}.stderr"
     env = {key: value for key, value in os.environ.items() if not key.startswith("URANIBORG_")}
     with errors.open("w") as stderr:
@@ -73,7 +73,7 @@ def urls(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFacto
 
 @asynccontextmanager
 async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
-    """A client of each, and a universe `u` that the first made anew."""
+    """Provide a client of each server, and create the universe `u` with the first."""
     async with open_client(urls[0]) as one, open_client(urls[1]) as other:
         await one.delete("/universes/u")
         assert (await one.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
@@ -81,7 +81,7 @@ async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient,
 
 
 async def one_client(url: str, number: int) -> list[int]:
-    """The versions that the commands of one client led to."""
+    """Send the commands of one client and return the versions that they lead to."""
     async with open_client(url) as client:
         return [await post_command(client, add_star(f"s{number}-{turn}")) for turn in range(EACH)]
 

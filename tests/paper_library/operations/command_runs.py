@@ -107,7 +107,7 @@ class ServerProcess:
         return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
     def workers(self) -> list[int]:
-        """The worker processes of the server."""
+        """Return the process ids of the server's workers."""
         listed = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
         return [int(pid) for pid in listed if b"spawn_main" in _command_line(pid)]
 

@@ -74,8 +74,9 @@ class _Round:
         self._last_run = len(self._read_all_events())
 
     def note_kill(self) -> None:
-        """Excuse the effect that was in progress, or was about to be: it is on record as begun, its result is not, and
-        no effect after it has begun.
+        """Excuse the effects that may have been in progress.
+
+        They are recorded as started without a result, and no later effect has started.
         """
         left = ResumePoint(self.home.checkpoints, "flow").read_earlier_runs()
         finished, started = ({name for name, _ in keys} for keys in (left.results, left.uncertain))

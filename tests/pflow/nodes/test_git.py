@@ -61,7 +61,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def remote(repository: Path, tmp_path: Path) -> Path:
-    """A bare repository that the other one calls origin."""
+    """Return a bare repository that is the remote `origin` of `repository`."""
     bare = tmp_path / "remote.git"
     run_git(tmp_path, "init", "-q", "--bare", str(bare))
     run_git(repository, "remote", "add", "origin", str(bare))

@@ -88,7 +88,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def custom_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server as one of the user's own."""
+    """Return the server, configured as the user's own LLM server."""
     monkeypatch.setenv("LLM_BASE_URL", f"{server.url}/v1")
     monkeypatch.setenv("LLM_MODEL", "brahe-1")
     return server
@@ -96,7 +96,7 @@ def custom_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 @pytest.fixture
 def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server in the place of every provider, each with a path of its own."""
+    """Return the server, configured as the endpoint of every provider, each with its own path."""
     endpoints = {name: f"{server.url}/{name}/" for name in ("openai", "anthropic", "google")}
     monkeypatch.setattr("uraniborg.kernel.chat.ENDPOINTS", endpoints)
     return server

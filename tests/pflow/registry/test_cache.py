@@ -24,7 +24,7 @@ from tests.pflow.registry.homes import (
 
 @pytest.fixture
 def discoveries(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The homes whose nodes were discovered again."""
+    """Return a list that collects the homes whose nodes are discovered again."""
     from pflow.registry import discovery
 
     seen: list[Path] = []

@@ -44,7 +44,7 @@ def leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
 
 
 def with_value(given: Json, place: tuple[str | int, ...], value: Any) -> Json:
-    """The same object, changed."""
+    """Set the value at this path of the object, and return the object."""
     inner: Any = given
     for key in place[:-1]:
         inner = inner[key]

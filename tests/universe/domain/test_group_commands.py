@@ -157,7 +157,7 @@ DEEP = 2 * MAX_DEPTH
 
 
 def nested_groups(depth: int, *listed: Json) -> State:
-    """Groups each in the one before, the last of which lists these."""
+    """Return a chain of nested groups, the innermost of which lists these children."""
     groups = {f"g{number}": a_group(f"g{number}", f"g{number - 1}" if number else None) for number in range(depth)}
     groups[f"g{depth - 1}"]["children"] = list(listed)
     others = {entry["id"]: a_group(entry["id"]) for entry in listed if entry["id"] not in groups}

@@ -29,7 +29,7 @@ def size_of(error: UraniborgError) -> int:
 
 
 def seconds(act: Callable[[], Any]) -> float:
-    """The least processor time of a few runs."""
+    """Return the shortest processor time of three runs, in seconds."""
     took: list[float] = []
     for _ in range(3):
         started = process_time()

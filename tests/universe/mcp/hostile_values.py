@@ -15,14 +15,14 @@ async def is_alive(session: Session, u: str) -> bool:
 
 
 async def send_raw_command(session: Session, u: str, written: str) -> httpx.Response:
-    """The answer to a command that is written by hand."""
+    """Send a command whose JSON is given as text, and return the response."""
     requests = call("send_universe_command", universeId=u, command="COMMAND", **{"return": "events"})
     message = json.dumps(requests)
     return await session.post(message.replace('"COMMAND"', written).encode())
 
 
 def get_error_of_response(response: httpx.Response) -> dict[str, Any]:
-    """The error in an answer, be it an HTTP refusal, a JSON-RPC error or a failed result."""
+    """Return the error in a response: an HTTP refusal, a JSON-RPC error or a failed result."""
     if response.status_code >= 400:
         return refusal_in(response)
     message = message_in(response)

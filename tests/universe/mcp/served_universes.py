@@ -47,7 +47,7 @@ class Served:
         return f"{self.url}/mcp"
 
     async def make(self, universe_id: str, *commands: Json, state: Json | None = None) -> None:
-        """A universe to which these commands were sent."""
+        """Create a universe and send these commands to it."""
         requests = {"id": universe_id, "name": "Hven"} | ({} if state is None else {"state": state})
         printed = await self.http.post("/universes", json=requests)
         assert printed.status_code == 201, printed.text
@@ -82,7 +82,7 @@ class Served:
 
 @asynccontextmanager
 async def run_server(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
-    """A server of its own for the block, over `store` or an empty one in memory."""
+    """Run a separate server during the block, over `store` or an empty store in memory."""
     kept = store or MemoryStore()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     async with (

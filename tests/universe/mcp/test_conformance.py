@@ -85,13 +85,13 @@ def test_the_scenarios_that_apply_to_any_server_with_sessions_pass(
 
 @asynccontextmanager
 async def watched() -> AsyncGenerator[str]:
-    """The address of the universe's MCP server, to which the resource was added that the suite subscribes to."""
+    """Provide the address of the universe's MCP server, with an added resource that the suite subscribes to."""
     service = UniverseService(MemoryStore())
     server = make_mcp_server(service)
 
     @resource(server, WATCHED, title="Watched")
     async def something() -> str:  # pyright: ignore[reportUnusedFunction]
-        """What the suite watches."""
+        """Return the content of the resource that the suite watches."""
         return "nothing"
 
     @asynccontextmanager

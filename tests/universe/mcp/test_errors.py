@@ -257,7 +257,7 @@ def store() -> BrokenStore:
 
 @pytest.fixture
 async def broken_server(store: BrokenStore) -> AsyncIterator[Served]:
-    """A server whose store can break down, with a universe `u-42` and another."""
+    """Provide a server whose store can fail, with the universes `u-42` and `sound`."""
     async with run_server(store) as server:
         await server.make("u-42", add_star("sun"), add_star("earth", "sun"))
         await server.make("sound")

@@ -30,7 +30,7 @@ def body(client: int, number: int) -> str:
 
 @asynccontextmanager
 async def sender(server: Served, *, official: bool) -> AsyncGenerator[Send]:
-    """A client with a session of its own."""
+    """Provide a function that sends commands in its own session."""
     options: dict[str, Any] = {"return": "events"}
     if official:
         async with agent(server.mcp) as client:

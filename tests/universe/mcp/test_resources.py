@@ -42,7 +42,7 @@ async def summary_of(client: ClientSession, universe_id: str) -> dict[str, Any]:
 
 
 async def error_of(requests: Any) -> Any:
-    """The JSON-RPC error of a request that fails, with the one error shape in its data."""
+    """Return the JSON-RPC error of a request that must fail, with the common error shape in its data."""
     with pytest.raises(McpError) as caught:
         await requests
     data = caught.value.error.data

@@ -23,7 +23,7 @@ TIMED = {"timePassed", "time", "timeUnit"}
 
 
 def padded(size: int) -> Json:
-    """A state whose JSON, once the sun was given a mass of 1, has exactly this many bytes."""
+    """Return a state whose JSON, after the sun gets a mass of 1, has exactly this many bytes."""
 
     def bytes_of(state: Json) -> int:
         return len(dumps({**state, "time": 0}, separators=(",", ":"), ensure_ascii=False).encode())

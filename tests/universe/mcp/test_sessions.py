@@ -219,7 +219,7 @@ async def test_an_ended_session_frees_its_place_at_once() -> None:
 
 
 async def _live_through(wire: Wire) -> None:
-    """A session with everything a session can have."""
+    """Run a session with a subscription, a stream and a command, and end it."""
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": "universe://universes/u"})
     async with session.open_listener():

@@ -61,7 +61,7 @@ class Served:
 
 @contextmanager
 def run_server_process(file: Path, *, from_the_start: bool = False, **settings: object) -> Generator[Served]:
-    """A server of the universes in the file, on a free port, with these settings.
+    """Start a server of the universes in the file, on a free port, with these settings.
 
     The server begins where it has loaded what it needs, or `from_the_start` as a person starts it.
     """

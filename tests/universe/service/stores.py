@@ -42,7 +42,7 @@ class TroubledStore(MemoryStore):
 
     @asynccontextmanager
     async def holding(self, universe_id: str) -> AsyncGenerator[Held]:
-        """Appends to this universe wait until the block ends."""
+        """Block appends to this universe until the block ends."""
         held = self._held[universe_id] = Held()
         try:
             yield held

@@ -41,7 +41,7 @@ async def there(here: UniverseService, file: Path) -> AsyncIterator[UniverseServ
 
 @pytest.fixture
 async def unaware(here: UniverseService, file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
-    """A service that has not yet looked whether others have done anything."""
+    """Provide a service that does not poll for changes by other processes."""
     assert here is not None
     monkeypatch.setattr(sqlite_module, "_POLL_S", 60)
     async with UniverseService(SqliteStore(file)).running() as running:

@@ -30,7 +30,7 @@ def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}')
 
 
 async def create_universe(store: Store, universe_id: str = "u", count: int = 0) -> None:
-    """A universe with that many entries."""
+    """Create a universe with this many entries."""
     await store.create(record(universe_id, count), entries(1, count, universe_id))
 
 

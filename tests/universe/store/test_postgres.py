@@ -74,7 +74,7 @@ def schema(postgres_dsn: str) -> str:
 
 @pytest.fixture
 async def far(postgres_server: PostgresServer, wire: Wire, schema: str) -> AsyncIterator[PostgresStore]:
-    """A store at the end of the wire, in the same place as `store`, which loses patience soon."""
+    """Provide a store behind `wire`, with the same schema as `store` and a short timeout."""
     async with opened(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.5) as store:
         yield store
 

@@ -50,7 +50,7 @@ STORY: list[dict[str, Any]] = [
 
 
 def reply(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
-    """The log of a story, and the state after each of its entries, the empty one first."""
+    """Return the log of these steps, and the empty state followed by the state after each entry."""
     log: list[Entry] = []
     states = [EMPTY]
     for version, step in enumerate(story, 1):

@@ -38,7 +38,7 @@ def longitude(vector: Any) -> float:
 
 
 def between(one: Any, other: Any) -> float:
-    """The angle in degrees between two directions."""
+    """Return the angle in degrees between two directions."""
     cosine = one @ other / (np.linalg.norm(one) * np.linalg.norm(other))
     return math.degrees(math.acos(np.clip(cosine, -1, 1)))
 

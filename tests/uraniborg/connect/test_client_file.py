@@ -77,7 +77,7 @@ model = "small"
 
 @pytest.fixture(params=sorted(EXISTING))
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
-    """A client whose file exists already, as people have it."""
+    """Return a client whose settings file exists already, with realistic content."""
     clients = {one.name: one for one in list_clients(env={}, home=tmp_path, platform="linux")}
     client = clients[request.param]
     client.file.parent.mkdir(parents=True, exist_ok=True)

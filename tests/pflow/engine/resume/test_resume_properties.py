@@ -74,7 +74,7 @@ class Spec:
         return f'${{{self.name}.{outputs} ?? {self.name}.error ?? "nothing"}}'
 
     def runs(self) -> list[str]:
-        """What its runs are called."""
+        """Return the names of the runs of this node."""
         if self.kind == "batch":
             return [f"{self.name}[{at}]" for at in range(len(self.items))]
         return [f"{self.name}/p", f"{self.name}/q"] if self.kind == "nested" else [self.name]
