@@ -228,21 +228,21 @@ async def test_a_universe_deleted_while_commands_wait_answers_them_all(
         await service.send("u", {"type": "tick"})
 
 
-@pytest.mark.parametrize("asked", READING)
-async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, requests: str) -> None:
+@pytest.mark.parametrize("reading", READING)
+async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, reading: str) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [{"type": "tick"}] * 3)
     async with UniverseService(store).running() as service:
         store.before_reading = lambda: service.delete("u")
         with pytest.raises(UniverseNotFound):
-            await wait_briefly(READING[requests](service))
+            await wait_briefly(READING[reading](service))
         assert store.before_reading is None
 
 
-@pytest.mark.parametrize("asked", READING)
+@pytest.mark.parametrize("reading", READING)
 async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
-    store: TroubledStore, requests: str
+    store: TroubledStore, reading: str
 ) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
@@ -255,7 +255,7 @@ async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_da
 
         store.before_reading = made_again
         with suppress(NotFound, NothingToUndo):
-            await wait_briefly(READING[requests](service))
+            await wait_briefly(READING[reading](service))
         assert store.before_reading is None
         await assert_log_intact(service)
 
