@@ -39,7 +39,7 @@ for tool, *arguments in json.load(sys.stdin):
         replies.append(build_reply(reply, service.home) if tool == "execute" else reply)
     except PflowError as exc:
         replies.append(build_refusal(exc, arguments[0]))
-try:  # of this program alone: what the system counts includes whoever started it
+try:  # only this process: getrusage also counts its parent
     peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 except (OSError, IndexError):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -191,7 +191,7 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
 
 
 def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner_only(tmp_path: Path) -> None:
-    clean, report = tmp_path / "clean", tmp_path / "told"
+    clean, report = tmp_path / "clean", tmp_path / "report"
     clean.write_bytes(b"\xff api_key=abc \xc3")
     report.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
     before = clean.stat()

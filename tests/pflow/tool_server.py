@@ -35,7 +35,7 @@ def tool_server() -> Server:
         """End the server without an answer."""
         os._exit(1)
 
-    @tool(server, title="Told", read_only=True)
+    @tool(server, title="Show variable", read_only=True)
     async def show_variable(variable: str) -> str:
         """Return a variable of the environment of the server."""
         return os.environ.get(variable, "")

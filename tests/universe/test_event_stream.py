@@ -140,7 +140,7 @@ class TestReplay:
             assert ids(await stream.take(1)) == [6]
 
     @pytest.mark.parametrize("how", [{"params": {"since": 6}}, {"headers": {"Last-Event-ID": "6"}}])
-    async def test_who_claims_to_know_more_than_there_is_is_reported(
+    async def test_a_version_that_does_not_exist_yet_is_refused(
         self, client: httpx.AsyncClient, how: dict[str, Any]
     ) -> None:
         await post_command(client, [TICK] * 5)
@@ -150,7 +150,7 @@ class TestReplay:
     async def test_a_browser_that_reconnects_to_the_address_it_began_with_receives_nothing_twice(
         self, client: httpx.AsyncClient
     ) -> None:
-        """It repeats the whole address, `since` too, and adds the id of the last event it was told of."""
+        """Repeat the whole address with `since`, and add the id of the last received event."""
         await post_command(client, [TICK] * 5)
         async with open_listener(client, since=0, last=5) as stream:
             await post_command(client, TICK)

@@ -47,11 +47,11 @@ def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
 
 
 def wait_for(server: Served) -> str:
-    """Where it is, once it answers there."""
+    """Wait until the server answers, and return its address."""
     assert server.child.stdout is not None
     with selectors.DefaultSelector() as waiting:
         waiting.register(server.child.stdout, selectors.EVENT_READ)
-        assert waiting.select(SOON), "the server said nothing"
+        assert waiting.select(SOON), "the server printed nothing"
     line = server.child.stdout.readline()
     assert line, server.stderr
     server.url = json.loads(line)["url"]
@@ -115,7 +115,7 @@ async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_orde
 async def test_a_deletion_by_one_server_ends_the_streams_of_the_other(urls: tuple[str, str]) -> None:
     async with both(urls) as (one, other), open_listener(other) as stream:
         assert await post_command(one, {"type": "tick"}) == 1
-        assert [event.name for event in await stream.take(1)] == ["command"]  # what is deleted can be told no more
+        assert [event.name for event in await stream.take(1)] == ["command"]  # a deletion drops unsent ones
         assert (await one.delete("/universes/u")).is_success
         assert [event.name for event in await stream.rest()] == ["deleted"]
         assert (await other.get("/universes/u")).status_code == 404

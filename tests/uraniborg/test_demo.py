@@ -64,12 +64,12 @@ class Demo:
 
 def show(run: Command, folder: Path, **more: str) -> None:
     done = run(folder, "demo", **more)
-    told = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
-    (folder / "told.json").write_text(json.dumps(told))
+    result = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
+    (folder / "result.json").write_text(json.dumps(result))
 
 
 def shown_in(folder: Path) -> Demo:
-    return Demo(folder, **json.loads((folder / "told.json").read_text()))
+    return Demo(folder, **json.loads((folder / "result.json").read_text()))
 
 
 @pytest.fixture(scope="session")

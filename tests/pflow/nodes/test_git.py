@@ -416,12 +416,12 @@ async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
     (repository / "new.txt").write_text("new")
     node = asyncio.create_task(git.create_commit({"message": "New"}, make_context(repository)))
     async with asyncio.timeout(20):
-        with await asyncio.to_thread(pipe.open) as heard:
-            assert await asyncio.to_thread(heard.readline) == "begun\n"
+        with await asyncio.to_thread(pipe.open) as reader:
+            assert await asyncio.to_thread(reader.readline) == "begun\n"
             node.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await node
-            assert await asyncio.to_thread(heard.read) == "", "which ends when the last who could write has ended"
+            assert await asyncio.to_thread(reader.read) == "", "the pipe ends when its last writer has ended"
     assert not (repository / ".git" / "index.lock").exists()
 
 

@@ -1,4 +1,4 @@
-"""Commands made to be expensive: what is wrong with them is said as cheaply as they were sent."""
+"""Commands made to be expensive: refusing them costs no more than sending them."""
 
 import math
 import sys

@@ -28,9 +28,9 @@ async def wait_briefly(awaited: Awaitable[Value]) -> Value:
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for what nobody tells of."""
+    """Poll until the condition is true."""
     async with asyncio.timeout(SOON_S):
-        while not condition():  # noqa: ASYNC110 - there is nobody to set an event
+        while not condition():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(_POLL_S)
 
 

@@ -13,7 +13,7 @@ Where = Literal["record", "append", "entries"]
 
 
 class BrokenStore(MemoryStore):
-    """Works until told otherwise; then one of its methods raises, with something in the text nobody should see."""
+    """A store of which one method raises inside `broken`, with a secret in the error text."""
 
     def __init__(self) -> None:
         super().__init__()

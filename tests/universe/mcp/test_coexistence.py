@@ -289,7 +289,7 @@ async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_
         assert_commands(await rest.take(1), range(4, 5))
         assert (await universe_server.http.post(f"/universes/{u}/events", json=request("ping"))).status_code == 405
         await session.end()
-        assert await mcp.rest() == [], "who has not subscribed hears nothing"
+        assert await mcp.rest() == [], "a client without a subscription receives nothing"
 
 
 @requirement("UN-25")

@@ -352,7 +352,7 @@ async def test_a_command_that_comes_as_a_string_of_json_is_understood(universe_s
     assert (printed["version"], printed["nextState"]["time"]) == (4, 7)
 
 
-# What agents are warned of, and told of the time
+# Warnings and times in replies
 
 
 @requirement("UN-9")

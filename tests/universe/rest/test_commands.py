@@ -71,8 +71,8 @@ def test_the_light_forms_answer_without_the_state(rest: httpx.Client, universe: 
     assert full["nextState"] == read_state(rest, universe)
 
 
-def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str) -> None:
-    """Applied to the state before, what is said to have changed gives the state after, but for the lists of roots."""
+def test_the_changes_lead_from_one_state_to_the_next(rest: httpx.Client, universe: str) -> None:
+    """Apply the reported changes to the previous state and compare with the next state, without the lists of roots."""
     following = read_state(rest, universe)
     moves: list[dict[str, Any]] = [
         FLAT,

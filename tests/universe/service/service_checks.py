@@ -66,15 +66,15 @@ async def assert_log_intact(service: UniverseService, universe_id: str = "u") ->
 
 
 def read_frames(feed: Feed, since: int = 0) -> bytes:
-    """All that whoever listens since a version has been told, as it goes over the wire."""
-    reply = b""
+    """Return the bytes that a listener since this version has received."""
+    received = b""
     while feed.version > since:
         found = feed.get_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version
-        reply, since = reply + frames, upto
-    return reply
+        received, since = received + frames, upto
+    return received
 
 
 def list_versions(feed: Feed, since: int = 0) -> list[int]:

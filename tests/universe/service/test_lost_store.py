@@ -1,4 +1,4 @@
-"""A database that goes away and comes back: what was answered stays, and nothing has to be started anew."""
+"""A database that becomes unavailable and returns: answered changes remain, and nothing has to be restarted."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Generator

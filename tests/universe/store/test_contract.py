@@ -452,7 +452,7 @@ class TestTwoStoresAtOnePlace:
     async def test_one_is_notified_of_the_changes_of_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
         async with collect_changes(one) as received:
-            await received.until_others_are_heard(other)
+            await received.until_connected_to(other)
             await create_universe(other, "u", 1)
             await received.until(Change("u", 1))
             await other.append("u", 1, entries(2, 5))

@@ -20,13 +20,13 @@ class Wire:
         """How many pieces were passed on to the server: one for each time that somebody then waits."""
 
     def cut(self) -> None:
-        """Nothing passes, and nobody can connect."""
+        """Abort all connections and refuse new ones."""
         self._is_cut = True
         for end in self._ends:
             end.transport.abort()
 
     def die(self) -> None:
-        """Nothing passes, and nobody is told."""
+        """Block all traffic without closing connections."""
         self._passing.clear()
 
     def mend(self) -> None:

@@ -1,4 +1,4 @@
-"""A command always ends with the right exit code, and its failure is told on the right stream."""
+"""A command always ends with the right exit code, and reports its failure on the right stream."""
 
 import json
 import os
@@ -166,7 +166,7 @@ def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
     )
 
 
-def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]:
+def run_without_reader(body: str, unbuffered: str = "") -> tuple[int, str]:
     """Return the exit code and the stderr of a command whose output nobody reads."""
     with command(f"sys.stdin.readline(); {body}", unbuffered=unbuffered) as process:
         assert process.stdout
@@ -175,8 +175,8 @@ def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]
         process.stdout.close()
         process.stdin.write("go\n")
         process.stdin.close()
-        said = process.stderr.read()
-        return process.wait(timeout=30), said
+        stderr = process.stderr.read()
+        return process.wait(timeout=30), stderr
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -184,7 +184,7 @@ def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]
     "body", ["print('x' * 1_000_000)", "print('x')", "print('x', flush=True); print('y', flush=True)"]
 )
 def test_a_reader_that_has_gone_away_ends_the_command_quietly(body: str, unbuffered: str) -> None:
-    assert ended_while_nobody_reads(body, unbuffered) == (0, "")
+    assert run_without_reader(body, unbuffered) == (0, "")
 
 
 def test_a_broken_pipe_to_another_process_is_reported_as_a_failure() -> None:
@@ -195,10 +195,10 @@ def test_a_broken_pipe_to_another_process_is_reported_as_a_failure() -> None:
 
 
 @pytest.mark.parametrize("body", ["open('/nonexistent/file')", "raise ConnectionRefusedError(111, 'refused')"])
-def test_what_fails_while_nobody_reads_is_still_what_failed(body: str) -> None:
-    code, said = ended_while_nobody_reads(body)
+def test_a_failure_without_a_reader_is_reported_as_that_failure(body: str) -> None:
+    code, stderr = run_without_reader(body)
     assert code == 70
-    assert "Something went wrong" in said
+    assert "Something went wrong" in stderr
 
 
 @pytest.mark.parametrize("before", ["import io; sys.stdout = io.StringIO()", "sys.stdout.close()"])

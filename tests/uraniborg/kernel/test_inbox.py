@@ -443,7 +443,7 @@ for line in sys.stdin:
 
 
 class Door:
-    """Another process that decides whatever id it is told."""
+    """Another process that decides each entry whose id it receives."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name

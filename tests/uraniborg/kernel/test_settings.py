@@ -296,7 +296,7 @@ def test_secrets_read_are_masked_from_then_on_even_when_the_settings_are_refused
     assert redact("sesame-open-one sesame-open-two sesame-open-three") == "*** *** ***"
 
 
-def test_the_models_own_words_about_a_value_that_is_no_secret_are_kept() -> None:
+def test_the_models_own_message_about_a_value_that_is_not_secret_is_kept() -> None:
     assert "a name has letters" in refused({"URANIBORG_STAR_HOUSE__NAME": "1576"}).message
 
 

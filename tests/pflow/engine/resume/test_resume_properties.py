@@ -1,7 +1,7 @@
 """Property: for any workflow, failures, edits and inputs, a resumed run gives the result of a fresh run.
 
 Workflows are drawn as specifications of nodes, each after some of those before it. A chain of runs edits them, fails
-where it is told to, and changes inputs. Every run of every node leaves a line with what it was given.
+at the drawn nodes, and changes inputs. Every run of every node writes a line with its inputs.
 """
 
 import re

@@ -83,8 +83,8 @@ class Exchange:
             if body.startswith(b"event: message\r\ndata: "):
                 return json.loads(body.split(b"data: ", 1)[1])
 
-    def heard(self) -> int:
-        """How much has come and was not taken yet."""
+    def count_unread(self) -> int:
+        """Return the number of messages that were received and not read."""
         return self._sent.qsize()
 
     async def answer(self) -> Answer:

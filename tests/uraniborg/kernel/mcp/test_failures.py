@@ -1,4 +1,4 @@
-"""Whatever a tool or a resource raises, its caller is told of a failure and everybody else goes on."""
+"""If a tool or a resource raises any exception, its caller receives an error and other callers are not affected."""
 
 import asyncio
 import json

@@ -48,7 +48,7 @@ async def test_what_there_is_now_is_listed_after_what_was_registered(list_of: An
     assert resources[2] == {"uri": "sample://b/text", "name": "b", "mimeType": "text/plain"}
 
 
-async def test_the_list_is_asked_for_anew_each_time() -> None:
+async def test_the_list_is_requested_again_each_time() -> None:
     server = sample_server()
     there: list[Listed] = []
 

@@ -74,7 +74,7 @@ async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> Non
         tools = {listed.name: listed for listed in (await client.list_tools()).tools}
     echo, note = tools["echo"], tools["note"]
     assert echo.title == "Echo"
-    assert echo.description == "Says what it is told.\n\nAs often as wanted."
+    assert echo.description == "Return the text.\n\nRepeat it as often as requested."
     assert echo.inputSchema["required"] == ["text"]
     assert echo.inputSchema["additionalProperties"] is False
     assert echo.outputSchema is None
@@ -175,7 +175,7 @@ async def test_an_error_of_the_family_is_an_error_result_with_its_ids() -> None:
 
 
 @pytest.mark.parametrize("how", ["error", "exit", "answer"])
-async def test_a_breakdown_is_an_internal_error_that_tells_nothing_and_the_server_lives_on(
+async def test_a_breakdown_is_an_internal_error_that_discloses_nothing_and_the_server_continues(
     how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connected(sample_server()) as client:
@@ -337,7 +337,7 @@ async def test_a_failing_resource_is_a_protocol_error_with_the_error_body(how: s
     assert (await read_error(f"sample://k/fail/{how}")).code == code
 
 
-async def test_a_broken_resource_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_resource_discloses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     error = await read_error("sample://k/fail/error")
     assert error.code == -32603
     assert "sk-secret" not in str(error)

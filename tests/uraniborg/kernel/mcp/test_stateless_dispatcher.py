@@ -79,7 +79,7 @@ async def test_prompts_are_answered_where_they_are_offered() -> None:
             assert alone == without_request_id(await wire.ask(message))
 
 
-async def test_a_handler_that_breaks_tells_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_that_raises_discloses_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     server = make_server("broken", version="1", instructions="", prompts=True)
 
     @server.prompt()

@@ -69,10 +69,10 @@ def test_one_that_fails_is_logged_and_cleanup_follows_all_the_same() -> None:
         server.initialize()
         server.process.send_signal(signal.SIGINT)
         assert server.exit_code() == 130
-        said = server.stderr.read().decode()
-    assert said.startswith("interrupted\n")
-    assert said.endswith("cleaned up\n")
-    assert "cleanup failed" in said
+        stderr = server.stderr.read().decode()
+    assert stderr.startswith("interrupted\n")
+    assert stderr.endswith("cleaned up\n")
+    assert "cleanup failed" in stderr
 
 
 def test_one_that_never_ends_cannot_hold_up_the_end_for_longer_than_the_grace() -> None:
