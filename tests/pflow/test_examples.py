@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
-        """Nothing: the tests look at what was asked."""
+        """Log nothing: the tests check the received requests."""
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 USER = "universe"
 GUARDED = "guarded"
-"""Who needs a password. There is nobody of this name until a test makes them."""
+"""A role that needs a password. It does not exist until a test creates it."""
 DATABASE = "postgres"
 _PORT = "5432"
 """Only a part of the socket's name."""
@@ -146,7 +146,7 @@ def running_postgres() -> Generator[PostgresServer]:
 
 
 def _binaries() -> Path:
-    """Where Debian's package puts them, the newest first; or where PATH leads."""
+    """Return the folder of the newest PostgreSQL of Debian, or the one in PATH."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=_release, reverse=True)
     if on_path := shutil.which("postgres"):
         places.append(Path(on_path).resolve().parent)
@@ -163,7 +163,7 @@ def _release(place: Path) -> float:
 
 
 def _identity() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root: as whom it then runs."""
+    """Return the account to run PostgreSQL as, because it refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     for name in _UNPRIVILEGED:

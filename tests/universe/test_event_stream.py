@@ -358,7 +358,7 @@ class Stalled:
         self.socket.close()
 
     def drained(self) -> bytes:
-        """All that was sent up to the end."""
+        """Return all bytes received until the connection ends."""
         parts: list[bytes] = []
         try:
             while part := self.socket.recv(1_000_000):
@@ -453,7 +453,7 @@ async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
 
 
 def is_connected_to(address: tuple[str, int]) -> bool:
-    """Whether this process holds the other end of a connection from this address."""
+    """Return True if this machine has an established connection to this address."""
     octets, port = address
     remote = f"{int.from_bytes(socket.inet_aton(octets), 'little'):08X}:{port:04X}"
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]

@@ -50,7 +50,7 @@ def asked(home: Path) -> dict[str, Any]:
 
 
 def look(session_id: str) -> dict[str, Any]:
-    """Where the session stands once a process runs it and it has settled."""
+    """Run the session until it waits for a decision or is complete, and return its state."""
 
     async def settled() -> dict[str, Any]:
         manager = SessionManager()

@@ -31,9 +31,9 @@ PRELOADED_MODULES: Final = (
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
 )
-"""What a server comes to load sooner or later."""
+"""The modules that a server imports."""
 TIMEOUT_S: Final = 25.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 @dataclass(frozen=True)

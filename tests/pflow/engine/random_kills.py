@@ -53,7 +53,7 @@ class Report:
     kills: int = 0
     successes: int = 0
     kills_by_progress: Counter[int] = field(default_factory=Counter[int])
-    """How many kills came after how many of the six effects had begun."""
+    """The number of kills by the number of effects, of six, that had started."""
     problems: list[str] = field(default_factory=list[str])
 
 
@@ -63,7 +63,7 @@ class _Round:
     def __init__(self, home: Home) -> None:
         self.home = home
         self.excused: list[str] = []
-        """Effects that were in progress at a kill: each may begin once more for each time it is here."""
+        """Effects that were in progress at a kill: each entry allows one more start of the effect."""
         self._earlier = len(_read_all_events(home))
         self._last_run = 0
 

@@ -28,7 +28,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "execute": {"name": ..., "inputs": None},
     "save_to_library": {"draft_name": ..., "final_name": ..., "description": ...},
 }
-"""What each tool takes, and the default of what need not be given."""
+"""The arguments of each tool, with the defaults of the optional ones."""
 KINDS = {"include_workflows": "boolean", "inputs": "object"}
 RUN_KEYS = {
     *("success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "duration_ms", "warnings"),

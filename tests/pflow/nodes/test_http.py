@@ -117,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = answer  # noqa: N815 - so the library calls them
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

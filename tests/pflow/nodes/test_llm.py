@@ -43,7 +43,7 @@ def make_reply(text: str | None, ended: str = "stop") -> dict[str, Any]:
 
 @dataclass
 class Server:
-    """What it answers to everything, and what it was asked: the path, the key, and the body."""
+    """A server with one answer to every request, and the path, key and body of each request."""
 
     url: str = ""
     body: Any = field(default_factory=lambda: make_reply("Fine."))

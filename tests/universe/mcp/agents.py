@@ -29,7 +29,7 @@ async def call_tool(client: ClientSession, tool: str, /, **arguments: Any) -> An
 
 
 async def call_failing_tool(client: ClientSession, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """How a call fails that must fail."""
+    """Call a tool that must fail, and return its error."""
     return get_error(await client.call_tool(tool, arguments))
 
 

@@ -50,7 +50,7 @@ def shared_server() -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Where the real server is, in a process of its own, as it announced it."""
+    """Provide the announced addresses of a server in a separate process."""
     with start_server(tmp_path_factory.mktemp("real")) as announced:
         yield announced
 

@@ -9,7 +9,7 @@ from tests.universe.mcp.wire import Session, call, message_in, refusal_in
 
 
 async def is_alive(session: Session, u: str) -> bool:
-    """Whether the session and the universe are as good as before."""
+    """Return True if the session still works and the universe still has its three bodies."""
     printed = await session.call("get_universe_state", universeId=u)
     return not printed.get("isError") and len(json.loads(printed["content"][0]["text"])["stars"]) == 3
 

@@ -15,7 +15,7 @@ from universe.store.port import Store
 from uraniborg.kernel.mcp.testing import serving
 
 SOON_S: Final = 30
-"""How long anything may take that is expected to happen."""
+"""The timeout in seconds of everything that a test waits for."""
 _POLL_S: Final = 0.01
 
 Json = dict[str, Any]

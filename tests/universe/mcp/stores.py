@@ -33,7 +33,7 @@ class BrokenStore(MemoryStore):
 
     @asynccontextmanager
     async def holding(self) -> AsyncGenerator[None]:
-        """Nothing is written before the block ends; `waiting` is set once something is to be."""
+        """Block writes until the block ends, and set `waiting` when a write waits."""
         self._gate.clear()
         self.waiting.clear()
         try:

@@ -44,14 +44,14 @@ class Listener:
         return [await self.next() for _ in range(count)]
 
     async def until(self, is_last: Callable[[Event], bool]) -> list[Event]:
-        """Everything up to and including the first event that is the last one wanted."""
+        """Return the events up to and including the first one for which `is_last` is true."""
         events = [await self.next()]
         while not is_last(events[-1]):
             events.append(await self.next())
         return events
 
     async def rest(self) -> list[Event]:
-        """Everything until the stream ends, which it must."""
+        """Return the events until the stream ends. Fail if it does not end in time."""
         events: list[Event] = []
         async with asyncio.timeout(SOON_S):
             while (event := await self._events.get()) is not None:

@@ -44,14 +44,14 @@ OF_A_TEST_SERVER: Final = (
     "json-",
     "server-sse-polling",
 )
-"""These call tools and use resources of a server made for the suite."""
+"""Scenarios that call tools and use resources of a server made for the suite."""
 WATCHED: Final = "test://watched-resource"
 
 pytestmark = pytest.mark.timeout(120)
 
 
 def outcomes(folder: Path) -> dict[str, list[str]]:
-    """Of each scenario that was run, how its checks ended."""
+    """Return the results of the checks of each scenario."""
     found: dict[str, list[str]] = {}
     for path in folder.glob("server-*/checks.json"):
         scenario = path.parent.name.removeprefix("server-").rsplit("-", 6)[0]

@@ -17,7 +17,7 @@ from tests.universe.mcp.wire import Wire, answer_in
 
 CLIENTS: Final = 64
 OFFICIAL: Final = 8
-"""How many of them are official clients, which take ten times as long to say the same."""
+"""The number of official clients among them, which are ten times as slow."""
 CALLS: Final = 8
 LISTENERS: Final = 4
 

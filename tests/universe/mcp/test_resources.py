@@ -65,11 +65,11 @@ class Updates:
         return await wait_briefly(self._received.get())
 
     async def until(self, uri: str) -> list[str]:
-        """Everything up to the first update of this resource."""
-        reply = [await self.next()]
-        while reply[-1] != uri:
-            reply.append(await self.next())
-        return reply
+        """Return all updates up to the first one of this resource."""
+        updates = [await self.next()]
+        while updates[-1] != uri:
+            updates.append(await self.next())
+        return updates
 
 
 async def subscribe(client: ClientSession, universe_id: str) -> None:

@@ -19,7 +19,7 @@ from uraniborg.kernel.mcp.testing import json_of, text_of
 TICK = command("tick")
 LARGE = 4 * 1024
 TIMED = {"timePassed", "time", "timeUnit"}
-"""What a reply to a tick has beside what every reply has."""
+"""The keys that only a reply to a tick has."""
 
 
 def padded(size: int) -> Json:

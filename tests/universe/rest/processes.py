@@ -22,9 +22,9 @@ LOADED: Final = (
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog", "platformdirs.unix", "encodings.idna"),
 )
-"""What a server comes to load sooner or later."""
+"""The modules that a server imports."""
 SOON: Final = 25.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 class Served:

@@ -17,7 +17,7 @@ from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import serving
 
 SOON: Final = 20.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 @contextmanager

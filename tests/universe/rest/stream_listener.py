@@ -16,7 +16,7 @@ from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import serving
 
 SOON: Final = 20.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 @asynccontextmanager
@@ -64,7 +64,7 @@ class Event(NamedTuple):
 
 
 class Listener:
-    """What comes over one stream."""
+    """A reader of the events and comments of one stream."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.headers = response.headers

@@ -41,7 +41,7 @@ READING: dict[str, Callable[[UniverseService], Awaitable[object]]] = {
     "look": lambda service: service.view("u"),
     "send": lambda service: service.send("u", {"type": "tick"}),
 }
-"""What reads the log of a universe that is not in memory."""
+"""Calls that read the log of a universe that is not in memory."""
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from universe.store.port import Change, Entry, Record, Snapshot, Store
 AT = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:04:06.000Z"
 SOON_S = 20
-"""How long anything may take that is expected to happen."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name: str = "A universe") -> Record:

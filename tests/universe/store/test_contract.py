@@ -55,7 +55,7 @@ PAGES: dict[tuple[int, int, int | None], range] = {
     (8, 5, 99): range(9, 11),
     (0, 5, 0): range(0),
 }
-"""Which of ten entries are on the page after a version, of a length, up to a version."""
+"""The entries, of ten, on the page after a version, of a length, up to a version."""
 
 
 async def attempt(call: Awaitable[Any]) -> BaseException | None:

@@ -17,7 +17,7 @@ class Wire:
         self._ends: set[asyncio.StreamWriter] = set()
         self.host = ""
         self.asked = 0
-        """How many pieces were passed on to the server: one for each time that somebody then waits."""
+        """The number of pieces passed to the server: one per round trip."""
 
     def cut(self) -> None:
         """Abort all connections and refuse new ones."""

@@ -1,4 +1,4 @@
-"""Which names a server goes by, and which only look like them."""
+"""The host names of a server, and similar names that it refuses."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Who may call a server, by which name, from which page and with which body."""
+"""The hosts, origins, clients and bodies that a server accepts."""
 
 import json
 

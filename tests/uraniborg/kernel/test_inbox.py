@@ -1,4 +1,4 @@
-"""What waits for a person is kept, decided once through whichever door, and survives a kill."""
+"""Entries that wait for a person are stored, can be decided once by any interface, and survive a kill."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Which names and which forms of text give a secret away, and which only resemble them."""
+"""Names and forms of text that indicate a secret, and similar ones that do not."""
 
 import pytest
 from hypothesis import given

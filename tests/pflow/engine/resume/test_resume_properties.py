@@ -69,7 +69,7 @@ class Spec:
 
     @property
     def taken(self) -> str:
-        """What others take of it, whether it ran, failed or was skipped."""
+        """A template for the output of this node, whether it succeeded, failed or was skipped."""
         outputs = "results" if self.kind == "batch" else "value"
         return f'${{{self.name}.{outputs} ?? {self.name}.error ?? "nothing"}}'
 
@@ -151,7 +151,7 @@ def draw_chains(draw: st.DrawFn) -> list[Turn]:
 
 @dataclass
 class Lineage:
-    """What has finished since a run last went well: the nodes, and what each was given."""
+    """The nodes that have finished since the last successful run, with the inputs of each."""
 
     done: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 

@@ -22,7 +22,7 @@ class Answer(NamedTuple):
 
     @property
     def error(self) -> dict[str, Any]:
-        """What was wrong, in the one shape that errors have."""
+        """The error of the answer, in the common error shape."""
         assert self.headers["content-type"] == "application/json"
         assert SESSION not in self.headers
         body = json.loads(self.body)

@@ -30,7 +30,7 @@ class Waiting:
 
         @tool(self.server, title="Ask", read_only=True)
         async def ask() -> list[bool]:
-            """Whether this call is taken back, asked in itself, in a task and in a thread."""
+            """Return `is_taken_back()` of the call itself, of a task and of a thread."""
             return [is_taken_back(), await asyncio.create_task(asked()), await asyncio.to_thread(is_taken_back)]
 
     async def end(self) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class Panic(BaseException):
-    """What extensions written in other languages raise."""
+    """An exception as extensions written in other languages raise it."""
 
 
 async def wait_for_a_task_that_was_cancelled() -> None:

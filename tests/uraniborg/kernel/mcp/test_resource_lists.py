@@ -71,7 +71,7 @@ async def test_the_list_is_requested_again_each_time() -> None:
 
 
 class Panic(BaseException):
-    """What extensions written in other languages raise."""
+    """An exception as extensions written in other languages raise it."""
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("out of order"), asyncio.CancelledError(), Panic(), SystemExit(1)])
