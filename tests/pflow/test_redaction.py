@@ -142,7 +142,9 @@ def test_a_secret_inside_a_value_is_found(value: Any) -> None:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_whatever_is_masked_is_found_in_values_and_in_files(spelling: Callable[[str], str], tmp_path: Path) -> None:
+def test_every_spelling_of_a_secret_is_masked_in_values_and_in_files(
+    spelling: Callable[[str], str], tmp_path: Path
+) -> None:
     passphrase = "correct horse 'battery' \"stäple\" \\ 100%"
     secrets = Secrets([passphrase])
     spelt = spelling(passphrase)

@@ -179,7 +179,7 @@ class TestReplay:
         assert ids(received) == list(range(1, total + 1))
         assert {one.data["command"]["id"] for one in received} == {f"s{n}" for n in range(total)}
 
-    async def test_who_is_thousands_behind_receives_everything_while_more_comes(
+    async def test_a_listener_thousands_behind_receives_everything_while_more_comes(
         self, client: httpx.AsyncClient
     ) -> None:
         for _ in range(5):
@@ -194,9 +194,7 @@ class TestReplay:
             assert ids(await stream.take(3_200)) == list(range(1, 3_201))
         await writing
 
-    async def test_who_falls_thousands_behind_while_listening_receives_everything(
-        self, client: httpx.AsyncClient
-    ) -> None:
+    async def test_a_listener_that_falls_thousands_behind_receives_everything(self, client: httpx.AsyncClient) -> None:
         note = "n" * 10_000
         async with open_listener(client) as stream:
             for start in range(0, 1_800, 100):
@@ -292,7 +290,7 @@ async def test_changes_of_another_process_are_sent_too(tmp_path: Path) -> None:
 
 
 class TestLeaving:
-    async def test_who_leaves_is_forgotten(self, client: httpx.AsyncClient) -> None:
+    async def test_a_listener_that_leaves_is_removed(self, client: httpx.AsyncClient) -> None:
         async with AsyncExitStack() as leave:
             for _ in range(20):
                 await leave.enter_async_context(open_listener(client))

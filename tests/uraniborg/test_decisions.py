@@ -131,7 +131,7 @@ def test_a_strategy_can_be_piped_in(uraniborg: Command, asked: dict[str, Any]) -
         (("reject", "--note", "n" * 5_000), "", "invalid_decision", 2),
     ],
 )
-def test_what_does_not_fit_is_refused_and_the_checkpoint_keeps_waiting(
+def test_an_invalid_decision_is_refused_and_the_checkpoint_keeps_waiting(
     uraniborg: Command, asked: dict[str, Any], arguments: tuple[str, ...], given: str, code: str, exit_code: int
 ) -> None:
     done = uraniborg("decide", asked["checkpoint_id"], *arguments, "--json", given=given)

@@ -550,7 +550,9 @@ RAISED = {
 
 @pytest.mark.parametrize("kind", ["act", "act_on_loop"])
 @pytest.mark.parametrize("how", RAISED)
-def test_whatever_a_node_raises_is_its_failure_and_not_the_engines(hostile: Home, kind: str, how: str) -> None:
+def test_any_exception_of_a_node_is_a_failure_of_the_node_and_not_of_the_engine(
+    hostile: Home, kind: str, how: str
+) -> None:
     ir = build_graph([node("a", kind, how=how, timeout=SOON_S), node("b", value="${a.error}")], "a>b:error")
     result = hostile.run(ir)
     assert result.success, result.error_body

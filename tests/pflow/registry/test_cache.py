@@ -73,7 +73,9 @@ def sync_tools(home: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [edit_code, add_file, remove_file, edit_in_place, sync_tools])
-def test_whatever_changes_is_seen(tmp_path: Path, discoveries: list[Path], change: Callable[[Path], None]) -> None:
+def test_every_kind_of_change_is_noticed(
+    tmp_path: Path, discoveries: list[Path], change: Callable[[Path], None]
+) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     change(tmp_path)

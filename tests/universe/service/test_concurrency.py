@@ -147,7 +147,7 @@ async def test_a_chain_of_expected_versions_sent_at_once_is_done_in_full(service
     assert (len(results), errors) == (20, [])
 
 
-async def test_who_leaves_before_the_answer_delays_no_other_caller(
+async def test_a_caller_that_leaves_before_the_answer_delays_no_other_caller(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with store.holding("u") as held:

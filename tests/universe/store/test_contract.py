@@ -406,7 +406,7 @@ class TestChanges:
             await received.until(Change("last", 0))
             assert set(received.changes) <= {Change("last", 0), Change("u", 1)}
 
-    async def test_who_has_stopped_listening_stops_no_other_caller(self, store: Store) -> None:
+    async def test_a_listener_that_has_stopped_does_not_stop_another(self, store: Store) -> None:
         async with collect_changes(store):
             await create_universe(store, "first")
         async with collect_changes(store) as received:

@@ -179,7 +179,7 @@ class TestServerThatGoes:
         async with asyncio.timeout(SOON_S):
             await store.close()
 
-    async def test_who_waits_for_a_lock_too_long_gets_an_error_and_the_next_is_served(
+    async def test_a_caller_that_waits_for_a_lock_too_long_gets_an_error_and_the_next_is_served(
         self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         await create_universe(store, count=1)
@@ -294,7 +294,7 @@ class TestListening:
             assert received.changes == [Change("here", 0)]
             assert received_there.changes == [Change("there", 0)]
 
-    async def test_who_listens_is_let_go_when_the_store_closes(self, store: PostgresStore) -> None:
+    async def test_a_listener_ends_when_the_store_closes(self, store: PostgresStore) -> None:
         listened = asyncio.create_task(_all_changes(store))
         await asyncio.sleep(0)
         await create_universe(store)
@@ -405,7 +405,7 @@ class TestWhatItKeeps:
             await PostgresStore(postgres_dsn).open()
         assert caught.value.ids["migrations"] == ["9999 from the future"]
 
-    async def test_who_may_not_make_tables_may_use_those_that_are_there(
+    async def test_a_role_that_cannot_create_tables_can_use_existing_ones(
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         postgres_server.sql(

@@ -103,7 +103,7 @@ def test_an_unknown_id_is_refused_with_the_number_that_wait(inbox: InboxPort, un
         assert len(json.dumps(caught.value.body())) < 1000
 
 
-def test_what_waits_is_listed_oldest_first_for_all_parts_or_one(inbox: InboxPort) -> None:
+def test_pending_entries_are_listed_oldest_first_for_all_parts_or_one(inbox: InboxPort) -> None:
     for entry_id, part in [("z", "paper_search"), ("a", "pflow"), ("m", "paper_search"), ("b", "pflow")]:
         ask(inbox, entry_id, part)
     inbox.decide("a", APPROVE, "cli")
@@ -119,7 +119,7 @@ def test_forgetting_a_subject_that_cannot_be_does_nothing(inbox: InboxPort, unkn
     assert [entry.id for entry in inbox.pending()] == ["dec_1"]
 
 
-def test_what_was_withdrawn_neither_waits_nor_can_be_decided(inbox: InboxPort) -> None:
+def test_a_withdrawn_entry_is_not_pending_and_cannot_be_decided(inbox: InboxPort) -> None:
     ask(inbox)
     assert inbox.withdraw("dec_1").state == "withdrawn"
     assert inbox.withdraw("dec_1").state == "withdrawn"
@@ -128,7 +128,7 @@ def test_what_was_withdrawn_neither_waits_nor_can_be_decided(inbox: InboxPort) -
         inbox.decide("dec_1", APPROVE, "cli")
 
 
-def test_what_was_decided_cannot_be_withdrawn(inbox: InboxPort) -> None:
+def test_a_decided_entry_cannot_be_withdrawn(inbox: InboxPort) -> None:
     ask(inbox)
     inbox.decide("dec_1", APPROVE, "cli")
     with pytest.raises(AlreadyDecided):
@@ -179,12 +179,12 @@ def test_asking_again_what_waits_or_was_withdrawn_leaves_it_waiting(inbox: Inbox
 
 
 @pytest.mark.parametrize("unknown", ["", "nope", "\ud800", "\0"])
-def test_what_was_never_asked_cannot_be_asked_again(inbox: InboxPort, unknown: str) -> None:
+def test_an_unknown_entry_cannot_be_reopened(inbox: InboxPort, unknown: str) -> None:
     with pytest.raises(DecisionNotFound):
         inbox.reopen(unknown)
 
 
-def test_all_that_was_asked_about_a_subject_is_forgotten_and_nothing_else(inbox: InboxPort) -> None:
+def test_forgetting_a_subject_removes_its_entries_and_no_others(inbox: InboxPort) -> None:
     for entry_id, part, subject in [
         ("a", "paper_search", "ses_1"),
         ("b", "paper_search", "ses_1"),
@@ -276,7 +276,7 @@ def test_the_revision_differs_after_a_change_made_elsewhere(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), {"a": {1, 2}}, b"bytes"])
-def test_what_is_not_json_is_refused_and_changes_nothing(inbox: InboxPort, value: Any) -> None:
+def test_a_value_that_is_not_json_is_refused_and_changes_nothing(inbox: InboxPort, value: Any) -> None:
     with pytest.raises(InvalidInput, match="payload"):
         ask(inbox, payload=value)
     assert inbox.pending() == []
@@ -359,7 +359,7 @@ def test_an_inbox_makes_nothing_until_it_is_used_and_lies_in_the_data_folder(
     assert (tmp_path / "home" / "data" / "inbox.db").is_file()
 
 
-def test_what_was_put_and_decided_is_there_for_the_next_process(tmp_path: Path) -> None:
+def test_entries_and_decisions_are_read_by_the_next_process(tmp_path: Path) -> None:
     with closing(Inbox(tmp_path / "inbox.db")) as first:
         ask(first, "dec_1")
         ask(first, "dec_2")

@@ -368,7 +368,7 @@ def test_a_dotenv_file_never_moves_the_folders_or_the_settings_file(
     assert f"Set {name} in the environment." in caplog.text
 
 
-def test_what_the_environment_sets_is_not_reported_as_ignored(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_setting_of_the_environment_is_not_reported_as_ignored(caplog: pytest.LogCaptureFixture) -> None:
     Path(".env").write_text("STAR_MM=7")
     assert read({"STAR_MM": "8"}).ignored == ()
     assert not caplog.text

@@ -343,7 +343,7 @@ def test_several_migrations_at_once_make_one_copy(tmp_path: Path) -> None:
     assert (tmp_path / "x.db.before-out").is_file(), "its name stays in the folder"
 
 
-def test_what_was_not_committed_is_not_in_the_copy_and_what_was_is(tmp_path: Path) -> None:
+def test_committed_rows_in_the_write_ahead_log_are_in_the_copy(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     make_old(path)
     with closing(connect(path)) as other, closing(connect(path)) as connection:

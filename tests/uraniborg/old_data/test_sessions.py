@@ -155,7 +155,7 @@ def test_a_complete_session_is_exported_in_every_format(old: OldData, name: str)
     assert again.error["code"] == "session_complete"
 
 
-def test_what_a_complete_session_found_is_unchanged(old: OldData) -> None:
+def test_the_results_of_a_complete_session_are_unchanged(old: OldData) -> None:
     with old.server() as server:
         states = {name: server.state(old.ids["sessions"][name]) for name in COMPLETE}
         session_id = old.ids["sessions"]["approved"]

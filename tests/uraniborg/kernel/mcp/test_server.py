@@ -241,7 +241,7 @@ async def test_a_tool_can_be_called_without_a_client_and_never_raises() -> None:
     assert (await server.call_tool("lose", {"paper_id": "p"})).isError
 
 
-async def test_what_cannot_be_a_tool_is_refused_when_it_is_registered() -> None:
+async def test_an_invalid_tool_is_refused_when_it_is_registered() -> None:
     server = make_server("strict", version="1", instructions="")
 
     def blocking() -> str:
@@ -265,7 +265,7 @@ async def test_what_cannot_be_a_tool_is_refused_when_it_is_registered() -> None:
         register(described)
 
 
-async def test_what_cannot_be_a_resource_is_refused_when_it_is_registered() -> None:
+async def test_an_invalid_resource_is_refused_when_it_is_registered() -> None:
     server = make_server("strict", version="1", instructions="")
 
     async def other(paper: str) -> str:

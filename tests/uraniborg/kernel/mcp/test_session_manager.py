@@ -68,7 +68,7 @@ async def test_a_session_with_an_open_stream_or_a_call_under_way_is_not_ended_fo
         assert "error" in (await waiting.next_event())
 
 
-async def test_what_begins_no_session_ends_none() -> None:
+async def test_a_message_that_starts_no_session_ends_no_session() -> None:
     async with client_of(stateful_app(sample_server(), max_sessions=1)) as client:
         session = await client.begin()
         for message in (PING, INITIALIZED, b"{", [INITIALIZE], request("initialize"), {**INITIALIZE, "id": 1.5}):
@@ -174,7 +174,7 @@ async def test_a_value_that_is_not_a_message_is_refused_and_the_session_continue
 
 
 @pytest.mark.parametrize("text", ['"\\ud83d"', "[" * 230 + "]" * 230, "[" * 500 + "]" * 500, "9" * 4_000])
-async def test_what_a_session_cannot_take_is_answered_under_its_id(text: str) -> None:
+async def test_a_request_that_a_session_cannot_parse_is_answered_under_its_id(text: str) -> None:
     body = json.dumps(call("echo", {"text": "@"})).replace('"@"', text).encode()
     async with client_of(stateful_app(sample_server())) as client:
         session = await client.begin()

@@ -157,7 +157,7 @@ async def test_a_client_that_stops_listening_is_notified_of_the_rest_later() -> 
         assert (await it.session.next())[1] == "x://a"
 
 
-async def test_who_has_no_room_costs_one_task_and_gets_all_of_it_in_the_end() -> None:
+async def test_a_client_without_room_costs_one_task_and_receives_everything_later() -> None:
     async with scene(has_room=False) as stalled, scene() as other:
         for _ in range(100):
             stalled.updated(*uris(20))

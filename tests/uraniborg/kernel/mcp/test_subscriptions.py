@@ -109,7 +109,7 @@ async def test_without_a_session_nobody_can_subscribe() -> None:
 
 
 @pytest.mark.parametrize("uri", ["other://nowhere", "page://number/one", "page://number/1/2", "page://number/"])
-async def test_what_cannot_be_read_cannot_be_subscribed_to_for_the_same_reason(uri: str) -> None:
+async def test_subscribing_to_an_unreadable_resource_fails_with_the_error_of_reading_it(uri: str) -> None:
     server, subscribed = subscribable_server()
     async with wire_to(server) as wire:
         refused = await subscribe(wire, uri)
@@ -119,7 +119,7 @@ async def test_what_cannot_be_read_cannot_be_subscribed_to_for_the_same_reason(u
     assert subscribed.count == 0
 
 
-async def test_what_is_listed_can_be_subscribed_to_even_if_it_cannot_be_read() -> None:
+async def test_a_listed_resource_can_be_subscribed_to_even_if_it_cannot_be_read() -> None:
     server, subscribed = subscribable_server()
     async with wire_to(server) as wire:
         assert (await subscribe(wire, "page://loose"))["result"] == {}
