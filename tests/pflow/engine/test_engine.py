@@ -123,7 +123,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     left[0] = 10**9
 
 
-def test_a_node_with_effects_is_not_begun_when_that_cannot_be_written_down(home: Home, full_disk: Any) -> None:
+def test_a_node_with_effects_is_not_started_when_its_start_cannot_be_recorded(home: Home, full_disk: Any) -> None:
     ir = chain(node("a"), node("e", "effect"), node("f", "effect"))
     full_disk(3)  # a finished, e started and finished
     result = home.run(ir)

@@ -214,7 +214,7 @@ async def test_commit_includes_everything_by_default(repository: Path) -> None:
         ),
     ],
 )
-async def test_commit_explains_why_there_is_none(
+async def test_a_commit_that_fails_is_explained(
     repository: Path, params: dict[str, Any], kind: type[UraniborgError], message: str
 ) -> None:
     before = run_git(repository, "rev-parse", "HEAD")

@@ -281,7 +281,7 @@ async def test_a_command_with_another_version_is_refused_with_the_one_that_is_th
 
 
 @requirement("UN-8")
-async def test_of_many_who_expect_the_same_version_one_is_faster(universe_server: Served, u: str) -> None:
+async def test_of_many_callers_that_expect_the_same_version_one_succeeds(universe_server: Served, u: str) -> None:
     async def tick(client: Any) -> Any:
         arguments = {"universeId": u, "command": TICK, "expectedVersion": 3}
         return await client.call_tool("send_universe_command", arguments)

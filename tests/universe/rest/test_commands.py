@@ -212,7 +212,7 @@ def test_an_expected_version_that_is_invalid_is_refused(rest: httpx.Client, univ
     assert get_error(answer, 400)["argument"] == "expectedVersion"
 
 
-def test_of_two_writers_who_saw_the_same_version_one_is_informed_of_the_other(
+def test_of_many_writers_with_the_same_version_one_succeeds_and_the_others_conflict(
     rest: httpx.Client, universe: str
 ) -> None:
     with ThreadPoolExecutor(8) as threads:

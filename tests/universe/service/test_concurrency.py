@@ -96,7 +96,7 @@ async def test_a_universe_whose_writes_hang_holds_up_no_other_and_can_be_read(
 
 
 @pytest.mark.parametrize("writers", [2, 50])
-async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
+async def test_of_many_writers_that_expect_the_same_version_exactly_one_wins(
     file_service: UniverseService, writers: int
 ) -> None:
     await file_service.send("u", {"type": "tick"})
@@ -109,7 +109,7 @@ async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
     await assert_log_intact(file_service)
 
 
-async def test_of_writers_in_two_processes_who_expect_the_same_version_exactly_one_wins(
+async def test_of_writers_in_two_processes_that_expect_the_same_version_exactly_one_wins(
     pair: tuple[UniverseService, UniverseService],
 ) -> None:
     for version in range(15):

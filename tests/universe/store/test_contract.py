@@ -101,7 +101,7 @@ class TestUniverses:
         assert await store.read_record("u") == record(version=2)
         assert await read_log(store) == entries(1, 2)
 
-    async def test_of_many_who_make_the_same_universe_at_once_one_does(self, store: Store) -> None:
+    async def test_of_many_callers_that_create_the_same_universe_at_once_one_succeeds(self, store: Store) -> None:
         failures = await asyncio.gather(*(attempt(store.create(record(name=f"by {n}"))) for n in range(12)))
         assert failures.count(None) == 1
         assert {type(failure) for failure in failures if failure} == {Conflict}

@@ -190,7 +190,7 @@ class TestServerThatGoes:
         assert await read_log(store) == entries(1, 1)
         await wait_until_it_works(lambda: far.append("u", 1, [entry(2)]))
 
-    async def test_those_who_give_up_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
+    async def test_callers_that_stop_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
         await create_universe(store, count=1)
         async with store._database.connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")

@@ -115,7 +115,7 @@ def test_colour_is_only_for_terminals_that_want_it(
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (7, 7)])
-def test_a_command_that_returns_ends_with_what_it_returned(returned: int | None, code: int) -> None:
+def test_the_return_value_of_a_command_is_its_exit_code(returned: int | None, code: int) -> None:
     assert ending(lambda: returned) == code
 
 
@@ -220,7 +220,7 @@ def test_ctrl_c_ends_a_running_command_with_130() -> None:
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_a_command_runs_whatever_is_closed(closed: str, tmp_path: Path) -> None:
+def test_a_command_runs_with_closed_streams(closed: str, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     body = f"print('result'); print('news', file=sys.stderr); open({str(ran)!r}, 'w').close()"
     code = f"import sys\nfrom uraniborg.kernel.cli import run_command\ndef main():\n    {body}\nrun_command(main)"

@@ -47,7 +47,7 @@ def test_no_two_members_share_a_code() -> None:
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
 
 
-def test_a_missing_extra_says_what_to_install() -> None:
+def test_a_missing_extra_names_the_install_command() -> None:
     error = MissingExtra("mcp", "The MCP server")
     assert "The MCP server" in error.message
     assert "pip install 'uraniborg[mcp]'" in error.hint

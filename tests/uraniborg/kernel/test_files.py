@@ -156,7 +156,7 @@ def test_a_folder_that_another_process_creates_is_accepted_and_a_file_in_its_pla
         make_folder(tmp_path / "file" / "below")
 
 
-def test_creating_what_exists_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+def test_creating_an_existing_file_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "draft.json"
     create_exclusive(path, "first")
     with pytest.raises(AlreadyExists) as caught:
@@ -494,7 +494,7 @@ def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
         lease.release()
 
 
-def test_releasing_what_is_not_held_does_nothing_and_takes_it_from_nobody(tmp_path: Path) -> None:
+def test_releasing_a_lease_of_another_holder_does_nothing(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     holder, other = Lease(path), Lease(path)
     assert holder.take()
@@ -505,7 +505,7 @@ def test_releasing_what_is_not_held_does_nothing_and_takes_it_from_nobody(tmp_pa
     holder.release()
 
 
-def test_the_file_of_a_lease_stays_so_that_nobody_loses_it(tmp_path: Path) -> None:
+def test_the_file_of_a_lease_stays_after_its_release(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     lease = Lease(path)
     assert lease.take()

@@ -68,7 +68,7 @@ def test_a_decision_is_recorded_with_its_door_and_time(inbox: InboxPort) -> None
     assert (entry.state, entry.decision, entry.door, entry.decided_at) == ("decided", APPROVE, "console", NOW)
 
 
-def test_asking_again_returns_what_is_stored_even_when_decided(inbox: InboxPort) -> None:
+def test_asking_again_returns_the_stored_entry_even_when_decided(inbox: InboxPort) -> None:
     first = ask(inbox, payload={"n": 1})
     assert ask(inbox, payload={"n": 2}) == first
     decided = inbox.decide("dec_1", APPROVE, "cli")
@@ -171,7 +171,7 @@ def test_a_decision_that_cannot_be_used_is_forgotten_and_asked_for_again(inbox: 
     assert inbox.decide("dec_1", APPROVE, "cli").decision == APPROVE
 
 
-def test_asking_again_what_waits_or_was_withdrawn_leaves_it_waiting(inbox: InboxPort) -> None:
+def test_reopening_a_pending_or_withdrawn_entry_leaves_it_pending(inbox: InboxPort) -> None:
     first = ask(inbox)
     assert inbox.reopen("dec_1") == first
     inbox.withdraw("dec_1")
@@ -203,7 +203,7 @@ def test_forgetting_a_subject_removes_its_entries_and_no_others(inbox: InboxPort
     assert inbox.put("a", "paper_search", "kind", "ses_1", None).state == "pending"
 
 
-async def test_waiting_for_what_is_forgotten_ends(inbox: InboxPort) -> None:
+async def test_waiting_for_a_forgotten_entry_ends(inbox: InboxPort) -> None:
     ask(inbox)
     waiting = asyncio.create_task(inbox.wait_decided("dec_1", timeout_s=30, poll_s=0.01))
     inbox.forget("paper_search", "ses_1")
@@ -319,7 +319,7 @@ async def test_waiting_ends_with_the_decision_and_never_blocks_the_loop(inbox: I
         assert await waiting == decided
 
 
-async def test_waiting_for_what_is_decided_already_ends_at_once(inbox: InboxPort) -> None:
+async def test_waiting_for_a_decided_entry_ends_at_once(inbox: InboxPort) -> None:
     ask(inbox)
     decided = inbox.decide("dec_1", APPROVE, "cli")
     assert await inbox.wait_decided("dec_1", timeout_s=0) == decided

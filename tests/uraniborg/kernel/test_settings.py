@@ -118,7 +118,7 @@ def test_lists_and_tables_in_a_variable_are_json_and_deeper_variables_override_t
     assert (loaded.nights, loaded.loose) == ([1, 2], {"any": {"thing": 1}})
 
 
-def test_an_empty_variable_of_ours_means_none_where_none_is_allowed_and_empty_text_elsewhere() -> None:
+def test_an_empty_variable_means_none_if_none_is_allowed_and_empty_text_otherwise() -> None:
     loaded = load({"URANIBORG_STAR_HOUSE__DOME": "", "URANIBORG_STAR_HOUSE__NAME": ""})
     assert (loaded.dome, loaded.name) == (None, "")
 
@@ -200,7 +200,7 @@ def test_an_unknown_variable_is_refused_with_the_nearest_and_the_allowed(variabl
         "URANIBORG_STAR_HOUSE____NAME",
     ],
 )
-def test_a_misspelt_prefix_is_not_passed_over(variable: str) -> None:
+def test_a_misspelt_prefix_is_not_ignored(variable: str) -> None:
     assert variable in refused({variable: SECRET}).message
 
 

@@ -81,7 +81,7 @@ async def test_a_number_that_is_not_finite_is_an_error_of_the_tool(arguments: st
     assert error["message"] == f"{path} is not a finite number."
 
 
-async def test_an_unknown_tool_is_named_as_such_whatever_its_arguments_are() -> None:
+async def test_an_unknown_tool_is_reported_with_any_arguments() -> None:
     async with wire_to(sample_server()) as wire:
         answer = await wire.ask(call("explode", {"text": float("nan")}))
     error = json.loads(answer["result"]["content"][0]["text"])["error"]

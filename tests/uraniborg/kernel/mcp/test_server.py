@@ -49,7 +49,7 @@ async def test_the_server_introduces_itself_with_its_own_name_and_version() -> N
     assert first.instructions == "A server for tests."
 
 
-async def test_only_what_is_offered_is_advertised() -> None:
+async def test_only_available_features_are_advertised() -> None:
     async with connected(sample_server()) as client:
         offered = (await client.initialize()).capabilities.model_dump(exclude_none=True)
         assert offered.keys() == {"tools", "resources"}
@@ -311,7 +311,7 @@ async def test_values_in_an_address_arrive_decoded(written: str, meant: str) -> 
 
 
 @pytest.mark.parametrize("uri", ["sample://abc/text/more", "sample://abc", "other://abc/text", "sample://about/x/y/z"])
-async def test_a_resource_that_is_not_there_has_its_own_code_and_names_what_is(uri: str) -> None:
+async def test_a_missing_resource_has_its_own_code_and_names_the_existing_ones(uri: str) -> None:
     error = await read_error(uri)
     assert error.code == -32002
     assert error.data["error"]["code"] == "resource_not_found"

@@ -20,7 +20,7 @@ async def subscribe(client: Client, session: str, *uris: str) -> None:
         assert answer.messages[0]["result"] == {}
 
 
-async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_holds_up_nobody() -> None:
+async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_delays_no_other_client() -> None:
     server, subscribed = subscribable_server()
     async with client_of(stateful_app(server)) as client:
         stalled, other = await client.begin(), await client.begin()

@@ -33,7 +33,7 @@ async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() ->
         assert [await alive(client, each) for each in (first, second, third, fourth)] == [True, False, True, True]
 
 
-async def test_a_thousand_sessions_that_nobody_closes_lock_nobody_out() -> None:
+async def test_a_thousand_unclosed_sessions_do_not_prevent_new_ones() -> None:
     before = leftovers()
     async with client_of(stateful_app(sample_server(), max_sessions=100)) as client:
         mine = await client.begin()
@@ -126,7 +126,7 @@ async def test_a_request_to_no_session_is_refused(method: str, session: str | No
 
 
 @pytest.mark.parametrize("named", [None, "", "unknown", "expired", "living"])
-async def test_initialize_begins_a_new_session_whatever_session_it_names(named: str | None) -> None:
+async def test_initialize_starts_a_new_session_with_any_session_header(named: str | None) -> None:
     async with client_of(stateful_app(sample_server())) as client:
         expired, living = await client.begin(), await client.begin()
         await client.ask("DELETE", session=expired)

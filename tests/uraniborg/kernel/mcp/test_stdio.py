@@ -158,7 +158,7 @@ def test_answers_are_waited_for_sixty_seconds_unless_stated_otherwise() -> None:
     assert inspect.signature(run_stdio).parameters["patience"].default == 60.0
 
 
-def test_nobody_waits_for_an_answer_that_nobody_can_read() -> None:
+def test_the_server_does_not_wait_for_an_answer_that_cannot_be_read() -> None:
     with running() as server:
         server.initialize()
         server.call_and_wait_for_its_start("wait_forever")
@@ -261,7 +261,7 @@ def test_cleanup_cannot_hold_up_the_end_for_longer_than_its_grace(tool: str) -> 
         assert server.exit_code() == 130
 
 
-def test_lines_that_are_no_messages_are_answered_with_errors_and_blank_ones_are_passed_over() -> None:
+def test_lines_that_are_not_messages_are_answered_with_errors_and_blank_ones_are_ignored() -> None:
     with running() as server:
         server.stdin.write(b"garbage\n\n\xff\xfe\n[]\n   \n\r\n")
         server.stdin.flush()

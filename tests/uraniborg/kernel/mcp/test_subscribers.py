@@ -216,7 +216,7 @@ async def test_a_failure_is_logged_and_the_next_change_is_notified(caplog: pytes
         assert (await it.session.next())[1] == "x://b"
 
 
-async def test_nothing_goes_on_once_it_is_closed() -> None:
+async def test_closing_a_subscriber_ends_its_tasks() -> None:
     async with scene(has_room=False) as it:
         it.updated("x://a")
         assert len(it.at_work()) == 1

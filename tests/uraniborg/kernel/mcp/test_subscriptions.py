@@ -127,7 +127,7 @@ async def test_a_listed_resource_can_be_subscribed_to_even_if_it_cannot_be_read(
         assert (await wire.receive())["params"] == {"uri": "page://loose"}
 
 
-async def test_there_is_a_bound_to_what_a_session_may_subscribe_to() -> None:
+async def test_the_number_of_subscriptions_of_a_session_is_limited() -> None:
     server, subscribed = subscribable_server(most=2)
     async with wire_to(server) as wire, wire_to(server) as another:
         for uri in (TITLE, FIRST, FIRST):
@@ -163,7 +163,7 @@ async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
 
 
 @pytest.mark.parametrize("uri", ["", "no uri", "\ud800", "page://\ud800", "page://unknown", "x" * 100_000])
-async def test_a_change_of_what_nobody_subscribed_to_is_nothing(uri: str) -> None:
+async def test_a_change_without_a_subscription_is_ignored(uri: str) -> None:
     server, subscribed = subscribable_server()
     subscribed.updated(uri)
     async with wire_to(server) as wire:
