@@ -46,7 +46,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.fixture(scope="session", autouse=True)
 def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Nothing here is encrypted, and every client would read all certificates there are, which takes it a while."""
+    """Provide an empty folder of certificates, because no test uses TLS and loading certificates is slow."""
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("SSL_CERT_FILE", raising=False)
         patched.setenv("SSL_CERT_DIR", str(tmp_path_factory.mktemp("certificates")))
@@ -55,7 +55,7 @@ def no_certificates(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def few_objects() -> None:
-    """Hide the objects of all earlier tests from a test that counts the objects there are again and again."""
+    """Hide the objects of all earlier tests from a test that counts objects repeatedly."""
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""What takes long to make is made once in a run of the tests, whichever worker needs it first."""
+"""Folders that take long to make and that all workers of a test run share."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ import filelock
 import pytest
 
 PATIENCE_S = 150.0
-"""How long a worker may be at making what the others wait for."""
+"""The time in seconds that a worker has to make a folder while the others wait."""
 
 
 def make_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

@@ -312,7 +312,7 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
     assert sorted(option for option in options if f"`{option}" not in page) == []
 
 
-def test_the_pages_about_universes_say_what_the_code_says() -> None:
+def test_the_pages_about_universes_agree_with_the_code() -> None:
     from universe.domain.command_catalogue import render_reference
     from universe.pages import read_concepts
 
@@ -361,7 +361,7 @@ def test_every_key_of_a_workflow_is_documented() -> None:
     assert sorted(key for key in keys if not re.search(rf'[`"]{key}[`"]', page)) == []
 
 
-def test_the_page_about_nodes_says_what_their_interfaces_say() -> None:
+def test_the_page_about_nodes_agrees_with_their_interfaces() -> None:
     from tools.write_pflow_pages import PAGE, nodes_page
 
     assert PAGE.read_text(encoding="utf-8") == nodes_page().rstrip() + "\n", "run `make docs`"

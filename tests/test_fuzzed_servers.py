@@ -112,7 +112,7 @@ def resident_mb(pid: int) -> float:
 
 
 class StdioConversation:
-    """What is sent to a server over stdio, and the ids of what it answers."""
+    """A conversation with a server over stdio, with a count of the answers by id."""
 
     def __init__(self, server: subprocess.Popen[bytes]) -> None:
         self._stdin, self._stdout = cast("tuple[IO[bytes], IO[bytes]]", (server.stdin, server.stdout))

@@ -1,4 +1,4 @@
-"""What holds for the arguments of every tool of every server."""
+"""The rules that the arguments of every tool of every server follow."""
 
 # pyright: reportPrivateUsage=false
 

@@ -243,12 +243,12 @@ def test_keywords_are_paged(library: Library) -> None:
 
 
 @pytest.mark.parametrize("title", [BIRD, BIRD.upper(), "high birds of the south"])
-def test_a_title_is_looked_up_exactly_whatever_its_case(library: Library, title: str) -> None:
+def test_a_title_is_looked_up_exactly_in_any_case(library: Library, title: str) -> None:
     assert [library.metadata(paper)["title"] for paper in library.find_by_title(title)] == [BIRD]
     assert library.find_by_title("High Birds") == []
 
 
-def test_a_title_is_looked_up_whatever_its_blanks(library: Library) -> None:
+def test_a_title_is_looked_up_with_any_blanks(library: Library) -> None:
     assert library.find_by_title(" High  Birds of the\nSouth ") == library.find_by_title(BIRD) != []
 
 

@@ -23,7 +23,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def caller(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Caller]:
-    """A server whose largest offset is 4."""
+    """Provide a caller of a server whose largest offset is 4."""
     monkeypatch.setattr("paper_library.search.engine.OFFSET", 4)
     with serve_library(LibraryConfig(shelf=shelf)) as caller:
         yield caller

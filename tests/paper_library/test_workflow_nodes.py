@@ -111,7 +111,7 @@ def test_without_a_name_the_shelf_of_the_settings_or_the_sample_is_used(
 
 @pytest.fixture
 def sampled(context: Context) -> Context:
-    """A context with a shelf `sampled` of a comet and the sample papers."""
+    """Return a context with a shelf `sampled` of a comet and the sample papers."""
     added = workflow_nodes.add_papers({"papers": [COMET], "sample": True, "shelf": "sampled"}, context)
     assert added["papers"] == 38
     return context

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home folder that does not exist yet: no settings or data of the user are used."""
+    """Return a home folder that does not exist yet, so that no settings or data of the user are used."""
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
     return tmp_path / "home"
@@ -20,7 +20,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def data_folder(tmp_path: Path) -> "DataFolder":
-    """A data folder with one source; modules that need other sources define their own."""
+    """Return a data folder with one source; modules that need other sources define their own."""
     from tests.paper_search.sessions.helpers import DataFolder
 
     return DataFolder(tmp_path / "data")

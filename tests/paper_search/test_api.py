@@ -137,7 +137,7 @@ async def test_concurrent_searches_share_no_state() -> None:
 
 @pytest.fixture
 def crossref(monkeypatch: pytest.MonkeyPatch) -> FakeTransport:
-    """A network with twelve papers of Crossref and no other source."""
+    """Return a network with twelve papers of Crossref and no other source."""
     works = [
         {"DOI": f"10.1000/{n}", "title": [f"Tidal heating of icy moons, case study of {name}"], "issued": ISSUED}
         for n, name in enumerate(MOONS)

@@ -25,7 +25,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def module(tmp_path: Path) -> Command:
-    """The command as it is installed."""
+    """Return a function that runs the command in a new process."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -43,7 +43,7 @@ def module(tmp_path: Path) -> Command:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    """The command in a process that has loaded it."""
+    """Return a function that runs the command in a process that has already loaded it."""
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         loaded = template("paper_search.__main__:main", "paper_search.cli", *LOADED)

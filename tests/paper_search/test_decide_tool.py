@@ -33,7 +33,7 @@ REVISED: dict[str, Any] = {
 
 @pytest.fixture
 def decisions(monkeypatch: pytest.MonkeyPatch) -> list[Decision]:
-    """The decisions that searches received, in order."""
+    """Return a list that collects the decisions that searches receive, in order."""
     found: list[Decision] = []
     handle = MCPCheckpointHandler.handle
 

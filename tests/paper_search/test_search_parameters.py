@@ -19,7 +19,7 @@ QUERY = "tidal heating of icy moons"
 
 @pytest.fixture
 def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
-    """A network with eight papers of Crossref and no other source, and empty settings."""
+    """Return a network with eight papers of Crossref and no other source, with empty settings."""
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     works: list[dict[str, Any]] = [

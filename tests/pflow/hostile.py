@@ -39,7 +39,7 @@ for tool, *arguments in json.load(sys.stdin):
         replies.append(build_reply(reply, service.home) if tool == "execute" else reply)
     except PflowError as exc:
         replies.append(build_refusal(exc, arguments[0]))
-try:  # of this program alone: what the system counts includes whoever started it
+try:  # only this process: getrusage also counts its parent
     peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 except (OSError, IndexError):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -72,8 +72,9 @@ def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") 
 def run_in_child(
     home: Path, *calls: tuple[Any, ...], room: int | None = None, as_anybody: bool = False
 ) -> tuple[Any, float]:
-    """The replies to calls of the service in a process of its own, on a disk with so much room for a file, and the
-    most memory in MB that it took.
+    """Call the service in a child process and return the replies and the peak memory in MB.
+
+    `room` limits the size of a file, in bytes. With `as_anybody`, the process has no superuser rights to files.
     """
     argv = [sys.executable, "-c", CHILD, str(home), "" if room is None else str(room)]
     if as_anybody:

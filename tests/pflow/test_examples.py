@@ -88,7 +88,7 @@ def test_hello_greets_the_given_person(service: Service) -> None:
     assert require_success(run_example(service, "hello", who="Sophie")) == {"greeting": "Hello, Sophie!"}
 
 
-def test_checksums_are_those_of_the_files_whatever_these_are_called(service: Service, folder: Path) -> None:
+def test_checksums_are_correct_for_any_file_names(service: Service, folder: Path) -> None:
     contents = {"plain.txt": b"one", "with space.txt": b"two", "it's $(touch pwned); `id`.txt": b"three", "-n": b""}
     (folder / "data").mkdir()
     for name, content in contents.items():
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
-        """Nothing: the tests look at what was asked."""
+        """Log nothing: the tests check the received requests."""
 
 
 @pytest.fixture

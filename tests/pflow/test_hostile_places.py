@@ -1,6 +1,6 @@
 """Hostile environments: full disks, broken files, changed clocks, unusable homes and concurrent processes.
 
-Nothing half-written is left by any of them, and whoever asked is told what could not be done or kept.
+None of them leaves a partially written file, and the caller gets an error about each failed operation.
 """
 
 import json
@@ -218,9 +218,9 @@ def test_a_broken_cache_of_the_registry_is_rebuilt_and_reported(home: Path, how:
     cache = home / "cache" / "registry.json"
     whole = cache.read_bytes()
     cache.write_bytes(BROKEN[how](whole) if how in BROKEN else b"")
-    anew = make_service(home).browse("shell")
-    assert any("registry" in one and "rebuilt" in one for one in anew.pop("problems"))
-    assert anew == fresh
+    rebuilt = make_service(home).browse("shell")
+    assert any("registry" in one and "rebuilt" in one for one in rebuilt.pop("problems"))
+    assert rebuilt == fresh
     assert cache.read_bytes() == whole
     assert "problems" not in make_service(home).browse("shell")
 

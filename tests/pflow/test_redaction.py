@@ -142,7 +142,9 @@ def test_a_secret_inside_a_value_is_found(value: Any) -> None:
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-def test_whatever_is_masked_is_found_in_values_and_in_files(spelling: Callable[[str], str], tmp_path: Path) -> None:
+def test_every_spelling_of_a_secret_is_masked_in_values_and_in_files(
+    spelling: Callable[[str], str], tmp_path: Path
+) -> None:
     passphrase = "correct horse 'battery' \"stäple\" \\ 100%"
     secrets = Secrets([passphrase])
     spelt = spelling(passphrase)
@@ -191,7 +193,7 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
 
 
 def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner_only(tmp_path: Path) -> None:
-    clean, report = tmp_path / "clean", tmp_path / "told"
+    clean, report = tmp_path / "clean", tmp_path / "report"
     clean.write_bytes(b"\xff api_key=abc \xc3")
     report.write_bytes(b"\xff ab***cd abab***cdcd \xc3\r\n")
     before = clean.stat()

@@ -99,10 +99,10 @@ def test_a_description_has_fifty_findings_and_a_graph_of_twenty_thousand_charact
     for count, is_drawn in ((200, True), (201, False)):
         home.draft("long", chain(*(node(f"n{number}") for number in range(count))))
         assert bool(home.service.describe("long")["graph"]) is is_drawn
-    for size, is_told in ((20_000, True), (20_001, False)):
+    for size, is_included in ((20_000, True), (20_001, False)):
 
         def drawn(_workflow: object, size: int = size) -> str:
             return "g" * size
 
         monkeypatch.setattr("pflow.workflow_description.draw_mermaid", drawn)
-        assert bool(home.service.describe("short")["graph"]) is is_told
+        assert bool(home.service.describe("short")["graph"]) is is_included

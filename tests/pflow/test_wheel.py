@@ -69,7 +69,7 @@ def pflow(installed: Path, tmp_path: Path, env: dict[str, str]) -> Pflow:
 
 @pytest.fixture
 def draft(tmp_path: Path) -> Path:
-    """A workflow with an effect, and then a file to read that is not there yet."""
+    """Return the path of a workflow with an effect, followed by a node that reads a file that does not exist yet."""
     path = tmp_path / "home" / "workflows" / "drafts" / "diary.json"
     path.parent.mkdir(parents=True)
     nodes = [

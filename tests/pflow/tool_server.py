@@ -12,30 +12,30 @@ def tool_server() -> Server:
 
     @tool(server, title="Add", read_only=True)
     async def add(a: int, b: int = 10) -> dict[str, Any]:
-        """Adds two numbers."""
+        """Add two numbers."""
         return {"sum": a + b, "process": os.getpid()}
 
     @tool(server, title="Count", read_only=True)
     async def count(to: int) -> list[int]:
-        """Counts."""
+        """Count up to a number."""
         return list(range(to))
 
     @tool(server, title="Say", read_only=False, idempotent=True)
     async def say(text: str) -> str:
-        """Says it."""
+        """Return the text."""
         return text
 
     @tool(server, title="Lose", read_only=False)
     async def lose(name: str) -> str:
-        """Does not find it."""
+        """Raise NotFound."""
         raise NotFound(f"There is no {name}.", hint="Look elsewhere.")
 
     @tool(server, title="Leave", read_only=False)
     async def leave() -> str:
-        """Ends the server without an answer."""
+        """End the server without an answer."""
         os._exit(1)
 
-    @tool(server, title="Told", read_only=True)
+    @tool(server, title="Show variable", read_only=True)
     async def show_variable(variable: str) -> str:
         """Return a variable of the environment of the server."""
         return os.environ.get(variable, "")

@@ -23,6 +23,6 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgres_dsn(postgres_server: PostgresServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The address of an empty database; its marks are in a folder of the test."""
+    """Return the address of an empty database, with its marks in a folder of the test."""
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return postgres_server.dsn(search_path=postgres_server.schema())

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 USER = "universe"
 GUARDED = "guarded"
-"""Who needs a password. There is nobody of this name until a test makes them."""
+"""A role that needs a password. It does not exist until a test creates it."""
 DATABASE = "postgres"
 _PORT = "5432"
 """Only a part of the socket's name."""
@@ -54,14 +54,14 @@ class PostgresServer:
         return f"postgresql://{user}@{host}/{database}?{query}"
 
     def schema(self) -> str:
-        """A new schema: an empty place in the database, for whoever has it as their search path."""
+        """Create an empty schema and return its name, for use as a search path."""
         self._schemas += 1
         name = f"test_{self._schemas}"
         self.sql(f"CREATE SCHEMA {name}")
         return name
 
     def sql(self, *statements: str) -> str:
-        """What psql prints for these statements."""
+        """Run these statements and return the output of psql."""
         command = [str(self.binaries / "psql"), "-XqAt", "-v", "ON_ERROR_STOP=1"]
         command += [part for statement in statements for part in ("-c", statement)]
         where = ["-h", str(self.folder), "-p", _PORT, "-U", USER, DATABASE]
@@ -70,7 +70,7 @@ class PostgresServer:
         return done.stdout.strip()
 
     def make(self) -> None:
-        """An empty cluster."""
+        """Create an empty cluster."""
         if self.identity:
             os.chown(self.folder, self.identity["user"], self.identity["group"])
         data = self.folder / "data"
@@ -132,7 +132,7 @@ class PostgresServer:
 
 @contextmanager
 def running_postgres() -> Generator[PostgresServer]:
-    """A server with an empty cluster, which goes when the block ends. Raises NoServer where there can be none."""
+    """Provide a server with an empty cluster, removed when the block ends. Raise NoServer if it cannot be started."""
     binaries, identity = _binaries(), _identity()
     folder = Path(tempfile.mkdtemp(prefix="universe-pg-"))
     server = PostgresServer(folder, binaries, identity)
@@ -146,7 +146,7 @@ def running_postgres() -> Generator[PostgresServer]:
 
 
 def _binaries() -> Path:
-    """Where Debian's package puts them, the newest first; or where PATH leads."""
+    """Return the folder of the newest PostgreSQL of Debian, or the one in PATH."""
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=_release, reverse=True)
     if on_path := shutil.which("postgres"):
         places.append(Path(on_path).resolve().parent)
@@ -163,7 +163,7 @@ def _release(place: Path) -> float:
 
 
 def _identity() -> dict[str, Any]:
-    """PostgreSQL refuses to run as root: as whom it then runs."""
+    """Return the account to run PostgreSQL as, because it refuses to run as root."""
     if os.geteuid() != 0:
         return {}
     for name in _UNPRIVILEGED:
@@ -174,6 +174,6 @@ def _identity() -> dict[str, Any]:
 
 
 def _end_with_us() -> None:
-    """A run of the tests that is killed leaves no server behind."""
+    """End this process when its parent dies, so that a killed test run leaves no server behind."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)

@@ -88,7 +88,7 @@ def test_list_shows_the_newest_first(made: RunUniverse) -> None:
     assert len(made("list", "--limit", "1", "--json").json["universes"]) == 1
 
 
-def test_list_reports_how_to_make_one_where_there_is_none(run_universe: RunUniverse) -> None:
+def test_list_without_universes_reports_how_to_make_one(run_universe: RunUniverse) -> None:
     assert "universe new" in run_universe("list").out
     assert run_universe("list", "--json").json == {"universes": []}
 

@@ -52,7 +52,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 async def client(url: str) -> AsyncIterator[httpx.AsyncClient]:
-    """A client, and an empty universe `u`."""
+    """Provide a client of a server with an empty universe `u`."""
     async with open_client(url) as connected:
         await connected.delete("/universes/u")
         await wait_for_listeners(connected, 0)
@@ -61,7 +61,7 @@ async def client(url: str) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def resuming(client: httpx.AsyncClient, how: str, version: int) -> AbstractAsyncContextManager[Listener]:
-    """Listening to what came after a version, by one of the two ways to say so."""
+    """Open a listener to the events after a version, by the `since` parameter or by Last-Event-ID."""
     return open_listener(client, since=version) if how == "since" else open_listener(client, last=version)
 
 
@@ -140,7 +140,7 @@ class TestReplay:
             assert ids(await stream.take(1)) == [6]
 
     @pytest.mark.parametrize("how", [{"params": {"since": 6}}, {"headers": {"Last-Event-ID": "6"}}])
-    async def test_who_claims_to_know_more_than_there_is_is_reported(
+    async def test_a_version_that_does_not_exist_yet_is_refused(
         self, client: httpx.AsyncClient, how: dict[str, Any]
     ) -> None:
         await post_command(client, [TICK] * 5)
@@ -150,7 +150,7 @@ class TestReplay:
     async def test_a_browser_that_reconnects_to_the_address_it_began_with_receives_nothing_twice(
         self, client: httpx.AsyncClient
     ) -> None:
-        """It repeats the whole address, `since` too, and adds the id of the last event it was told of."""
+        """Repeat the whole address with `since`, and add the id of the last received event."""
         await post_command(client, [TICK] * 5)
         async with open_listener(client, since=0, last=5) as stream:
             await post_command(client, TICK)
@@ -179,7 +179,7 @@ class TestReplay:
         assert ids(received) == list(range(1, total + 1))
         assert {one.data["command"]["id"] for one in received} == {f"s{n}" for n in range(total)}
 
-    async def test_who_is_thousands_behind_receives_everything_while_more_comes(
+    async def test_a_listener_thousands_behind_receives_everything_while_more_comes(
         self, client: httpx.AsyncClient
     ) -> None:
         for _ in range(5):
@@ -194,9 +194,7 @@ class TestReplay:
             assert ids(await stream.take(3_200)) == list(range(1, 3_201))
         await writing
 
-    async def test_who_falls_thousands_behind_while_listening_receives_everything(
-        self, client: httpx.AsyncClient
-    ) -> None:
+    async def test_a_listener_that_falls_thousands_behind_receives_everything(self, client: httpx.AsyncClient) -> None:
         note = "n" * 10_000
         async with open_listener(client) as stream:
             for start in range(0, 1_800, 100):
@@ -292,7 +290,7 @@ async def test_changes_of_another_process_are_sent_too(tmp_path: Path) -> None:
 
 
 class TestLeaving:
-    async def test_who_leaves_is_forgotten(self, client: httpx.AsyncClient) -> None:
+    async def test_a_listener_that_leaves_is_removed(self, client: httpx.AsyncClient) -> None:
         async with AsyncExitStack() as leave:
             for _ in range(20):
                 await leave.enter_async_context(open_listener(client))
@@ -358,7 +356,7 @@ class Stalled:
         self.socket.close()
 
     def drained(self) -> bytes:
-        """All that was sent up to the end."""
+        """Return all bytes received until the connection ends."""
         parts: list[bytes] = []
         try:
             while part := self.socket.recv(1_000_000):
@@ -453,7 +451,7 @@ async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
 
 
 def is_connected_to(address: tuple[str, int]) -> bool:
-    """Whether this process holds the other end of a connection from this address."""
+    """Return True if this machine has an established connection to this address."""
     octets, port = address
     remote = f"{int.from_bytes(socket.inet_aton(octets), 'little'):08X}:{port:04X}"
     rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]

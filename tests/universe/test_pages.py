@@ -14,7 +14,7 @@ ODD_ID = "a?b#c%d🪐"
 
 
 class Page(HTMLParser):
-    """What is in a page: its links and words, and what could act or is fetched from elsewhere."""
+    """The links and the text of a page, and its elements that run code or load other files."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

@@ -20,7 +20,7 @@ class Closed(io.StringIO):
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The time, which a test moves."""
+    """Return a list with the current time, which a test changes."""
     now = [0.0]
     monkeypatch.setattr(common.time, "monotonic", lambda: now[0])
     return now

@@ -17,14 +17,14 @@ from tests.universe.rest.processes import Served, run_server_process
 from tests.universe.rest.stream_listener import open_client, open_listener, post_command
 from universe.cli import run
 
-Told = Callable[..., tuple[object, dict[str, Any]]]
+RunRefused = Callable[..., tuple[object, dict[str, Any]]]
 
 PROMPTLY: Final = 5.0
 ENDED: Final = (0, 130, -signal.SIGINT)
 
 
 def refused(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """What `universe serve` says where it cannot."""
+    """Run `universe serve` with arguments that it must refuse, and return the finished process."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
     return subprocess.run(
         [sys.executable, "-m", "universe", "serve", *arguments],
@@ -65,7 +65,7 @@ async def test_an_interrupt_ends_it_promptly_although_a_client_listens(tmp_path:
 
 
 def no_database(folder: Path) -> str:
-    (folder / "u.db").write_bytes(b"this is no database" * 100)
+    (folder / "u.db").write_bytes(b"this is not a database" * 100)
     return f"sqlite:///{folder}/u.db"
 
 
@@ -98,8 +98,8 @@ def test_a_database_that_cannot_be_opened_is_reported_in_one_line_of_json(tmp_pa
 
 
 @pytest.fixture
-def reply(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Told:
-    """The exit code and the error of a `universe serve` that must not come to serving."""
+def reply(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> RunRefused:
+    """Return a function that runs a refused `universe serve` and returns its exit code and its error."""
 
     def started(*_args: object, **_options: object) -> None:
         pytest.fail("it was served")
@@ -115,7 +115,7 @@ def reply(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, t
     return answer
 
 
-def test_a_port_that_is_taken_is_reported(reply: Told, tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_reported(reply: RunRefused, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         code, error = reply("--port", str(port))
@@ -125,7 +125,7 @@ def test_a_port_that_is_taken_is_reported(reply: Told, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1"])
-def test_an_address_that_others_can_reach_needs_a_token(reply: Told, tmp_path: Path, host: str) -> None:
+def test_an_address_that_others_can_reach_needs_a_token(reply: RunRefused, tmp_path: Path, host: str) -> None:
     code, error = reply("--host", host, "--port", "0")
     assert (code, error["code"]) == (4, "insecure_bind")
     assert "--token" in error["hint"]

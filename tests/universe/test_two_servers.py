@@ -26,7 +26,7 @@ ALL: Final = CLIENTS * EACH
 
 @contextmanager
 def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
-    """A server that has yet to say where it is."""
+    """Start a server during the block; its address is not known yet."""
     errors = folder / f"{name}.stderr"
     env = {key: value for key, value in os.environ.items() if not key.startswith("URANIBORG_")}
     with errors.open("w") as stderr:
@@ -47,11 +47,11 @@ def starting(folder: Path, name: str, dsn: str) -> Generator[Served]:
 
 
 def wait_for(server: Served) -> str:
-    """Where it is, once it answers there."""
+    """Wait until the server answers, and return its address."""
     assert server.child.stdout is not None
     with selectors.DefaultSelector() as waiting:
         waiting.register(server.child.stdout, selectors.EVENT_READ)
-        assert waiting.select(SOON), "the server said nothing"
+        assert waiting.select(SOON), "the server printed nothing"
     line = server.child.stdout.readline()
     assert line, server.stderr
     server.url = json.loads(line)["url"]
@@ -73,7 +73,7 @@ def urls(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFacto
 
 @asynccontextmanager
 async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient, httpx.AsyncClient]]:
-    """A client of each, and a universe `u` that the first made anew."""
+    """Provide a client of each server, and create the universe `u` with the first."""
     async with open_client(urls[0]) as one, open_client(urls[1]) as other:
         await one.delete("/universes/u")
         assert (await one.post("/universes", json={"name": "Hven", "id": "u"})).status_code == 201
@@ -81,7 +81,7 @@ async def both(urls: tuple[str, str]) -> AsyncGenerator[tuple[httpx.AsyncClient,
 
 
 async def one_client(url: str, number: int) -> list[int]:
-    """The versions that the commands of one client led to."""
+    """Send the commands of one client and return the versions that they lead to."""
     async with open_client(url) as client:
         return [await post_command(client, add_star(f"s{number}-{turn}")) for turn in range(EACH)]
 
@@ -115,7 +115,7 @@ async def test_commands_to_both_are_all_stored_once_and_sent_by_both_in_one_orde
 async def test_a_deletion_by_one_server_ends_the_streams_of_the_other(urls: tuple[str, str]) -> None:
     async with both(urls) as (one, other), open_listener(other) as stream:
         assert await post_command(one, {"type": "tick"}) == 1
-        assert [event.name for event in await stream.take(1)] == ["command"]  # what is deleted can be told no more
+        assert [event.name for event in await stream.take(1)] == ["command"]  # a deletion drops unsent ones
         assert (await one.delete("/universes/u")).is_success
         assert [event.name for event in await stream.rest()] == ["deleted"]
         assert (await other.get("/universes/u")).status_code == 404

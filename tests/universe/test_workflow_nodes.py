@@ -79,7 +79,7 @@ def context(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
 
 
 async def made(context: Context, **params: Any) -> str:
-    """A universe made by a node of its own."""
+    """Create a universe with a separate node and return its id."""
     maker = replace(context, node_id="make")
     return (await workflow_nodes.command({"create": True, "universe_id": "hven", **params}, maker))["universe_id"]
 

@@ -21,7 +21,7 @@ from uraniborg.kernel.inbox import Decision, Inbox
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home with two questions in the inbox and a workflow."""
+    """Return a home with two questions in the inbox, a workflow and a settings file."""
     home = tmp_path / "home"
     monkeypatch.setenv("URANIBORG_HOME", str(home))
     monkeypatch.setenv("PFLOW_HOME", str(tmp_path / "pflow"))

@@ -50,7 +50,7 @@ def asked(home: Path) -> dict[str, Any]:
 
 
 def look(session_id: str) -> dict[str, Any]:
-    """Where the session stands once a process runs it and it has settled."""
+    """Run the session until it waits for a decision or is complete, and return its state."""
 
     async def settled() -> dict[str, Any]:
         manager = SessionManager()
@@ -131,7 +131,7 @@ def test_a_strategy_can_be_piped_in(uraniborg: Command, asked: dict[str, Any]) -
         (("reject", "--note", "n" * 5_000), "", "invalid_decision", 2),
     ],
 )
-def test_what_does_not_fit_is_refused_and_the_checkpoint_keeps_waiting(
+def test_an_invalid_decision_is_refused_and_the_checkpoint_keeps_waiting(
     uraniborg: Command, asked: dict[str, Any], arguments: tuple[str, ...], given: str, code: str, exit_code: int
 ) -> None:
     done = uraniborg("decide", asked["checkpoint_id"], *arguments, "--json", given=given)
@@ -142,13 +142,13 @@ def test_what_does_not_fit_is_refused_and_the_checkpoint_keeps_waiting(
     assert look(asked["session_id"])["checkpoint_id"] == asked["checkpoint_id"]
 
 
-@pytest.mark.parametrize("meanwhile", ["nobody runs it", "it has gone on"])
-def test_the_second_decision_is_told_of_the_first_and_decides_nothing_else(
+@pytest.mark.parametrize("meanwhile", ["nobody runs it", "it has resumed"])
+def test_the_second_decision_is_refused_with_the_first_and_changes_nothing(
     uraniborg: Command, asked: dict[str, Any], meanwhile: str
 ) -> None:
     handle = f"{asked['session_id'][:8]}:0"
     uraniborg("decide", handle, "approve")
-    if meanwhile == "it has gone on":
+    if meanwhile == "it has resumed":
         look(asked["session_id"])
     for named in (handle, asked["checkpoint_id"]):
         done = uraniborg("decide", named, "reject", "--json")

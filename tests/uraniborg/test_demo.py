@@ -64,12 +64,12 @@ class Demo:
 
 def show(run: Command, folder: Path, **more: str) -> None:
     done = run(folder, "demo", **more)
-    told = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
-    (folder / "told.json").write_text(json.dumps(told))
+    result = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
+    (folder / "result.json").write_text(json.dumps(result))
 
 
 def shown_in(folder: Path) -> Demo:
-    return Demo(folder, **json.loads((folder / "told.json").read_text()))
+    return Demo(folder, **json.loads((folder / "result.json").read_text()))
 
 
 @pytest.fixture(scope="session")
@@ -149,7 +149,7 @@ def test_the_demo_can_be_run_twice(demo: Demo, second_demo: Demo) -> None:
 
 
 @takes_long
-def test_the_demo_is_the_same_whatever_is_set(second_demo: Demo) -> None:
+def test_the_demo_does_not_depend_on_settings(second_demo: Demo) -> None:
     assert second_demo.returncode == 0, second_demo.stderr
     assert "complete: 24 papers" in second_demo.stdout
     assert "the same papers" in second_demo.stdout

@@ -65,7 +65,7 @@ def started(folder: Path, part: str, *arguments: str, **paths: str) -> Generator
     try:
         with selectors.DefaultSelector() as waiting:
             waiting.register(child.stdout, selectors.EVENT_READ)
-            assert waiting.select(SOON), "the server said nothing"
+            assert waiting.select(SOON), "the server printed nothing"
         port = int(json.loads(child.stdout.readline())["url"].rpartition(":")[2])
         server = Server(port, **paths)
         _wait_for(port)

@@ -146,7 +146,7 @@ def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
     with pytest.raises(ShelfExists), stage_folder(target):
-        pytest.fail("a folder that is no shelf was taken for one")
+        pytest.fail("a folder that is not a shelf was treated as one")
     assert (target / "thesis.tex").read_text() == "years of work"
     assert list_siblings(target) == []
 

@@ -32,7 +32,7 @@ OF_A_TEST_SERVER: Final = (
     "elicitation-",
     "json-",
 )
-"""These call tools and read resources of a server made for the suite."""
+"""Scenarios that call tools and read resources of a server made for the suite."""
 
 
 def read_outcomes(folder: Path) -> dict[str, list[str]]:

@@ -13,7 +13,7 @@ from tests.paper_library.mcp.http_client import Caller, serve_library
 
 @pytest.fixture(scope="session")
 def rich_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf that tests read and never change; see `shelf_copy`."""
+    """Return a shelf that tests read and never change; see `shelf_copy`."""
     return inputs.build_rich_shelf(tmp_path_factory.mktemp("rich"))
 
 
@@ -25,5 +25,5 @@ def library(rich_shelf: Path) -> Iterator[Caller]:
 
 @pytest.fixture
 def shelf_copy(rich_shelf: Path, tmp_path: Path) -> Path:
-    """A copy of the shelf that a test may damage."""
+    """Return a copy of the shelf that a test may damage."""
     return Path(shutil.copytree(rich_shelf, tmp_path / "shelf"))

@@ -22,7 +22,7 @@ ATTENTION = inputs.ATTENTION_DOI
 
 @pytest.fixture
 def bare_shelf(shelf_copy: Path) -> Path:
-    """A shelf without its assets."""
+    """Return a shelf without its assets."""
     shutil.rmtree(shelf_copy / "static")
     return shelf_copy
 

@@ -31,9 +31,9 @@ PRELOADED_MODULES: Final = (
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "Stemmer", "rich.logging", "structlog"),
 )
-"""What a server comes to load sooner or later."""
+"""The modules that a server imports."""
 TIMEOUT_S: Final = 25.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class ServerProcess:
         return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
     def workers(self) -> list[int]:
-        """The worker processes of the server."""
+        """Return the process ids of the server's workers."""
         listed = Path(f"/proc/{self.child.pid}/task/{self.child.pid}/children").read_text().split()
         return [int(pid) for pid in listed if b"spawn_main" in _command_line(pid)]
 

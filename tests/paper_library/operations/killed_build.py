@@ -41,5 +41,5 @@ def _build_and_kill_itself(inputs: Sequence[Path], target: Path, moment: int) ->
 
     sys.addaudithook(count)
     build_shelf(inputs, target)
-    # What the interpreter does on its way out is no part of the build.
+    # The shutdown of the interpreter is not part of the build.
     os._exit(0)

@@ -171,4 +171,4 @@ DAMAGES: Final[dict[str, tuple[Damage, str]]] = {
     "index of another shelf": (_swap_index, "shelf_damaged"),
     "index description cut off": (_truncate_file("index/meta.json"), "shelf_damaged"),
 }
-"""What may have happened to a shelf, and the code of the error that opening it must give."""
+"""Kinds of damage to a shelf, and the code of the error that opening it must give."""

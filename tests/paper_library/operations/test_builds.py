@@ -131,7 +131,7 @@ def test_a_dangling_link_is_reported(inputs: Path, target: Path) -> None:
 
 @pytest.fixture
 def unprivileged(tmp_path: Path) -> Generator[Path]:
-    """A folder for a test without root privileges, so that files can be unreadable."""
+    """Provide a folder and drop root privileges for the test, so that files can be unreadable."""
     if os.geteuid() != 0:
         yield tmp_path
         return

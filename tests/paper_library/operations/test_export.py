@@ -33,7 +33,7 @@ MORE: list[dict[str, Any]] = [
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf with ids that do not all follow from the current metadata."""
+    """Return a shelf with ids that do not all follow from the current metadata."""
     folder = tmp_path_factory.mktemp("export")
     (folder / "in").mkdir()
     (folder / "in" / "refs.bib").write_text(BIB.replace("doi={10.1000/XYZ}, ", ""), encoding="utf-8")

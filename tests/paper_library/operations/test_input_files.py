@@ -218,7 +218,7 @@ def test_a_file_removed_before_it_is_read_is_reported(inputs: Path) -> None:
 
 @pytest.fixture
 def deep_folder(inputs: Path) -> Generator[Path]:
-    """A folder nested deeper than the recursion limit, removed at the end because pytest cannot remove it."""
+    """Provide a folder nested deeper than the recursion limit. Remove it at the end, because pytest cannot."""
     depth = 1_100
     here = inputs
     for _ in range(depth):
@@ -246,7 +246,7 @@ def test_an_invalid_file_name_is_an_input_that_does_not_exist(inputs: Path) -> N
 
 @pytest.fixture
 def public_folder() -> Generator[Path]:
-    """A folder that every user can enter, unlike those of pytest."""
+    """Provide a folder that every user can enter, unlike the temporary folders of pytest."""
     folder = Path(tempfile.mkdtemp(prefix="inputs-"))
     folder.chmod(0o777)
     yield folder

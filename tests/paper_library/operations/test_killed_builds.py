@@ -117,7 +117,7 @@ def test_a_shelf_behind_a_link_is_replaced_and_nothing_is_left_beside_it(inputs:
     assert read_manifest(link).papers == 1
 
 
-LIMITS = {"papers laid aside": 1 << 10, "database": 60 << 10}
+LIMITS = {"stored papers": 1 << 10, "database": 60 << 10}
 
 
 @pytest.mark.parametrize("size", LIMITS.values(), ids=LIMITS.keys())

@@ -30,7 +30,7 @@ LONG = 8_000_000
 
 @pytest.fixture
 def start_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
-    """The arguments with which a server would have been started."""
+    """Return a list that collects the arguments of `run_server`, and start no server."""
     runs: list[dict[str, Any]] = []
 
     def run(app: object, **options: Any) -> None:
@@ -153,7 +153,7 @@ def test_an_invalid_setting_is_named(
 
 @pytest.fixture(scope="module")
 def token_client(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
-    """A client of a server whose token is in its environment."""
+    """Provide a client of a server whose token is in its environment."""
     folder = tmp_path_factory.mktemp("token_client")
     build_titled_shelf(folder / "shelf", "Star")
     with start_server(folder, folder / "shelf", URANIBORG_LIBRARY__TOKEN="t0ken-of-ours") as served:
@@ -216,7 +216,7 @@ def test_serving_writes_nothing_into_the_shelf_and_leaves_nothing_behind(shelf: 
 
 @pytest.fixture
 def long_paper(tmp_path: Path) -> Path:
-    """A shelf of one paper whose text takes a while to send."""
+    """Return a shelf of one paper whose text takes a while to send."""
     source = tmp_path / "long.md"
     source.write_text("---\ntitle: A long paper\n---\n" + "word " * (LONG // 5))
     build_shelf([source], tmp_path / "shelf")

@@ -31,7 +31,7 @@ def run_endless_statement(shelf: Shelf) -> Any:
 
 @pytest.fixture
 def release() -> Generator[threading.Event]:
-    """An event that ends slow work; set when the test ends."""
+    """Provide an event that ends slow work, and set it when the test ends."""
     event = threading.Event()
     yield event
     event.set()
@@ -39,7 +39,7 @@ def release() -> Generator[threading.Event]:
 
 @pytest.fixture
 def slow_searches(monkeypatch: pytest.MonkeyPatch, release: threading.Event) -> None:
-    """Searches for `slow` take as long as the test."""
+    """Block each search for `slow` until `release` is set."""
     search = engine.search_shelf
 
     def search_shelf(shelf: Shelf, query: str, **options: Any) -> engine.Page:

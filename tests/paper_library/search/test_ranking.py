@@ -22,7 +22,7 @@ def list_texts(page: dict[str, Any]) -> list[set[str]]:
 
 @pytest.fixture(scope="module")
 def fruit(tmp_path_factory: pytest.TempPathFactory) -> Library:
-    """A title for every subset of the words; a title with fewer words repeats them."""
+    """Return a library with one paper per subset of the words; abstracts with fewer words repeat them more."""
     papers: list[dict[str, Any]] = []
     for size in range(1, len(WORDS) + 1):
         for chosen in combinations(WORDS, size):

@@ -129,7 +129,7 @@ def test_without_a_static_server_a_lost_file_is_missing(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def damaged_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shelf without its source and with a summary that is not valid JSON."""
+    """Return a shelf without its source and with a summary that is not valid JSON."""
     folder = tmp_path_factory.mktemp("damaged_shelf")
     (folder / "sums" / "deep_read").mkdir(parents=True)
     (folder / "fish.md").write_text("---\ntitle: Deep Fish of the North\n---\n\n# Deep fish\n\nThey swim.\n")

@@ -38,7 +38,7 @@ class Watched:
         self._refreshed += 1
         return SimpleNamespace(start=target)
 
-    def is_opened_anew(self) -> bool:
+    def reopens_on_get(self) -> bool:
         """Get the shelf, and return True if its folder was opened again."""
         before = self._refreshed
         self.live.get_current()
@@ -49,9 +49,9 @@ def test_a_folder_is_checked_at_most_four_times_a_second(shelf: Path, monkeypatc
     watched = Watched(shelf, monkeypatch)
     (shelf / "manifest.json").touch()
     watched.now += 0.25
-    assert not watched.is_opened_anew()
+    assert not watched.reopens_on_get()
     watched.now += 0.01
-    assert watched.is_opened_anew()
+    assert watched.reopens_on_get()
 
 
 def test_after_a_failed_opening_the_next_check_is_two_seconds_later(
@@ -63,12 +63,12 @@ def test_after_a_failed_opening_the_next_check_is_two_seconds_later(
     manifest.write_bytes(b"{")
     try:
         watched.now += 1
-        assert watched.is_opened_anew()
+        assert watched.reopens_on_get()
         assert watched.live.problem is not None
         watched.now += 2.2
-        assert not watched.is_opened_anew()
+        assert not watched.reopens_on_get()
         watched.now += 0.1
-        assert watched.is_opened_anew()
+        assert watched.reopens_on_get()
     finally:
         manifest.write_bytes(whole)
 

@@ -48,7 +48,7 @@ async def test_the_events_are_set_and_cleared_as_specified() -> None:
         await wait_for_end(first)
         assert [event.is_set() for event in events] == [False, True], "consumed, and no other checkpoint has come"
     async with hold_search(handler, make_review_checkpoint()):
-        assert [event.is_set() for event in events] == [True, False], "the next checkpoint starts afresh"
+        assert [event.is_set() for event in events] == [True, False], "the next checkpoint starts over"
 
 
 @requirement("PS-REQ-12")

@@ -58,9 +58,13 @@ async def test_the_reviewer_is_the_name_of_the_interface_unless_one_is_given(
     data: dict[str, Any] = {"decisions": {first: {"status": "include", "reason": "the first"}}}
     await manager.decide(session_id, make_approve({**data, "reviewer": named} if named else data), door="terminal")
     result = await manager.get_result(session_id)
-    (said,) = next(paper.decisions for paper in result.papers if paper.id == first)
-    assert (said.reviewer, said.reason, said.status) == (named or "terminal", "the first", ReviewStatus.INCLUDE)
-    assert said.at is not None
+    (decision,) = next(paper.decisions for paper in result.papers if paper.id == first)
+    assert (decision.reviewer, decision.reason, decision.status) == (
+        named or "terminal",
+        "the first",
+        ReviewStatus.INCLUDE,
+    )
+    assert decision.at is not None
 
 
 async def test_a_decision_through_another_interface_has_the_name_of_that_interface(data_folder: DataFolder) -> None:

@@ -40,7 +40,7 @@ def make_config(**sources: Mapping[str, object]) -> AppConfig:
 
 @pytest.fixture(autouse=True)
 def installed(monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
-    """The installed entry points; a test adds its own."""
+    """Return the list of installed entry points, to which a test adds its own."""
     points: list[EntryPoint] = []
 
     def entry_points(*, group: str) -> list[EntryPoint]:

@@ -36,7 +36,7 @@ SECRET = "s3cr3t key/with+signs"
 
 @pytest.fixture(autouse=True)
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The backoff times; sleeping returns at once."""
+    """Return a list that collects the backoff times, and make sleeping return at once."""
     slept: list[float] = []
     real = asyncio.sleep
     here = threading.get_ident()

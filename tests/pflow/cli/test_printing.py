@@ -98,7 +98,7 @@ def test_of_several_lines_the_first_is_shown_with_a_sign() -> None:
 
 @pytest.fixture
 def narrow(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
-    """A stream whose lines are to have forty columns."""
+    """Return a stream, and set the terminal width to 40 columns."""
     monkeypatch.setenv("COLUMNS", "40")
     return io.StringIO()
 

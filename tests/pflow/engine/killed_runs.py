@@ -91,8 +91,9 @@ def run_as_python_does(place: Path, only: str | None = None) -> None:
 
 
 def die_before_step_of_ending(moment: int) -> None:
-    """Have this process killed before the step with this number: whatever may change a file, from when the run is over
-    until all is written down. The file `steps` has their count, if there are fewer.
+    """Kill this process before the step with this number at the end of a run.
+
+    A step is an operation that can change a file. If there are fewer steps, their number is in the file `steps`.
     """
     import uraniborg.kernel.sqlite as sqlite
     from pflow.engine import engine

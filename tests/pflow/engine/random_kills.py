@@ -53,7 +53,7 @@ class Report:
     kills: int = 0
     successes: int = 0
     kills_by_progress: Counter[int] = field(default_factory=Counter[int])
-    """How many kills came after how many of the six effects had begun."""
+    """The number of kills by the number of effects, of six, that had started."""
     problems: list[str] = field(default_factory=list[str])
 
 
@@ -63,7 +63,7 @@ class _Round:
     def __init__(self, home: Home) -> None:
         self.home = home
         self.excused: list[str] = []
-        """Effects that were in progress at a kill: each may begin once more for each time it is here."""
+        """Effects that were in progress at a kill: each entry allows one more start of the effect."""
         self._earlier = len(_read_all_events(home))
         self._last_run = 0
 
@@ -74,8 +74,9 @@ class _Round:
         self._last_run = len(self._read_all_events())
 
     def note_kill(self) -> None:
-        """Excuse the effect that was in progress, or was about to be: it is on record as begun, its result is not, and
-        no effect after it has begun.
+        """Excuse the effects that may have been in progress.
+
+        They are recorded as started without a result, and no later effect has started.
         """
         left = ResumePoint(self.home.checkpoints, "flow").read_earlier_runs()
         finished, started = ({name for name, _ in keys} for keys in (left.results, left.uncertain))

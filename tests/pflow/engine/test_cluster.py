@@ -442,9 +442,7 @@ def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: 
     assert "logs of its workers" in error["hint"]
 
 
-def test_a_node_that_takes_too_long_is_given_up_on_and_never_begun_if_it_had_not_begun(
-    cluster: Cluster, home: Home
-) -> None:
+def test_a_node_that_takes_too_long_is_abandoned_and_never_started_later(cluster: Cluster, home: Home) -> None:
     home.order("wait-each[0]", "wait-each[1]")
     ir = chain(
         node(

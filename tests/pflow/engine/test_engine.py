@@ -123,7 +123,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     left[0] = 10**9
 
 
-def test_a_node_with_effects_is_not_begun_when_that_cannot_be_written_down(home: Home, full_disk: Any) -> None:
+def test_a_node_with_effects_is_not_started_when_its_start_cannot_be_recorded(home: Home, full_disk: Any) -> None:
     ir = chain(node("a"), node("e", "effect"), node("f", "effect"))
     full_disk(3)  # a finished, e started and finished
     result = home.run(ir)
@@ -462,15 +462,15 @@ def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pyte
 def test_progress_contains_no_secret(home: Home) -> None:
     from pflow.engine.output import NullOutput
 
-    said: list[str] = []
+    reports: list[str] = []
 
-    class Listening(NullOutput):
+    class RecordingOutput(NullOutput):
         def node_finished(self, node_id: str, status: Any, duration_ms: float, note: str = "") -> None:
-            said.append(f"{node_id} {status} {note}")
+            reports.append(f"{node_id} {status} {note}")
 
     home.order("fail-a", text=SECRET)
-    home.run(chain(node("a")), {"api_key": SECRET}, output=Listening())
-    assert said == ["a failed ordered to fail: ***"]
+    home.run(chain(node("a")), {"api_key": SECRET}, output=RecordingOutput())
+    assert reports == ["a failed ordered to fail: ***"]
 
 
 @requirement("PF-N4")

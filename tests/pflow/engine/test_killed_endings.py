@@ -40,7 +40,7 @@ def kill_at_every_step(
 ) -> Generator[tuple[Home, str]]:
     """Yield for each step of the ending the home and the status of a run that was killed before it.
 
-    `left` are the words told to the nodes of an earlier run, which leaves results to resume from, and to this run.
+    `left` has the orders for an earlier run that leaves results to resume from (`before`) and for this run (`during`).
     """
     for moment in count(1):
         home = Home(tmp_path / str(moment))

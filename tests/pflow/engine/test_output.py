@@ -25,7 +25,7 @@ def test_the_silent_output_writes_not_a_byte() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_the_silent_output_takes_whatever_an_output_is_reported() -> None:
+def test_the_silent_output_has_the_methods_of_an_output() -> None:
     report = {name: inspect.signature(report) for name, report in vars(Output).items() if not name.startswith("_")}
     assert len(report) == 5
     assert {name: inspect.signature(getattr(NullOutput, name)) for name in report} == report

@@ -184,7 +184,7 @@ def test_a_missing_run_is_an_error_with_a_hint(log: RunLog, unknown: str) -> Non
     assert len(caught.value.message) < 300
 
 
-def test_a_run_that_was_not_begun_cannot_be_continued(log: RunLog) -> None:
+def test_a_run_that_was_not_started_cannot_be_continued(log: RunLog) -> None:
     log_run(log, "r1")
     with pytest.raises(RunNotFound):
         log.add_nodes("r2", [make_row(1)])

@@ -28,7 +28,7 @@ def build_chain_with_end(*nodes: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def run_and_fail(home: Home) -> Callable[..., RunResult]:
-    """Runs a workflow that fails at its node `end`, and has it no longer fail there."""
+    """Return a function that runs a workflow whose node `end` fails this one time."""
 
     def run(ir: Any, inputs: dict[str, Any] | None = None) -> RunResult:
         home.order("fail-end")
@@ -355,7 +355,7 @@ def test_a_run_is_one_attempt_and_does_not_change_the_file(home: Home) -> None:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """What the engine waited, without waiting."""
+    """Return a list that collects the engine's waiting times, and make waiting return at once."""
     waited: list[float] = []
     sleep = asyncio.sleep
     here = threading.current_thread()
@@ -550,7 +550,9 @@ RAISED = {
 
 @pytest.mark.parametrize("kind", ["act", "act_on_loop"])
 @pytest.mark.parametrize("how", RAISED)
-def test_whatever_a_node_raises_is_its_failure_and_not_the_engines(hostile: Home, kind: str, how: str) -> None:
+def test_any_exception_of_a_node_is_a_failure_of_the_node_and_not_of_the_engine(
+    hostile: Home, kind: str, how: str
+) -> None:
     ir = build_graph([node("a", kind, how=how, timeout=SOON_S), node("b", value="${a.error}")], "a>b:error")
     result = hostile.run(ir)
     assert result.success, result.error_body

@@ -460,7 +460,7 @@ def test_long_texts_are_shortened_in_messages() -> None:
 
 
 @given(st.dictionaries(KEYS, WORKFLOW_LIKE, max_size=8))
-def test_whatever_is_read_nothing_but_diagnostics_comes_of_it(document: Plain) -> None:
+def test_any_document_gives_a_consistent_workflow_or_diagnostics(document: Plain) -> None:
     workflow, found = parse_workflow(document)
     assert all(one.severity in ("error", "warning") and one.code and one.message for one in found)
     if workflow is not None:

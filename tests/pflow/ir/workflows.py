@@ -21,7 +21,7 @@ INTERFACES = {
     for one in (
         Interface(
             "echo",
-            "Says what it is told",
+            "Returns its message",
             "x:y",
             params={"message": Param("message", "any"), "count": Param("count", "int")},
             outputs={"echo": OutputField("echo", "str")},

@@ -23,7 +23,7 @@ LONG_AGO_S = 1_000_000_000
 
 @pytest.fixture
 def read_paths(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The files that were read, in order; those that the index knew are not."""
+    """Return a list that collects the files that are read, in order; files in the index are not read."""
     found: list[str] = []
     read: Callable[[Path, str], Document] = listing.read_document
 

@@ -147,7 +147,7 @@ def test_broken_files_are_not_offered_and_do_not_hide_the_rest(home: Path) -> No
 
 @requirement("PF-E8")
 @pytest.mark.parametrize("put_broken", [write_raw_draft, write_draft])
-def test_a_broken_file_is_a_validation_error_and_not_passed_over(home: Path, put_broken: Any) -> None:
+def test_a_broken_file_is_a_validation_error_and_not_skipped(home: Path, put_broken: Any) -> None:
     put_broken(home, "x", '{"nodes": [')
     with pytest.raises(InvalidWorkflow) as caught:
         find_workflow(home, "x")

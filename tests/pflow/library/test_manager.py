@@ -27,7 +27,7 @@ CALLS: dict[str, Callable[[WorkflowManager, str], Any]] = {
     "exists": lambda manager, name: manager.exists(name),
     "delete": lambda manager, name: manager.delete(name),
     "get_path": lambda manager, name: manager.get_path(name),
-    "told": lambda manager, name: manager.display_path(name),
+    "display_path": lambda manager, name: manager.display_path(name),
 }
 
 

@@ -37,7 +37,7 @@ LOADED = (
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp", "anyio._backends._asyncio"),
     *("Stemmer", "platformdirs.unix", "rapidfuzz.process", "rapidfuzz.fuzz", "rich.logging", "structlog"),
 )
-"""What the server or a run comes to load sooner or later."""
+"""The modules that the server or a run imports."""
 
 
 def load_command() -> Template:

@@ -17,7 +17,7 @@ from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED
 class RawServer:
     def __init__(self, process: subprocess.Popen[bytes] | Forked) -> None:
         self.process = process
-        self._heard = bytearray()
+        self._received = bytearray()
         self.stdin, self.stdout, self.stderr = cast(
             "tuple[BufferedWriter, BufferedReader, BufferedReader]", (process.stdin, process.stdout, process.stderr)
         )
@@ -32,13 +32,13 @@ class RawServer:
 
     def receive(self) -> dict[str, Any]:
         """Return the next message."""
-        while b"\n" not in self._heard:
+        while b"\n" not in self._received:
             assert select.select([self.stdout], [], [], PATIENCE_S)[0], "the server says nothing"
             got = self.stdout.read1(1 << 16)
             assert got, "the server is gone"
-            self._heard += got
-        line, _, rest = bytes(self._heard).partition(b"\n")
-        self._heard = bytearray(rest)
+            self._received += got
+        line, _, rest = bytes(self._received).partition(b"\n")
+        self._received = bytearray(rest)
         message = json.loads(line)
         assert message["jsonrpc"] == "2.0"
         return message

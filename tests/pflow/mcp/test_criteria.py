@@ -417,8 +417,8 @@ def test_21_an_interrupt_ends_the_server_with_130_although_its_input_is_open(hom
 
 @requirement("PF-E6")
 async def test_22_concurrent_runs_of_one_workflow_are_isolated(home: Path, tmp_path: Path) -> None:
-    said_twice = shell_node("wait", "echo $$ > ${gate}.came; read word < ${gate}.go; echo ${mine} $word")
-    write_draft(home, "shared", chain({"id": "keep", "type": "echo", "params": {"message": "${mine}"}}, said_twice))
+    waiting_node = shell_node("wait", "echo $$ > ${gate}.came; read word < ${gate}.go; echo ${mine} $word")
+    write_draft(home, "shared", chain({"id": "keep", "type": "echo", "params": {"message": "${mine}"}}, waiting_node))
     with gate(tmp_path, "left") as left, gate(tmp_path, "right") as right:
         async with agent(home) as client:
             runs = [
@@ -496,8 +496,8 @@ async def test_25_a_sensitive_value_is_in_no_reply_no_log_and_no_file(home: Path
     async with agent(home, is_silent=False) as client:
         replies: list[Any] = [await call_failing_tool(client, "execute", name="leaks", inputs=inputs) for _ in range(2)]
         replies.append(await call_tool(client, "describe_workflow", name="leaks"))
-        write_draft(home, "mended", chain(shell_node("say", "echo ${api_key}")))
-        replies.append(await execute_workflow(client, "mended", **inputs))
+        write_draft(home, "fixed", chain(shell_node("say", "echo ${api_key}")))
+        replies.append(await execute_workflow(client, "fixed", **inputs))
     assert replies[-1]["outputs"]["say"]["stdout"] == "***"
     log = get_stderr_file(home).read_text(encoding="utf-8")
     assert log.count("given") == 2, "the log was written"

@@ -294,11 +294,13 @@ async def test_eight_concurrent_runs_are_isolated(home: Path, tmp_path: Path) ->
     reports: dict[str, list[str]] = {name: [] for name in names}
 
     async def one(name: str) -> Any:
-        async def hear(progress: float, total: float | None, message: str | None) -> None:
+        async def record_progress(progress: float, total: float | None, message: str | None) -> None:
             reports[name].append(str(message))
 
         inputs = {"mine": name, "gate": str(tmp_path / name)}
-        return await client.call_tool("execute", {"name": "shared", "inputs": inputs}, progress_callback=hear)
+        return await client.call_tool(
+            "execute", {"name": "shared", "inputs": inputs}, progress_callback=record_progress
+        )
 
     with ExitStack() as stack:
         gates = {name: stack.enter_context(gate(tmp_path, name)) for name in names}
@@ -316,7 +318,7 @@ async def test_eight_concurrent_runs_are_isolated(home: Path, tmp_path: Path) ->
         else:
             assert reply["outputs"]["ends"]["stdout"] == f"{name} word-of-{name}"
     assert len({reply["run_id"] for reply in replies}) == 8
-    assert all(len(heard) == 3 for heard in reports.values())
+    assert all(len(received) == 3 for received in reports.values())
     assert sorted(run["status"] for run in read_history(home, "shared")) == ["failed", *["success"] * 7]
 
 

@@ -14,11 +14,11 @@ from tests.requirements import requirement
 
 
 @requirement("PF-E10", "PF-R10", "PF-R15", "PF-T7")
-async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_again(home: Path, tmp_path: Path) -> None:
+async def test_an_agent_browses_drafts_fails_fixes_resumes_saves_and_finds_it_again(home: Path, tmp_path: Path) -> None:
     gathered, sent = tmp_path / "gathered", tmp_path / "sent"
     gather = counting_node("gather", gathered)
     broken = {"id": "sum", "type": "python", "params": {"code": "result = 1 / 0"}}
-    mended = {"id": "sum", "type": "python", "params": {"code": "result = len(word)", "inputs": {"word": "${word}"}}}
+    fixed = {"id": "sum", "type": "python", "params": {"code": "result = len(word)", "inputs": {"word": "${word}"}}}
     send = shell_node("send", f"echo ${{sum.result}} >> '{sent}'")
     more: dict[str, Any] = {
         "inputs": {"word": {"type": "string"}},
@@ -36,7 +36,7 @@ async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_ag
         assert reply["checkpoint"]["completed_nodes"] == ["gather"]
         assert reply["checkpoint"]["resumable"] is True
 
-        write_draft(home, "letters", chain(gather, mended, send, **more))
+        write_draft(home, "letters", chain(gather, fixed, send, **more))
         again = await execute_workflow(client, "letters", word="Stjerneborg")
         assert again["outputs"] == {"total": 11}
         assert again["reused_nodes"] == ["gather"]
@@ -44,8 +44,8 @@ async def test_an_agent_browses_drafts_fails_mends_resumes_saves_and_finds_it_ag
         assert "sum" in again["not_reused"]
         assert (count_runs(gathered), count_runs(sent)) == (1, 1)
 
-        afresh = await execute_workflow(client, "letters", word="Hven")
-        assert afresh["reused_nodes"] == [], "a run that succeeded leaves nothing to go on from"
+        new_run = await execute_workflow(client, "letters", word="Hven")
+        assert new_run["reused_nodes"] == [], "a run that succeeded leaves nothing to resume"
         assert (count_runs(gathered), count_runs(sent)) == (2, 2)
 
         kept = await call_tool(
@@ -155,7 +155,11 @@ async def test_a_value_used_as_a_program_is_refused_before_anything_runs(home: P
     )
     async with agent(home) as client:
         reply = await call_failing_tool(client, "execute", name="inject", inputs={"who": "$(touch pwned)"})
-    (told_of,) = reply["error"]["diagnostics"]
-    assert (told_of["severity"], told_of["code"], told_of["node"]) == ("error", "template_to_interpreter", "say")
-    assert told_of["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")
+    (diagnostic,) = reply["error"]["diagnostics"]
+    assert (diagnostic["severity"], diagnostic["code"], diagnostic["node"]) == (
+        "error",
+        "template_to_interpreter",
+        "say",
+    )
+    assert diagnostic["hint"].endswith("sh -c 'echo \"$1\"' _ ${who}")
     assert not ran.exists()

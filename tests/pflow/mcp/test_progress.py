@@ -21,14 +21,14 @@ async def test_each_node_that_ends_is_reported_before_the_answer(home: Path) -> 
     write_draft(home, "reports", chain(*nodes))
     reports: list[Report] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total, message))
 
     async with agent(home) as client:
-        await client.call_tool("execute", {"name": "reports"}, progress_callback=hear)
+        await client.call_tool("execute", {"name": "reports"}, progress_callback=record_progress)
         first = list(reports)
         reports.clear()
-        result = await client.call_tool("execute", {"name": "reports"}, progress_callback=hear)
+        result = await client.call_tool("execute", {"name": "reports"}, progress_callback=record_progress)
     assert first == [(1, 4, "one: completed"), (2, 4, "two: completed"), (3, 4, "three: failed")]
     assert parse_result(result)["reused_nodes"] == ["one", "two"]
     assert reports == [(1, 4, "one: reused"), (2, 4, "two: reused"), (3, 4, "three: failed")]
@@ -42,11 +42,11 @@ async def test_many_nodes_side_by_side_are_each_reported_once_and_in_order(home:
     write_draft(home, "wide", {"nodes": [start, *branches], "edges": edges})
     reports: list[Report] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total, message))
 
     async with agent(home) as client:
-        await client.call_tool("execute", {"name": "wide"}, progress_callback=hear)
+        await client.call_tool("execute", {"name": "wide"}, progress_callback=record_progress)
     assert [report[0] for report in reports] == list(range(1, count + 2))
     assert len({report[2] for report in reports}) == count + 1
 
@@ -57,11 +57,11 @@ async def test_a_nested_workflow_counts_as_one_node(home: Path) -> None:
     write_draft(home, "outer", chain(within, shell_node("after", "true")))
     reports: list[Report] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total, message))
 
     async with agent(home) as client:
-        await client.call_tool("execute", {"name": "outer"}, progress_callback=hear)
+        await client.call_tool("execute", {"name": "outer"}, progress_callback=record_progress)
     assert reports == [(1, 2, "within: completed"), (2, 2, "after: completed")]
 
 

@@ -28,7 +28,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "execute": {"name": ..., "inputs": None},
     "save_to_library": {"draft_name": ..., "final_name": ..., "description": ...},
 }
-"""What each tool takes, and the default of what need not be given."""
+"""The arguments of each tool, with the defaults of the optional ones."""
 KINDS = {"include_workflows": "boolean", "inputs": "object"}
 RUN_KEYS = {
     *("success", "outputs", "error", "checkpoint", "reused_nodes", "run_id", "duration_ms", "warnings"),
@@ -307,13 +307,13 @@ async def test_a_home_that_is_a_link_is_a_home(tmp_path: Path) -> None:
 def test_the_instructions_teach_the_loop(home: Path) -> None:
     with raw_server(home) as server:
         server.send(INITIALIZE)
-        told_at_first = server.receive()["result"]["instructions"]
-    places = [told_at_first.index(word) for word in ("browse_components", "drafts/", "execute", "checkpoint")]
+        instructions = server.receive()["result"]["instructions"]
+    places = [instructions.index(word) for word in ("browse_components", "drafts/", "execute", "checkpoint")]
     assert places == sorted(places)
-    assert "save_to_library" in told_at_first
-    assert "pflow://guide" in told_at_first
-    assert '`pflow schedule NAME --at "mon 07:00" --install`' in told_at_first
-    assert len(told_at_first) < 2_000
+    assert "save_to_library" in instructions
+    assert "pflow://guide" in instructions
+    assert '`pflow schedule NAME --at "mon 07:00" --install`' in instructions
+    assert len(instructions) < 2_000
 
 
 async def test_the_guide_is_the_only_resource(home: Path) -> None:

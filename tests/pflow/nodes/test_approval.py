@@ -42,7 +42,7 @@ def test_another_run_another_node_or_another_wording_is_another_question(inbox: 
         replace(context, lineage="", run_id="run_9"),
     )
     entries = [ask_question(context), *map(ask_question, others), ask_question(context, {"question": "Send them?"})]
-    assert len({*entries}) == 5, "a run that goes on from none is its own lineage"
+    assert len({*entries}) == 5, "a run that does not resume another run has its own lineage"
 
 
 def test_a_question_of_a_run_that_cannot_be_resumed_is_withdrawn_and_asked_again_if_needed(
@@ -51,8 +51,8 @@ def test_a_question_of_a_run_that_cannot_be_resumed_is_withdrawn_and_asked_again
     other_inputs = ask_question(context, {"question": "Send them?"})
     first, elsewhere = ask_question(context), ask_question(replace(context, workflow="other", lineage="run_9"))
     assert {one.id for one in inbox.pending()} == {other_inputs, first, elsewhere}
-    anew = ask_question(replace(context, lineage="run_9"))
-    assert {one.id for one in inbox.pending()} == {anew, elsewhere}
+    asked_again = ask_question(replace(context, lineage="run_9"))
+    assert {one.id for one in inbox.pending()} == {asked_again, elsewhere}
     assert ask_question(context) == first
     assert {one.id for one in inbox.pending()} == {first, elsewhere}
 

@@ -61,7 +61,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def remote(repository: Path, tmp_path: Path) -> Path:
-    """A bare repository that the other one calls origin."""
+    """Return a bare repository that is the remote `origin` of `repository`."""
     bare = tmp_path / "remote.git"
     run_git(tmp_path, "init", "-q", "--bare", str(bare))
     run_git(repository, "remote", "add", "origin", str(bare))
@@ -214,7 +214,7 @@ async def test_commit_includes_everything_by_default(repository: Path) -> None:
         ),
     ],
 )
-async def test_commit_explains_why_there_is_none(
+async def test_a_commit_that_fails_is_explained(
     repository: Path, params: dict[str, Any], kind: type[UraniborgError], message: str
 ) -> None:
     before = run_git(repository, "rev-parse", "HEAD")
@@ -416,12 +416,12 @@ async def test_a_cancelled_node_ends_git_and_all_it_started_and_leaves_no_lock(
     (repository / "new.txt").write_text("new")
     node = asyncio.create_task(git.create_commit({"message": "New"}, make_context(repository)))
     async with asyncio.timeout(20):
-        with await asyncio.to_thread(pipe.open) as heard:
-            assert await asyncio.to_thread(heard.readline) == "begun\n"
+        with await asyncio.to_thread(pipe.open) as reader:
+            assert await asyncio.to_thread(reader.readline) == "begun\n"
             node.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await node
-            assert await asyncio.to_thread(heard.read) == "", "which ends when the last who could write has ended"
+            assert await asyncio.to_thread(reader.read) == "", "the pipe ends when its last writer has ended"
     assert not (repository / ".git" / "index.lock").exists()
 
 

@@ -58,13 +58,13 @@ class Server(ThreadingHTTPServer):
         self.released = threading.Event()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: clients hang up when they have had enough."""
+        """Ignore errors, because clients disconnect once they have received enough."""
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_port}"
 
-    def tells(self, path: str, body: bytes | str = b"", status: int = 200, **headers: str) -> str:
+    def add_reply(self, path: str, body: bytes | str = b"", status: int = 200, **headers: str) -> str:
         content = body.encode() if isinstance(body, str) else body
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         self.replies[path] = Reply(status, content, named)
@@ -117,7 +117,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_DELETE = do_HEAD = answer  # noqa: N815 - so the library calls them
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -162,7 +162,7 @@ async def expect_failure(context: Context, **params: Any) -> NodeFailed:
 
 
 async def test_json_comes_parsed(server: Server, context: Context) -> None:
-    url = server.tells("/", '{"a": [1, "ü"]}', content_type="application/json; charset=utf-8", x_more="yes")
+    url = server.add_reply("/", '{"a": [1, "ü"]}', content_type="application/json; charset=utf-8", x_more="yes")
     outputs = await send_request({"url": url}, context)
     assert (outputs["response"], outputs["response_is_binary"]) == ({"a": [1, "ü"]}, False)
     assert outputs["status_code"] == 200
@@ -189,7 +189,7 @@ async def test_json_comes_parsed(server: Server, context: Context) -> None:
 async def test_every_kind_of_answer_becomes_a_value(
     server: Server, context: Context, body: bytes, kind: str, response: Any, is_binary: bool
 ) -> None:
-    outputs = await send_request({"url": server.tells("/", body, content_type=kind)}, context)
+    outputs = await send_request({"url": server.add_reply("/", body, content_type=kind)}, context)
     assert (outputs["response"], outputs["response_is_binary"]) == (response, is_binary)
 
 
@@ -198,10 +198,10 @@ async def test_a_compressed_answer_is_unpacked(
     server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes]
 ) -> None:
     content = os.urandom(300_000).hex()
-    url = server.tells("/", pack(content.encode()), content_encoding=encoding)
+    url = server.add_reply("/", pack(content.encode()), content_encoding=encoding)
     assert (await send_request({"url": url}, context))["response"] == content
     assert server.asked[0].headers["accept-encoding"] == "gzip"
-    broken = await expect_failure(context, url=server.tells("/broken", b"not packed", content_encoding=encoding))
+    broken = await expect_failure(context, url=server.add_reply("/broken", b"not packed", content_encoding=encoding))
     assert "not compressed as its header states" in broken.message
 
 
@@ -209,9 +209,9 @@ async def test_all_parts_of_a_packed_answer_are_unpacked(server: Server, context
     contents = [os.urandom(size).hex() for size in (1, 0, 200_000, 3)]
     packed = b"".join(gzip.compress(content.encode()) for content in contents)
     for path, body in {"/parts": packed, "/filled": packed + b"\0" * 512}.items():
-        outputs = await send_request({"url": server.tells(path, body, content_encoding="gzip")}, context)
+        outputs = await send_request({"url": server.add_reply(path, body, content_encoding="gzip")}, context)
         assert outputs["response"] == "".join(contents)
-    garbled = await expect_failure(context, url=server.tells("/garbled", packed + b"junk", content_encoding="gzip"))
+    garbled = await expect_failure(context, url=server.add_reply("/garbled", packed + b"junk", content_encoding="gzip"))
     assert "not compressed as its header states" in garbled.message
 
 
@@ -221,25 +221,25 @@ async def test_a_packed_answer_that_was_cut_off_is_a_failure(
     server: Server, context: Context, encoding: str, pack: Callable[[bytes], bytes], missing: int
 ) -> None:
     packed = pack(b"0123456789" * 10_000)
-    failed = await expect_failure(context, url=server.tells("/", packed[:-missing], content_encoding=encoding))
+    failed = await expect_failure(context, url=server.add_reply("/", packed[:-missing], content_encoding=encoding))
     assert "was cut off" in failed.message
     assert "Try again" in failed.hint
     assert (failed.ids["status_code"], failed.outputs["status_code"]) == (200, 200)
     second = await expect_failure(
-        context, url=server.tells("/2", packed + packed[:-missing], content_encoding=encoding)
+        context, url=server.add_reply("/2", packed + packed[:-missing], content_encoding=encoding)
     )
     assert "was cut off" in second.message
 
 
 async def test_an_error_body_that_was_cut_off_is_shown_as_far_as_it_arrived(server: Server, context: Context) -> None:
     packed = gzip.compress(b"It is broken. " + os.urandom(2000).hex().encode())
-    failed = await expect_failure(context, url=server.tells("/", packed[:-40], 500, content_encoding="gzip"))
+    failed = await expect_failure(context, url=server.add_reply("/", packed[:-40], 500, content_encoding="gzip"))
     assert "returned 500" in failed.message
     assert "It is broken." in failed.message
 
 
 async def test_an_empty_compressed_response_is_not_cut_off(server: Server, context: Context) -> None:
-    url = server.tells("/", content_encoding="gzip")
+    url = server.add_reply("/", content_encoding="gzip")
     assert (await send_request({"url": url}, context))["response"] == ""
     assert (await send_request({"url": url, "method": "HEAD"}, context))["response"] == ""
 
@@ -274,19 +274,19 @@ async def test_parts_that_unfold_into_nothing_come_to_an_end(
 async def test_the_request_follows_the_parameters(
     server: Server, context: Context, params: dict[str, Any], method: str, kind: str | None, body: bytes
 ) -> None:
-    assert (await send_request({"url": server.tells("/", b"ok"), **params}, context))["status_code"] == 200
+    assert (await send_request({"url": server.add_reply("/", b"ok"), **params}, context))["status_code"] == 200
     (asked,) = server.asked
     assert (asked.method, asked.headers.get("content-type"), asked.body) == (method, kind, body)
 
 
 async def test_parameters_are_added_to_the_query(server: Server, context: Context) -> None:
     query = {"q": "a b&c", "n": 3, "flag": True, "many": ["x", "y"], "none": None}
-    await send_request({"url": f"{server.tells('/search')}?kept=1", "params": query}, context)
+    await send_request({"url": f"{server.add_reply('/search')}?kept=1", "params": query}, context)
     assert server.asked[0].path == "/search?kept=1&q=a+b%26c&n=3&flag=true&many=x&many=y"
 
 
 async def test_credentials_and_headers_are_sent(server: Server, context: Context) -> None:
-    url = server.tells("/")
+    url = server.add_reply("/")
     await send_request({"url": url, "auth_token": "t0ken", "api_key": "k3y", "headers": {"X-N": 3}}, context)
     headers = server.asked[0].headers
     assert (headers["authorization"], headers["x-api-key"], headers["x-n"]) == ("Bearer t0ken", "k3y", "3")
@@ -300,7 +300,7 @@ async def test_credentials_and_headers_are_sent(server: Server, context: Context
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 418, 429, 500, 503])
 async def test_any_status_but_2xx_is_a_failure_with_the_response(server: Server, context: Context, status: int) -> None:
-    url = server.tells("/x", '{"why": "because"}', status, content_type="application/json", retry_after="7")
+    url = server.add_reply("/x", '{"why": "because"}', status, content_type="application/json", retry_after="7")
     failed = await expect_failure(context, url=f"{url}?key=s3cret")
     assert f"GET {url} returned {status}" in failed.message
     assert "because" in failed.message
@@ -313,18 +313,18 @@ async def test_any_status_but_2xx_is_a_failure_with_the_response(server: Server,
 
 
 async def test_a_long_complaint_is_cut(server: Server, context: Context) -> None:
-    server.tells("/", "ü" * MIB, 500)
+    server.add_reply("/", "ü" * MIB, 500)
     failed = await expect_failure(context, url=server.url + "/")
     assert failed.outputs["response"] == "ü" * (32 << 10)
     assert len(failed.message) < 500
-    server.tells("/odd", "x" + "ü" * MIB, 500)
+    server.add_reply("/odd", "x" + "ü" * MIB, 500)
     assert (await expect_failure(context, url=server.url + "/odd")).outputs["response_is_binary"] is False
     server.replies["/flood"] = Reply(500, flood=True)
     assert len((await expect_failure(context, url=server.url + "/flood")).outputs["response"]) == 64 << 10
 
 
 async def test_an_empty_response_is_not_a_failure(server: Server, context: Context) -> None:
-    outputs = await send_request({"url": server.tells("/", status=204)}, context)
+    outputs = await send_request({"url": server.add_reply("/", status=204)}, context)
     assert (outputs["status_code"], outputs["response"]) == (204, "")
 
 
@@ -344,7 +344,7 @@ async def test_an_answer_that_is_too_large_is_refused_as_soon_as_that_is_known(
 async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
     server: Server, context: Context, status: int
 ) -> None:
-    url = server.tells("/", gzip.compress(b"0" * 100 * MIB, 1), status, content_encoding="gzip")
+    url = server.add_reply("/", gzip.compress(b"0" * 100 * MIB, 1), status, content_encoding="gzip")
     tracemalloc.start()
     try:
         failed = await expect_failure(context, url=url)
@@ -357,7 +357,7 @@ async def test_an_answer_that_would_unfold_without_end_takes_no_memory(
 
 
 async def test_a_large_response_below_the_limit_is_complete(server: Server, context: Context) -> None:
-    url = server.tells("/", json.dumps(["x" * 1000] * 5000), content_type="application/json")
+    url = server.add_reply("/", json.dumps(["x" * 1000] * 5000), content_type="application/json")
     with blockbuster_ctx("pflow") as watched:
         watched.functions["os.stat"].deactivate()  # the library looks for certificates
         assert len((await send_request({"url": url}, context))["response"]) == 5000
@@ -367,7 +367,7 @@ async def test_a_content_length_in_a_head_response_is_not_too_large(
     server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http_answer, "BODY_BYTES", 10)
-    outputs = await send_request({"url": server.tells("/", b"x" * 11), "method": "HEAD"}, context)
+    outputs = await send_request({"url": server.add_reply("/", b"x" * 11), "method": "HEAD"}, context)
     assert outputs["response_headers"]["content-length"] == "11"
 
 
@@ -391,8 +391,8 @@ async def test_cancelling_ends_the_request(server: Server, context: Context) -> 
 
 
 async def test_redirects_are_followed_with_credentials_on_the_same_host(server: Server, context: Context) -> None:
-    url = server.tells("/old", status=302, location="/new")
-    server.tells("/new", b"here")
+    url = server.add_reply("/old", status=302, location="/new")
+    server.add_reply("/new", b"here")
     params = {"auth_token": "t0ken", "api_key": "k3y", "headers": {"Cookie": "own=1"}}
     assert (await send_request({"url": url, **params}, context))["response"] == "here"
     headers = server.asked[1].headers
@@ -404,7 +404,7 @@ async def test_redirects_to_another_host_carry_no_credentials(
     servers: Callable[[], Server], context: Context, status: int
 ) -> None:
     first, other = servers(), servers()
-    url = first.tells("/", status=status, location=other.tells("/theirs", b"here"))
+    url = first.add_reply("/", status=status, location=other.add_reply("/theirs", b"here"))
     secret = {"auth_token": "t0ken", "api_key": "k3y", "headers": {"X-Session": "s3cret", "Cookie": "c=s3cret"}}
     outputs = await send_request({"url": url, **secret}, context)
     assert outputs["response"] == "here"
@@ -434,9 +434,9 @@ def test_only_the_same_host_or_its_safer_self_is_trusted(there: str, trusted: bo
 
 
 async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: Server, context: Context) -> None:
-    server.tells("/new", b"here")
-    await send_request({"url": server.tells("/keep", status=307, location="/new"), "body": {"a": 1}}, context)
-    await send_request({"url": server.tells("/other", status=303, location="/new"), "body": {"a": 1}}, context)
+    server.add_reply("/new", b"here")
+    await send_request({"url": server.add_reply("/keep", status=307, location="/new"), "body": {"a": 1}}, context)
+    await send_request({"url": server.add_reply("/other", status=303, location="/new"), "body": {"a": 1}}, context)
     assert [(asked.method, asked.body) for asked in server.asked if asked.path == "/new"] == [
         ("POST", b'{"a":1}'),
         ("GET", b""),
@@ -445,8 +445,8 @@ async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: 
 
 async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Context) -> None:
     kept = replace(context, keeper=SharedClients())
-    url = server.tells("/login", status=302, location="/in", set_cookie="seen=1; Path=/")
-    server.tells("/in", b"in")
+    url = server.add_reply("/login", status=302, location="/in", set_cookie="seen=1; Path=/")
+    server.add_reply("/in", b"in")
     await send_request({"url": url}, kept)
     assert server.asked[1].headers["cookie"] == "seen=1"
     await send_request({"url": server.url + "/in"}, kept)
@@ -455,14 +455,14 @@ async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Co
 
 
 async def test_endless_redirects_are_reported(server: Server, context: Context) -> None:
-    failed = await expect_failure(context, url=server.tells("/", status=302, location="/"))
+    failed = await expect_failure(context, url=server.add_reply("/", status=302, location="/"))
     assert "more than 10 times" in failed.message
     assert len(server.asked) == 11
 
 
 async def test_a_redirect_to_another_scheme_is_refused(server: Server, context: Context, tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("s3cret")
-    failed = await expect_failure(context, url=server.tells("/", status=302, location=f"file://{tmp_path}/secret"))
+    failed = await expect_failure(context, url=server.add_reply("/", status=302, location=f"file://{tmp_path}/secret"))
     assert "got no response" in failed.message
 
 
@@ -494,7 +494,7 @@ async def test_parameters_that_make_no_request_are_refused(
 async def test_a_header_that_would_smuggle_another_is_refused_and_not_repeated(
     server: Server, context: Context
 ) -> None:
-    failed = await expect_failure(context, url=server.tells("/"), auth_token="s3cret\r\nX-Evil: 1")
+    failed = await expect_failure(context, url=server.add_reply("/"), auth_token="s3cret\r\nX-Evil: 1")
     assert "header" in failed.message
     assert "s3cret" not in str((failed.body(), failed.outputs))
     assert server.asked == []
@@ -535,7 +535,7 @@ class SharedClients:
 async def test_requests_of_one_run_share_their_connections(server: Server, context: Context) -> None:
     keeper = SharedClients()
     shared = replace(context, keeper=keeper)
-    url = server.tells("/", b"x")
+    url = server.add_reply("/", b"x")
     for _ in range(3):
         await send_request({"url": url}, shared)
     assert (keeper.made, server.connections) == (1, 1)
@@ -559,7 +559,7 @@ def test_the_effect_follows_from_the_method() -> None:
 async def test_no_part_of_a_secret_is_in_an_error(server: Server, context: Context, secret: str, kind: str) -> None:
     output = f"refused: {secret}"
     body = json.dumps({"error": [output]}) if kind == "application/json" else output
-    failed = await expect_failure(add_secrets(context), url=server.tells("/", body, 400, content_type=kind))
+    failed = await expect_failure(add_secrets(context), url=server.add_reply("/", body, 400, content_type=kind))
     assert "refused: ***" in failed.message
     assert PIECE not in failed.message
 

@@ -43,7 +43,7 @@ def make_reply(text: str | None, ended: str = "stop") -> dict[str, Any]:
 
 @dataclass
 class Server:
-    """What it answers to everything, and what it was asked: the path, the key, and the body."""
+    """A server with one answer to every request, and the path, key and body of each request."""
 
     url: str = ""
     body: Any = field(default_factory=lambda: make_reply("Fine."))
@@ -88,7 +88,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
 @pytest.fixture
 def custom_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server as one of the user's own."""
+    """Return the server, configured as the user's own LLM server."""
     monkeypatch.setenv("LLM_BASE_URL", f"{server.url}/v1")
     monkeypatch.setenv("LLM_MODEL", "brahe-1")
     return server
@@ -96,7 +96,7 @@ def custom_server(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 
 @pytest.fixture
 def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server in the place of every provider, each with a path of its own."""
+    """Return the server, configured as the endpoint of every provider, each with its own path."""
     endpoints = {name: f"{server.url}/{name}/" for name in ("openai", "anthropic", "google")}
     monkeypatch.setattr("uraniborg.kernel.chat.ENDPOINTS", endpoints)
     return server

@@ -124,13 +124,13 @@ async def test_an_unknown_tool_is_reported_with_the_tools_of_the_server(context:
 SPARING = """
 import json, sys
 for line in sys.stdin:
-    asked = json.loads(line)
-    said = {"content": [{"type": "text", "text": sys.argv[1]}], "isError": True}
-    if asked["method"] == "initialize":
+    request = json.loads(line)
+    result = {"content": [{"type": "text", "text": sys.argv[1]}], "isError": True}
+    if request["method"] == "initialize":
         info = {"name": "sparing", "version": "1"}
-        said = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
-    if "id" in asked and asked["method"] != "tools/list":
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": said}), flush=True)
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+    if "id" in request and request["method"] != "tools/list":
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
 """
 """A server that never lists its tools."""
 
@@ -146,7 +146,7 @@ async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
 
 
 async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
-    with pytest.raises(InvalidInput, match="no JSON"):
+    with pytest.raises(InvalidInput, match="The arguments for 'say' of MCP server 'tools' are not JSON"):
         await call_sample_tool(context, "say", text=b"bytes")
 
 

@@ -75,7 +75,7 @@ async def test_output_and_exit_code_are_returned(context: Context) -> None:
 
 
 @needs_proc
-async def test_a_child_has_no_stream_or_file_of_ours(context: Context, tmp_path: Path) -> None:
+async def test_a_child_inherits_no_stream_or_file_of_the_parent(context: Context, tmp_path: Path) -> None:
     with (tmp_path / "ours").open("w") as ours:
         os.set_inheritable(ours.fileno(), True)
         finished = await run_shell_command(
@@ -336,7 +336,7 @@ async def test_a_program_that_cannot_be_started_is_reported(
 
 
 @needs_proc
-async def test_no_descriptor_is_left_open_whatever_happens(context: Context) -> None:
+async def test_no_descriptor_is_left_open_in_any_case(context: Context) -> None:
     await run_shell_command(context, "true")
     before = list_descriptors()
     await run_shell_command(context, "cat", stdin=b"x" * MIB)

@@ -24,7 +24,7 @@ from tests.pflow.registry.homes import (
 
 @pytest.fixture
 def discoveries(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """The homes whose nodes were discovered again."""
+    """Return a list that collects the homes whose nodes are discovered again."""
     from pflow.registry import discovery
 
     seen: list[Path] = []
@@ -73,7 +73,9 @@ def sync_tools(home: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [edit_code, add_file, remove_file, edit_in_place, sync_tools])
-def test_whatever_changes_is_seen(tmp_path: Path, discoveries: list[Path], change: Callable[[Path], None]) -> None:
+def test_every_kind_of_change_is_noticed(
+    tmp_path: Path, discoveries: list[Path], change: Callable[[Path], None]
+) -> None:
     declare_user_nodes(tmp_path, node("mine"))
     before = dict(Registry(tmp_path).load())
     change(tmp_path)

@@ -30,7 +30,7 @@ def test_a_tool_becomes_a_node_type_that_names_its_server_and_itself() -> None:
     assert interface.tags == ("mcp", "my-web")
 
 
-def test_the_types_of_json_schema_become_ours() -> None:
+def test_the_types_of_json_schema_become_types_of_pflow() -> None:
     found = get_params(
         text={"type": "string"},
         whole={"type": "integer"},

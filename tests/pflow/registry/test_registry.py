@@ -27,7 +27,7 @@ TOOL = {
 
 @pytest.fixture
 def home_with_many_nodes(tmp_path: Path) -> Path:
-    """A home with a thousand nodes beside the built-in ones."""
+    """Return a home with a thousand nodes besides the built-in ones."""
     list_tools(tmp_path, "github", *({**TOOL, "name": f"create_issue_{number}"} for number in range(500)))
     params = {key: {"type": "str", "description": "What is meant by it."} for key in ("a", "b", "c", "d")}
     declare_user_nodes(

@@ -61,7 +61,7 @@ def _unescape(escape: bytes) -> bytes:
 
 
 def parse_cron_command(line: str) -> str:
-    """Return what cron hands to the shell: the line after its five fields, with \\% as %."""
+    r"""Return the command that cron passes to the shell: the line after its five fields, with \% as %."""
     command = line.split(" ", 5)[5]
     assert not re.search(r"(?<!\\)%", command), "a bare % would end the command"
     return command.replace(r"\%", "%")

@@ -8,7 +8,7 @@ Json = dict[str, Any]
 
 
 def reduce_naively(state: Json, command: Json) -> tuple[Json, list[Json], bool]:
-    """The state after the command, what happened, and whether it was refused. Circles are let in."""
+    """Return the state after the command, the events, and whether the command was refused. Cycles are accepted."""
     after = deepcopy(state)
     given = deepcopy(command)
     answer = RULES[given["type"]](after, given)

@@ -34,7 +34,7 @@ RING: Final[Json] = {
 
 
 def a_payload(parent: str | None = None, /, **facts: Any) -> Json:
-    """What addStar takes."""
+    """Return the payload of an addStar command."""
     return {
         "name": "Tyge",
         "mass": 3.5,
@@ -49,7 +49,7 @@ def a_payload(parent: str | None = None, /, **facts: Any) -> Json:
 
 
 def a_body(key: str, parent: str | None = None, children: Iterable[str] = (), /, **facts: Any) -> Json:
-    """A body as a state has it."""
+    """Return a body as it appears in a state."""
     return {**a_payload(parent), "id": key, "children": list(children), **facts}
 
 
@@ -62,7 +62,7 @@ def a_group(key: str, parent: str | None = None, /, *children: Json, **facts: An
 
 
 def make_member(key: str, kind: str = "group") -> Json:
-    """An entry of a group's list of children."""
+    """Return an entry of a group's list of children."""
     return {"id": key, "type": kind}
 
 
@@ -165,7 +165,7 @@ def command(kind: str, /, **fields: Any) -> Json:
 
 
 def example(kind: str, /) -> Json:
-    """A fresh well-formed command of this kind."""
+    """Return a new well-formed command of this kind."""
     return cast("Json", _copy_deep(command(kind, **EXAMPLES[kind])))
 
 
@@ -184,7 +184,7 @@ def add_group(key: str, parent: str | None = None, /, *children: Json, **facts: 
 
 
 def apply_commands(*commands: Json, start: State = EMPTY) -> State:
-    """The state after commands of which none is refused."""
+    """Return the state after these commands, none of which is refused."""
     state = start
     for each in commands:
         state = apply_accepted(state, each).state
@@ -203,7 +203,7 @@ def apply_accepted(state: State, given: Json) -> Outcome:
 
 
 def apply_refused(state: State, given: Json) -> Event:
-    """The event of a command that is refused, which leaves the very same state and touches nothing."""
+    """Return the event of a command that must be refused and must leave the state unchanged."""
     found = outcome(state, given)
     assert found.is_refused, found.events
     assert found.state is state

@@ -43,7 +43,7 @@ EMPTIED: Final[dict[str, dict[str, Any]]] = {
     "addProtoplanetaryDisk": {"protoplanetaryDisks": {}},
     "setNebulae": {"nebulae": {}},
 }
-"""What the universe has instead where an example adds what is there already."""
+"""Replacements in the universe for examples that add an entity that exists already."""
 
 
 def universe_for(kind: str) -> State:

@@ -34,7 +34,7 @@ ID_FIELDS: Final = ("id", "childId", "parentId", "groupId", "planetId")
 
 
 def leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where the values are that have no others in them."""
+    """Yield the paths of the values that are neither objects nor arrays."""
     if isinstance(value, dict | list) and value:
         inner = cast("Any", value)
         for key in inner if isinstance(value, dict) else range(len(inner)):
@@ -44,7 +44,7 @@ def leaves(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str 
 
 
 def with_value(given: Json, place: tuple[str | int, ...], value: Any) -> Json:
-    """The same object, changed."""
+    """Set the value at this path of the object, and return the object."""
     inner: Any = given
     for key in place[:-1]:
         inner = inner[key]

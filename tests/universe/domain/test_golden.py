@@ -56,7 +56,7 @@ class Step:
         return "error" not in self.recorded
 
     def replayed(self) -> tuple[State, State, list[Json]]:
-        """The state before, the state after and the events; neither what was given nor the state before is changed."""
+        """Return the state before, the state after and the events. Assert that the inputs are unchanged."""
         before = load_plain_state(deepcopy(self.before))
         command = deepcopy(self.command)
         after, events = apply(before, command)
@@ -226,7 +226,7 @@ def test_every_recorded_command_is_accepted_by_both_or_by_none(golden: list[Json
 
 
 def _fields(command: Json) -> set[str]:
-    """What a command of the kind may have; a missing field is named though it is not there."""
+    """Return the fields that a command of this kind can have."""
     kind = COMMAND_CLASSES.get(command.get("type", ""))
     return set(kind.__annotations__) if kind else {"type"}
 

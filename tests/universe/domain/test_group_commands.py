@@ -139,8 +139,8 @@ def test_removing_a_group_that_lists_a_group_above_it_is_refused_as_a_circle(lis
     state = apply_commands(update("c", children=[make_member("d"), listed]), start=NESTED)
     event = {"type": "removeGroupFailed", "reason": "cycle", "id": "c"}
     assert apply_refused(state, command("removeGroup", id="c")) == event
-    mended = apply_commands(take("c", listed["id"]), start=state)
-    assert set(apply_commands(command("removeGroup", id="c"), start=mended).groups) == {"a", "b", "d"}
+    repaired = apply_commands(take("c", listed["id"]), start=state)
+    assert set(apply_commands(command("removeGroup", id="c"), start=repaired).groups) == {"a", "b", "d"}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ DEEP = 2 * MAX_DEPTH
 
 
 def nested_groups(depth: int, *listed: Json) -> State:
-    """Groups each in the one before, the last of which lists these."""
+    """Return a chain of nested groups, the innermost of which lists these children."""
     groups = {f"g{number}": a_group(f"g{number}", f"g{number - 1}" if number else None) for number in range(depth)}
     groups[f"g{depth - 1}"]["children"] = list(listed)
     others = {entry["id"]: a_group(entry["id"]) for entry in listed if entry["id"] not in groups}

@@ -1,4 +1,4 @@
-"""Commands made to be expensive: what is wrong with them is said as cheaply as they were sent."""
+"""Commands made to be expensive: refusing them costs no more than sending them."""
 
 import math
 import sys
@@ -29,7 +29,7 @@ def size_of(error: UraniborgError) -> int:
 
 
 def seconds(act: Callable[[], Any]) -> float:
-    """The least processor time of a few runs."""
+    """Return the shortest processor time of three runs, in seconds."""
     took: list[float] = []
     for _ in range(3):
         started = process_time()

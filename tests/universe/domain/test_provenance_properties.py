@@ -145,7 +145,7 @@ def is_third_law(body: Json, field: str) -> bool:
 
 
 def bases(state: State, key: str, field: str) -> tuple[str, ...]:
-    """The fields that this value was computed from, if it can have been computed from them."""
+    """Return the fields that this value was computed from, or () if it was not computed."""
     body = state.stars[key]
     names = BASES.get(field, ())
     if value_of(body, field) is None:

@@ -112,7 +112,7 @@ def assert_as_expected(command: Json, found: Outcome, state: Json, events: list[
 
 
 def _once(event: Json) -> Json:
-    """What is listed twice below a body is removed once; how often it is named is left open here."""
+    """Return the removed ids of an event without duplicates: this test accepts any number of repetitions."""
     return {"removedIds": list(dict.fromkeys(event["removedIds"]))} if "removedIds" in event else {}
 
 

@@ -135,7 +135,7 @@ def _def_of(kind: str) -> str:
 
 
 def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The places of all values inside an object."""
+    """Yield the paths of all values inside an object."""
     if not isinstance(value, dict | list):
         return
     inside = cast("Any", value)

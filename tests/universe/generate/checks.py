@@ -72,7 +72,7 @@ def compute_position(body: Body, time: float) -> tuple[float, float, float]:
 
 
 def compute_distance_range(body: Body) -> tuple[float, float]:
-    """The nearest and the farthest a body comes to its parent's centre."""
+    """Return the smallest and the largest distance of a body from its parent's centre."""
     shift = math.hypot(*(body.get(f"orbitOffset{axis}", 0) for axis in "XYZ"))
     a, e = body["orbitalDistance"], body.get("eccentricity", 0)
     return a * math.sqrt(1 - e * e) - shift, a + shift

@@ -13,7 +13,7 @@ TOOLS = {"get_universe_state", "list_universe_commands", "send_universe_command"
 
 
 def parse_strict_json(text: str) -> Any:
-    """What JSON says that has neither NaN nor infinities."""
+    """Parse JSON and fail on NaN and infinities."""
 
     def refuse(constant: str) -> NoReturn:
         raise AssertionError(f"{constant} is not JSON")
@@ -22,19 +22,19 @@ def parse_strict_json(text: str) -> Any:
 
 
 async def call_tool(client: ClientSession, tool: str, /, **arguments: Any) -> Any:
-    """What a call says that must succeed: one text block of JSON."""
+    """Call a tool that must succeed, and return the JSON of its one text block."""
     result = await client.call_tool(tool, arguments)
     assert not result.isError, text_of(result)
     return parse_strict_json(text_of(result))
 
 
 async def call_failing_tool(client: ClientSession, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    """How a call fails that must fail."""
+    """Call a tool that must fail, and return its error."""
     return get_error(await client.call_tool(tool, arguments))
 
 
 def get_error(result: CallToolResult) -> dict[str, Any]:
-    """The error of a failed result: one text block with the one shape that errors have."""
+    """Return the error of a failed result, which is one text block in the common error shape."""
     assert result.isError is True, text_of(result)[:1_000]
     body = parse_strict_json(text_of(result))
     assert body.keys() == {"error"}

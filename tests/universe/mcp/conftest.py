@@ -19,7 +19,7 @@ _NUMBERS = count(1)
 
 @pytest.fixture(scope="session")
 def shared_server() -> Iterator[Served]:
-    """A server on a thread of its own."""
+    """Provide a server on its own thread."""
     started = threading.Event()
     running: list[tuple[Served, Callable[[], object]]] = []
 
@@ -50,21 +50,21 @@ def shared_server() -> Iterator[Served]:
 
 @pytest.fixture(scope="session")
 def real(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
-    """Where the real server is, in a process of its own, as it announced it."""
+    """Provide the announced addresses of a server in a separate process."""
     with start_server(tmp_path_factory.mktemp("real")) as announced:
         yield announced
 
 
 @pytest.fixture
 async def universe_server(shared_server: Served) -> AsyncIterator[Served]:
-    """The server that tests share, with a connection of its own."""
+    """Provide the shared server with a new connection."""
     async with httpx.AsyncClient(base_url=shared_server.url, timeout=SOON_S) as http:
         yield Served(shared_server.url, http, shared_server.store)
 
 
 @pytest.fixture
 async def u(universe_server: Served) -> str:
-    """The id of a universe that nobody else knows, with three bodies, at version 3."""
+    """Return the id of a new universe with three bodies, at version 3."""
     universe_id = f"u-{next(_NUMBERS)}"
     await universe_server.make(universe_id, add_star("sun"), add_star("earth", "sun"), add_star("moon", "earth"))
     return universe_id

@@ -9,20 +9,20 @@ from tests.universe.mcp.wire import Session, call, message_in, refusal_in
 
 
 async def is_alive(session: Session, u: str) -> bool:
-    """Whether the session and the universe are as good as before."""
+    """Return True if the session still works and the universe still has its three bodies."""
     printed = await session.call("get_universe_state", universeId=u)
     return not printed.get("isError") and len(json.loads(printed["content"][0]["text"])["stars"]) == 3
 
 
 async def send_raw_command(session: Session, u: str, written: str) -> httpx.Response:
-    """The answer to a command that is written by hand."""
+    """Send a command whose JSON is given as text, and return the response."""
     requests = call("send_universe_command", universeId=u, command="COMMAND", **{"return": "events"})
     message = json.dumps(requests)
     return await session.post(message.replace('"COMMAND"', written).encode())
 
 
 def get_error_of_response(response: httpx.Response) -> dict[str, Any]:
-    """The error in an answer, be it an HTTP refusal, a JSON-RPC error or a failed result."""
+    """Return the error in a response: an HTTP refusal, a JSON-RPC error or a failed result."""
     if response.status_code >= 400:
         return refusal_in(response)
     message = message_in(response)

@@ -19,7 +19,7 @@ _POLL_S: Final = 0.05
 
 @contextmanager
 def start_server(home: Path, *options: str) -> Generator[dict[str, str]]:
-    """What `universe serve` announces, which keeps its universes under `home` and ends with the block."""
+    """Start `universe serve` with its universes under `home`, and provide its announcement until the block ends."""
     command = [sys.executable, "-m", "universe", "serve", "--port", "0", "--json"]
     database = f"sqlite:///{home / 'universes.db'}"
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONDONTWRITEBYTECODE": "1"}

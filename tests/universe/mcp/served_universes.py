@@ -15,7 +15,7 @@ from universe.store.port import Store
 from uraniborg.kernel.mcp.testing import serving
 
 SOON_S: Final = 30
-"""How long anything may take that is expected to happen."""
+"""The timeout in seconds of everything that a test waits for."""
 _POLL_S: Final = 0.01
 
 Json = dict[str, Any]
@@ -28,9 +28,9 @@ async def wait_briefly(awaited: Awaitable[Value]) -> Value:
 
 
 async def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait for what nobody tells of."""
+    """Poll until the condition is true."""
     async with asyncio.timeout(SOON_S):
-        while not condition():  # noqa: ASYNC110 - there is nobody to set an event
+        while not condition():  # noqa: ASYNC110 - there is no event to wait for
             await asyncio.sleep(_POLL_S)
 
 
@@ -47,7 +47,7 @@ class Served:
         return f"{self.url}/mcp"
 
     async def make(self, universe_id: str, *commands: Json, state: Json | None = None) -> None:
-        """A universe to which these commands were sent."""
+        """Create a universe and send these commands to it."""
         requests = {"id": universe_id, "name": "Hven"} | ({} if state is None else {"state": state})
         printed = await self.http.post("/universes", json=requests)
         assert printed.status_code == 201, printed.text
@@ -82,7 +82,7 @@ class Served:
 
 @asynccontextmanager
 async def run_server(store: Store | None = None, **settings: Any) -> AsyncGenerator[Served]:
-    """A server of its own for the block, over `store` or an empty one in memory."""
+    """Run a separate server during the block, over `store` or an empty store in memory."""
     kept = store or MemoryStore()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     async with (

@@ -13,7 +13,7 @@ Where = Literal["record", "append", "entries"]
 
 
 class BrokenStore(MemoryStore):
-    """Works until told otherwise; then one of its methods raises, with something in the text nobody should see."""
+    """A store of which one method raises inside `broken`, with a secret in the error text."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class BrokenStore(MemoryStore):
 
     @asynccontextmanager
     async def holding(self) -> AsyncGenerator[None]:
-        """Nothing is written before the block ends; `waiting` is set once something is to be."""
+        """Block writes until the block ends, and set `waiting` when a write waits."""
         self._gate.clear()
         self.waiting.clear()
         try:

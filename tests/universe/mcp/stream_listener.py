@@ -34,7 +34,7 @@ class Listener:
         self._task = asyncio.create_task(self._read())
 
     async def next(self) -> Event:
-        """The next event, which must come."""
+        """Return the next event. Fail if the stream ends or no event arrives in time."""
         async with asyncio.timeout(SOON_S):
             event = await self._events.get()
         assert event is not None, "the stream has ended"
@@ -44,14 +44,14 @@ class Listener:
         return [await self.next() for _ in range(count)]
 
     async def until(self, is_last: Callable[[Event], bool]) -> list[Event]:
-        """Everything up to and including the first event that is the last one wanted."""
+        """Return the events up to and including the first one for which `is_last` is true."""
         events = [await self.next()]
         while not is_last(events[-1]):
             events.append(await self.next())
         return events
 
     async def rest(self) -> list[Event]:
-        """Everything until the stream ends, which it must."""
+        """Return the events until the stream ends. Fail if it does not end in time."""
         events: list[Event] = []
         async with asyncio.timeout(SOON_S):
             while (event := await self._events.get()) is not None:
@@ -91,7 +91,7 @@ def _event(block: bytes) -> Event | None:
 
 @asynccontextmanager
 async def open_listener(http: httpx.AsyncClient, path: str, **headers: str) -> AsyncGenerator[Listener]:
-    """A stream that has begun: what happens in the block is heard."""
+    """Open a stream and provide its listener, which receives all events from the start of the block."""
     sent = {"accept": "text/event-stream", **{name.replace("_", "-"): value for name, value in headers.items()}}
     async with http.stream("GET", path, headers=sent, timeout=httpx.Timeout(SOON_S, read=None)) as response:
         if response.status_code != 200:
@@ -105,5 +105,5 @@ async def open_listener(http: httpx.AsyncClient, path: str, **headers: str) -> A
 
 
 def open_command_stream(http: httpx.AsyncClient, universe_id: str, **headers: str) -> Any:
-    """The command stream of a universe."""
+    """Open the command stream of a universe."""
     return open_listener(http, f"/universes/{universe_id}/events", **headers)

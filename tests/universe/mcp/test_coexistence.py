@@ -38,7 +38,7 @@ async def subscribed(wire: Wire, *universe_ids: str) -> Session:
 
 
 async def updates(stream: Listener, last: str) -> list[Event]:
-    """What an MCP stream says until it tells of the last universe; all of it must be notifications of updates."""
+    """Return the events of an MCP stream up to the one about the last universe. All must be update notifications."""
     events = await stream.until(lambda event: event.data.get("params", {}).get("uri") == uri_of(last))
     for event in events:
         assert event.data.keys() == {"jsonrpc", "method", "params"}
@@ -47,7 +47,7 @@ async def updates(stream: Listener, last: str) -> list[Event]:
 
 
 def assert_commands(events: list[Event], versions: range) -> None:
-    """These events of a command stream are commands, of these versions, and nothing else."""
+    """Assert that these events are exactly the commands of these versions."""
     assert [event.id for event in events] == [str(version) for version in versions]
     for event in events:
         assert event.name == "command"
@@ -100,7 +100,7 @@ async def rest_tour(http: httpx.AsyncClient, universe_id: str) -> list[tuple[str
 
 
 def _timeless(value: Any) -> Any:
-    """The same JSON without times and counts of others."""
+    """Return the same JSON without times and without values that other clients influence."""
     if isinstance(value, list):
         return [_timeless(one) for one in cast("list[Any]", value)]
     if not isinstance(value, dict):
@@ -289,7 +289,7 @@ async def test_an_mcp_stream_carries_no_commands_and_the_command_stream_carries_
         assert_commands(await rest.take(1), range(4, 5))
         assert (await universe_server.http.post(f"/universes/{u}/events", json=request("ping"))).status_code == 405
         await session.end()
-        assert await mcp.rest() == [], "who has not subscribed hears nothing"
+        assert await mcp.rest() == [], "a client without a subscription receives nothing"
 
 
 @requirement("UN-25")

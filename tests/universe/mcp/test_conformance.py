@@ -44,14 +44,14 @@ OF_A_TEST_SERVER: Final = (
     "json-",
     "server-sse-polling",
 )
-"""These call tools and use resources of a server made for the suite."""
+"""Scenarios that call tools and use resources of a server made for the suite."""
 WATCHED: Final = "test://watched-resource"
 
 pytestmark = pytest.mark.timeout(120)
 
 
 def outcomes(folder: Path) -> dict[str, list[str]]:
-    """Of each scenario that was run, how its checks ended."""
+    """Return the results of the checks of each scenario."""
     found: dict[str, list[str]] = {}
     for path in folder.glob("server-*/checks.json"):
         scenario = path.parent.name.removeprefix("server-").rsplit("-", 6)[0]
@@ -85,13 +85,13 @@ def test_the_scenarios_that_apply_to_any_server_with_sessions_pass(
 
 @asynccontextmanager
 async def watched() -> AsyncGenerator[str]:
-    """The address of the universe's MCP server, to which the resource was added that the suite subscribes to."""
+    """Provide the address of the universe's MCP server, with an added resource that the suite subscribes to."""
     service = UniverseService(MemoryStore())
     server = make_mcp_server(service)
 
     @resource(server, WATCHED, title="Watched")
     async def something() -> str:  # pyright: ignore[reportUnusedFunction]
-        """What the suite watches."""
+        """Return the content of the resource that the suite watches."""
         return "nothing"
 
     @asynccontextmanager

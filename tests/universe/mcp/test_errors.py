@@ -232,12 +232,12 @@ async def test_a_refused_command_is_an_error_with_the_event_and_changes_nothing(
         listed = await call_tool(client, "list_universe_commands", universeId=u)
     assert (error["code"], error["universeId"], error["event"]) == (code, u, event)
     named = {str(value) for name, value in event.items() if name.lower().endswith("id")}
-    assert any(name in error["message"] for name in named), "the message names what it is about"
+    assert any(name in error["message"] for name in named), "the message names the entity"
     assert (received.data["version"], received.data["command"]["type"]) == (6, "tick"), (
-        "nobody hears of what was not done"
+        "a refused command is not sent to listeners"
     )
     reply = {one["type"]: one["refusals"] for category in listed["categories"] for one in category["commands"]}
-    assert any(event["type"] in refusal for refusal in reply[impossible["type"]]), "the listing has told of it"
+    assert any(event["type"] in refusal for refusal in reply[impossible["type"]]), "the listing names the refusal"
 
 
 # What nobody expected
@@ -257,7 +257,7 @@ def store() -> BrokenStore:
 
 @pytest.fixture
 async def broken_server(store: BrokenStore) -> AsyncIterator[Served]:
-    """A server whose store can break down, with a universe `u-42` and another."""
+    """Provide a server whose store can fail, with the universes `u-42` and `sound`."""
     async with run_server(store) as server:
         await server.make("u-42", add_star("sun"), add_star("earth", "sun"))
         await server.make("sound")

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.timeout(120)
 
 @pytest.fixture
 def mcp(real: dict[str, str]) -> Iterator[str]:
-    """The endpoint of a server that has, meanwhile, a universe `u-1` with a body in it."""
+    """Provide the endpoint of a server that has, during the test, a universe `u-1` with one body."""
     with httpx.Client(base_url=real["url"], timeout=20) as http:
         assert http.post("/universes", json={"name": "Hven", "id": "u-1"}).status_code == 201
         assert http.post("/universes/u-1/commands", json=add_star("sun")).status_code == 200

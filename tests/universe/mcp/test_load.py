@@ -17,7 +17,7 @@ from tests.universe.mcp.wire import Wire, answer_in
 
 CLIENTS: Final = 64
 OFFICIAL: Final = 8
-"""How many of them are official clients, which take ten times as long to say the same."""
+"""The number of official clients among them, which are ten times as slow."""
 CALLS: Final = 8
 LISTENERS: Final = 4
 
@@ -30,7 +30,7 @@ def body(client: int, number: int) -> str:
 
 @asynccontextmanager
 async def sender(server: Served, *, official: bool) -> AsyncGenerator[Send]:
-    """A client with a session of its own."""
+    """Provide a function that sends commands in its own session."""
     options: dict[str, Any] = {"return": "events"}
     if official:
         async with agent(server.mcp) as client:

@@ -46,7 +46,7 @@ CATEGORIES = {
 
 
 def crowd(count: int, name: str = "Tyge") -> dict[str, Any]:
-    """A state with this many bodies around one."""
+    """Return a state with this many bodies around a sun."""
     below = [f"b{number}" for number in range(count)]
     stars = {"sun": samples.a_body("sun", None, below, name="Sun")}
     stars |= {key: samples.a_body(key, "sun", name=name) for key in below}

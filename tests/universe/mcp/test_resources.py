@@ -42,7 +42,7 @@ async def summary_of(client: ClientSession, universe_id: str) -> dict[str, Any]:
 
 
 async def error_of(requests: Any) -> Any:
-    """The JSON-RPC error of a request that fails, with the one error shape in its data."""
+    """Return the JSON-RPC error of a request that must fail, with the common error shape in its data."""
     with pytest.raises(McpError) as caught:
         await requests
     data = caught.value.error.data
@@ -53,23 +53,23 @@ async def error_of(requests: Any) -> Any:
 
 
 class Updates:
-    """What a client is told of, as it comes."""
+    """The updates that a client receives, in order."""
 
     def __init__(self) -> None:
-        self._told: asyncio.Queue[str] = asyncio.Queue()
+        self._received: asyncio.Queue[str] = asyncio.Queue()
 
     def __call__(self, uri: str) -> None:
-        self._told.put_nowait(uri)
+        self._received.put_nowait(uri)
 
     async def next(self) -> str:
-        return await wait_briefly(self._told.get())
+        return await wait_briefly(self._received.get())
 
     async def until(self, uri: str) -> list[str]:
-        """Everything up to the first update of this resource."""
-        reply = [await self.next()]
-        while reply[-1] != uri:
-            reply.append(await self.next())
-        return reply
+        """Return all updates up to the first one of this resource."""
+        updates = [await self.next()]
+        while updates[-1] != uri:
+            updates.append(await self.next())
+        return updates
 
 
 async def subscribe(client: ClientSession, universe_id: str) -> None:
@@ -177,7 +177,7 @@ async def test_a_universe_that_does_not_exist_is_an_error_that_names_it(universe
     assert (error.data["error"]["code"], error.data["error"]["universeId"]) == ("universe_not_found", "u-missing")
 
 
-# Who is told
+# Notifications
 
 
 async def test_a_subscriber_is_notified_of_commands_by_another_client_and_by_rest(

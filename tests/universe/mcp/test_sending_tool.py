@@ -19,11 +19,11 @@ from uraniborg.kernel.mcp.testing import json_of, text_of
 TICK = command("tick")
 LARGE = 4 * 1024
 TIMED = {"timePassed", "time", "timeUnit"}
-"""What a reply to a tick has beside what every reply has."""
+"""The keys that only a reply to a tick has."""
 
 
 def padded(size: int) -> Json:
-    """A state whose JSON, once the sun was given a mass of 1, has exactly this many bytes."""
+    """Return a state whose JSON, after the sun gets a mass of 1, has exactly this many bytes."""
 
     def bytes_of(state: Json) -> int:
         return len(dumps({**state, "time": 0}, separators=(",", ":"), ensure_ascii=False).encode())
@@ -281,7 +281,7 @@ async def test_a_command_with_another_version_is_refused_with_the_one_that_is_th
 
 
 @requirement("UN-8")
-async def test_of_many_who_expect_the_same_version_one_is_faster(universe_server: Served, u: str) -> None:
+async def test_of_many_callers_that_expect_the_same_version_one_succeeds(universe_server: Served, u: str) -> None:
     async def tick(client: Any) -> Any:
         arguments = {"universeId": u, "command": TICK, "expectedVersion": 3}
         return await client.call_tool("send_universe_command", arguments)
@@ -352,7 +352,7 @@ async def test_a_command_that_comes_as_a_string_of_json_is_understood(universe_s
     assert (printed["version"], printed["nextState"]["time"]) == (4, 7)
 
 
-# What agents are warned of, and told of the time
+# Warnings and times in replies
 
 
 @requirement("UN-9")

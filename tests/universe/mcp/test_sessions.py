@@ -165,18 +165,18 @@ async def test_the_end_of_a_session_takes_its_subscriptions_with_it_and_leaves_t
     async with run_server() as server:
         await server.make("u")
         wire = Wire(server.http)
-        elsewhere = _subscribed()
+        elsewhere = _count_subscriptions()
         ending, staying = await wire.begin(), await wire.begin()
         for session in (ending, staying):
             await session.ask("resources/subscribe", {"uri": "universe://universes/u"})
-        assert _subscribed() == elsewhere + 2
+        assert _count_subscriptions() == elsewhere + 2
         async with staying.open_listener() as stream:
             await ending.end()
-            await wait_until(lambda: _subscribed() == elsewhere + 1)
+            await wait_until(lambda: _count_subscriptions() == elsewhere + 1)
             await server.send("u", TICK)
             assert (await stream.next()).data["params"]["uri"] == "universe://universes/u"
         await staying.end()
-        await wait_until(lambda: _subscribed() == elsewhere)
+        await wait_until(lambda: _count_subscriptions() == elsewhere)
 
 
 @requirement("UN-22")
@@ -185,14 +185,14 @@ async def test_thirty_ended_sessions_leave_nothing_behind() -> None:
     async with run_server() as server:
         await server.make("u", add_star("sun"))
         wire = Wire(server.http)
-        await _live_through(wire)
+        await _run_session(wire)
         open_one = await wire.begin()
-        tasks, kept = len(asyncio.all_tasks()), _kept()
+        tasks, kept = len(asyncio.all_tasks()), _count_session_objects()
         assert all(kept.values()), "each kind is counted while a session is open"
         for _ in range(3):
-            await asyncio.gather(*(_live_through(wire) for _ in range(10)))
+            await asyncio.gather(*(_run_session(wire) for _ in range(10)))
         await wait_until(lambda: len(asyncio.all_tasks()) <= tasks)
-        await wait_until(lambda: all(now <= kept[kind] for kind, now in _kept().items()))
+        await wait_until(lambda: all(now <= kept[kind] for kind, now in _count_session_objects().items()))
         await open_one.end()
 
 
@@ -218,8 +218,8 @@ async def test_an_ended_session_frees_its_place_at_once() -> None:
                 assert (await session.end()).is_success
 
 
-async def _live_through(wire: Wire) -> None:
-    """A session with everything a session can have."""
+async def _run_session(wire: Wire) -> None:
+    """Run a session with a subscription, a stream and a command, and end it."""
     session = await wire.begin()
     await session.ask("resources/subscribe", {"uri": "universe://universes/u"})
     async with session.open_listener():
@@ -227,16 +227,16 @@ async def _live_through(wire: Wire) -> None:
         assert (await session.end()).is_success
 
 
-def _kept() -> dict[str, int]:
-    """How many objects of each kind that a session has are in memory."""
+def _count_session_objects() -> dict[str, int]:
+    """Return the number of objects in memory of each class that a session uses."""
     gc.collect()
     kinds = (KernelSession, StreamableHTTPServerTransport, ServerSession)
     every = gc.get_objects()
     return {kind.__name__: sum(isinstance(one, kind) for one in every) for kind in kinds}
 
 
-def _subscribed() -> int:
-    """How many subscriptions all servers of this process have."""
+def _count_subscriptions() -> int:
+    """Return the number of subscriptions of all servers of this process."""
     gc.collect()
     return sum(one.count for one in gc.get_objects() if isinstance(one, Subscriptions))
 

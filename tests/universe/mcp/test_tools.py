@@ -46,13 +46,13 @@ async def tools_of(universe_server: Served) -> dict[str, Tool]:
 
 
 def schema_errors(schema: dict[str, Any], command: Any) -> list[str]:
-    """What a schema has against a command."""
+    """Return the messages of the errors that a schema finds in a command."""
     check: Any = Draft202012Validator(schema)
     return [error.message for error in check.iter_errors(command)]
 
 
 async def command_schema(universe_server: Served) -> dict[str, Any]:
-    """The schema of a command, which can be used alone."""
+    """Return the schema of a command with its definitions, so that it can be used alone."""
     schema = (await tools_of(universe_server))["send_universe_command"].inputSchema
     return {**schema["properties"]["command"], "$defs": schema.get("$defs", {})}
 

@@ -190,7 +190,7 @@ async def test_a_version_that_both_know_is_used(wire: Wire, u: str, version: str
 
 @requirement("UN-17")
 @pytest.mark.parametrize("version", ["2099-01-01", "1.0", ""])
-async def test_who_asks_for_an_unknown_version_is_offered_the_newest(wire: Wire, version: str) -> None:
+async def test_a_client_that_requests_an_unknown_version_is_offered_the_newest(wire: Wire, version: str) -> None:
     assert message_in(await wire.post(initialize(version)))["result"]["protocolVersion"] == NEWEST
 
 

@@ -24,7 +24,7 @@ _POLL_S: Final = 0.01
 
 
 def request(method: str, params: Any = None, *, id: Any = None) -> dict[str, Any]:  # noqa: A002 - its name in JSON-RPC
-    """A request, with an id that no other has unless one is given."""
+    """Return a request, with a unique id unless an id is given."""
     named = next(_IDS) if id is None else id
     return {"jsonrpc": "2.0", "id": named, "method": method, **({} if params is None else {"params": params})}
 
@@ -39,7 +39,7 @@ def call(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def message_in(response: httpx.Response) -> dict[str, Any]:
-    """The one JSON-RPC message in an answer, whether that is JSON or an event stream."""
+    """Return the one JSON-RPC message in a response, which is JSON or an event stream."""
     if response.headers["content-type"].startswith("application/json"):
         return response.json()
     (message,) = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: {")]
@@ -47,14 +47,14 @@ def message_in(response: httpx.Response) -> dict[str, Any]:
 
 
 def answer_in(result: dict[str, Any]) -> Any:
-    """What the result of a call says that has succeeded."""
+    """Return the JSON in the result of a successful call."""
     assert not result.get("isError"), result
     (block,) = result["content"]
     return json.loads(block["text"])
 
 
 def refusal_in(response: httpx.Response) -> dict[str, Any]:
-    """What an HTTP refusal says, in the one shape that errors have. It offers no session."""
+    """Return the error of an HTTP refusal, which has the common error shape and no session id."""
     assert response.status_code >= 400
     assert response.headers["content-type"] == "application/json"
     assert SESSION not in response.headers
@@ -82,7 +82,7 @@ class Wire:
         return await self.send("POST", message, session, **headers)
 
     async def begin(self, version: str = NEWEST, **headers: str) -> "Session":
-        """A session that is ready for use."""
+        """Start a session and return it, ready for use."""
         begun = await self.post(initialize(version), **headers)
         assert begun.status_code == 200, begun.text
         assert message_in(begun)["result"]["protocolVersion"] == version
@@ -101,7 +101,7 @@ class Session:
         return await self.wire.post(message, self.id, **{"mcp_protocol_version": self.version, **headers})
 
     async def ask(self, method: str, params: Any = None) -> dict[str, Any]:
-        """The JSON-RPC answer to a request."""
+        """Send a request and return its JSON-RPC response."""
         message = request(method, params)
         response = await self.post(message)
         assert response.status_code == 200, response.text
@@ -110,7 +110,7 @@ class Session:
         return answer
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The result of a tool, be it an error."""
+        """Call a tool and return its result, which may be an error."""
         return (await self.ask("tools/call", {"name": tool, "arguments": arguments}))["result"]
 
     def open_listener(self) -> AbstractAsyncContextManager[Listener]:
@@ -118,7 +118,7 @@ class Session:
 
     @asynccontextmanager
     async def listening_again(self) -> AsyncGenerator[Listener]:
-        """The stream anew, as soon as the server has noticed that the one before is closed."""
+        """Open the stream again, as soon as the server has noticed that the previous stream is closed."""
         async with AsyncExitStack() as stack:
             async with asyncio.timeout(SOON_S):
                 listener = None

@@ -31,7 +31,7 @@ def script_of(start: Start, universe_id: str = "t", days: float = 3.0) -> str:
 
 
 def constants(script: str) -> dict[str, Any]:
-    """What the script assigns, read without running it."""
+    """Return the constants that the script assigns, without running it."""
     found: dict[str, Any] = {}
     for line in ast.parse(script).body:
         if isinstance(line, ast.Assign) and isinstance(line.targets[0], ast.Name) and line.targets[0].id.isupper():

@@ -21,7 +21,7 @@ from universe.plotting.marks import Dots, Label
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    """The four outer planets of TRAPPIST-1 for 200 days."""
+    """Return a report on the four outer planets of TRAPPIST-1 over 200 days."""
     ids = ["trappist-1", *(f"trappist-1-{letter}" for letter in "efgh")]
     return report_run(load_initial_state("trappist-1"), 200, universe_id="t", version=7, ids=ids)
 

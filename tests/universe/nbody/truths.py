@@ -12,7 +12,7 @@ from universe.orbits.anomaly import Floats
 
 FOLDER: Final = Path(__file__).parent / "truth"
 PARENTS: Final = {"earth-moon": (-1, 0, 1)}
-"""Where not all bodies go around the first."""
+"""The parents of the bodies in systems where not all bodies orbit the first."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class End:
     exact: Floats
     """Positions by an integration in 80-bit numbers."""
     uncertainty: Floats
-    """How far IAS15 is from there, in AU per body."""
+    """The distance of the IAS15 result from `exact`, in AU per body."""
 
 
 @dataclass(frozen=True)

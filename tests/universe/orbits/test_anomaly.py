@@ -14,7 +14,7 @@ JUST_BELOW_1 = math.nextafter(1.0, 0.0)
 
 
 def worst_remainder(mean: Floats, e: Floats | float) -> float:
-    """How far E - e sin E is from M, relative to the size of M once that is above a radian."""
+    """Return the largest difference of E - e sin E from M, relative to M if M is above a radian."""
     solved = solve_kepler(mean, e)
     return float(np.max(np.abs(solved - e * np.sin(solved) - mean) / np.maximum(1, np.abs(mean))))
 

@@ -26,7 +26,7 @@ def recorded(shared_data: Path) -> dict[str, Any]:
 
 
 def worst_difference(found: Points, expected: list[list[float]], size: float) -> float:
-    """The largest distance between points, relative to the size of what they lie on."""
+    """Return the largest distance between corresponding points, relative to this size."""
     assert len(found) == len(expected)
     return max(math.dist(*pair) for pair in zip(found, expected, strict=True)) / (size or 1.0)
 

@@ -15,7 +15,7 @@ PATH = 100 * np.column_stack([np.cos(AROUND), np.sin(AROUND)])
 
 
 def turned(points: list[tuple[float, float]]) -> list[float]:
-    """How far each point is behind the first, in degrees."""
+    """Return the angle from each point to the first, in degrees."""
     angles = [math.degrees(math.atan2(y, x)) for x, y in points]
     return [(angles[0] - angle + 1e-6) % 360 for angle in angles]
 

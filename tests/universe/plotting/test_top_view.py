@@ -36,7 +36,7 @@ def draw(bodies: dict[str, tuple[dict[str, Any], Place]], paths: Any = None, **o
 
 
 def dot(drawing: Drawing, colour: str) -> Circle:
-    """The body of this colour: the last circle of it, which covers its glow."""
+    """Return the body of this colour: the last circle of the colour, which covers the glow."""
     return [mark for mark in drawing.marks if isinstance(mark, Circle) and mark.fill == colour][-1]
 
 

@@ -29,7 +29,7 @@ def body(name: str, *sources: Any) -> dict[str, Any]:
 
 
 def read(text: str) -> list[dict[str, str]]:
-    """The entries of a BibTeX text as another program reads them."""
+    """Return the entries of a BibTeX text, parsed by another program."""
     library = parse_string(text)
     assert not library.failed_blocks
     assert not library.comments

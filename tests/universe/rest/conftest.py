@@ -16,5 +16,5 @@ def rest(tmp_path_factory: pytest.TempPathFactory) -> Generator[httpx.Client]:
 
 @pytest.fixture
 def universe(rest: httpx.Client) -> str:
-    """The id of an empty universe."""
+    """Return the id of an empty universe."""
     return create_universe(rest)

@@ -22,13 +22,13 @@ LOADED: Final = (
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.lifespan.on", "uvicorn.supervisors", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog", "platformdirs.unix", "encodings.idna"),
 )
-"""What a server comes to load sooner or later."""
+"""The modules that a server imports."""
 SOON: Final = 25.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 class Served:
-    """A server that has said where it is."""
+    """A server that has announced its address."""
 
     def __init__(self, child: subprocess.Popen[bytes] | Forked, url: str, errors: Path) -> None:
         self.child = child
@@ -61,9 +61,9 @@ class Served:
 
 @contextmanager
 def run_server_process(file: Path, *, from_the_start: bool = False, **settings: object) -> Generator[Served]:
-    """A server of the universes in the file, on a free port, with these settings.
+    """Start a server of the universes in the file, on a free port, with these settings.
 
-    The server begins where it has loaded what it needs, or `from_the_start` as a person starts it.
+    The server is forked from a process that has loaded its modules, or started as a user does with `from_the_start`.
     """
     errors = file.with_suffix(".stderr")
     environment = {name: value for name, value in os.environ.items() if not name.startswith("URANIBORG_")}
@@ -83,7 +83,7 @@ def run_server_process(file: Path, *, from_the_start: bool = False, **settings: 
             assert child.stdout is not None
             with selectors.DefaultSelector() as waiting:
                 waiting.register(child.stdout, selectors.EVENT_READ)
-                assert waiting.select(SOON), "the server said nothing"
+                assert waiting.select(SOON), "the server printed nothing"
             line = child.stdout.readline()
             assert line, errors.read_text()
             assert "url" in json.loads(line), line

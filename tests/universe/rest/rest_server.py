@@ -17,12 +17,12 @@ from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import serving
 
 SOON: Final = 20.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 @contextmanager
 def run_server(folder: Path, *, store: Store | None = None, **settings: Any) -> Generator[httpx.Client]:
-    """A client of a server that keeps its universes in the folder."""
+    """Provide a client of a server that stores its universes in the folder, or in `store`."""
     app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
     with run_in_thread(app) as url, httpx.Client(base_url=url, timeout=SOON) as client:
         yield client
@@ -30,7 +30,7 @@ def run_server(folder: Path, *, store: Store | None = None, **settings: Any) -> 
 
 @contextmanager
 def run_in_thread(app: Any) -> Generator[str]:
-    """The address of the app, for as long as the block lasts."""
+    """Serve the app on a thread during the block, and provide its address."""
     printed: dict[str, str] = {}
     started, leaving = threading.Event(), asyncio.Event()
     loop = asyncio.new_event_loop()
@@ -63,7 +63,7 @@ def run_in_thread(app: Any) -> Generator[str]:
 
 
 def get_error(answer: httpx.Response, status: int, code: str | None = None) -> dict[str, Any]:
-    """The error of an answer, which has the status, and the one shape that all errors have."""
+    """Return the error of an answer, which must have this status and the common error shape."""
     assert answer.status_code == status, (answer.status_code, answer.text[:500])
     assert answer.headers["Content-Type"] == "application/json"
     assert "ETag" not in answer.headers
@@ -81,19 +81,19 @@ SEEN_AS: Final[list[dict[str, Any]]] = [{"headers": {"If-Match": '"0"'}}, {"para
 
 
 def make_bearer_headers(value: str) -> httpx.Headers:
-    """An Authorization header, in UTF-8."""
+    """Return an Authorization header in UTF-8."""
     return httpx.Headers([(b"Authorization", value.encode())])
 
 
 def create_universe(client: httpx.Client, **body: Any) -> str:
-    """The id of a new universe."""
+    """Create a universe and return its id."""
     answer = client.post("/universes", json={"name": "Hven", **body})
     assert answer.status_code == 201, answer.text
     return answer.json()["id"]
 
 
 def send_command(client: httpx.Client, universe_id: str, command: Any, **more: Any) -> dict[str, Any]:
-    """What a command that is accepted answers."""
+    """Send a command that must be accepted, and return the answer."""
     answer = client.post(f"/universes/{universe_id}/commands", json=command, **more)
     assert answer.status_code == 200, answer.text
     return answer.json()

@@ -16,7 +16,7 @@ from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import serving
 
 SOON: Final = 20.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 @asynccontextmanager
@@ -30,7 +30,7 @@ async def open_client(url: str) -> AsyncGenerator[httpx.AsyncClient]:
 async def run_stream_server(
     folder: Path, *, store: Store | None = None, **settings: Any
 ) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client of a server that keeps its universes in the folder, with a universe `u`."""
+    """Provide a client of a server that stores its universes in the folder, or in `store`, with a universe `u`."""
     app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
     async with serving(app) as url, open_client(url) as client:
         if (await client.get("/universes/u")).status_code == 404:
@@ -40,7 +40,7 @@ async def run_stream_server(
 
 
 async def post_command(client: httpx.AsyncClient, command: Any, universe_id: str = "u") -> int:
-    """The version that a command leads to."""
+    """Send a command and return the version that it leads to."""
     answer = await client.post(f"/universes/{universe_id}/commands", params={"return": "events"}, json=command)
     assert answer.status_code == 200, answer.text
     return answer.json()["version"]
@@ -64,7 +64,7 @@ class Event(NamedTuple):
 
 
 class Listener:
-    """What comes over one stream."""
+    """A reader of the events and comments of one stream."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.headers = response.headers
@@ -74,7 +74,7 @@ class Listener:
         self._lines = _lines_of(response)
 
     async def next(self) -> Event | None:
-        """The next event; None at the end of the stream."""
+        """Return the next event, or None at the end of the stream."""
         async with asyncio.timeout(SOON):
             return await self._next()
 
@@ -143,7 +143,7 @@ async def _lines_of(response: httpx.Response) -> AsyncIterator[str]:
 async def open_listener(
     client: httpx.AsyncClient, universe_id: str = "u", *, since: int | None = None, last: int | None = None
 ) -> AsyncGenerator[Listener]:
-    """A listener to a universe, which has been let in."""
+    """Provide a connected listener to a universe."""
     params = {} if since is None else {"since": since}
     headers = {} if last is None else {"Last-Event-ID": str(last)}
     async with client.stream("GET", f"/universes/{universe_id}/events", params=params, headers=headers) as response:

@@ -71,8 +71,8 @@ def test_the_light_forms_answer_without_the_state(rest: httpx.Client, universe: 
     assert full["nextState"] == read_state(rest, universe)
 
 
-def test_who_follows_the_changes_has_the_state(rest: httpx.Client, universe: str) -> None:
-    """Applied to the state before, what is said to have changed gives the state after, but for the lists of roots."""
+def test_the_changes_lead_from_one_state_to_the_next(rest: httpx.Client, universe: str) -> None:
+    """Apply the reported changes to the previous state and compare with the next state, without the lists of roots."""
     following = read_state(rest, universe)
     moves: list[dict[str, Any]] = [
         FLAT,
@@ -212,7 +212,7 @@ def test_an_expected_version_that_is_invalid_is_refused(rest: httpx.Client, univ
     assert get_error(answer, 400)["argument"] == "expectedVersion"
 
 
-def test_of_two_writers_who_saw_the_same_version_one_is_informed_of_the_other(
+def test_of_many_writers_with_the_same_version_one_succeeds_and_the_others_conflict(
     rest: httpx.Client, universe: str
 ) -> None:
     with ThreadPoolExecutor(8) as threads:

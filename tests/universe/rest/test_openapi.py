@@ -131,7 +131,7 @@ def test_the_openapi_document_describes_records_results_states_and_errors_as_sen
 
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
-    """The document of a server with one universe in which something is, ."""
+    """Provide the OpenAPI document of a server with one universe that has a body."""
     with run_server(tmp_path_factory.mktemp("api")) as client:
         create_universe(client, id="known")
         send_command(client, "known", [FLAT, add_star("sun"), *([{"type": "tick"}] * 5)])

@@ -221,7 +221,7 @@ class TestReading:
     def test_any_tag_will_do_for_a_star(self, rest: httpx.Client, universe: str) -> None:
         assert rest.get(f"/universes/{universe}", headers={"If-None-Match": "*"}).status_code == 304
 
-    def test_a_rename_is_a_change_for_who_has_the_old_record(self, rest: httpx.Client, universe: str) -> None:
+    def test_a_rename_changes_the_etag(self, rest: httpx.Client, universe: str) -> None:
         tag = rest.get(f"/universes/{universe}").headers["ETag"]
         rest.put(f"/universes/{universe}", json={"name": "Stjerneborg"})
         answer = rest.get(f"/universes/{universe}", headers={"If-None-Match": tag})

@@ -17,7 +17,7 @@ def store() -> TroubledStore:
 
 @pytest.fixture
 async def service(store: TroubledStore) -> AsyncIterator[UniverseService]:
-    """A service with an empty universe `u`."""
+    """Provide a service with an empty universe `u`."""
     async with UniverseService(store).running() as running:
         await running.create("Hven", universe_id="u")
         yield running
@@ -30,7 +30,7 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def file_service(file: Path) -> AsyncIterator[UniverseService]:
-    """A service over a file, with an empty universe `u`."""
+    """Provide a service over a file, with an empty universe `u`."""
     async with UniverseService(SqliteStore(file)).running() as running:
         await running.create("Hven", universe_id="u")
         yield running

@@ -27,7 +27,7 @@ async def wait_briefly(awaited: Awaitable[Value]) -> Value:
 async def gather_results(
     requests: Sequence[Awaitable[ChangeResult]],
 ) -> tuple[list[ChangeResult], list[UraniborgError]]:
-    """What became of requests made at once: the results, and the errors of ours."""
+    """Run the requests concurrently and return their results and their errors."""
     outcomes = await wait_briefly(asyncio.gather(*requests, return_exceptions=True))
     results = [one for one in outcomes if isinstance(one, ChangeResult)]
     errors = [one for one in outcomes if isinstance(one, UraniborgError)]
@@ -36,7 +36,7 @@ async def gather_results(
 
 
 async def read_state(service: UniverseService, universe_id: str = "u", version: int | None = None) -> dict[str, Any]:
-    """The state as it is served, which is the same in both of its forms."""
+    """Return the served state, which must be the same in both of its forms."""
     seen = await service.view(universe_id, version)
     served = orjson.loads(seen.replica.mirror.to_json())
     assert served == seen.replica.state.to_plain()
@@ -48,7 +48,7 @@ async def read_version(service: UniverseService, universe_id: str = "u") -> int:
 
 
 async def read_log(service: UniverseService, universe_id: str = "u") -> list[Entry]:
-    """The whole log, which has no gap."""
+    """Return the whole log, which must have no gap."""
     entries = await service.store.read_entries(universe_id, after=0, limit=100_000)
     assert [entry.version for entry in entries] == list(range(1, len(entries) + 1))
     return entries
@@ -59,26 +59,26 @@ async def list_commands(service: UniverseService, universe_id: str = "u") -> lis
 
 
 async def assert_log_intact(service: UniverseService, universe_id: str = "u") -> None:
-    """The log is undamaged and leads to what is served."""
+    """Assert that the log is intact and leads to the served version."""
     verdict = await verify_log(service.store, universe_id)
     assert verdict.is_intact, verdict.problems
     assert verdict.entries == await read_version(service, universe_id)
 
 
 def read_frames(feed: Feed, since: int = 0) -> bytes:
-    """All that whoever listens since a version has been told, as it goes over the wire."""
-    reply = b""
+    """Return the bytes that a listener since this version has received."""
+    received = b""
     while feed.version > since:
         found = feed.get_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version
-        reply, since = reply + frames, upto
-    return reply
+        received, since = received + frames, upto
+    return received
 
 
 def list_versions(feed: Feed, since: int = 0) -> list[int]:
-    """The versions that whoever listens since a version has been told of."""
+    """Return the versions that a listener since this version has received."""
     lines = read_frames(feed, since).split(b"\n")
     return [int(line.removeprefix(b"id: ")) for line in lines if line.startswith(b"id: ")]
 

@@ -21,14 +21,14 @@ class Held:
 
 
 class TroubledStore(MemoryStore):
-    """Everything that is appended or read passes through here."""
+    """A store that counts appends and reads, and can block appends or make them fail."""
 
     def __init__(self) -> None:
         super().__init__()
         self.appends = 0
         self.entries_read = 0
         self.before_reading: Callable[[], Awaitable[object]] | None = None
-        """What happens once, just before entries are read."""
+        """A function that is called once, just before entries are read."""
         self._trouble: Trouble | None = None
         self._held: dict[str, Held] = {}
 
@@ -42,7 +42,7 @@ class TroubledStore(MemoryStore):
 
     @asynccontextmanager
     async def holding(self, universe_id: str) -> AsyncGenerator[Held]:
-        """Appends to this universe wait until the block ends."""
+        """Block appends to this universe until the block ends."""
         held = self._held[universe_id] = Held()
         try:
             yield held

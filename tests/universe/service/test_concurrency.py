@@ -41,7 +41,7 @@ READING: dict[str, Callable[[UniverseService], Awaitable[object]]] = {
     "look": lambda service: service.view("u"),
     "send": lambda service: service.send("u", {"type": "tick"}),
 }
-"""What reads the log of a universe that is not in memory."""
+"""Calls that read the log of a universe that is not in memory."""
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ async def test_a_universe_whose_writes_hang_holds_up_no_other_and_can_be_read(
 
 
 @pytest.mark.parametrize("writers", [2, 50])
-async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
+async def test_of_many_writers_that_expect_the_same_version_exactly_one_wins(
     file_service: UniverseService, writers: int
 ) -> None:
     await file_service.send("u", {"type": "tick"})
@@ -109,7 +109,7 @@ async def test_of_many_writers_who_expect_the_same_version_exactly_one_wins(
     await assert_log_intact(file_service)
 
 
-async def test_of_writers_in_two_processes_who_expect_the_same_version_exactly_one_wins(
+async def test_of_writers_in_two_processes_that_expect_the_same_version_exactly_one_wins(
     pair: tuple[UniverseService, UniverseService],
 ) -> None:
     for version in range(15):
@@ -147,7 +147,7 @@ async def test_a_chain_of_expected_versions_sent_at_once_is_done_in_full(service
     assert (len(results), errors) == (20, [])
 
 
-async def test_who_leaves_before_the_answer_delays_no_other_caller(
+async def test_a_caller_that_leaves_before_the_answer_delays_no_other_caller(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with store.holding("u") as held:
@@ -228,21 +228,21 @@ async def test_a_universe_deleted_while_commands_wait_answers_them_all(
         await service.send("u", {"type": "tick"})
 
 
-@pytest.mark.parametrize("asked", READING)
-async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, requests: str) -> None:
+@pytest.mark.parametrize("reading", READING)
+async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, reading: str) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
         await service.send("u", [{"type": "tick"}] * 3)
     async with UniverseService(store).running() as service:
         store.before_reading = lambda: service.delete("u")
         with pytest.raises(UniverseNotFound):
-            await wait_briefly(READING[requests](service))
+            await wait_briefly(READING[reading](service))
         assert store.before_reading is None
 
 
-@pytest.mark.parametrize("asked", READING)
+@pytest.mark.parametrize("reading", READING)
 async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
-    store: TroubledStore, requests: str
+    store: TroubledStore, reading: str
 ) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
@@ -255,7 +255,7 @@ async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_da
 
         store.before_reading = made_again
         with suppress(NotFound, NothingToUndo):
-            await wait_briefly(READING[requests](service))
+            await wait_briefly(READING[reading](service))
         assert store.before_reading is None
         await assert_log_intact(service)
 

@@ -34,7 +34,7 @@ CHANGES: list[dict[str, Any]] = [
 
 
 async def recorded(service: UniverseService) -> list[dict[str, Any]]:
-    """The state after each of the changes, the first before any."""
+    """Return the state before the first change and the state after each change."""
     states = [await read_state(service)]
     for change in CHANGES:
         await service.send("u", change)

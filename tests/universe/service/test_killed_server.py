@@ -97,7 +97,7 @@ def make_universes(url: str) -> None:
 
 
 async def logs(file: Path) -> dict[str, list[Entry]]:
-    """The logs in the file, each of which is whole."""
+    """Return the logs in the file, each of which must be intact."""
     store = SqliteStore(file)
     await store.open()
     found: dict[str, list[Entry]] = {}
@@ -111,7 +111,7 @@ async def logs(file: Path) -> dict[str, list[Entry]]:
 
 
 def check_answered(request: Request, log: list[Entry]) -> None:
-    """What was answered is in the log, as it was answered."""
+    """Assert that the log has the commands and events of an answered request."""
     assert request.version is not None
     entries = log[request.version - len(request.commands) : request.version]
     assert [orjson.loads(entry.body) for entry in entries] == request.commands
@@ -119,7 +119,7 @@ def check_answered(request: Request, log: list[Entry]) -> None:
 
 
 def check_unanswered(request: Request, log: list[Entry]) -> None:
-    """What was not answered is there whole, in one piece, or not at all."""
+    """Assert that the log has either all commands of an unanswered request, consecutively, or none."""
     names = {command["id"] for command in request.commands}
     places = [entry.version for entry in log if orjson.loads(entry.body)["id"] in names]
     assert places == [] or places == list(range(places[0], places[0] + len(names)))

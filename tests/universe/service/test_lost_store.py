@@ -1,4 +1,4 @@
-"""A database that goes away and comes back: what was answered stays, and nothing has to be started anew."""
+"""A database that becomes unavailable and returns: answered changes remain, and nothing has to be restarted."""
 
 import sqlite3
 from collections.abc import AsyncIterator, Generator
@@ -29,7 +29,7 @@ TICK = {"type": "tick"}
 
 @pytest.fixture
 async def service_with_short_timeout(file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
-    """A service that waits only a moment for a file that others hold."""
+    """Provide a service that waits only 50 ms for a file that another process has locked."""
     monkeypatch.setattr(sqlite_module, "connect", partial(connect, busy_timeout_s=0.05))
     async with UniverseService(SqliteStore(file), snapshot_every=4).running() as running:
         await running.create("Hven", universe_id="u")
@@ -38,7 +38,7 @@ async def service_with_short_timeout(file: Path, monkeypatch: pytest.MonkeyPatch
 
 @contextmanager
 def taken(file: Path) -> Generator[None]:
-    """The file, held by somebody who lets nobody else write."""
+    """Lock the file for writing during the block."""
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     try:

@@ -84,7 +84,7 @@ async def test_a_change_that_cannot_be_written_is_neither_announced_nor_served_a
     await assert_log_intact(service)
 
 
-async def test_all_who_waited_for_a_failed_write_receive_the_error(
+async def test_all_callers_that_waited_for_a_failed_write_receive_the_error(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with store.holding("u") as held:

@@ -35,33 +35,33 @@ async def here(file_service: UniverseService) -> UniverseService:
 async def there(here: UniverseService, file: Path) -> AsyncIterator[UniverseService]:
     assert here is not None
     async with UniverseService(SqliteStore(file)).running() as running:
-        await heard_from(here, running)
+        await wait_for_notifications(here, running)
         yield running
 
 
 @pytest.fixture
 async def unaware(here: UniverseService, file: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[UniverseService]:
-    """A service that has not yet looked whether others have done anything."""
+    """Provide a service that does not poll for changes by other processes."""
     assert here is not None
     monkeypatch.setattr(sqlite_module, "_POLL_S", 60)
     async with UniverseService(SqliteStore(file)).running() as running:
         yield running
 
 
-async def heard_from(here: UniverseService, there: UniverseService) -> None:
-    """Until each is told of what the other does; what was done before a service began is nothing it is told of."""
+async def wait_for_notifications(here: UniverseService, there: UniverseService) -> None:
+    """Wait until each service is notified of changes by the other; earlier changes are not notified."""
     for one, other in ((here, there), (there, here)):
-        reply = asyncio.Event()
+        notified = asyncio.Event()
         leave = other.add_change_listener(
-            lambda change, reply=reply: reply.set() if change.universe_id == "probe" else None
+            lambda change, notified=notified: notified.set() if change.universe_id == "probe" else None
         )
         await one.create("Probe", universe_id="probe")
         async with asyncio.timeout(SOON_S):
-            while not reply.is_set():
+            while not notified.is_set():
                 await one.send("probe", TICK)
                 try:
                     async with asyncio.timeout(0.5):
-                        await reply.wait()
+                        await notified.wait()
                 except TimeoutError:
                     continue
         leave()

@@ -56,7 +56,7 @@ def states(draw: st.DrawFn) -> Json:
 
 
 def reduced(state: Json, given: list[Json]) -> Json | None:
-    """The state after these commands, by the reducer alone; None if one of them is refused."""
+    """Return the state after these commands by the reducer alone, or None if a command is refused."""
     now = parse_state(state)
     for command in given:
         after, events = apply(now, command)
@@ -96,7 +96,7 @@ class Replay(RuleBasedStateMachine):
         return self.runner.run(asyncio.wait_for(coroutine, 20))
 
     def follow(self, universe_id: str, result: ChangeResult, expected: Json | None) -> None:
-        """A change was answered: the answer is the state expected, and one version is added for each entry."""
+        """Check an answered change against the expected state, and record the state of each new version."""
         known = self.known[universe_id]
         answered = orjson.loads(orjson.dumps(result.state.to_plain()))
         assert expected is None or answered == expected

@@ -161,5 +161,5 @@ async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_
         async with asyncio.timeout(20):
             while not feed.is_closed:
                 await feed.wait()
-        assert feed.version == 3, "what happens to the new one is not told as if it went on"
+        assert feed.version == 3, "changes of the new universe do not continue the old feed"
     assert await read_version(service) == 5

@@ -26,7 +26,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place that outlasts the store."""
+    """Return the address of a database that outlasts the store."""
     return _address(request.param, request, tmp_path)
 
 

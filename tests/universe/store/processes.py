@@ -18,7 +18,7 @@ _CHECKOUT = Path(__file__).resolve().parents[3]
 async def run_append_process(
     address: str, writer: str = "w", *, times: int = 0, batch: int = 1
 ) -> AsyncGenerator[Process]:
-    """A process that appends to the universe 'u', killed when the block ends if it has not ended by then."""
+    """Run a process that appends to the universe 'u', and kill it when the block ends if it is still running."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "tests.universe.store.append_process", address, "u", writer, str(times), str(batch)),
         stdin=asyncio.subprocess.DEVNULL,
@@ -42,14 +42,14 @@ def kill_process(process: Process) -> None:
 
 
 async def read_acknowledged(process: Process) -> int | None:
-    """The last version of the next append it was told is kept; None at the end of what it says."""
+    """Return the last version of the next acknowledged append, or None at the end of the output."""
     assert process.stdout is not None
     line = await asyncio.wait_for(process.stdout.readline(), SOON_S)
     return int(line.split()[1]) if line.endswith(b"\n") else None
 
 
 async def wait_until_finished(process: Process) -> list[int]:
-    """What it still had to say, once it has ended well."""
+    """Wait until the process exits successfully, and return the versions in the rest of its output."""
     out, err = await asyncio.wait_for(process.communicate(), SOON_S)
     assert process.returncode == 0, err.decode()
     return [int(line.split()[1]) for line in out.splitlines()]

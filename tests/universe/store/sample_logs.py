@@ -10,7 +10,7 @@ from universe.store.port import Change, Entry, Record, Snapshot, Store
 AT = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:04:06.000Z"
 SOON_S = 20
-"""How long anything may take that is expected to happen."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 def record(universe_id: str = "u", version: int = 0, created_at: str = AT, name: str = "A universe") -> Record:
@@ -30,7 +30,7 @@ def snapshot(version: int, universe_id: str = "u", state: bytes = b'{"time":1}')
 
 
 async def create_universe(store: Store, universe_id: str = "u", count: int = 0) -> None:
-    """A universe with that many entries."""
+    """Create a universe with this many entries."""
     await store.create(record(universe_id, count), entries(1, count, universe_id))
 
 
@@ -57,7 +57,7 @@ EVERY_USE: dict[str, Use] = {
 
 
 class ChangeCollector:
-    """The changes a store has told of since it is listened to."""
+    """The changes that a store has reported since the start of `listen`."""
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
@@ -71,7 +71,7 @@ class ChangeCollector:
                     self._more.notify_all()
 
     async def until(self, *expected: Change, within_s: float = SOON_S) -> None:
-        """Wait until all of these were told, in this order, whatever else there was."""
+        """Wait until all of these changes were received in this order, with any others between them."""
         await self.until_so(lambda: _are_within(expected, self.changes), f"{expected}", within_s)
 
     async def until_so(self, condition: Callable[[], Any], expected: str = "", within_s: float = SOON_S) -> None:
@@ -79,10 +79,10 @@ class ChangeCollector:
             async with asyncio.timeout(within_s), self._more:
                 await self._more.wait_for(condition)
         except TimeoutError:
-            raise AssertionError(f"waited for {expected}, told of {self.changes}") from None
+            raise AssertionError(f"waited for {expected}, received {self.changes}") from None
 
-    async def until_others_are_heard(self, other: Store) -> None:
-        """Others are not heard from the very first moment on: make changes until one is told."""
+    async def until_connected_to(self, other: Store) -> None:
+        """Make changes in another store until one is received, because the first ones may be missed."""
         async with asyncio.timeout(SOON_S):
             for number in range(1_000):
                 await create_universe(other, f"probe {number}")

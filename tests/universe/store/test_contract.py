@@ -55,7 +55,7 @@ PAGES: dict[tuple[int, int, int | None], range] = {
     (8, 5, 99): range(9, 11),
     (0, 5, 0): range(0),
 }
-"""Which of ten entries are on the page after a version, of a length, up to a version."""
+"""The entries, of ten, on the page after a version, of a length, up to a version."""
 
 
 async def attempt(call: Awaitable[Any]) -> BaseException | None:
@@ -101,7 +101,7 @@ class TestUniverses:
         assert await store.read_record("u") == record(version=2)
         assert await read_log(store) == entries(1, 2)
 
-    async def test_of_many_who_make_the_same_universe_at_once_one_does(self, store: Store) -> None:
+    async def test_of_many_callers_that_create_the_same_universe_at_once_one_succeeds(self, store: Store) -> None:
         failures = await asyncio.gather(*(attempt(store.create(record(name=f"by {n}"))) for n in range(12)))
         assert failures.count(None) == 1
         assert {type(failure) for failure in failures if failure} == {Conflict}
@@ -406,7 +406,7 @@ class TestChanges:
             await received.until(Change("last", 0))
             assert set(received.changes) <= {Change("last", 0), Change("u", 1)}
 
-    async def test_who_has_stopped_listening_stops_no_other_caller(self, store: Store) -> None:
+    async def test_a_listener_that_has_stopped_does_not_stop_another(self, store: Store) -> None:
         async with collect_changes(store):
             await create_universe(store, "first")
         async with collect_changes(store) as received:
@@ -452,7 +452,7 @@ class TestTwoStoresAtOnePlace:
     async def test_one_is_notified_of_the_changes_of_the_other(self, pair: tuple[Store, Store]) -> None:
         one, other = pair
         async with collect_changes(one) as received:
-            await received.until_others_are_heard(other)
+            await received.until_connected_to(other)
             await create_universe(other, "u", 1)
             await received.until(Change("u", 1))
             await other.append("u", 1, entries(2, 5))

@@ -21,7 +21,7 @@ Log = list[Entry]
 
 @pytest.fixture
 async def store() -> AsyncIterator[MemoryStore]:
-    """A universe `u` at version 6, with five bodies, a tick and a snapshot at 3."""
+    """Provide a store with a universe `u` at version 6, with five bodies, a tick and a snapshot at 3."""
     made = MemoryStore()
     async with UniverseService(made, snapshot_every=3).running() as service:
         await service.create("Hven", universe_id="u")

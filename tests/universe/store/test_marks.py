@@ -54,7 +54,7 @@ def head(version: int, universe_id: str = "u", made: str = "then", digest: bytes
 
 
 async def grown(path: Path, ticks: int, universe_id: str = "u") -> None:
-    """A universe with this many entries more."""
+    """Add this many entries to a universe, which is created if it does not exist."""
     async with UniverseService(SqliteStore(path)).running() as service:
         if await service.store.read_record(universe_id) is None:
             await service.create("Hven", universe_id=universe_id)
@@ -77,7 +77,7 @@ async def problems(path: Path) -> dict[str, list[tuple[int, str]]]:
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database whose process was killed: its last entries are in the write-ahead log alone."""
+    """Return the folder of a database whose process was killed, with its last entries only in the write-ahead log."""
     folder = tmp_path_factory.mktemp("killed")
     done = subprocess.run([sys.executable, "-c", KILLED, str(folder / "u.db")], timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
@@ -434,7 +434,7 @@ async def test_an_older_state_of_a_postgresql_database_is_reported(
 
 
 async def _cut(store: Store) -> None:
-    """What an older copy of the database would be: without the last entries of one universe, and without another."""
+    """Delete the last entries of one universe and all of another, as in an older copy of the database."""
     assert isinstance(store, PostgresStore)
     for statement in (
         "DELETE FROM universe_log WHERE universe_id = 'u' AND version > 2",

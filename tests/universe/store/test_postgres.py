@@ -74,13 +74,13 @@ def schema(postgres_dsn: str) -> str:
 
 @pytest.fixture
 async def far(postgres_server: PostgresServer, wire: Wire, schema: str) -> AsyncIterator[PostgresStore]:
-    """A store at the end of the wire, in the same place as `store`, which loses patience soon."""
+    """Provide a store behind `wire`, with the same schema as `store` and a short timeout."""
     async with opened(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.5) as store:
         yield store
 
 
-async def works_again(use: Callable[[], Awaitable[Any]]) -> None:
-    """Within reasonable time, that is: whoever asks at once may be told that the old connection is lost."""
+async def wait_until_it_works(use: Callable[[], Awaitable[Any]]) -> None:
+    """Wait until `use` succeeds; the first calls may report that the old connection is lost."""
     async with asyncio.timeout(SOON_S):
         while True:
             try:
@@ -111,9 +111,9 @@ class TestServerThatGoes:
                 await is_down(store)
             finally:
                 postgres_server.start()
-            await works_again(store.ping)
+            await wait_until_it_works(store.ping)
             assert await read_log(store) == entries(1, 3)
-            await works_again(lambda: store.append("u", 3, [entry(4)]))
+            await wait_until_it_works(lambda: store.append("u", 3, [entry(4)]))
             await received.until(Change("u", 4))
 
     async def test_acknowledged_changes_survive_a_crash_of_the_server(
@@ -130,7 +130,7 @@ class TestServerThatGoes:
                     last = more
             finally:
                 postgres_server.start()
-        await works_again(store.ping)
+        await wait_until_it_works(store.ping)
         log = await read_log(store)
         assert len(log) >= last >= 30
         assert len(log) % 3 == 0
@@ -167,7 +167,7 @@ class TestServerThatGoes:
             with pytest.raises(StoreUnavailable, match="in time"):
                 await far.append("u", 1, [entry(2)])
         wire.mend()
-        await works_again(far.ping)
+        await wait_until_it_works(far.ping)
         assert await read_log(far) in (entries(1, 1), [*entries(1, 1), entry(2)])
 
     async def test_a_store_whose_server_does_not_answer_can_be_closed(
@@ -179,7 +179,7 @@ class TestServerThatGoes:
         async with asyncio.timeout(SOON_S):
             await store.close()
 
-    async def test_who_waits_for_a_lock_too_long_gets_an_error_and_the_next_is_served(
+    async def test_a_caller_that_waits_for_a_lock_too_long_gets_an_error_and_the_next_is_served(
         self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         await create_universe(store, count=1)
@@ -188,9 +188,9 @@ class TestServerThatGoes:
             with pytest.raises(StoreUnavailable, match=r"too long|in time"):
                 await far.append("u", 1, [entry(2)])
         assert await read_log(store) == entries(1, 1)
-        await works_again(lambda: far.append("u", 1, [entry(2)]))
+        await wait_until_it_works(lambda: far.append("u", 1, [entry(2)]))
 
-    async def test_those_who_give_up_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
+    async def test_callers_that_stop_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
         await create_universe(store, count=1)
         async with store._database.connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
@@ -231,7 +231,7 @@ class TestListening:
     async def test_changes_while_no_listener_could_connect_are_reported_afterwards(
         self, store: PostgresStore, far: PostgresStore, wire: Wire
     ) -> None:
-        for universe_id in ("still", "moved", "deleted", "made anew"):
+        for universe_id in ("still", "moved", "deleted", "recreated"):
             await create_universe(store, universe_id, 1)
         async with collect_changes(far) as received:
             await create_universe(store, "last")
@@ -239,14 +239,14 @@ class TestListening:
             wire.cut()
             await store.append("moved", 1, entries(2, 4, "moved"))
             await store.delete("deleted")
-            await store.delete("made anew")
-            await create_universe(store, "made anew", 1)
+            await store.delete("recreated")
+            await create_universe(store, "recreated", 1)
             await create_universe(store, "new", 2)
             del received.changes[:]
             wire.mend()
             await received.until(Change("moved", 4))
             await received.until(Change("deleted", None))
-            await received.until(Change("made anew", None), Change("made anew", 1))
+            await received.until(Change("recreated", None), Change("recreated", 1))
             await received.until(Change("new", 2))
             await store.append("new", 2, entries(3, 3, "new"))
             await received.until(Change("new", 3))
@@ -260,7 +260,7 @@ class TestListening:
         async with collect_changes(store) as received:
             for version in range(3):
                 assert "t" in postgres_server.sql(f"{ending} AND pid <> pg_backend_pid()")
-                await works_again(lambda version=version: store.append("u", version, [entry(version + 1)]))
+                await wait_until_it_works(lambda version=version: store.append("u", version, [entry(version + 1)]))
                 await received.until(Change("u", version + 1))
 
     async def test_a_server_that_died_without_a_word_is_noticed(
@@ -285,16 +285,16 @@ class TestListening:
         async with (
             opened(postgres_server.dsn(search_path=postgres_server.schema())) as other,
             collect_changes(store) as received,
-            collect_changes(other) as heard_there,
+            collect_changes(other) as received_there,
         ):
             await create_universe(other, "there")
             await create_universe(store, "here")
             await received.until(Change("here", 0))
-            await heard_there.until(Change("there", 0))
+            await received_there.until(Change("there", 0))
             assert received.changes == [Change("here", 0)]
-            assert heard_there.changes == [Change("there", 0)]
+            assert received_there.changes == [Change("there", 0)]
 
-    async def test_who_listens_is_let_go_when_the_store_closes(self, store: PostgresStore) -> None:
+    async def test_a_listener_ends_when_the_store_closes(self, store: PostgresStore) -> None:
         listened = asyncio.create_task(_all_changes(store))
         await asyncio.sleep(0)
         await create_universe(store)
@@ -405,7 +405,7 @@ class TestWhatItKeeps:
             await PostgresStore(postgres_dsn).open()
         assert caught.value.ids["migrations"] == ["9999 from the future"]
 
-    async def test_who_may_not_make_tables_may_use_those_that_are_there(
+    async def test_a_role_that_cannot_create_tables_can_use_existing_ones(
         self, store: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         postgres_server.sql(

@@ -50,7 +50,7 @@ STORY: list[dict[str, Any]] = [
 
 
 def reply(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
-    """The log of a story, and the state after each of its entries, the empty one first."""
+    """Return the log of these steps, and the empty state followed by the state after each entry."""
     log: list[Entry] = []
     states = [EMPTY]
     for version, step in enumerate(story, 1):
@@ -153,7 +153,7 @@ async def test_a_damaged_entry_is_reported_and_earlier_versions_can_be_read(
         await rebuild_replica(store, "u", sequence)
 
 
-async def test_an_entry_of_another_universe_is_none_of_this_one() -> None:
+async def test_an_entry_of_another_universe_is_refused_as_damage() -> None:
     stranger = Entry.make_with_digest("another", 2, "command", LOG[1].body, LOG[1].events, LATER)
     with pytest.raises(LogDamaged, match="Entry 2 "):
         await rebuild_replica(await kept([LOG[0], stranger, *LOG[2:]]), "u")

@@ -142,7 +142,9 @@ class TestGroups:
         await appended
         assert len(await read_log(store)) == 3
 
-    async def test_who_does_not_wait_for_the_answer_disturbs_no_other_caller(self, store: SqliteStore) -> None:
+    async def test_a_caller_that_does_not_wait_for_the_answer_disturbs_no_other_caller(
+        self, store: SqliteStore
+    ) -> None:
         await create_universe(store)
         gate = Gate(store)
         short_timeouts, patient = (asyncio.create_task(store.append("u", n, [entry(n + 1)])) for n in range(2))

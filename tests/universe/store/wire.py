@@ -17,16 +17,16 @@ class Wire:
         self._ends: set[asyncio.StreamWriter] = set()
         self.host = ""
         self.asked = 0
-        """How many pieces were passed on to the server: one for each time that somebody then waits."""
+        """The number of pieces passed to the server: one per round trip."""
 
     def cut(self) -> None:
-        """Nothing passes, and nobody can connect."""
+        """Abort all connections and refuse new ones."""
         self._is_cut = True
         for end in self._ends:
             end.transport.abort()
 
     def die(self) -> None:
-        """Nothing passes, and nobody is told."""
+        """Block all traffic without closing connections."""
         self._passing.clear()
 
     def mend(self) -> None:

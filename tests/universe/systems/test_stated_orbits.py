@@ -25,7 +25,7 @@ PLANETS = SOLAR["sun"]["children"]
 
 
 def place(stars: Bodies, key: str, t: float = 0.0) -> Any:
-    """Where a body is on the reference plane and above it, from the root of its system."""
+    """Return the position of a body relative to the root of its system; z is the height above the reference plane."""
     here = np.zeros(3)
     while stars[key]["parentId"]:
         here += read_elements(stars, [key]).compute_positions(t)[0][[0, 2, 1]]
@@ -38,7 +38,7 @@ def longitude(vector: Any) -> float:
 
 
 def between(one: Any, other: Any) -> float:
-    """The angle in degrees between two directions."""
+    """Return the angle in degrees between two directions."""
     cosine = one @ other / (np.linalg.norm(one) * np.linalg.norm(other))
     return math.degrees(math.acos(np.clip(cosine, -1, 1)))
 

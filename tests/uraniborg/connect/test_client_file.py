@@ -77,7 +77,7 @@ model = "small"
 
 @pytest.fixture(params=sorted(EXISTING))
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
-    """A client whose file exists already, as people have it."""
+    """Return a client whose settings file exists already, with realistic content."""
     clients = {one.name: one for one in list_clients(env={}, home=tmp_path, platform="linux")}
     client = clients[request.param]
     client.file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def test_adding_again_changes_nothing(client: Client) -> None:
     assert not add_entries(client, entries).is_needed
 
 
-def test_removing_restores_the_values_and_names_no_server_of_ours(client: Client) -> None:
+def test_removing_restores_the_values_without_our_servers(client: Client) -> None:
     before = client.file.read_text()
     add_entries(client, {server.name: client.make_entry(server) for server in SERVERS}).apply()
     change = remove_entries(client, [server.name for server in SERVERS])

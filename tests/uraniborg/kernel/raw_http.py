@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 SOON: Final = 25.0
-"""How long anything may take before it counts as never happening."""
+"""The timeout in seconds of everything that a test waits for."""
 
 
 class Answer(NamedTuple):

@@ -1,4 +1,4 @@
-"""A command always ends with the right exit code, and its failure is told on the right stream."""
+"""A command always ends with the right exit code, and reports its failure on the right stream."""
 
 import json
 import os
@@ -115,7 +115,7 @@ def test_colour_is_only_for_terminals_that_want_it(
 
 
 @pytest.mark.parametrize(("returned", "code"), [(None, 0), (0, 0), (7, 7)])
-def test_a_command_that_returns_ends_with_what_it_returned(returned: int | None, code: int) -> None:
+def test_the_return_value_of_a_command_is_its_exit_code(returned: int | None, code: int) -> None:
     assert ending(lambda: returned) == code
 
 
@@ -166,7 +166,7 @@ def command(body: str, *, unbuffered: str = "") -> subprocess.Popen[str]:
     )
 
 
-def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]:
+def run_without_reader(body: str, unbuffered: str = "") -> tuple[int, str]:
     """Return the exit code and the stderr of a command whose output nobody reads."""
     with command(f"sys.stdin.readline(); {body}", unbuffered=unbuffered) as process:
         assert process.stdout
@@ -175,8 +175,8 @@ def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]
         process.stdout.close()
         process.stdin.write("go\n")
         process.stdin.close()
-        said = process.stderr.read()
-        return process.wait(timeout=30), said
+        stderr = process.stderr.read()
+        return process.wait(timeout=30), stderr
 
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
@@ -184,7 +184,7 @@ def ended_while_nobody_reads(body: str, unbuffered: str = "") -> tuple[int, str]
     "body", ["print('x' * 1_000_000)", "print('x')", "print('x', flush=True); print('y', flush=True)"]
 )
 def test_a_reader_that_has_gone_away_ends_the_command_quietly(body: str, unbuffered: str) -> None:
-    assert ended_while_nobody_reads(body, unbuffered) == (0, "")
+    assert run_without_reader(body, unbuffered) == (0, "")
 
 
 def test_a_broken_pipe_to_another_process_is_reported_as_a_failure() -> None:
@@ -195,10 +195,10 @@ def test_a_broken_pipe_to_another_process_is_reported_as_a_failure() -> None:
 
 
 @pytest.mark.parametrize("body", ["open('/nonexistent/file')", "raise ConnectionRefusedError(111, 'refused')"])
-def test_what_fails_while_nobody_reads_is_still_what_failed(body: str) -> None:
-    code, said = ended_while_nobody_reads(body)
+def test_a_failure_without_a_reader_is_reported_as_that_failure(body: str) -> None:
+    code, stderr = run_without_reader(body)
     assert code == 70
-    assert "Something went wrong" in said
+    assert "Something went wrong" in stderr
 
 
 @pytest.mark.parametrize("before", ["import io; sys.stdout = io.StringIO()", "sys.stdout.close()"])
@@ -220,7 +220,7 @@ def test_ctrl_c_ends_a_running_command_with_130() -> None:
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_a_command_runs_whatever_is_closed(closed: str, tmp_path: Path) -> None:
+def test_a_command_runs_with_closed_streams(closed: str, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     body = f"print('result'); print('news', file=sys.stderr); open({str(ran)!r}, 'w').close()"
     code = f"import sys\nfrom uraniborg.kernel.cli import run_command\ndef main():\n    {body}\nrun_command(main)"

@@ -94,5 +94,5 @@ def test_a_reader_that_has_left_is_not_a_failure(arguments: list[str], code: int
             process.stdout.close()
         process.stdin.close()
         assert process.wait(timeout=30) == code
-        said = process.stderr.read()
-    assert bool(said) is (code == 70)
+        stderr = process.stderr.read()
+    assert bool(stderr) is (code == 70)

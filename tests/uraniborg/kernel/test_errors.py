@@ -47,7 +47,7 @@ def test_no_two_members_share_a_code() -> None:
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", code) for code in codes)
 
 
-def test_a_missing_extra_says_what_to_install() -> None:
+def test_a_missing_extra_names_the_install_command() -> None:
     error = MissingExtra("mcp", "The MCP server")
     assert "The MCP server" in error.message
     assert "pip install 'uraniborg[mcp]'" in error.hint
@@ -70,7 +70,7 @@ def test_missing_resources_of_the_machine_are_reported_and_are_not_internal_erro
         assert as_error(OSError(other, os.strerror(other))).code == "internal_error"
 
 
-def test_what_is_not_ours_becomes_an_internal_error_without_its_text() -> None:
+def test_a_foreign_exception_becomes_an_internal_error_without_its_text() -> None:
     error = as_error(RuntimeError("connect to /home/someone failed with hunter2"))
     assert isinstance(error, InternalError)
     assert error.ids == {"exception": "RuntimeError"}

@@ -38,9 +38,7 @@ MANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], dea
 
 @pytest.mark.parametrize("data", ["", "ünïcode 漢字\r\n", b"", b"\x00\xff\n", "x" * 1_000_000])
 @WRITERS
-def test_what_was_written_is_read_back_and_nothing_else_is_left(
-    tmp_path: Path, write: Writer, data: str | bytes
-) -> None:
+def test_written_data_is_read_back_and_no_other_file_is_left(tmp_path: Path, write: Writer, data: str | bytes) -> None:
     write(tmp_path / "paper", data)
     assert (tmp_path / "paper").read_bytes() == (data.encode() if isinstance(data, str) else data)
     assert os.listdir(tmp_path) == ["paper"]
@@ -120,7 +118,7 @@ def test_existing_folders_of_ours_are_repaired_through_links(tmp_path: Path) -> 
     assert mode_of(folder) == 0o500, "what the owner may not do stays so"
 
 
-def test_what_is_shared_by_nature_or_of_others_or_refused_is_left_alone(
+def test_shared_and_foreign_folders_keep_their_mode_and_a_refused_chmod_is_ignored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sticky, home, theirs = tmp_path / "tmp", tmp_path / "home", tmp_path / "theirs"
@@ -158,7 +156,7 @@ def test_a_folder_that_another_process_creates_is_accepted_and_a_file_in_its_pla
         make_folder(tmp_path / "file" / "below")
 
 
-def test_creating_what_exists_is_refused_and_changes_nothing(tmp_path: Path) -> None:
+def test_creating_an_existing_file_is_refused_and_changes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "draft.json"
     create_exclusive(path, "first")
     with pytest.raises(AlreadyExists) as caught:
@@ -363,7 +361,7 @@ def test_no_path_ever_leaves_its_folder(house: Path, parts: list[str]) -> None:
         ("loop",),
     ],
 )
-def test_what_would_leave_the_folder_is_refused(house: Path, parts: tuple[str, ...]) -> None:
+def test_a_path_that_leaves_the_folder_is_refused(house: Path, parts: tuple[str, ...]) -> None:
     with pytest.raises(PathRefused) as caught:
         confine(house, *parts)
     assert caught.value.code == "path_refused"
@@ -384,7 +382,9 @@ def test_what_would_leave_the_folder_is_refused(house: Path, parts: tuple[str, .
         (("ü 漢字.md",), "ü 漢字.md"),
     ],
 )
-def test_what_stays_inside_is_given_as_a_whole_path(house: Path, parts: tuple[str, ...], expected: str) -> None:
+def test_a_path_inside_the_folder_is_returned_as_an_absolute_path(
+    house: Path, parts: tuple[str, ...], expected: str
+) -> None:
     assert confine(house, *parts) == house.resolve() / expected
 
 
@@ -494,7 +494,7 @@ def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
         lease.release()
 
 
-def test_releasing_what_is_not_held_does_nothing_and_takes_it_from_nobody(tmp_path: Path) -> None:
+def test_releasing_a_lease_of_another_holder_does_nothing(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     holder, other = Lease(path), Lease(path)
     assert holder.take()
@@ -505,7 +505,7 @@ def test_releasing_what_is_not_held_does_nothing_and_takes_it_from_nobody(tmp_pa
     holder.release()
 
 
-def test_the_file_of_a_lease_stays_so_that_nobody_loses_it(tmp_path: Path) -> None:
+def test_the_file_of_a_lease_stays_after_its_release(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     lease = Lease(path)
     assert lease.take()

@@ -1,4 +1,4 @@
-"""Which names a server goes by, and which only look like them."""
+"""The host names of a server, and similar names that it refuses."""
 
 import pytest
 
@@ -45,7 +45,7 @@ def test_the_names_of_this_machine_are_known_with_any_port(authority: str) -> No
 
 
 @pytest.mark.parametrize("authority", LOOK_ALIKES)
-def test_what_only_looks_like_a_name_of_this_machine_is_none(authority: str) -> None:
+def test_a_name_that_only_looks_like_this_machine_is_refused(authority: str) -> None:
     assert not is_loopback(authority)
     assert not is_host(authority, {LOOPBACK})
     assert not is_origin(f"http://{authority}", {LOOPBACK})

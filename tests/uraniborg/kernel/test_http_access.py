@@ -1,4 +1,4 @@
-"""Who may call a server, by which name, from which page and with which body."""
+"""The hosts, origins, clients and bodies that a server accepts."""
 
 import json
 
@@ -57,7 +57,7 @@ def gate(token: str | None = None, hosts: set[str] | None = None, open_paths: tu
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8421", "[::1]:1", "papers.example.org"])
-async def test_a_known_host_is_let_in(host: str) -> None:
+async def test_a_known_host_is_accepted(host: str) -> None:
     assert (await ask(gate(hosts={LOOPBACK, "papers.example.org"}), host=host))[0] == 200
 
 
@@ -71,7 +71,7 @@ async def test_a_host_that_is_not_ours_is_refused_in_the_one_shape(host: str | N
     assert error["hint"]
 
 
-async def test_without_a_list_of_hosts_every_host_is_let_in() -> None:
+async def test_without_a_list_of_hosts_every_host_is_accepted() -> None:
     assert (await ask(gate(), host="anything.example"))[0] == 200
 
 
@@ -126,7 +126,7 @@ async def test_a_header_that_may_come_once_is_refused_when_it_comes_twice(
         assert (status, error["code"], error["header"].lower()) == (400, "repeated_header", name.decode())
 
 
-async def test_a_second_host_header_is_refused_whatever_it_says() -> None:
+async def test_a_second_host_header_is_always_refused() -> None:
     for second in (b"localhost:8421", b"evil.example", b""):
         assert (await ask(gate(hosts={LOOPBACK}), headers=((b"host", second),)))[0] == 400
 
@@ -155,7 +155,7 @@ async def test_an_empty_token_is_not_a_token() -> None:
     assert (await ask(gate("")))[0] == 200
 
 
-async def test_a_websocket_without_the_token_is_not_let_in() -> None:
+async def test_a_websocket_without_the_token_is_refused() -> None:
     sent: list[Message] = []
 
     async def receive() -> Message:

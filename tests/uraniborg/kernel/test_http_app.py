@@ -74,7 +74,7 @@ async def test_everything_that_goes_wrong_is_answered_in_one_shape(
     assert {"code", "message", "hint"} <= answer.json()["error"].keys()
 
 
-async def test_what_was_not_ours_says_nothing_of_the_inside() -> None:
+async def test_the_answer_to_an_unexpected_error_discloses_no_details() -> None:
     assert "hunter2" not in (await _got("GET", "/foreign")).text
 
 

@@ -16,7 +16,7 @@ def test_new_ids_are_all_different_and_safe_in_urls_and_file_names() -> None:
     assert all(re.fullmatch(r"[0-9a-f]{32}", made) for made in ids)
 
 
-def test_a_prefix_says_what_the_id_names() -> None:
+def test_a_prefix_names_the_kind_of_the_id() -> None:
     assert re.fullmatch(r"ses_[0-9a-f]{32}", new_id("ses"))
 
 

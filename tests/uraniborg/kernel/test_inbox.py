@@ -1,4 +1,4 @@
-"""What waits for a person is kept, decided once through whichever door, and survives a kill."""
+"""Entries that wait for a person are stored, can be decided once by any interface, and survive a kill."""
 
 import asyncio
 import json
@@ -68,7 +68,7 @@ def test_a_decision_is_recorded_with_its_door_and_time(inbox: InboxPort) -> None
     assert (entry.state, entry.decision, entry.door, entry.decided_at) == ("decided", APPROVE, "console", NOW)
 
 
-def test_asking_again_returns_what_is_stored_even_when_decided(inbox: InboxPort) -> None:
+def test_asking_again_returns_the_stored_entry_even_when_decided(inbox: InboxPort) -> None:
     first = ask(inbox, payload={"n": 1})
     assert ask(inbox, payload={"n": 2}) == first
     decided = inbox.decide("dec_1", APPROVE, "cli")
@@ -103,7 +103,7 @@ def test_an_unknown_id_is_refused_with_the_number_that_wait(inbox: InboxPort, un
         assert len(json.dumps(caught.value.body())) < 1000
 
 
-def test_what_waits_is_listed_oldest_first_for_all_parts_or_one(inbox: InboxPort) -> None:
+def test_pending_entries_are_listed_oldest_first_for_all_parts_or_one(inbox: InboxPort) -> None:
     for entry_id, part in [("z", "paper_search"), ("a", "pflow"), ("m", "paper_search"), ("b", "pflow")]:
         ask(inbox, entry_id, part)
     inbox.decide("a", APPROVE, "cli")
@@ -119,7 +119,7 @@ def test_forgetting_a_subject_that_cannot_be_does_nothing(inbox: InboxPort, unkn
     assert [entry.id for entry in inbox.pending()] == ["dec_1"]
 
 
-def test_what_was_withdrawn_neither_waits_nor_can_be_decided(inbox: InboxPort) -> None:
+def test_a_withdrawn_entry_is_not_pending_and_cannot_be_decided(inbox: InboxPort) -> None:
     ask(inbox)
     assert inbox.withdraw("dec_1").state == "withdrawn"
     assert inbox.withdraw("dec_1").state == "withdrawn"
@@ -128,7 +128,7 @@ def test_what_was_withdrawn_neither_waits_nor_can_be_decided(inbox: InboxPort) -
         inbox.decide("dec_1", APPROVE, "cli")
 
 
-def test_what_was_decided_cannot_be_withdrawn(inbox: InboxPort) -> None:
+def test_a_decided_entry_cannot_be_withdrawn(inbox: InboxPort) -> None:
     ask(inbox)
     inbox.decide("dec_1", APPROVE, "cli")
     with pytest.raises(AlreadyDecided):
@@ -171,7 +171,7 @@ def test_a_decision_that_cannot_be_used_is_forgotten_and_asked_for_again(inbox: 
     assert inbox.decide("dec_1", APPROVE, "cli").decision == APPROVE
 
 
-def test_asking_again_what_waits_or_was_withdrawn_leaves_it_waiting(inbox: InboxPort) -> None:
+def test_reopening_a_pending_or_withdrawn_entry_leaves_it_pending(inbox: InboxPort) -> None:
     first = ask(inbox)
     assert inbox.reopen("dec_1") == first
     inbox.withdraw("dec_1")
@@ -179,12 +179,12 @@ def test_asking_again_what_waits_or_was_withdrawn_leaves_it_waiting(inbox: Inbox
 
 
 @pytest.mark.parametrize("unknown", ["", "nope", "\ud800", "\0"])
-def test_what_was_never_asked_cannot_be_asked_again(inbox: InboxPort, unknown: str) -> None:
+def test_an_unknown_entry_cannot_be_reopened(inbox: InboxPort, unknown: str) -> None:
     with pytest.raises(DecisionNotFound):
         inbox.reopen(unknown)
 
 
-def test_all_that_was_asked_about_a_subject_is_forgotten_and_nothing_else(inbox: InboxPort) -> None:
+def test_forgetting_a_subject_removes_its_entries_and_no_others(inbox: InboxPort) -> None:
     for entry_id, part, subject in [
         ("a", "paper_search", "ses_1"),
         ("b", "paper_search", "ses_1"),
@@ -203,7 +203,7 @@ def test_all_that_was_asked_about_a_subject_is_forgotten_and_nothing_else(inbox:
     assert inbox.put("a", "paper_search", "kind", "ses_1", None).state == "pending"
 
 
-async def test_waiting_for_what_is_forgotten_ends(inbox: InboxPort) -> None:
+async def test_waiting_for_a_forgotten_entry_ends(inbox: InboxPort) -> None:
     ask(inbox)
     waiting = asyncio.create_task(inbox.wait_decided("dec_1", timeout_s=30, poll_s=0.01))
     inbox.forget("paper_search", "ses_1")
@@ -276,7 +276,7 @@ def test_the_revision_differs_after_a_change_made_elsewhere(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("value", [object(), float("nan"), {"a": {1, 2}}, b"bytes"])
-def test_what_is_not_json_is_refused_and_changes_nothing(inbox: InboxPort, value: Any) -> None:
+def test_a_value_that_is_not_json_is_refused_and_changes_nothing(inbox: InboxPort, value: Any) -> None:
     with pytest.raises(InvalidInput, match="payload"):
         ask(inbox, payload=value)
     assert inbox.pending() == []
@@ -319,7 +319,7 @@ async def test_waiting_ends_with_the_decision_and_never_blocks_the_loop(inbox: I
         assert await waiting == decided
 
 
-async def test_waiting_for_what_is_decided_already_ends_at_once(inbox: InboxPort) -> None:
+async def test_waiting_for_a_decided_entry_ends_at_once(inbox: InboxPort) -> None:
     ask(inbox)
     decided = inbox.decide("dec_1", APPROVE, "cli")
     assert await inbox.wait_decided("dec_1", timeout_s=0) == decided
@@ -359,7 +359,7 @@ def test_an_inbox_makes_nothing_until_it_is_used_and_lies_in_the_data_folder(
     assert (tmp_path / "home" / "data" / "inbox.db").is_file()
 
 
-def test_what_was_put_and_decided_is_there_for_the_next_process(tmp_path: Path) -> None:
+def test_entries_and_decisions_are_read_by_the_next_process(tmp_path: Path) -> None:
     with closing(Inbox(tmp_path / "inbox.db")) as first:
         ask(first, "dec_1")
         ask(first, "dec_2")
@@ -443,7 +443,7 @@ for line in sys.stdin:
 
 
 class Door:
-    """Another process that decides whatever id it is told."""
+    """Another process that decides each entry whose id it receives."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.name = name

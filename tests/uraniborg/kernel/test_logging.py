@@ -1,4 +1,4 @@
-"""Log lines go to one stream, in one shape, and hold no secret, whoever wrote them."""
+"""Log lines of all loggers go to one stream, in one shape, without secrets."""
 
 import io
 import json

@@ -88,7 +88,7 @@ def test_a_registered_secret_is_gone_wherever_it_was_and_however_it_was_spelt(da
 
 
 @given(nested(st.text() | st.integers() | st.binary() | st.none(), st.text()), st.lists(secrets, max_size=3))
-def test_what_holds_a_secret_is_what_is_changed_without_guesses(value: Any, values: list[str]) -> None:
+def test_a_value_holds_a_secret_exactly_if_masking_without_guesses_changes_it(value: Any, values: list[str]) -> None:
     redactor = redactor_of(*values)
     named = Redactor()(value, guess=False)
     assert redactor.holds(named) == (redactor(named, guess=False) != named)
@@ -205,7 +205,7 @@ def test_cyclic_and_very_deep_values_come_to_an_end() -> None:
     assert redactor.holds(deep)
 
 
-def test_what_is_nested_256_deep_keeps_its_shape_even_far_down_the_stack() -> None:
+def test_a_value_nested_256_deep_keeps_its_shape_even_far_down_the_stack() -> None:
     deep: Any = ["bottom"]
     for _ in range(127):
         deep = [{"a": deep}]
@@ -275,7 +275,7 @@ def test_the_secrets_of_another_redactor_are_masked_while_that_is_in_force_and_n
     assert one("of-other-run-2") == "of-other-run-2"
 
 
-def test_what_is_in_force_ends_with_an_error_and_in_any_order() -> None:
+def test_masking_ends_after_an_error_and_in_any_order() -> None:
     one, other = redactor_of("of-one-run-1"), redactor_of("of-other-run-2")
     first, second = masking(one), masking(other)
     first.__enter__()

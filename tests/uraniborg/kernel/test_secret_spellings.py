@@ -75,7 +75,7 @@ def test_a_secret_is_found_whole_however_it_is_spelt(secret: str, spelling: Spel
 
 
 @given(secrets, st.sets(st.sampled_from(string.punctuation)))
-def test_a_secret_is_found_whatever_an_address_leaves_as_it_is(secret: str, safe: set[str]) -> None:
+def test_a_secret_is_found_in_any_percent_encoding(secret: str, safe: set[str]) -> None:
     spelt = percent(secret, safe="".join(safe))
     assert known(secret).spans(spelt) == [(0, len(spelt))]
 
@@ -83,7 +83,7 @@ def test_a_secret_is_found_whatever_an_address_leaves_as_it_is(secret: str, safe
 @given(secrets, st.sampled_from(SPELLINGS), st.text(max_size=10), st.text(max_size=10))
 @example("back\\slash\\", str, "\\\\\\\\", "\\\\\\\\")
 @example("percent%", str, "%", "25")
-def test_a_secret_is_found_whatever_is_around_it(secret: str, spelling: Spelling, before: str, behind: str) -> None:
+def test_a_secret_is_found_in_any_surroundings(secret: str, spelling: Spelling, before: str, behind: str) -> None:
     spelt = spelling(secret)
     start, end = len(before), len(before) + len(spelt)
     assert any(one < end and other > start for one, other in known(secret).spans(before + spelt + behind))

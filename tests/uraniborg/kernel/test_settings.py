@@ -118,7 +118,7 @@ def test_lists_and_tables_in_a_variable_are_json_and_deeper_variables_override_t
     assert (loaded.nights, loaded.loose) == ([1, 2], {"any": {"thing": 1}})
 
 
-def test_an_empty_variable_of_ours_means_none_where_none_is_allowed_and_empty_text_elsewhere() -> None:
+def test_an_empty_variable_means_none_if_none_is_allowed_and_empty_text_otherwise() -> None:
     loaded = load({"URANIBORG_STAR_HOUSE__DOME": "", "URANIBORG_STAR_HOUSE__NAME": ""})
     assert (loaded.dome, loaded.name) == (None, "")
 
@@ -200,7 +200,7 @@ def test_an_unknown_variable_is_refused_with_the_nearest_and_the_allowed(variabl
         "URANIBORG_STAR_HOUSE____NAME",
     ],
 )
-def test_a_misspelt_prefix_is_not_passed_over(variable: str) -> None:
+def test_a_misspelt_prefix_is_not_ignored(variable: str) -> None:
     assert variable in refused({variable: SECRET}).message
 
 
@@ -296,7 +296,7 @@ def test_secrets_read_are_masked_from_then_on_even_when_the_settings_are_refused
     assert redact("sesame-open-one sesame-open-two sesame-open-three") == "*** *** ***"
 
 
-def test_the_models_own_words_about_a_value_that_is_no_secret_are_kept() -> None:
+def test_the_models_own_message_about_a_value_that_is_not_secret_is_kept() -> None:
     assert "a name has letters" in refused({"URANIBORG_STAR_HOUSE__NAME": "1576"}).message
 
 
@@ -368,7 +368,7 @@ def test_a_dotenv_file_never_moves_the_folders_or_the_settings_file(
     assert f"Set {name} in the environment." in caplog.text
 
 
-def test_what_the_environment_sets_is_not_reported_as_ignored(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_setting_of_the_environment_is_not_reported_as_ignored(caplog: pytest.LogCaptureFixture) -> None:
     Path(".env").write_text("STAR_MM=7")
     assert read({"STAR_MM": "8"}).ignored == ()
     assert not caplog.text

@@ -43,9 +43,7 @@ def not_writable(_path: object, _mode: int) -> bool:
 
 
 @pytest.mark.parametrize(("durable", "synchronous"), [(False, 1), (True, 2)])
-def test_a_connection_makes_its_folder_and_sets_what_it_promises(
-    tmp_path: Path, durable: bool, synchronous: int
-) -> None:
+def test_a_connection_creates_its_folder_and_sets_its_pragmas(tmp_path: Path, durable: bool, synchronous: int) -> None:
     with closing(connect(tmp_path / "new" / "x.db", durable=durable, busy_timeout_s=3)) as connection:
         assert pragma(connection, "journal_mode") == "wal"
         assert pragma(connection, "foreign_keys") == 1
@@ -151,7 +149,7 @@ def test_a_read_of_a_damaged_file_is_distinguished_from_a_bug(tmp_path: Path) ->
             connection.execute("SELEKT")
 
 
-def test_reading_gives_what_is_read(tmp_path: Path) -> None:
+def test_reading_returns_the_stored_rows(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as connection:
         migrate(connection, MIGRATIONS)
         with reading(connection):
@@ -199,7 +197,7 @@ def test_a_database_held_too_long_is_reported_as_locked(tmp_path: Path) -> None:
             pytest.fail("two writers at once")
 
 
-def test_a_mistake_in_sql_stays_a_mistake_of_ours(tmp_path: Path) -> None:
+def test_an_error_in_our_sql_is_raised_unchanged(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as connection:
         with pytest.raises(sqlite3.OperationalError, match="syntax"), transaction(connection):
             connection.execute("SELEKT")
@@ -343,7 +341,7 @@ def test_several_migrations_at_once_make_one_copy(tmp_path: Path) -> None:
     assert (tmp_path / "x.db.before-out").is_file(), "its name stays in the folder"
 
 
-def test_what_was_not_committed_is_not_in_the_copy_and_what_was_is(tmp_path: Path) -> None:
+def test_committed_rows_in_the_write_ahead_log_are_in_the_copy(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     make_old(path)
     with closing(connect(path)) as other, closing(connect(path)) as connection:

@@ -4,7 +4,7 @@ from uraniborg.kernel.text import plural
 
 
 @pytest.mark.parametrize(
-    ("number", "told"),
+    ("number", "expected"),
     [
         (0, "0 nodes"),
         (1, "1 node"),
@@ -15,8 +15,8 @@ from uraniborg.kernel.text import plural
         (1_234_567.0, "1,234,567 nodes"),
     ],
 )
-def test_a_number_is_said_with_what_it_counts(number: float, told: str) -> None:
-    assert plural(number, "node") == told
+def test_a_number_is_written_with_its_noun(number: float, expected: str) -> None:
+    assert plural(number, "node") == expected
 
 
 def test_a_plural_of_its_own_is_used_from_two_on() -> None:

@@ -38,7 +38,7 @@ def test_typographic_hyphens_and_invisible_characters_do_not_matter() -> None:
         ("the 1,000 genomes", ["1000"]),
     ],
 )
-def test_what_people_look_for_in_one_piece_is_one_word(text: str, kept: list[str]) -> None:
+def test_a_term_that_people_search_as_a_whole_is_one_word(text: str, kept: list[str]) -> None:
     assert [word for word in split_words(text) if word in kept] == kept
 
 

@@ -1,4 +1,4 @@
-"""What the commands and the search server answer about a data folder, without the wording of messages.
+"""The answers of the commands and the search server about a data folder, without the wording of messages.
 
 `python -m tests.uraniborg.old_data.answers DATA.tar.xz` adds the answers of the present version to the archive that
 `python -m tests.fixtures.data` wrote, as `tests/fixtures/answers-VERSION.tar.xz`.

@@ -59,7 +59,7 @@ def test_a_decision_at_the_terminal_reaches_the_session_that_waits(old: OldData)
     assert "at_strategy" in pending(old), "its review waits now"
 
 
-def test_what_was_decided_or_withdrawn_cannot_be_decided_again(old: OldData) -> None:
+def test_a_decided_or_withdrawn_question_cannot_be_decided_again(old: OldData) -> None:
     for name, code in {"refused approval": "already_decided", "withdrawn approval": "decision_withdrawn"}.items():
         reply = old.run("uraniborg", "decide", old.ids["runs"][name], "approve", code=4)
         assert reply["error"]["code"] == code

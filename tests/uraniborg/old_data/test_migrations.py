@@ -41,7 +41,7 @@ def tables(path: Path) -> set[str]:
 
 
 def was_migrated(path: Path, migration: str = "9999-later") -> bool:
-    """Whether the file has the later format, and the copy beside it does not."""
+    """Return True if the file has the later format and its backup copy does not."""
     return "later" in tables(path) and "later" not in tables(copy_of(path, migration))
 
 

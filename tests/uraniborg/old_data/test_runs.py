@@ -61,7 +61,7 @@ def test_a_failed_run_is_resumed_and_repeats_no_effect(old: OldData) -> None:
     assert effects(old) == ["gate"]
 
 
-def test_an_interrupted_run_is_resumed_and_says_what_is_uncertain(old: OldData) -> None:
+def test_an_interrupted_run_is_resumed_and_reports_the_uncertain_nodes(old: OldData) -> None:
     reply = old.run("pflow", "run", "slow", OPEN="1")
     assert reply["reused_nodes"] == ["log"]
     assert "uncertain" in reply["warnings"][0]

@@ -14,12 +14,12 @@ from tests.uraniborg.old_data.folder import OldData
 
 TITLES = list(observatory.TITLES)
 SINCE_2005 = set(TITLES[1:8])
-"""What both sources have for the query as it was asked."""
+"""The results of both sources for the original query."""
 PLUMES = set(TITLES[2:])
-"""What they have for the edited query, since 2006."""
+"""The results of both sources for the edited query, since 2006."""
 RELEVANT = {TITLES[5], TITLES[9]}
 IRRELEVANT = TITLES[7]
-"""What was marked at the first review: the first papers in the order of their titles."""
+"""The papers that were marked at the first review: the first ones in the order of their titles."""
 SESSIONS = {
     "at_strategy": (0, 0, "strategy_confirmation"),
     "strategy_rejected": (1, 1, "strategy_confirmation"),
@@ -27,10 +27,10 @@ SESSIONS = {
     "second_strategy": (2, 1, "strategy_confirmation"),
     "second_review": (3, 1, "result_review"),
 }
-"""Those that wait for a person: decisions taken, rounds finished, and the checkpoint."""
+"""The sessions that wait for a person: number of decisions, number of finished rounds, and the checkpoint."""
 WORKING = ("cut_off", "cut_off_later", "decided_at_terminal")
 COMPLETE = {"approved": (6, 2, None), "source_failed": (4, 1, None), "rounds_used_up": (6, 1, "max_rounds")}
-"""How many papers they have after how many rounds, and why they ended."""
+"""The number of papers, the number of rounds, and the reason for the end of each session."""
 
 
 def titles(papers: list[dict[str, Any]]) -> set[str]:
@@ -155,7 +155,7 @@ def test_a_complete_session_is_exported_in_every_format(old: OldData, name: str)
     assert again.error["code"] == "session_complete"
 
 
-def test_what_a_complete_session_found_is_unchanged(old: OldData) -> None:
+def test_the_results_of_a_complete_session_are_unchanged(old: OldData) -> None:
     with old.server() as server:
         states = {name: server.state(old.ids["sessions"][name]) for name in COMPLETE}
         session_id = old.ids["sessions"]["approved"]

@@ -156,7 +156,7 @@ class Script:
     ready_at: float = 0.0
     must_read_state: bool = False
     repeats: bool = False
-    """Whether to send the last decision again although it was answered."""
+    """True if the last decision is to be sent again although it was answered."""
 
     @property
     def length(self) -> int:

@@ -154,7 +154,9 @@ def test_a_line_that_did_not_fit_on_the_disk_does_not_damage_the_next(
     assert (reply.finished, reply.started, reply.is_damaged) == ([make_result("a")], {("c", "f3")}, False)
 
 
-def test_a_journal_that_cannot_be_begun_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_that_cannot_be_started_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     fill_disk_after(monkeypatch, 5)
     open_before = len(os.listdir("/dev/fd"))
     with pytest.raises(OSError, match="No space"):

@@ -1,7 +1,7 @@
 """Property: for any workflow, failures, edits and inputs, a resumed run gives the result of a fresh run.
 
 Workflows are drawn as specifications of nodes, each after some of those before it. A chain of runs edits them, fails
-where it is told to, and changes inputs. Every run of every node leaves a line with what it was given.
+at the drawn nodes, and changes inputs. Every run of every node writes a line with its inputs.
 """
 
 import re
@@ -69,12 +69,12 @@ class Spec:
 
     @property
     def taken(self) -> str:
-        """What others take of it, whether it ran, failed or was skipped."""
+        """A template for the output of this node, whether it succeeded, failed or was skipped."""
         outputs = "results" if self.kind == "batch" else "value"
         return f'${{{self.name}.{outputs} ?? {self.name}.error ?? "nothing"}}'
 
     def runs(self) -> list[str]:
-        """What its runs are called."""
+        """Return the names of the runs of this node."""
         if self.kind == "batch":
             return [f"{self.name}[{at}]" for at in range(len(self.items))]
         return [f"{self.name}/p", f"{self.name}/q"] if self.kind == "nested" else [self.name]
@@ -151,7 +151,7 @@ def draw_chains(draw: st.DrawFn) -> list[Turn]:
 
 @dataclass
 class Lineage:
-    """What has finished since a run last went well: the nodes, and what each was given."""
+    """The nodes that have finished since the last successful run, with the inputs of each."""
 
     done: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 

@@ -261,9 +261,9 @@ def test_concurrent_resumed_runs_share_items_and_each_item_runs_once(home: Home)
     replies = [one.reply() for one in running]
     assert all(reply["success"] for reply in replies), replies
     done = {name: times for name, times in home.runs("done").items() if name != "s"}
-    # Who came after the others had gone well began anew.
-    anew = sum("resumed_from" not in reply for reply in replies)
-    assert done == {f"b[{at}]": 1 + anew for at in range(8)}
+    # A run that started after the others had succeeded started over.
+    started_over = sum("resumed_from" not in reply for reply in replies)
+    assert done == {f"b[{at}]": 1 + started_over for at in range(8)}
 
 
 def test_a_run_that_waited_for_a_killed_one_reports_its_effect_as_uncertain(home: Home) -> None:

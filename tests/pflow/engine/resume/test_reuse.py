@@ -211,14 +211,14 @@ def test_a_question_contains_no_secret(service: Service) -> None:
     assert "sk-very" not in json.dumps(Inbox().pending()[0].payload)
 
 
-def test_items_that_fail_and_are_passed_over_are_reported_of(service: Service) -> None:
+def test_items_that_fail_and_are_skipped_are_reported(service: Service) -> None:
     flow = chain(shell("try", "test ${item} != b", batch={"items": ["a", "b"], "error_handling": "continue"}))
     run = service.run(flow, name="flow")
     assert run.success
     assert any("1 of 2 items of 'try' failed, the first at items[1]" in one for one in run.warnings)
 
 
-def test_all_nodes_that_fail_side_by_side_are_reported_of(service: Service) -> None:
+def test_all_nodes_that_fail_in_parallel_are_reported(service: Service) -> None:
     flow = {
         "nodes": [shell("start", "true"), shell("a", "echo AAA >&2; false"), shell("b", "echo BBB >&2; false")],
         "edges": [{"from": "start", "to": "a"}, {"from": "start", "to": "b"}],

@@ -121,7 +121,7 @@ def close_encounter(simulation: Any) -> Sequence[str]:
 
 
 def fly_by(simulation: Any) -> Sequence[str]:
-    """A star of half a solar mass passes a star with a Jupiter on a hyperbola, 15 AU away."""
+    """Add a star with a Jupiter, and a star of half a solar mass that passes on a hyperbola, 15 AU away."""
     simulation.add(m=1.0)
     simulation.add(m=1e-3, a=5.0, e=0.05, M=1.0)
     simulation.add(m=0.5, a=-20.0, e=1.75, inc=0.5, omega=0.3, M=-2.5)

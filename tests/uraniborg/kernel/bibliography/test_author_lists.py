@@ -61,15 +61,15 @@ def test_people_are_found_in_lists_objects_and_texts(value: Any, names: list[str
 
 
 @pytest.mark.parametrize(
-    ("name", "spoken"),
+    ("name", "expected"),
     [
         ("King, Martin Luther, Jr.", "Martin Luther King Jr."),
         ("Sammy Davis, Jr.", "Sammy Davis Jr."),
         ("Plato", "Plato"),
     ],
 )
-def test_suffixes_stay_behind_the_name(name: str, spoken: str) -> None:
-    assert uninvert_name(name) == spoken
+def test_suffixes_stay_behind_the_name(name: str, expected: str) -> None:
+    assert uninvert_name(name) == expected
 
 
 @given(st.text(max_size=60))
@@ -87,8 +87,8 @@ def test_every_recorded_bibtex_name_is_read_by_bibtex_rules(shared_data: Path) -
     assert len(cases["split_name_parts"]) + len(cases["split_coauthors"]) + len(cases["malformed"]) == 204
     for case in cases["split_name_parts"]:
         parts = case["expected"]
-        spoken = clean_line(decode_latex(" ".join(parts["first"] + parts["von"] + parts["last"] + parts["jr"])))
-        assert read_bibtex_names(case["name"]) == [spoken]
+        name = clean_line(decode_latex(" ".join(parts["first"] + parts["von"] + parts["last"] + parts["jr"])))
+        assert read_bibtex_names(case["name"]) == [name]
     for case in cases["split_coauthors"]:
         assert split_at_and(case["field"]) == case["expected"]
     for case in cases["malformed"]:

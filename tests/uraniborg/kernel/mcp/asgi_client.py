@@ -22,7 +22,7 @@ class Answer(NamedTuple):
 
     @property
     def error(self) -> dict[str, Any]:
-        """What was wrong, in the one shape that errors have."""
+        """The error of the answer, in the common error shape."""
         assert self.headers["content-type"] == "application/json"
         assert SESSION not in self.headers
         body = json.loads(self.body)
@@ -83,8 +83,8 @@ class Exchange:
             if body.startswith(b"event: message\r\ndata: "):
                 return json.loads(body.split(b"data: ", 1)[1])
 
-    def heard(self) -> int:
-        """How much has come and was not taken yet."""
+    def count_unread(self) -> int:
+        """Return the number of messages that were received and not read."""
         return self._sent.qsize()
 
     async def answer(self) -> Answer:

@@ -1,4 +1,4 @@
-"""A server over stdio that tells on stderr when it is interrupted, and when it has cleaned up."""
+"""A server over stdio that reports on stderr when it is interrupted, and when it has cleaned up."""
 
 import asyncio
 import sys

@@ -34,7 +34,7 @@ def called(message: dict[str, Any], how: str) -> None:
     if how == "answers-nonsense":
         answer(message, {"content": "no list"})
     if how == "noisy":
-        print("this is no message", flush=True)
+        print("this is not a message", flush=True)
         print("x" * 1_000_000, file=sys.stderr, flush=True)
         answer(message, {"content": [{"type": "text", "text": "still here"}]})
     if how == "refuses":

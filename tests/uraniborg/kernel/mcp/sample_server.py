@@ -39,12 +39,12 @@ def add_answers(server: Server) -> None:
     async def echo(
         text: str, times: Annotated[int, Field(ge=1, le=100)] = 1, style: Literal["plain", "loud"] = "plain"
     ) -> dict[str, Any]:
-        """Says what it is told.
+        """Return the text.
 
-        As often as wanted.
+        Repeat it as often as requested.
         """
-        said = text * times
-        return {"text": said.upper() if style == "loud" else said, "nothing": None}
+        repeated = text * times
+        return {"text": repeated.upper() if style == "loud" else repeated, "nothing": None}
 
     @tool(server, title="Say", read_only=True)
     async def say(text: str) -> str:

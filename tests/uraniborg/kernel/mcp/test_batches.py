@@ -54,7 +54,7 @@ async def test_each_request_of_a_batch_has_its_answer(json_answers: bool) -> Non
         (request("ping", id="_GET_stream"), "_GET_stream", "id_in_use"),
     ],
 )
-async def test_what_is_wrong_with_one_message_is_said_in_its_place(odd: Any, answered: Any, code: str) -> None:
+async def test_an_error_in_one_message_is_reported_in_its_own_answer(odd: Any, answered: Any, code: str) -> None:
     answers = await answers_to([odd, request("ping", id="p")])
     assert answers.keys() == {answered, "p"}
     assert answers["p"]["result"] == {}
@@ -82,7 +82,7 @@ async def test_a_batch_that_asks_for_no_answer_gets_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("batch", "version", "said"),
+    ("batch", "version", "words"),
     [
         ([], BATCHING, "empty"),
         ([request("ping", id=number) for number in range(BATCH_LIMIT + 1)], BATCHING, "101"),
@@ -90,11 +90,11 @@ async def test_a_batch_that_asks_for_no_answer_gets_none() -> None:
         ([request("ping")], "2025-11-25", "no batches"),
     ],
 )
-async def test_a_batch_that_may_not_be_sent_is_refused(batch: list[Any], version: str, said: str) -> None:
+async def test_a_batch_that_may_not_be_sent_is_refused(batch: list[Any], version: str, words: str) -> None:
     async with client_of(stateful_app(sample_server())) as client:
         refused = await client.post(batch, await client.begin(), mcp_protocol_version=version)
     assert (refused.status, refused.error["code"]) == (400, "invalid_request")
-    assert said in refused.error["message"]
+    assert words in refused.error["message"]
 
 
 async def test_a_batch_for_no_session_or_of_the_wrong_type_is_refused() -> None:

@@ -8,14 +8,14 @@ from uraniborg.kernel.mcp.testing import connected, text_of
 Report = tuple[float, float | None, str | None]
 
 
-async def test_a_client_that_asks_is_told() -> None:
+async def test_a_client_that_requests_progress_receives_it() -> None:
     reports: list[Report] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total, message))
 
     async with connected(sample_server()) as client:
-        result = await client.call_tool("work", {"steps": 3}, progress_callback=hear)
+        result = await client.call_tool("work", {"steps": 3}, progress_callback=record_progress)
     assert text_of(result) == "done"
     assert reports == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
 
@@ -24,7 +24,7 @@ async def test_outside_a_call_nothing_happens() -> None:
     await report_progress(1, 2)
 
 
-async def test_work_that_outlives_its_call_is_no_longer_heard() -> None:
+async def test_progress_after_the_end_of_the_call_is_not_sent() -> None:
     server = make_server("lingering", version="1", instructions="")
     answered = asyncio.Event()
     lingering: list[asyncio.Task[None]] = []
@@ -53,7 +53,7 @@ async def test_half_a_character_in_a_report_is_made_whole() -> None:
     server = make_server("halves", version="1", instructions="")
     messages: list[str | None] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         messages.append(message)
 
     @tool(server, title="Report", read_only=True)
@@ -63,5 +63,5 @@ async def test_half_a_character_in_a_report_is_made_whole() -> None:
         return "ok"
 
     async with connected(server) as client:
-        await client.call_tool("report", {}, progress_callback=hear)
+        await client.call_tool("report", {}, progress_callback=record_progress)
     assert messages == ["a\ufffd"]

@@ -10,7 +10,7 @@ SOON_S = 20
 
 
 class Waiting:
-    """A server with a tool that waits until it is cancelled, and what it was then told."""
+    """A server with a tool that waits until it is cancelled, and records `is_taken_back` then."""
 
     def __init__(self) -> None:
         self.server: Server = make_server("waiting", version="1", instructions="")
@@ -30,7 +30,7 @@ class Waiting:
 
         @tool(self.server, title="Ask", read_only=True)
         async def ask() -> list[bool]:
-            """Whether this call is taken back, asked in itself, in a task and in a thread."""
+            """Return `is_taken_back()` of the call itself, of a task and of a thread."""
             return [is_taken_back(), await asyncio.create_task(asked()), await asyncio.to_thread(is_taken_back)]
 
     async def end(self) -> tuple[str, bool]:
@@ -105,7 +105,7 @@ async def test_a_call_that_was_taken_back_says_nothing_of_the_next_one() -> None
 
 async def test_a_task_of_the_call_gets_the_same_answer() -> None:
     server = make_server("tasks", version="1", instructions="")
-    told: asyncio.Queue[bool] = asyncio.Queue()
+    answers: asyncio.Queue[bool] = asyncio.Queue()
     begun = asyncio.Event()
 
     @tool(server, title="Start", read_only=True)
@@ -117,7 +117,7 @@ async def test_a_task_of_the_call_gets_the_same_answer() -> None:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
-                told.put_nowait(is_taken_back())
+                answers.put_nowait(is_taken_back())
                 raise
 
         await asyncio.create_task(work())
@@ -128,7 +128,7 @@ async def test_a_task_of_the_call_gets_the_same_answer() -> None:
         await begun.wait()
         await wire.send(cancelled("it"))
         async with asyncio.timeout(SOON_S):
-            assert await told.get() is True
+            assert await answers.get() is True
 
 
 async def test_over_http_a_call_of_a_session_can_be_taken_back_too() -> None:

@@ -106,7 +106,7 @@ async def test_all_pages_of_tools_are_read_and_a_page_that_follows_itself_is_the
         assert [tool["name"] for tool in await connection.list_tools()] == ["tool0", "tool1", "tool2"]
 
 
-async def test_environment_and_folder_are_as_told_and_our_own_variables_stay_with_us(
+async def test_a_server_gets_its_environment_and_folder_and_not_our_own_variables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OUR_OWN", "sk-ours")
@@ -117,7 +117,7 @@ async def test_environment_and_folder_are_as_told_and_our_own_variables_stay_wit
     assert f"it said: given None {tmp_path}" in caught.value.message
 
 
-async def test_a_server_that_ends_at_once_is_told_with_its_last_words() -> None:
+async def test_a_server_that_ends_at_once_is_reported_with_its_last_output() -> None:
     with pytest.raises(ServerUnavailable) as caught:
         await RemoteServer.open(odd("dies-at-once"), name="settings", timeout_s=SOON)
     assert caught.value.code == "mcp_server_unavailable"
@@ -135,12 +135,12 @@ async def test_a_server_that_leaves_a_child_behind_does_not_hold_us_up() -> None
 
 
 @pytest.mark.parametrize("server", [StdioServer("no-such-command-anywhere"), odd("pages", cwd="/no/such/folder")])
-async def test_what_cannot_be_started_is_told(server: StdioServer) -> None:
+async def test_a_server_that_cannot_be_started_is_reported(server: StdioServer) -> None:
     with pytest.raises(ServerUnavailable, match="does not exist"):
         await RemoteServer.open(server, timeout_s=SOON)
 
 
-async def test_an_address_where_nobody_is_is_told() -> None:
+async def test_an_address_without_a_server_is_reported() -> None:
     with pytest.raises(ServerUnavailable, match="cannot be reached"):
         await RemoteServer.open(HttpServer("http://127.0.0.1:9/mcp"), timeout_s=SOON)
 
@@ -176,7 +176,7 @@ async def test_opening_that_is_cancelled_ends_the_process() -> None:
     assert [task for task in asyncio.all_tasks() if task is not asyncio.current_task()] == []
 
 
-async def test_a_server_that_dies_in_a_call_is_told_without_its_secrets_and_is_not_open_any_more() -> None:
+async def test_a_server_that_dies_in_a_call_is_reported_without_its_secrets_and_is_no_longer_open() -> None:
     async with opened(odd("dies-in-a-call")) as connection:
         with pytest.raises(ServerUnavailable, match="out of memory") as caught:
             await connection.call_tool("any", {})
@@ -186,7 +186,7 @@ async def test_a_server_that_dies_in_a_call_is_told_without_its_secrets_and_is_n
             await connection.list_tools()
 
 
-async def test_an_http_server_that_goes_away_is_told_and_not_waited_for() -> None:
+async def test_an_http_server_that_goes_away_is_reported_and_not_waited_for() -> None:
     async with serving(stateless_app(sample_server.sample_server())) as url:
         connection = await RemoteServer.open(HttpServer(f"{url}/mcp"), timeout_s=SOON)
     with pytest.raises(ServerUnavailable, match="cannot be reached"):

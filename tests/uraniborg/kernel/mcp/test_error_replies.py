@@ -64,7 +64,7 @@ async def test_its_value_is_one_text_of_json_and_structured_content() -> None:
     assert listed.structuredContent == {"result": VALUES["list"]}
 
 
-async def test_it_is_no_fault_of_the_server_and_leaves_no_trace_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+async def test_an_error_reply_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     async with connected(failing_server()) as client:
         await client.call_tool("fail", {"how": "object"})
     assert caplog.records == []

@@ -1,4 +1,4 @@
-"""Whatever a tool or a resource raises, its caller is told of a failure and everybody else goes on."""
+"""If a tool or a resource raises any exception, its caller receives an error and other callers are not affected."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
 
 class Panic(BaseException):
-    """What extensions written in other languages raise."""
+    """An exception as extensions written in other languages raise it."""
 
 
 async def wait_for_a_task_that_was_cancelled() -> None:

@@ -140,7 +140,7 @@ async def test_a_session_ends_when_nobody_uses_it() -> None:
     async with client_of(stateful_app(sample_server(), idle_seconds=0.01)) as client, asyncio.timeout(20):
         session = (await client.post("/mcp", json=INITIALIZE)).headers[SESSION]
         ping = request("ping")
-        # Nobody is told when a session expires, so the only way to know is to ask.
+        # The server does not announce that a session has expired, so poll for it.
         while (await client.post("/mcp", json=ping, headers={SESSION: session})).status_code != 404:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
         again = await client.post("/mcp", json=INITIALIZE, headers={SESSION: session})

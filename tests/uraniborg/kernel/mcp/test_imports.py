@@ -10,8 +10,8 @@ def python(code: str) -> str:
 
 
 @pytest.mark.parametrize("absent", ["mcp", "starlette"])
-def test_without_the_extra_the_error_says_what_to_install(absent: str) -> None:
-    said = python(
+def test_without_the_extra_the_error_names_the_install_command(absent: str) -> None:
+    output = python(
         f"""
 import sys
 sys.modules["{absent}"] = None
@@ -22,11 +22,11 @@ except MissingExtra as error:
     print(error.body()["error"]["extra"], error.hint)
 """
     )
-    assert said == "mcp Install them with: pip install 'uraniborg[mcp]'"
+    assert output == "mcp Install them with: pip install 'uraniborg[mcp]'"
 
 
 def test_another_missing_module_is_not_mistaken_for_the_extra() -> None:
-    said = python(
+    output = python(
         """
 import sys
 sys.modules["anyio"] = None
@@ -36,7 +36,7 @@ except ModuleNotFoundError as error:
     print(error.name.split(".")[0])
 """
     )
-    assert said == "anyio"
+    assert output == "anyio"
 
 
 def test_serving_does_not_load_the_test_clients() -> None:

@@ -1,4 +1,4 @@
-"""What servers and clients hold, wait and say is bounded, by the numbers that are stated."""
+"""The memory, waiting times and messages of servers and clients have the documented limits."""
 
 # pyright: reportPrivateUsage=false
 

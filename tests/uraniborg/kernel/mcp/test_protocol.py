@@ -81,7 +81,7 @@ async def test_a_number_that_is_not_finite_is_an_error_of_the_tool(arguments: st
     assert error["message"] == f"{path} is not a finite number."
 
 
-async def test_an_unknown_tool_is_named_as_such_whatever_its_arguments_are() -> None:
+async def test_an_unknown_tool_is_reported_with_any_arguments() -> None:
     async with wire_to(sample_server()) as wire:
         answer = await wire.ask(call("explode", {"text": float("nan")}))
     error = json.loads(answer["result"]["content"][0]["text"])["error"]
@@ -90,7 +90,7 @@ async def test_an_unknown_tool_is_named_as_such_whatever_its_arguments_are() -> 
 
 
 @pytest.mark.parametrize("arguments", ['{"text": "\\ud83d"}', '{"text": ' + json.dumps(nested(300)) + "}"])
-async def test_what_json_cannot_carry_is_refused_and_not_quietly_changed(arguments: str) -> None:
+async def test_a_value_that_json_cannot_represent_is_refused_and_not_changed(arguments: str) -> None:
     error = await refusal(json.dumps(call("echo", "@")).replace('"@"', arguments))
     assert error["code"] == -32602
     assert "NaN" in error["data"]["error"]["hint"]
@@ -124,7 +124,7 @@ async def test_a_value_that_is_not_a_message_but_has_an_id_is_answered(line: str
         '{"jsonrpc": "2.0", "id": 1, "result": {"x": "sk-secret"}}',
     ],
 )
-async def test_what_asks_for_no_answer_gets_none_and_is_not_repeated(
+async def test_a_message_without_an_answer_gets_none_and_is_not_logged(
     line: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)

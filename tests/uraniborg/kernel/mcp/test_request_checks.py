@@ -73,7 +73,7 @@ def test_loopback_origins_pass_at_any_port_and_listed_ones_beside(origin: str) -
         "http://localhost, http://localhost",
     ],
 )
-def test_what_only_looks_like_a_loopback_origin_is_refused(origin: str) -> None:
+def test_an_origin_that_only_looks_like_loopback_is_refused(origin: str) -> None:
     assert status_of(("origin", origin)) == 403
 
 

@@ -125,9 +125,7 @@ async def test_the_gravest_refusal_comes_first() -> None:
         ([("accept", "text/html")], "text/html"),
     ],
 )
-async def test_a_client_that_accepts_anything_or_json_alone_accepts_what_there_is(
-    given: list[tuple[str, str]], seen: str
-) -> None:
+async def test_a_client_that_accepts_anything_or_only_json_is_accepted(given: list[tuple[str, str]], seen: str) -> None:
     async def show_accept(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse(dict(scope["headers"])[b"accept"])(scope, receive, send)
 
@@ -163,7 +161,7 @@ async def test_a_breakdown_behind_is_an_internal_error(caplog: pytest.LogCapture
     assert "sk-secret" in caplog.text
 
 
-async def test_a_breakdown_after_the_answer_has_begun_adds_nothing_to_it(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_fault_after_the_start_of_the_answer_adds_nothing_to_it(caplog: pytest.LogCaptureFixture) -> None:
     async def broken(scope: Scope, receive: Receive, send: Send) -> None:
         await PlainTextResponse("half")(scope, receive, send)
         raise RuntimeError("too late")

@@ -29,7 +29,7 @@ def uris(resources: list[dict[str, Any]]) -> list[str]:
 
 
 @pytest.mark.parametrize("list_of", [listed_in_session, listed_alone])
-async def test_what_there_is_now_is_listed_after_what_was_registered(list_of: Any) -> None:
+async def test_resources_of_a_listing_follow_the_registered_ones(list_of: Any) -> None:
     server = sample_server()
 
     async def more() -> list[Listed]:
@@ -48,7 +48,7 @@ async def test_what_there_is_now_is_listed_after_what_was_registered(list_of: An
     assert resources[2] == {"uri": "sample://b/text", "name": "b", "mimeType": "text/plain"}
 
 
-async def test_the_list_is_asked_for_anew_each_time() -> None:
+async def test_the_list_is_requested_again_each_time() -> None:
     server = sample_server()
     there: list[Listed] = []
 
@@ -71,7 +71,7 @@ async def test_the_list_is_asked_for_anew_each_time() -> None:
 
 
 class Panic(BaseException):
-    """What extensions written in other languages raise."""
+    """An exception as extensions written in other languages raise it."""
 
 
 @pytest.mark.parametrize("failure", [RuntimeError("out of order"), asyncio.CancelledError(), Panic(), SystemExit(1)])
@@ -93,7 +93,7 @@ async def test_one_list_that_fails_is_left_out_and_logged(
     assert type(failure).__name__ in caplog.text
 
 
-async def test_what_cannot_be_listed_is_passed_over_and_the_rest_stays() -> None:
+async def test_an_invalid_resource_of_a_listing_is_skipped_and_the_others_stay() -> None:
     server = sample_server()
 
     async def more() -> list[Listed]:

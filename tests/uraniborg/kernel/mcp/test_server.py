@@ -49,7 +49,7 @@ async def test_the_server_introduces_itself_with_its_own_name_and_version() -> N
     assert first.instructions == "A server for tests."
 
 
-async def test_only_what_is_offered_is_advertised() -> None:
+async def test_only_available_features_are_advertised() -> None:
     async with connected(sample_server()) as client:
         offered = (await client.initialize()).capabilities.model_dump(exclude_none=True)
         assert offered.keys() == {"tools", "resources"}
@@ -74,7 +74,7 @@ async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> Non
         tools = {listed.name: listed for listed in (await client.list_tools()).tools}
     echo, note = tools["echo"], tools["note"]
     assert echo.title == "Echo"
-    assert echo.description == "Says what it is told.\n\nAs often as wanted."
+    assert echo.description == "Return the text.\n\nRepeat it as often as requested."
     assert echo.inputSchema["required"] == ["text"]
     assert echo.inputSchema["additionalProperties"] is False
     assert echo.outputSchema is None
@@ -175,7 +175,7 @@ async def test_an_error_of_the_family_is_an_error_result_with_its_ids() -> None:
 
 
 @pytest.mark.parametrize("how", ["error", "exit", "answer"])
-async def test_a_breakdown_is_an_internal_error_that_tells_nothing_and_the_server_lives_on(
+async def test_a_breakdown_is_an_internal_error_that_discloses_nothing_and_the_server_continues(
     how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with connected(sample_server()) as client:
@@ -241,7 +241,7 @@ async def test_a_tool_can_be_called_without_a_client_and_never_raises() -> None:
     assert (await server.call_tool("lose", {"paper_id": "p"})).isError
 
 
-async def test_what_cannot_be_a_tool_is_refused_when_it_is_registered() -> None:
+async def test_an_invalid_tool_is_refused_when_it_is_registered() -> None:
     server = make_server("strict", version="1", instructions="")
 
     def blocking() -> str:
@@ -265,7 +265,7 @@ async def test_what_cannot_be_a_tool_is_refused_when_it_is_registered() -> None:
         register(described)
 
 
-async def test_what_cannot_be_a_resource_is_refused_when_it_is_registered() -> None:
+async def test_an_invalid_resource_is_refused_when_it_is_registered() -> None:
     server = make_server("strict", version="1", instructions="")
 
     async def other(paper: str) -> str:
@@ -311,7 +311,7 @@ async def test_values_in_an_address_arrive_decoded(written: str, meant: str) -> 
 
 
 @pytest.mark.parametrize("uri", ["sample://abc/text/more", "sample://abc", "other://abc/text", "sample://about/x/y/z"])
-async def test_a_resource_that_is_not_there_has_its_own_code_and_names_what_is(uri: str) -> None:
+async def test_a_missing_resource_has_its_own_code_and_names_the_existing_ones(uri: str) -> None:
     error = await read_error(uri)
     assert error.code == -32002
     assert error.data["error"]["code"] == "resource_not_found"
@@ -337,7 +337,7 @@ async def test_a_failing_resource_is_a_protocol_error_with_the_error_body(how: s
     assert (await read_error(f"sample://k/fail/{how}")).code == code
 
 
-async def test_a_broken_resource_tells_nothing(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_broken_resource_discloses_nothing(caplog: pytest.LogCaptureFixture) -> None:
     error = await read_error("sample://k/fail/error")
     assert error.code == -32603
     assert "sk-secret" not in str(error)

@@ -20,7 +20,7 @@ async def subscribe(client: Client, session: str, *uris: str) -> None:
         assert answer.messages[0]["result"] == {}
 
 
-async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_holds_up_nobody() -> None:
+async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_delays_no_other_client() -> None:
     server, subscribed = subscribable_server()
     async with client_of(stateful_app(server)) as client:
         stalled, other = await client.begin(), await client.begin()
@@ -38,8 +38,8 @@ async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_holds
                 assert not answer.messages[0]["result"]["isError"]
             assert len(asyncio.all_tasks()) - before < 20
             unread.reading.set()
-            heard = {(await unread.next_event())["params"]["uri"] for _ in PAGES}
-            assert heard == set(PAGES)
+            received = {(await unread.next_event())["params"]["uri"] for _ in PAGES}
+            assert received == set(PAGES)
 
 
 async def test_a_stream_that_opens_is_notified_of_earlier_changes() -> None:
@@ -59,7 +59,7 @@ async def test_a_stream_that_opens_is_notified_of_earlier_changes() -> None:
 
 
 async def test_the_transport_still_keeps_its_event_stream_where_we_look_for_it() -> None:
-    """What only the SDK's private table of streams tells: whether it changed where it is kept, or how much it holds."""
+    """Check the SDK's private table of streams, in case a release renames it or changes its buffer size."""
     session = Session(idle_seconds=60, json_answers=False)
     assert not session.has_room
     assert "_request_streams" in vars(session.transport)

@@ -33,7 +33,7 @@ async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() ->
         assert [await alive(client, each) for each in (first, second, third, fourth)] == [True, False, True, True]
 
 
-async def test_a_thousand_sessions_that_nobody_closes_lock_nobody_out() -> None:
+async def test_a_thousand_unclosed_sessions_do_not_prevent_new_ones() -> None:
     before = leftovers()
     async with client_of(stateful_app(sample_server(), max_sessions=100)) as client:
         mine = await client.begin()
@@ -68,7 +68,7 @@ async def test_a_session_with_an_open_stream_or_a_call_under_way_is_not_ended_fo
         assert "error" in (await waiting.next_event())
 
 
-async def test_what_begins_no_session_ends_none() -> None:
+async def test_a_message_that_starts_no_session_ends_no_session() -> None:
     async with client_of(stateful_app(sample_server(), max_sessions=1)) as client:
         session = await client.begin()
         for message in (PING, INITIALIZED, b"{", [INITIALIZE], request("initialize"), {**INITIALIZE, "id": 1.5}):
@@ -113,7 +113,7 @@ async def test_a_malformed_initialize_is_answered_and_begins_nothing() -> None:
     [
         (None, 400, "session_required"),
         ("", 400, "session_required"),
-        ("unheard-of", 404, "session_not_found"),
+        ("unknown", 404, "session_not_found"),
         ("\xff", 404, "session_not_found"),
         ("x" * 10_000, 404, "session_not_found"),
     ],
@@ -125,8 +125,8 @@ async def test_a_request_to_no_session_is_refused(method: str, session: str | No
             assert (refused.status, refused.error["code"]) == (status, code)
 
 
-@pytest.mark.parametrize("named", [None, "", "unheard-of", "expired", "living"])
-async def test_initialize_begins_a_new_session_whatever_session_it_names(named: str | None) -> None:
+@pytest.mark.parametrize("named", [None, "", "unknown", "expired", "living"])
+async def test_initialize_starts_a_new_session_with_any_session_header(named: str | None) -> None:
     async with client_of(stateful_app(sample_server())) as client:
         expired, living = await client.begin(), await client.begin()
         await client.ask("DELETE", session=expired)
@@ -174,7 +174,7 @@ async def test_a_value_that_is_not_a_message_is_refused_and_the_session_continue
 
 
 @pytest.mark.parametrize("text", ['"\\ud83d"', "[" * 230 + "]" * 230, "[" * 500 + "]" * 500, "9" * 4_000])
-async def test_what_a_session_cannot_take_is_answered_under_its_id(text: str) -> None:
+async def test_a_request_that_a_session_cannot_parse_is_answered_under_its_id(text: str) -> None:
     body = json.dumps(call("echo", {"text": "@"})).replace('"@"', text).encode()
     async with client_of(stateful_app(sample_server())) as client:
         session = await client.begin()
@@ -185,15 +185,15 @@ async def test_what_a_session_cannot_take_is_answered_under_its_id(text: str) ->
         assert (await client.post(body)).status == 400
 
 
-async def test_answers_to_what_was_never_asked_are_passed_over(caplog: pytest.LogCaptureFixture) -> None:
+async def test_responses_without_a_request_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
     async with client_of(stateful_app(sample_server())) as client:
         session = await client.begin()
         async with client.stream(session) as stream:
-            for id_ in (1, "1", "unheard-of"):
-                said = {"jsonrpc": "2.0", "id": id_, "result": {"sk": "sk-secret"}}
-                assert (await client.post(said, session)).status == 202
+            for id_ in (1, "1", "unknown"):
+                unexpected = {"jsonrpc": "2.0", "id": id_, "result": {"sk": "sk-secret"}}
+                assert (await client.post(unexpected, session)).status == 202
             assert await alive(client, session)
-            assert stream.heard() == 0
+            assert stream.count_unread() == 0
     assert caplog.records == []
 
 
@@ -259,7 +259,7 @@ async def test_nothing_grows_over_five_hundred_sessions() -> None:
 
 async def nobody_subscribed(subscribed: Subscriptions) -> None:
     async with asyncio.timeout(20):
-        while subscribed.count:  # noqa: ASYNC110 - nobody is told when a session has ended
+        while subscribed.count:  # noqa: ASYNC110 - no event is set when a session has ended
             await asyncio.sleep(0.01)
 
 

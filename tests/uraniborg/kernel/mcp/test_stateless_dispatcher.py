@@ -79,7 +79,7 @@ async def test_prompts_are_answered_where_they_are_offered() -> None:
             assert alone == without_request_id(await wire.ask(message))
 
 
-async def test_a_handler_that_breaks_tells_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_handler_that_raises_discloses_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     server = make_server("broken", version="1", instructions="", prompts=True)
 
     @server.prompt()
@@ -93,7 +93,7 @@ async def test_a_handler_that_breaks_tells_nothing_and_is_logged(caplog: pytest.
     assert "sk-secret" in caplog.text
 
 
-async def test_what_is_registered_later_is_listed_too() -> None:
+async def test_tools_and_resources_registered_later_are_listed_too() -> None:
     server = make_server("growing", version="1", instructions="")
     dispatcher = Dispatcher(server)
 
@@ -155,7 +155,7 @@ async def test_notifications_and_responses_get_no_answer(message: dict[str, Any]
         b'{"jsonrpc": "2.0", "id": ' + b"1" * 5_000 + b', "method": "ping"}',
     ],
 )
-async def test_what_is_not_json_is_a_parse_error(body: bytes) -> None:
+async def test_a_body_that_is_not_json_is_a_parse_error(body: bytes) -> None:
     status, request_id, error = await error_of(body)
     assert (status, request_id, error["code"]) == (400, None, -32700)
     assert error["data"]["error"]["code"] == "invalid_json"
@@ -206,7 +206,7 @@ async def test_a_number_that_is_not_finite_is_an_error_of_the_tool(value: str, p
 
 
 @pytest.mark.parametrize("value", ['"\\ud83d"', '{"\\udc00": 1}', json.dumps(nested(300))])
-async def test_what_json_cannot_carry_is_refused_and_not_quietly_changed(value: str) -> None:
+async def test_a_value_that_json_cannot_represent_is_refused_and_not_changed(value: str) -> None:
     body = json.dumps(call("give_back", {"value": "@"})).replace('"@"', value).encode()
     status, request_id, error = await error_of(body)
     assert (status, request_id, error["code"]) == (200, 1, -32602)
@@ -285,7 +285,7 @@ async def test_a_batch_has_a_largest_size_and_says_so() -> None:
 
 
 @given(st.binary() | (odd_messages | odd_values | st.lists(odd_messages)).map(lambda value: json.dumps(value).encode()))
-async def test_whatever_is_sent_has_an_answer_in_json_rpc_or_none(body: bytes) -> None:
+async def test_any_body_gets_an_answer_in_json_rpc_or_no_answer(body: bytes) -> None:
     status, answered = await answer(body, server=SERVER)
     assert status in (200, 202, 400)
     if status == 202:

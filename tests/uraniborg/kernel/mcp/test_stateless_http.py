@@ -224,7 +224,7 @@ async def test_a_client_that_leaves_while_it_sends_is_not_answered() -> None:
     assert pieces == []
 
 
-async def test_a_breakdown_of_ours_is_an_internal_error_that_tells_nothing(
+async def test_a_fault_of_the_server_is_an_internal_error_that_discloses_nothing(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(_self: Any, _body: bytes, _version: str) -> Any:
@@ -239,15 +239,15 @@ async def test_a_breakdown_of_ours_is_an_internal_error_that_tells_nothing(
     assert "sk-secret" in caplog.text
 
 
-async def test_the_official_client_hears_no_progress_and_gets_its_answer() -> None:
-    heard: list[float] = []
+async def test_the_official_client_receives_no_progress_and_gets_its_answer() -> None:
+    received: list[float] = []
 
-    async def hear(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(progress)
+    async def record_progress(progress: float, total: float | None, message: str | None) -> None:
+        received.append(progress)
 
     async with serving(stateless_app(sample_server())) as url, http_client_for(f"{url}/mcp") as client:
-        result = await client.call_tool("work", {"steps": 3}, progress_callback=hear)
-    assert (text_of(result), heard) == ("done", [])
+        result = await client.call_tool("work", {"steps": 3}, progress_callback=record_progress)
+    assert (text_of(result), received) == ("done", [])
 
 
 async def test_nothing_blocks_the_loop() -> None:

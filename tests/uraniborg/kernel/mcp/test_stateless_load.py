@@ -49,7 +49,7 @@ class Visitor:
         head = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
         self._writer.write(head % len(body) + body)
 
-    async def hear(self) -> Any:
+    async def receive(self) -> Any:
         head = await self._reader.readuntil(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 200 ")
         (length,) = (int(line[15:]) for line in head.splitlines() if line.lower().startswith(b"content-length:"))
@@ -78,11 +78,11 @@ async def test_a_thousand_wait_at_once_half_of_them_leave_and_the_others_are_ans
         for visitor in visitors[::2]:
             await visitor.leave()
         hall.doors.set()
-        answers = await asyncio.gather(*(visitor.hear() for visitor in visitors[1::2]))
+        answers = await asyncio.gather(*(visitor.receive() for visitor in visitors[1::2]))
         assert [answer["result"]["structuredContent"]["result"] for answer in answers] == list(range(1, CROWD, 2))
         assert hall.left == CROWD
         visitors[1].send(request("ping", id="after"))
-        assert (await visitors[1].hear())["id"] == "after"
+        assert (await visitors[1].receive())["id"] == "after"
 
 
 async def test_a_call_under_way_is_answered_when_the_server_ends() -> None:
@@ -94,7 +94,7 @@ async def test_a_call_under_way_is_answered_when_the_server_ends() -> None:
             await hall.full.wait()
             opening = asyncio.create_task(open_when_closed_to_others(hall, url))
         await opening
-        assert (await visitor.hear())["result"]["structuredContent"] == {"result": 7}
+        assert (await visitor.receive())["result"]["structuredContent"] == {"result": 7}
         await visitor.leave()
 
 

@@ -72,8 +72,8 @@ async def test_print_and_child_processes_do_not_corrupt_the_protocol(tmp_path: P
         async with stdio_client_for(sys.executable, [SCRIPT], stderr=stderr) as client, asyncio.timeout(SOON):
             for _ in range(2):
                 assert text_of(await client.call_tool("make_noise", {})) == "quiet"
-    said = log.read_text().splitlines()
-    assert sorted(said) == sorted(["printed", "written", "from the child"] * 2)
+    output = log.read_text().splitlines()
+    assert sorted(output) == sorted(["printed", "written", "from the child"] * 2)
 
 
 async def test_calls_run_side_by_side_and_text_of_any_kind_and_size_survives() -> None:
@@ -141,9 +141,9 @@ def test_cleanup_that_ignores_being_cancelled_is_abandoned_after_its_grace() -> 
         server.initialize()
         server.stdin.close()
         assert server.exit_code() == 0
-        said = server.stderr.read().decode()
-    assert said.startswith("cleaning\n")
-    assert "cleanup failed" in said
+        output = server.stderr.read().decode()
+    assert output.startswith("cleaning\n")
+    assert "cleanup failed" in output
 
 
 def test_the_server_ends_although_nobody_reads_its_answers() -> None:
@@ -158,7 +158,7 @@ def test_answers_are_waited_for_sixty_seconds_unless_stated_otherwise() -> None:
     assert inspect.signature(run_stdio).parameters["patience"].default == 60.0
 
 
-def test_nobody_waits_for_an_answer_that_nobody_can_read() -> None:
+def test_the_server_does_not_wait_for_an_answer_that_cannot_be_read() -> None:
     with running() as server:
         server.initialize()
         server.call_and_wait_for_its_start("wait_forever")
@@ -261,7 +261,7 @@ def test_cleanup_cannot_hold_up_the_end_for_longer_than_its_grace(tool: str) -> 
         assert server.exit_code() == 130
 
 
-def test_lines_that_are_no_messages_are_answered_with_errors_and_blank_ones_are_passed_over() -> None:
+def test_lines_that_are_not_messages_are_answered_with_errors_and_blank_ones_are_ignored() -> None:
     with running() as server:
         server.stdin.write(b"garbage\n\n\xff\xfe\n[]\n   \n\r\n")
         server.stdin.flush()

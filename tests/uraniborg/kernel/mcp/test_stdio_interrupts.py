@@ -25,7 +25,7 @@ def running(how: str = "well", door: str = "both") -> Generator[Process]:
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 @pytest.mark.parametrize("door", ["both", "run"])
-def test_a_signal_ends_what_runs_first_and_then_cleans_up(number: signal.Signals, code: int, door: str) -> None:
+def test_a_signal_ends_the_running_work_and_then_cleans_up(number: signal.Signals, code: int, door: str) -> None:
     with running(door=door) as server:
         server.initialize()
         server.process.send_signal(number)
@@ -69,10 +69,10 @@ def test_one_that_fails_is_logged_and_cleanup_follows_all_the_same() -> None:
         server.initialize()
         server.process.send_signal(signal.SIGINT)
         assert server.exit_code() == 130
-        said = server.stderr.read().decode()
-    assert said.startswith("interrupted\n")
-    assert said.endswith("cleaned up\n")
-    assert "cleanup failed" in said
+        stderr = server.stderr.read().decode()
+    assert stderr.startswith("interrupted\n")
+    assert stderr.endswith("cleaned up\n")
+    assert "cleanup failed" in stderr
 
 
 def test_one_that_never_ends_cannot_hold_up_the_end_for_longer_than_the_grace() -> None:
@@ -101,7 +101,7 @@ def test_a_loop_that_is_kept_busy_does_not_keep_the_signal_from_ending_the_serve
         assert server.stderr.read() == b"", "there was nobody to ask"
 
 
-def test_a_signal_after_the_client_has_left_ends_what_still_runs(tmp_path: Path) -> None:
+def test_a_signal_after_the_client_has_left_ends_the_running_work(tmp_path: Path) -> None:
     source = tmp_path / "source"
     os.mkfifo(source)
     with running(door=str(GRACE_S)) as server:

@@ -1,4 +1,4 @@
-"""How the stdio servers start as installed: they connect when they can answer, and say why when they cannot."""
+"""The start of the installed stdio servers: they connect if they can answer, and otherwise report the reason."""
 
 import json
 import os

@@ -35,11 +35,11 @@ class FakeConnection(ClientConnection):
 
 
 class FakeSession:
-    """Keeps what it is told, and when; fails first with what is in `failures`."""
+    """Records notifications with their times; raises the exceptions in `failures` first."""
 
     def __init__(self) -> None:
         self.failures: list[Exception] = []
-        self.told: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
+        self.notifications: asyncio.Queue[tuple[float, str]] = asyncio.Queue()
         self.open = asyncio.Event()
         self.open.set()
 
@@ -47,11 +47,11 @@ class FakeSession:
         await self.open.wait()
         if self.failures:
             raise self.failures.pop()
-        self.told.put_nowait((asyncio.get_running_loop().time(), str(uri)))
+        self.notifications.put_nowait((asyncio.get_running_loop().time(), str(uri)))
 
     async def next(self) -> tuple[float, str]:
         async with asyncio.timeout(20):
-            return await self.told.get()
+            return await self.notifications.get()
 
 
 class Scene:
@@ -92,7 +92,7 @@ async def test_a_burst_of_changes_is_notified_at_once_and_once_by_one_task() -> 
         assert len(it.at_work()) == 1
         assert [(await it.session.next())[1] for _ in range(50)] == uris(50)
         await it.at_rest()
-        assert it.session.told.empty()
+        assert it.session.notifications.empty()
 
 
 async def test_a_change_after_a_notification_is_notified_again_but_not_before_the_interval() -> None:
@@ -105,7 +105,7 @@ async def test_a_change_after_a_notification_is_notified_again_but_not_before_th
         assert subscriber.PACE_S == 0.1
         assert second - first >= 0.099
         await it.at_rest()
-        assert it.session.told.empty()
+        assert it.session.notifications.empty()
 
 
 async def test_the_last_of_many_changes_is_notified() -> None:
@@ -113,13 +113,13 @@ async def test_the_last_of_many_changes_is_notified() -> None:
         it.updated("x://a")
         last_change = 0.0
         for _ in range(4):
-            told, _ = await it.session.next()
+            notified, _ = await it.session.next()
             it.updated("x://a")
             last_change = asyncio.get_running_loop().time()
-        told, _ = await it.session.next()
-        assert told >= last_change
+        notified, _ = await it.session.next()
+        assert notified >= last_change
         await it.at_rest()
-        assert it.session.told.empty()
+        assert it.session.notifications.empty()
 
 
 async def test_a_change_while_a_notification_waits_is_notified_after_it() -> None:
@@ -132,7 +132,7 @@ async def test_a_change_while_a_notification_waits_is_notified_after_it() -> Non
         await it.session.next()
         await it.session.next()
         await it.at_rest()
-        assert it.session.told.empty()
+        assert it.session.notifications.empty()
 
 
 async def test_a_client_that_does_not_listen_is_notified_later() -> None:
@@ -143,7 +143,7 @@ async def test_a_client_that_does_not_listen_is_notified_later() -> None:
         it.connection.listen()
         assert {(await it.session.next())[1] for _ in range(2)} == {"x://a", "x://b"}
         await it.at_rest()
-        assert it.session.told.empty()
+        assert it.session.notifications.empty()
 
 
 async def test_a_client_that_stops_listening_is_notified_of_the_rest_later() -> None:
@@ -157,7 +157,7 @@ async def test_a_client_that_stops_listening_is_notified_of_the_rest_later() -> 
         assert (await it.session.next())[1] == "x://a"
 
 
-async def test_who_has_no_room_costs_one_task_and_gets_all_of_it_in_the_end() -> None:
+async def test_a_client_without_room_costs_one_task_and_receives_everything_later() -> None:
     async with scene(has_room=False) as stalled, scene() as other:
         for _ in range(100):
             stalled.updated(*uris(20))
@@ -216,7 +216,7 @@ async def test_a_failure_is_logged_and_the_next_change_is_notified(caplog: pytes
         assert (await it.session.next())[1] == "x://b"
 
 
-async def test_nothing_goes_on_once_it_is_closed() -> None:
+async def test_closing_a_subscriber_ends_its_tasks() -> None:
     async with scene(has_room=False) as it:
         it.updated("x://a")
         assert len(it.at_work()) == 1

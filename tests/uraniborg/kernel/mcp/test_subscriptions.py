@@ -28,63 +28,63 @@ from uraniborg.kernel.mcp.testing import (
 TITLE, FIRST = "page://title", "page://number/1"
 
 
-class Ear:
-    """Hears of changes."""
+class ChangeRecorder:
+    """Records notifications of changes."""
 
     def __init__(self) -> None:
-        self._heard: asyncio.Queue[str] = asyncio.Queue()
+        self._received: asyncio.Queue[str] = asyncio.Queue()
 
     def __call__(self, uri: str) -> None:
-        self._heard.put_nowait(uri)
+        self._received.put_nowait(uri)
 
     async def next(self) -> str:
         async with asyncio.timeout(20):
-            return await self._heard.get()
+            return await self._received.get()
 
 
 @asynccontextmanager
-async def in_memory(ear: Ear) -> AsyncGenerator[ClientSession]:
-    async with connected(subscribable_server()[0], on_updated=ear) as client:
+async def in_memory(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
+    async with connected(subscribable_server()[0], on_updated=recorder) as client:
         yield client
 
 
 @asynccontextmanager
-async def over_stdio(ear: Ear) -> AsyncGenerator[ClientSession]:
+async def over_stdio(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
     root = str(Path(__file__).parents[4])
     async with stdio_client_for(
-        sys.executable, ["-m", script.__name__], {"PYTHONPATH": root}, cwd=root, on_updated=ear
+        sys.executable, ["-m", script.__name__], {"PYTHONPATH": root}, cwd=root, on_updated=recorder
     ) as client:
         yield client
 
 
 @asynccontextmanager
-async def over_http(ear: Ear) -> AsyncGenerator[ClientSession]:
+async def over_http(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
     async with (
         serving(stateful_app(subscribable_server()[0])) as url,
-        http_client_for(f"{url}/mcp", on_updated=ear) as client,
+        http_client_for(f"{url}/mcp", on_updated=recorder) as client,
     ):
         yield client
 
 
-@pytest.mark.parametrize("client_hearing", [in_memory, over_stdio, over_http])
-async def test_the_official_client_hears_of_what_it_subscribed_to_and_of_nothing_else(client_hearing: Any) -> None:
-    ear = Ear()
-    async with client_hearing(ear) as client:
+@pytest.mark.parametrize("open_client", [in_memory, over_stdio, over_http])
+async def test_the_official_client_receives_updates_of_its_subscriptions_only(open_client: Any) -> None:
+    recorder = ChangeRecorder()
+    async with open_client(recorder) as client:
         await client.subscribe_resource(AnyUrl(TITLE))
         await client.subscribe_resource(AnyUrl(FIRST))
         assert json_of(await client.call_tool("change", {"uri": TITLE})) == 2
-        assert await ear.next() == TITLE
+        assert await recorder.next() == TITLE
         await client.unsubscribe_resource(AnyUrl(TITLE))
         for uri in (TITLE, "page://number/2", FIRST):
             assert json_of(await client.call_tool("change", {"uri": uri})) == 1
-        assert await ear.next() == FIRST
+        assert await recorder.next() == FIRST
 
 
 async def subscribe(wire: Wire, uri: str) -> dict[str, Any]:
     return await wire.ask(request("resources/subscribe", {"uri": uri}, id=f"subscribe {uri}"))
 
 
-async def test_that_one_can_subscribe_is_said_where_one_can() -> None:
+async def test_the_subscribe_capability_is_declared_by_servers_that_have_it() -> None:
     able, _ = subscribable_server()
     for server, expected in ((able, True), (sample_server(), False)):
         async with wire_to(server, initialized=False) as wire:
@@ -109,7 +109,7 @@ async def test_without_a_session_nobody_can_subscribe() -> None:
 
 
 @pytest.mark.parametrize("uri", ["other://nowhere", "page://number/one", "page://number/1/2", "page://number/"])
-async def test_what_cannot_be_read_cannot_be_subscribed_to_for_the_same_reason(uri: str) -> None:
+async def test_subscribing_to_an_unreadable_resource_fails_with_the_error_of_reading_it(uri: str) -> None:
     server, subscribed = subscribable_server()
     async with wire_to(server) as wire:
         refused = await subscribe(wire, uri)
@@ -119,7 +119,7 @@ async def test_what_cannot_be_read_cannot_be_subscribed_to_for_the_same_reason(u
     assert subscribed.count == 0
 
 
-async def test_what_is_listed_can_be_subscribed_to_even_if_it_cannot_be_read() -> None:
+async def test_a_listed_resource_can_be_subscribed_to_even_if_it_cannot_be_read() -> None:
     server, subscribed = subscribable_server()
     async with wire_to(server) as wire:
         assert (await subscribe(wire, "page://loose"))["result"] == {}
@@ -127,7 +127,7 @@ async def test_what_is_listed_can_be_subscribed_to_even_if_it_cannot_be_read() -
         assert (await wire.receive())["params"] == {"uri": "page://loose"}
 
 
-async def test_there_is_a_bound_to_what_a_session_may_subscribe_to() -> None:
+async def test_the_number_of_subscriptions_of_a_session_is_limited() -> None:
     server, subscribed = subscribable_server(most=2)
     async with wire_to(server) as wire, wire_to(server) as another:
         for uri in (TITLE, FIRST, FIRST):
@@ -163,7 +163,7 @@ async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
 
 
 @pytest.mark.parametrize("uri", ["", "no uri", "\ud800", "page://\ud800", "page://unknown", "x" * 100_000])
-async def test_a_change_of_what_nobody_subscribed_to_is_nothing(uri: str) -> None:
+async def test_a_change_without_a_subscription_is_ignored(uri: str) -> None:
     server, subscribed = subscribable_server()
     subscribed.updated(uri)
     async with wire_to(server) as wire:
@@ -173,21 +173,21 @@ async def test_a_change_of_what_nobody_subscribed_to_is_nothing(uri: str) -> Non
         assert (await wire.receive())["params"] == {"uri": TITLE}
 
 
-async def test_a_thousand_changes_at_once_are_told_once() -> None:
+async def test_a_thousand_changes_at_once_are_notified_once() -> None:
     server, _ = subscribable_server()
     async with wire_to(server) as wire:
         await subscribe(wire, TITLE)
         await subscribe(wire, FIRST)
-        said = [await wire.ask(call("change", {"uri": TITLE, "times": 1_000})), await wire.receive()]
-        assert sorted(message.get("method", "answer") for message in said) == [
+        messages = [await wire.ask(call("change", {"uri": TITLE, "times": 1_000})), await wire.receive()]
+        assert sorted(message.get("method", "answer") for message in messages) == [
             "answer",
             "notifications/resources/updated",
         ]
-        said = [await wire.ask(call("change", {"uri": FIRST})), await wire.receive()]
-        assert {message.get("params", {}).get("uri") for message in said} == {None, FIRST}
+        messages = [await wire.ask(call("change", {"uri": FIRST})), await wire.receive()]
+        assert {message.get("params", {}).get("uri") for message in messages} == {None, FIRST}
 
 
-async def test_all_sessions_that_subscribed_are_told() -> None:
+async def test_all_subscribed_sessions_are_notified() -> None:
     server, subscribed = subscribable_server()
     async with wire_to(server) as first, wire_to(server) as second, wire_to(server) as third:
         await subscribe(first, TITLE)
@@ -195,8 +195,8 @@ async def test_all_sessions_that_subscribed_are_told() -> None:
         await subscribe(third, FIRST)
         subscribed.updated(TITLE)
         subscribed.updated(FIRST)
-        heard = [(await wire.receive())["params"]["uri"] for wire in (first, second, third)]
-    assert heard == [TITLE, TITLE, FIRST]
+        received = [(await wire.receive())["params"]["uri"] for wire in (first, second, third)]
+    assert received == [TITLE, TITLE, FIRST]
 
 
 async def test_a_client_that_leaves_leaves_nothing_behind() -> None:

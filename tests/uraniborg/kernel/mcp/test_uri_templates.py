@@ -88,7 +88,7 @@ async def test_a_bad_query_parameter_is_a_protocol_error_that_names_it(query: st
     assert error["data"]["error"]["code"] == "invalid_argument"
 
 
-def test_a_function_must_take_exactly_what_the_template_names() -> None:
+def test_a_function_must_take_exactly_the_parameters_of_the_template() -> None:
     async def without(key: str) -> str:
         """Take no offset."""
         return key
