@@ -9,17 +9,17 @@ ROOT = Path(__file__).resolve().parents[1]
 README: dict[str, list[str]] = {
     "No key and no model needed.": [
         "test_sources_that_need_no_key_are_on_by_default",
-        "test_a_key_switches_on_what_needs_one",
-        "test_sources_work_side_by_side",
+        "test_a_key_enables_the_source_that_needs_it",
+        "test_sources_are_searched_concurrently",
     ],
     "Every source reports.": [
-        "test_the_papers_of_all_sources_are_given_with_a_report_for_each",
+        "test_papers_of_all_sources_are_returned_with_a_report_for_each_source",
         "test_every_source_of_the_recording_reports",
         "test_progress_and_source_reports_are_on_stderr",
         "test_sources_that_failed_are_named_above_the_papers",
     ],
     "One paper, once.": [
-        "test_preprint_and_journal_version_come_back_as_one_paper",
+        "test_preprint_and_journal_version_are_returned_as_one_paper",
         "test_every_source_record_is_listed_with_its_reason",
         "test_a_retracted_paper_is_found_and_marked_at_the_review_and_in_every_export",
         "test_a_search_result_reports_that_a_paper_is_retracted_and_filters_by_it",
@@ -27,7 +27,7 @@ README: dict[str, list[str]] = {
     "You decide.": [
         "test_24_papers_4_marks_and_a_reject_end_with_all_but_the_excluded_ones",
         "test_decisions_with_reviewer_and_reason_are_stored_with_each_paper",
-        "test_feedback_that_a_person_edited_away_does_not_come_back",
+        "test_feedback_that_a_person_removed_is_not_used_again",
         "test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing",
     ],
     "The log adds up.": [
@@ -37,24 +37,24 @@ README: dict[str, list[str]] = {
     ],
     "It can be repeated.": ["test_a_replay_gives_the_same_bytes_every_time"],
     "From a folder to a shelf in one command.": [
-        "test_broken_files_are_reported_with_reasons_and_the_others_are_shelved",
-        "test_a_folder_of_everything_is_the_same_shelf_after_any_number_of_updates",
+        "test_broken_files_are_reported_with_reasons_and_the_others_are_added",
+        "test_a_folder_of_all_formats_gives_the_same_shelf_after_any_number_of_updates",
     ],
     "Ids and citation keys stay.": [
         "test_ids_survive_a_title_fix_and_a_new_doi_in_a_rebuild",
-        "test_the_keys_of_a_search_are_the_keys_of_its_bibtex_also_where_several_papers_give_one",
+        "test_the_keys_of_a_search_equal_those_of_its_bibtex_even_if_papers_share_a_key",
     ],
     "Any query is understood.": [
-        "test_nothing_in_a_query_is_an_error_and_the_reply_reports_how_it_was_read",
+        "test_no_query_is_an_error_and_the_reply_has_its_interpretation",
         "test_quality",
     ],
     "Made for agents.": [
-        "test_a_hit_names_its_fields_and_the_offset_leads_to_the_passage_in_the_source",
-        "test_a_long_section_is_cut_and_read_on_from_the_offset_of_the_marker",
+        "test_a_hit_has_its_matched_fields_and_the_offset_of_the_passage",
+        "test_a_long_section_is_continued_at_the_offset_of_the_marker",
     ],
     "Read-only.": [
         "test_requests_without_pause_see_the_old_shelf_and_then_the_new_one",
-        "test_a_harmed_shelf_is_never_called_whole",
+        "test_a_damaged_shelf_is_never_reported_as_intact",
     ],
     "Commands are the only way to change anything.": [
         "test_all_listeners_receive_the_same_in_the_same_order",
@@ -89,11 +89,11 @@ README: dict[str, list[str]] = {
         "test_full_and_grazing_transits_and_misses_are_distinguished",
         "test_the_star_recedes_before_a_transit_and_approaches_after_it",
         "test_the_habitable_zone_of_the_sun_is_that_of_kopparapu_et_al_2014",
-        "test_a_seed_grows_what_it_always_grew",
+        "test_a_seed_always_gives_the_same_universe",
     ],
     "A workflow is a small JSON file.": [
         "test_a_dotted_name_that_is_neither_an_input_nor_a_node_is_an_error",
-        "test_an_example_is_checked_without_anything_to_say",
+        "test_an_example_is_valid_without_warnings",
     ],
     "No finished effect is repeated.": [
         "test_no_effect_is_missing_or_repeated_after_kills_at_random_instants",
@@ -101,7 +101,7 @@ README: dict[str, list[str]] = {
         "test_a_success_is_either_logged_and_not_resumed_or_resumed_without_an_effect_repeated",
     ],
     "Values are never code.": [
-        "test_a_value_in_the_place_of_a_program_is_refused_before_anything_runs",
+        "test_a_value_used_as_a_program_is_refused_before_anything_runs",
         "test_hostile_values_do_nothing_but_arrive",
         "test_a_secret_that_nodes_echo_and_fail_with_is_in_no_file_and_no_reply",
     ],
@@ -118,14 +118,14 @@ README: dict[str, list[str]] = {
 SECURITY: dict[str, list[str]] = {
     "A key goes only where you send it.": [
         "test_no_part_takes_an_address_or_a_folder_from_a_dotenv_file",
-        "test_a_dotenv_file_decides_neither_where_data_goes_nor_where_a_key_is_sent",
-        "test_a_provider_in_a_dotenv_file_does_not_get_a_key_from_elsewhere",
-        "test_a_key_travels_where_the_source_expects_it",
+        "test_a_dotenv_file_cannot_set_folders_or_addresses",
+        "test_a_provider_in_a_dotenv_file_does_not_get_a_key_of_another_origin",
+        "test_a_key_is_sent_where_the_source_expects_it",
         "test_a_key_is_never_given_to_a_model_at_another_address",
     ],
     "A child process inherits no key.": [
         "test_children_inherit_no_key",
-        "test_a_server_gets_what_its_configuration_names_and_its_replies_are_masked",
+        "test_a_server_gets_the_variables_of_its_configuration_and_its_replies_are_masked",
     ],
     "A secret is masked in replies, logs, run records and checkpoints.": [
         "test_keys_that_a_child_reads_from_our_own_process_are_masked",
@@ -140,14 +140,14 @@ SECURITY: dict[str, list[str]] = {
         "test_the_cache_is_private_and_repaired",
         "test_universes_are_private_and_repaired",
         "test_workflows_runs_and_checkpoints_are_private_and_repaired",
-        "test_a_shelf_is_for_its_owner_alone_under_any_umask",
+        "test_a_shelf_is_private_under_any_umask",
         "test_an_export_into_an_existing_folder_or_file_leaves_their_access_as_it_is",
     ],
     "A build reads only what you named.": [
         "test_links_that_lead_out_of_the_inputs_are_skipped_and_reported",
-        "test_pipes_sockets_and_devices_are_skipped_and_keep_no_build_waiting",
+        "test_pipes_sockets_and_devices_are_skipped_without_blocking",
         "test_folders_of_the_operating_system_are_skipped_even_if_they_are_named",
-        "test_a_file_that_cannot_be_opened_costs_itself_alone",
+        "test_an_unreadable_file_is_reported_and_the_others_are_read",
     ],
     "Names are not paths.": [
         "test_no_path_ever_leaves_its_folder",
@@ -156,8 +156,8 @@ SECURITY: dict[str, list[str]] = {
     ],
     "Foreign text is data.": [
         "test_entity_declarations_are_refused_and_nothing_outside_is_fetched",
-        "test_nothing_in_foreign_markdown_can_act",
-        "test_a_hostile_title_reaches_the_terminal_without_its_escapes",
+        "test_rendered_markdown_has_no_active_content",
+        "test_escape_codes_in_a_title_are_not_printed",
         "test_a_domain_is_never_looked_up_in_the_environment",
     ],
     "Values are never code.": README["Values are never code."],
@@ -174,7 +174,7 @@ SECURITY: dict[str, list[str]] = {
         "test_headers_are_limited_before_the_token_is_looked_at",
     ],
     "A search waits for a decision.": [
-        "test_a_search_waits_until_it_is_decided_and_gets_that_very_decision",
+        "test_a_search_waits_for_its_decision_and_receives_the_same_object",
         "test_a_decision_is_recorded_with_its_door_and_time",
     ],
     "An answered command of a universe survives `kill -9`.": [
@@ -193,7 +193,7 @@ SECURITY: dict[str, list[str]] = {
         "test_universes_are_copied_before_they_are_migrated",
     ],
 }
-KILLED = ["test_killing_the_server_at_any_moment_loses_nothing_and_repeats_nothing"]
+KILLED = ["test_killing_the_server_at_any_time_loses_nothing_and_repeats_nothing"]
 
 
 @pytest.fixture(scope="module")
