@@ -756,7 +756,7 @@ async def test_two_servers_share_one_session(data_folder: DataFolder) -> None:
         session_id, given = reply["session_id"], reply["checkpoint_id"]
         decided = await other.decide(session_id, Decision(action=DecisionAction.APPROVE), door="console")
         async with asyncio.timeout(20):  # the running process may briefly lag behind the stored state
-            while await call_tool(client, "get_session", session_id=session_id) != decided:  # noqa: ASYNC110 - nothing tells
+            while await call_tool(client, "get_session", session_id=session_id) != decided:  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0)
         repeated = await call_tool(client, "decide", session_id=session_id, action="reject", checkpoint_id=given)
         assert repeated["already_decided"]["door"] == "console"

@@ -56,7 +56,7 @@ async def test_the_process_with_the_lease_runs_the_session_and_others_may_read_a
         reply = await other.decide(session_id, APPROVE, door="console")
         assert reply["is_complete"]
         async with asyncio.timeout(10):  # the running process may briefly lag behind the stored state
-            while not (await holder.get_state(session_id))["is_complete"]:  # noqa: ASYNC110 - nothing tells of it
+            while not (await holder.get_state(session_id))["is_complete"]:  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0)
         assert await holder.get_state(session_id) == reply
         assert await other.get_result(session_id) == await holder.get_result(session_id)
