@@ -44,7 +44,7 @@ class Interfaces(Protocol):
 
     def list_types(self) -> list[str]: ...
 
-    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - the name of the key in workflows
+    def find_similar_types(self, type: str, /) -> list[str]:  # noqa: A002 - the name of the key in workflows
         """Return the types whose name or purpose is like that of `type`, the nearest first."""
         ...
 
@@ -155,7 +155,7 @@ class _Checker:
     def _suggest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
         """Return the type that was probably meant, and up to five that are near by spelling or by meaning."""
         spelt = find_nearest(kind, types)
-        similar = self._interfaces.find_similar(kind) if len(self._near) < _SEARCHED_TYPES else []
+        similar = self._interfaces.find_similar_types(kind) if len(self._near) < _SEARCHED_TYPES else []
         near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
         likely = spelt if spelt or kind.startswith(_MCP_TOOL_PREFIX) else next(iter(near), None)
         return likely, near

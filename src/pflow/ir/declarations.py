@@ -42,7 +42,7 @@ def is_valid_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def parse_inputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Input]:
+def parse_declared_inputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
     for name, declaration in _parse_declarations(plain, "inputs", _INPUT_EXAMPLE, diagnostics).items():
         path = f"inputs.{name}"
@@ -79,7 +79,7 @@ def parse_inputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Input]:
     return inputs
 
 
-def parse_outputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Output]:
+def parse_declared_outputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Output]:
     outputs: dict[str, Output] = {}
     for name, declaration in _parse_declarations(plain, "outputs", _OUTPUT_EXAMPLE, diagnostics).items():
         path = f"outputs.{name}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, cast
 
-from pflow.ir.declarations import NAME_RULE, is_valid_name, parse_inputs, parse_outputs
+from pflow.ir.declarations import NAME_RULE, is_valid_name, parse_declared_inputs, parse_declared_outputs
 from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
 from pflow.ir.node_settings import parse_batch, parse_retry, parse_timeout
@@ -100,8 +100,8 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     plain = _drop_deep_values(normalize_document(cast("Plain", document)), "", diagnostics, except_key="nodes")
     _check_keys(plain, diagnostics)
     _check_version(plain, diagnostics)
-    inputs = parse_inputs(plain.get("inputs"), diagnostics)
-    outputs = parse_outputs(plain.get("outputs"), diagnostics)
+    inputs = parse_declared_inputs(plain.get("inputs"), diagnostics)
+    outputs = parse_declared_outputs(plain.get("outputs"), diagnostics)
     nodes = _parse_nodes(plain.get("nodes"), diagnostics)
     edges = _parse_edges(plain.get("edges", []), nodes, diagnostics)
     start = _parse_start(plain.get("start_node"), nodes, diagnostics)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.declarations import TYPES, is_valid_name, parse_inputs, parse_outputs
+from pflow.ir.declarations import TYPES, is_valid_name, parse_declared_inputs, parse_declared_outputs
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Input, Output
 from pflow.templates.syntax import Reference, find_templates
@@ -16,12 +16,12 @@ from tests.requirements import requirement
 
 def parse_inputs_with_diagnostics(plain: Any) -> tuple[dict[str, Input], list[Diagnostic]]:
     found: list[Diagnostic] = []
-    return parse_inputs(plain, found), found
+    return parse_declared_inputs(plain, found), found
 
 
 def parse_outputs_with_diagnostics(plain: Any) -> tuple[dict[str, Output], list[Diagnostic]]:
     found: list[Diagnostic] = []
-    return parse_outputs(plain, found), found
+    return parse_declared_outputs(plain, found), found
 
 
 def get_only_input(declaration: Any) -> Input:
