@@ -10,8 +10,8 @@ from pflow.cli.app import Json, app, open_service
 from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, Painted, print_json, print_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import parse_declared_inputs
-from pflow.library.document import read_document
 from pflow.library.names import validate_name
+from pflow.library.workflow_file import read_document
 
 _DRAFT_TEMPLATE: Final = """\
 {
