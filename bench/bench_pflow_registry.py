@@ -16,9 +16,9 @@ import orjson
 from ratios import record_ratio
 
 from pflow.registry.cache import FILE
-from pflow.registry.mcp_tools import make_tool_interface
+from pflow.registry.mcp_tool_interfaces import make_tool_declaration
 from pflow.registry.registry import Registry
-from pflow.registry.search import Document, make_document, rank_documents
+from pflow.registry.search_ranking import Document, make_document, rank_documents
 
 COMPONENTS = 1_000
 ROUNDS = 15
@@ -79,11 +79,11 @@ def write_components(home: Path) -> list[Path]:
     servers: dict[str, dict[str, list[object]]] = {}
     for number in range(half):
         server = words(number)[0]
-        servers.setdefault(server, {"nodes": []})["nodes"].append(make_tool_interface(server, tool(number)))
+        servers.setdefault(server, {"nodes": []})["nodes"].append(make_tool_declaration(server, tool(number)))
     files = [home / "mcp-tools.json", home / "nodes" / "own.json"]
     files[0].write_bytes(orjson.dumps({"servers": servers}))
     own = [
-        {**make_tool_interface("own", tool(number)), "type": f"own-{number}", "run": "own.py:run"}
+        {**make_tool_declaration("own", tool(number)), "type": f"own-{number}", "run": "own.py:run"}
         for number in range(half, COMPONENTS)
     ]
     files[1].parent.mkdir()

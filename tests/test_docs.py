@@ -172,7 +172,7 @@ def test_every_error_code_is_documented() -> None:
     import pflow.ir.diagrams
     import pflow.library.manager
     import pflow.mcp_config
-    import pflow.registry.loader
+    import pflow.registry.function_loader
     import universe.domain.command_catalogue
     import universe.errors
     import universe.systems.catalogue
@@ -206,7 +206,7 @@ def test_every_error_code_is_documented() -> None:
             pflow.ir.diagrams,
             pflow.library.manager,
             pflow.mcp_config,
-            pflow.registry.loader,
+            pflow.registry.function_loader,
             uraniborg.kernel.errors,
             uraniborg.kernel.http_connections,
             uraniborg.kernel.files,

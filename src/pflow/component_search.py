@@ -9,7 +9,7 @@ import orjson
 from pflow.engine.runlog import RunLog
 from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
-from pflow.registry.search import make_document, rank_documents
+from pflow.registry.search_ranking import make_document, rank_documents
 from pflow.shortening import shorten_value
 from uraniborg.kernel.errors import UraniborgError
 

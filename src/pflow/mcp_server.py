@@ -186,7 +186,7 @@ async def _stop_runs() -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     from pflow.engine.cancellation import cancel_all_runs
-    from pflow.nodes.processes import kill_all_children
+    from pflow.nodes.process_runner import kill_all_children
 
     _ending.set()
     # A separate thread, because the runs that are to end may occupy all of the pool.

@@ -176,10 +176,10 @@ async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[s
 
 def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> dict[str, Any] | None:
     """Return the interface of a tool, or None if its description cannot be parsed or stored."""
-    from pflow.registry.mcp_tools import make_tool_interface
+    from pflow.registry.mcp_tool_interfaces import make_tool_declaration
 
     try:
-        node = make_tool_interface(server_name, tool, version=version)
+        node = make_tool_declaration(server_name, tool, version=version)
         orjson.dumps({"servers": {server_name: {"nodes": [node]}}})
     except (ValueError, TypeError, RecursionError):
         return None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, cast
 
-from pflow.templates.resolution import iter_texts
+from pflow.templates.resolution import iter_texts_and_numbers
 from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
@@ -42,7 +42,7 @@ class Secrets:
 
     def add(self, values: Iterable[Any]) -> None:
         """Add secrets. One that is too short to be distinguished from other text is not masked."""
-        for text in {text.strip() for value in values for text in iter_texts(value, keys=False)}:
+        for text in {text.strip() for value in values for text in iter_texts_and_numbers(value, include_keys=False)}:
             if len(text) >= SHORTEST:
                 self.redactor.register(text)
             elif text:
@@ -56,7 +56,7 @@ class Secrets:
         """Return True if a text or number in the value contains a secret in any spelling, or equals a short one."""
         if self.redactor.holds(value):
             return True
-        return bool(self._short) and any(text.strip() in self._short for text in iter_texts(value))
+        return bool(self._short) and any(text.strip() in self._short for text in iter_texts_and_numbers(value))
 
     def mask_file(self, path: Path) -> None:
         """Mask secrets in a file of any size. Raise OSError."""

@@ -14,7 +14,7 @@ from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.graph import extract_needed_nodes
+from pflow.ir.graph import extract_node_with_ancestors
 from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
@@ -140,7 +140,7 @@ class Service:
         checked = self.check(document, registry)
         workflow = require_valid(checked, name)
         if only is not None:
-            workflow = extract_needed_nodes(workflow, only)
+            workflow = extract_node_with_ancestors(workflow, only)
         engine = Engine(
             self.home,
             registry,
@@ -187,7 +187,7 @@ class Service:
         registry = Registry(self.home)
         workflow = require_valid(self.check(document, registry), name)
         if only is not None:
-            workflow = extract_needed_nodes(workflow, only)
+            workflow = extract_node_with_ancestors(workflow, only)
         earlier = make_empty_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
         context = Context("", name, "", self.home, self.folder, get_spool_folder(self.home, "planned"))
         return plan_run(workflow, inputs or {}, registry.load(), earlier, context, self._build_loader(registry))

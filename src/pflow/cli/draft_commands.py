@@ -9,9 +9,9 @@ import typer
 from pflow.cli.app import Json, app, open_service
 from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, Painted, print_json, print_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
-from pflow.ir.declarations import read_inputs
-from pflow.library.document import read_document
+from pflow.ir.declarations import parse_declared_inputs
 from pflow.library.names import validate_name
+from pflow.library.workflow_file import read_document
 
 _DRAFT_TEMPLATE: Final = """\
 {
@@ -171,7 +171,7 @@ def list_examples() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for path in sorted(EXAMPLES_FOLDER.glob("*.json")):
         document = read_document(path, path.name)
-        inputs = list(read_inputs(document.ir.get("inputs"), []))
+        inputs = list(parse_declared_inputs(document.ir.get("inputs"), []))
         found.append(
             {
                 "name": path.stem,

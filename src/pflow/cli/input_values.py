@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow.cli.run_arguments import InvalidRunArguments
-from pflow.ir.declarations import read_inputs
+from pflow.ir.declarations import parse_declared_inputs
 from pflow.ir.model import Input
 
 MOST_BYTES: Final = 10_000_000
@@ -79,7 +79,7 @@ def _decode_text(data: bytes, what: str, name: str) -> str:
 
 def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
     """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise InvalidRunArguments."""
-    declared = read_inputs(document.get("inputs"), [])
+    declared = parse_declared_inputs(document.get("inputs"), [])
     from_stdin = [name for name, text in given.items() if text == "-"]
     if from_stdin and not has_stdin:
         name = from_stdin[0]

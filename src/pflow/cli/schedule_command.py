@@ -72,7 +72,7 @@ def schedule_workflow(
 
 
 def _install_or_print(name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool) -> None:
-    from pflow.scheduling.selection import select_scheduler
+    from pflow.scheduling.scheduler_selection import select_scheduler
     from pflow.scheduling.timing import parse_timing
 
     timing = parse_timing(at)
@@ -82,7 +82,7 @@ def _install_or_print(name: str, inputs: list[str], at: str, kind: "Kind | None"
     text = scheduler.render_files(job)
     if install:
         with _lock_schedules(service):
-            scheduler.install(job)
+            scheduler.install_job(job)
     notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
     if secrets:
         notes.append(f"Each run takes from its environment: {', '.join(secrets)}.")
@@ -110,7 +110,7 @@ def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") 
     from pflow.cli.input_values import parse_inputs
     from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
     from pflow.cli.sources import is_file_path
-    from pflow.scheduling.job import Job, check_runnable
+    from pflow.scheduling.job import Job, check_inputs_and_list_secrets
     from pflow.service import require_valid
 
     if is_file_path(name):
@@ -120,7 +120,7 @@ def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") 
     given = parse_run_arguments(["--", name, *inputs]).inputs
     stored = service.find_workflow(name).stored
     workflow = require_valid(service.check(stored.ir), name)
-    secrets = check_runnable(workflow, given, parse_inputs(stored.ir, given, has_stdin=False))
+    secrets = check_inputs_and_list_secrets(workflow, given, parse_inputs(stored.ir, given, has_stdin=False))
     job = Job(
         workflow=name,
         timing=timing,
@@ -140,11 +140,11 @@ def _make_absolute(key: str, value: str) -> str:
 def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
     from pflow.errors import ScheduleNotFound
     from pflow.library.names import validate_name
-    from pflow.scheduling.selection import list_schedulers
+    from pflow.scheduling.scheduler_selection import list_schedulers
 
     validate_name(name)
     with _lock_schedules(open_service()):
-        removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove(name)]
+        removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove_job(name)]
     if not removed:
         raise ScheduleNotFound(
             f"'{name}' is not scheduled.", hint="`pflow schedule --list` lists schedules.", name=name
@@ -156,7 +156,7 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
 
 
 def _print_schedules(kind: "Kind | None", json: bool) -> None:
-    from pflow.scheduling.selection import list_schedulers
+    from pflow.scheduling.scheduler_selection import list_schedulers
 
     found = [one for scheduler in list_schedulers(kind, os.environ) for one in scheduler.list_schedules()]
     if json:

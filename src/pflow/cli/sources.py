@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow.errors import WorkflowNotFound
-from pflow.library.document import read_document
 from pflow.library.listing import Summary, filter_workflows, list_workflows
 from pflow.library.lookup import FoundWorkflow, list_draft_managers, make_not_found_error
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import SUFFIX
+from pflow.library.workflow_file import read_document
 from pflow.service import Service
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import shown

@@ -144,9 +144,9 @@ def resolve_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
     items = resolution.resolve_value(batch.items)
     resolution.raise_if_missing(node=node.id)
     if isinstance(items, str):
-        from pflow.ir.coercion import coerce_value
+        from pflow.ir.coercion import try_coerce_value
 
-        items = coerce_value(items, "array")[0]
+        items = try_coerce_value(items, "array")[0]
     if not isinstance(items, list):
         raise NodeFailed(
             f"`batch.items` of '{node.id}' must be a list, got {type(items).__name__}.",

@@ -102,7 +102,7 @@ class DryRun(WalkListener):
         return self._load_workflow(params)
 
     def graph_started(self, prefix: str, graph: Graph) -> None:
-        self._orders[prefix] = graph.sort_nodes()
+        self._orders[prefix] = graph.sort_acyclic_nodes()
         if prefix:
             self._params[prefix[:-1]] = self._nested_params.pop(prefix)
             self._nested.setdefault(_ITEM_AND_SLASH.sub("", prefix), []).append(prefix)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pflow.errors import InvalidInputs, TemplateUnresolved
-from pflow.ir.coercion import coerce_value
+from pflow.ir.coercion import try_coerce_value
 from pflow.ir.model import Workflow
 from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
@@ -40,7 +40,7 @@ def prepare_inputs(
             else:
                 missing.append(name)
                 continue
-        values[name], fits = coerce_value(values[name], declared.type)
+        values[name], fits = try_coerce_value(values[name], declared.type)
         if not fits:
             problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
     if missing:

@@ -5,12 +5,12 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from pflow.errors import NodeFailed
-from pflow.ir.coercion import coerce_param
+from pflow.ir.coercion import try_coerce_param
 from pflow.ir.model import Node
 from pflow.ir.template_uses import SHELL_COMMAND, get_resolvable_params
 from pflow.redaction import is_sensitive
 from pflow.registry.interface import Interface
-from pflow.shell.command import rewrite_command
+from pflow.shell.templated_command import replace_templates_by_variables
 from pflow.templates.resolution import Resolution, Scope
 from uraniborg.kernel.logging import MASK
 
@@ -45,7 +45,7 @@ def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dic
     params = {**node.params, **resolution.resolve_value(get_resolvable_params(node))}
     resolution.raise_if_missing(node=node.id)
     for name, param in interface.params.items():
-        params[name], is_fit = coerce_param(params.get(name), param.type)
+        params[name], is_fit = try_coerce_param(params.get(name), param.type)
         if not is_fit:
             raise NodeFailed(f"`{name}` of '{node.id}' must be {param.type}.", hint="Check the value of its template.")
     return params
@@ -53,7 +53,7 @@ def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dic
 
 def _resolve_command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
     try:
-        return rewrite_command(text, resolution.resolve_template)
+        return replace_templates_by_variables(text, resolution.resolve_template)
     except NodeFailed:
         resolution.raise_if_missing(node=node.id)  # a missing value is the better explanation
         raise
@@ -88,7 +88,7 @@ def _complete_params(node: Node, interface: Interface, params: dict[str, Any], m
             has_own = key == _TIMEOUT and node.timeout is not None
             params[key] = node.timeout if has_own else param.default
         elif param.type != "any":
-            params[key], is_fit = coerce_param(value, param.type)
+            params[key], is_fit = try_coerce_param(value, param.type)
             if not is_fit:
                 wanted, given = param.type.replace("|", " or "), _describe_value(key, value, mask)
                 raise NodeFailed(

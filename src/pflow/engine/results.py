@@ -8,7 +8,7 @@ from pflow.errors import PflowError
 from pflow.ir.model import ERROR_ACTION, Workflow
 from pflow.templates.resolution import Resolution
 from pflow.templates.scope import Scope
-from pflow.templates.truncation import TruncatedOutput
+from pflow.templates.truncated_outputs import TruncatedOutput
 
 
 @dataclass

@@ -35,5 +35,5 @@ def resolve_secrets(references: Iterable[Reference], name: str, value: Any) -> l
     found: list[Any] = []
     for reference in references:
         with suppress(NodeFailed):  # only the beginning of the value was stored
-            found.append(resolution.resolve_reference(reference))
+            found.append(resolution.resolve_reference_or_none(reference))
     return found

@@ -34,7 +34,7 @@ from pflow.ir.graph import Graph
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Node, Retry, Workflow
 from pflow.ir.template_uses import NESTED, get_resolvable_params
 from pflow.templates.scope import Scope
-from pflow.templates.syntax import find_templates, iter_references, iter_strings
+from pflow.templates.syntax import find_templates, iter_references, iter_strings_with_paths
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.text import plural
 
@@ -370,7 +370,9 @@ class WorkflowWalker:
 
 def _list_unknown_references(node: Node, unknown: set[str]) -> list[str]:
     """Return the references in the templates of a node to nodes whose outputs are not known."""
-    texts = (text for _, text in iter_strings([get_resolvable_params(node), node.batch and node.batch.items]))
+    texts = (
+        text for _, text in iter_strings_with_paths([get_resolvable_params(node), node.batch and node.batch.items])
+    )
     references = (one for text in texts for template in find_templates(text) for one in iter_references(template))
     names = unknown - {node.batch.alias} if node.batch else unknown
     return list(dict.fromkeys(one.text for one in references if one.root in names))

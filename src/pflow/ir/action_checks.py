@@ -16,21 +16,21 @@ _BRANCH: Final = "branch"
 
 
 def check_actions(
-    node: Node, interface: Interface, leaving: Iterable[Edge], index_of: Callable[[Edge], int]
+    node: Node, interface: Interface, leaving_edges: Iterable[Edge], get_edge_index: Callable[[Edge], int]
 ) -> list[Diagnostic]:
     """Return a diagnostic for each action of an edge that the node never returns.
 
     After an approval it is an error, because the decision of a person would be ignored. After other nodes it is a
-    warning. `index_of` gives the index of an edge in the file.
+    warning. `get_edge_index` gives the index of an edge in the file.
     """
     is_approval = node.type == APPROVAL
     if interface.open_actions or (node.batch is not None and not is_approval):
         return []
     known = _list_approval_actions(node) if is_approval else tuple(dict.fromkeys([*interface.actions, ERROR_ACTION]))
     unknown: dict[str, int] = {}
-    for edge in leaving:
+    for edge in leaving_edges:
         if edge.action not in known:
-            unknown.setdefault(edge.action, index_of(edge))
+            unknown.setdefault(edge.action, get_edge_index(edge))
     return [
         (make_error if is_approval else make_warning)(
             "unknown_action",
@@ -39,7 +39,7 @@ def check_actions(
             available=known if is_approval else interface.actions,
             nearest=find_nearest(action, known),
             node=node.id,
-            **(_suggest_fix(node, action) if is_approval else {}),
+            **(_make_hint_and_example(node, action) if is_approval else {}),
         )
         for action, index in sorted(unknown.items())
     ]
@@ -53,7 +53,7 @@ def _list_approval_actions(node: Node) -> tuple[str, ...]:
     return (DEFAULT_ACTION, ERROR_ACTION)
 
 
-def _suggest_fix(node: Node, action: str) -> dict[str, Any]:
+def _make_hint_and_example(node: Node, action: str) -> dict[str, Any]:
     if node.batch is not None:
         return {"hint": "A batch follows `default`, or `error` if an item fails. Use the decisions in `results`."}
     question: Any = node.params.get("question") or "Send it?"

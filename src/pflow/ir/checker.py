@@ -7,10 +7,10 @@ from itertools import islice
 from typing import Any, Final, Protocol, cast
 
 from pflow.ir.action_checks import check_actions
-from pflow.ir.code_templates import check_shell_command
+from pflow.ir.code_template_checks import check_shell_injections
 from pflow.ir.constant_checks import ConstantChecker
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
-from pflow.ir.foreign_syntax import check_foreign_syntax
+from pflow.ir.foreign_placeholder_checks import check_foreign_placeholders
 from pflow.ir.graph import Graph
 from pflow.ir.model import Edge, Node, Workflow
 from pflow.ir.param_checks import check_params
@@ -44,7 +44,7 @@ class Interfaces(Protocol):
 
     def list_types(self) -> list[str]: ...
 
-    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - the name of the key in workflows
+    def find_similar_types(self, type: str, /) -> list[str]:  # noqa: A002 - the name of the key in workflows
         """Return the types whose name or purpose is like that of `type`, the nearest first."""
         ...
 
@@ -96,7 +96,7 @@ class _Checker:
         self._heights: dict[str, int] = {}
         """How many levels of workflows there are from one that was checked, itself included."""
         self._checked: dict[str, CheckResult] = {}
-        self._missing: dict[str, UraniborgError] = {}
+        self._load_errors: dict[str, UraniborgError] = {}
         self._deepest = 0
 
     def check_document(self, document: Any, depth: int = 0) -> CheckResult:
@@ -113,19 +113,19 @@ class _Checker:
         for node in workflow.nodes.values():
             path = f"nodes[{indexes[node.id]}]"
             if (interface := known[node.type]) is None:
-                found += self._report_unknown_type(node, path)
+                found += self._make_unknown_type_errors(node, path)
                 continue
             found += check_params(node, interface, path)
-            found += check_shell_command(node, path)
-            found += constants.check_node(node, interface, path)
+            found += check_shell_injections(node, path)
+            found += constants.check_constants(node, interface, path)
             found += check_actions(node, interface, graph.leaving[node.id], edges.get_index)
             if node.type == NESTED:
-                found += self._check_nested(node, path, depth)
+                found += self._check_nested_workflow(node, path, depth)
         found += check_references(workflow, graph, indexes, known)
-        found += check_foreign_syntax(workflow, indexes, known)
+        found += check_foreign_placeholders(workflow, indexes, known)
         return CheckResult(workflow, found)
 
-    def _report_unknown_type(self, node: Node, path: str) -> list[Diagnostic]:
+    def _make_unknown_type_errors(self, node: Node, path: str) -> list[Diagnostic]:
         if not (kind := node.type[:80]):  # the parser has already reported the missing type
             return []
         if self._types is None:
@@ -155,14 +155,14 @@ class _Checker:
     def _suggest_types(self, kind: str, types: list[str]) -> tuple[str | None, list[str]]:
         """Return the type that was probably meant, and up to five that are near by spelling or by meaning."""
         spelt = find_nearest(kind, types)
-        similar = self._interfaces.find_similar(kind) if len(self._near) < _SEARCHED_TYPES else []
+        similar = self._interfaces.find_similar_types(kind) if len(self._near) < _SEARCHED_TYPES else []
         near = [*([spelt] if spelt else []), *(one for one in similar if one != spelt)][:_NEAR_TYPES]
         likely = spelt if spelt or kind.startswith(_MCP_TOOL_PREFIX) else next(iter(near), None)
         return likely, near
 
-    def _check_nested(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
+    def _check_nested_workflow(self, node: Node, path: str, depth: int) -> list[Diagnostic]:
         """Return the errors of a nested workflow, and of the inputs given to it."""
-        if (refused := _refuse_retry_of_nested(node, path)) is not None:
+        if (refused := _check_nested_retry(node, path)) is not None:
             return [refused]
         keys = [key for key in ("workflow_name", "workflow_ref", "workflow_ir") if node.params.get(key) is not None]
         if len(keys) != 1:
@@ -175,21 +175,21 @@ class _Checker:
             is_known = self._load is not None and isinstance(given, str) and not has_template(given)
             return self._check_named_workflow(node, path, given, depth) if is_known else []
         if depth >= MOST_NESTED:
-            return [_report_too_deep(node, path)]
+            return [_make_too_deep_error(node, path)]
         inner = self.check_document(given, depth + 1)
-        return [*_lift_nested_errors(node, path, inner), *_check_nested_inputs(node, path, inner)]
+        return [*_convert_nested_errors(node, path, inner), *_check_nested_inputs(node, path, inner)]
 
     def _check_named_workflow(self, node: Node, path: str, name: str, depth: int) -> list[Diagnostic]:
         if name in self._open:
             cycle = " → ".join([*self._open[self._open.index(name) :], name])
             return [make_error("nested_circle", path, f"Workflows run each other in a cycle: {cycle}.", node=node.id)]
         if depth + self._heights.get(name, 1) > MOST_NESTED:
-            return [_report_too_deep(node, path)]
+            return [_make_too_deep_error(node, path)]
         if name in self._heights:
             self._deepest = max(self._deepest, depth + self._heights[name])
             return _check_nested_inputs(node, path, self._checked[name])
         try:
-            document = self._load_document(name)
+            document = self._load_document_or_raise(name)
         except UraniborgError as exc:
             available = tuple(cast("list[str]", exc.ids.get("available", [])))
             more = {"hint": exc.hint, "available": available, "nearest": find_nearest(name, available), "node": node.id}
@@ -201,20 +201,20 @@ class _Checker:
         self._checked[name] = inner
         self._deepest = max(deepest, self._deepest)
         self._open.pop()
-        return [*_lift_nested_errors(node, path, inner), *_check_nested_inputs(node, path, inner)]
+        return [*_convert_nested_errors(node, path, inner), *_check_nested_inputs(node, path, inner)]
 
-    def _load_document(self, name: str) -> Any:
+    def _load_document_or_raise(self, name: str) -> Any:
         assert self._load is not None
-        if name in self._missing:
-            raise self._missing[name]
+        if name in self._load_errors:
+            raise self._load_errors[name]
         try:
             return self._load(name)
         except UraniborgError as exc:
-            self._missing[name] = exc
+            self._load_errors[name] = exc
             raise
 
 
-def _refuse_retry_of_nested(node: Node, path: str) -> Diagnostic | None:
+def _check_nested_retry(node: Node, path: str) -> Diagnostic | None:
     """Return an error for `retry` or `resume` on a nested workflow, whose effects would happen again."""
     is_tried_again = node.retry is not None or (node.batch is not None and node.batch.retry.attempts > 1)
     if not is_tried_again and node.reuse:
@@ -225,13 +225,13 @@ def _refuse_retry_of_nested(node: Node, path: str) -> Diagnostic | None:
     return make_error("bad_retry" if is_tried_again else "bad_resume", path, message, hint=hint, node=node.id)
 
 
-def _report_too_deep(node: Node, path: str) -> Diagnostic:
+def _make_too_deep_error(node: Node, path: str) -> Diagnostic:
     return make_error(
         "nested_too_deep", path, f"Workflows are nested more than {MOST_NESTED} levels deep.", node=node.id
     )
 
 
-def _lift_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
+def _convert_nested_errors(node: Node, path: str, inner: CheckResult) -> list[Diagnostic]:
     """Return the errors of a nested workflow as errors of the node that runs it."""
     return [
         replace(one, path=f"{path}/{one.path}", message=f"In '{node.id}': {one.message}", node=node.id)
@@ -275,7 +275,9 @@ def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], e
         chain = " → ".join([*named, circle[0]])
         message = f"These nodes wait for each other: {chain}."
         found.append(
-            make_error("circle", _find_closing_edge(circle, graph, edges), message, hint="Remove one of these edges.")
+            make_error(
+                "circle", _find_closing_edge_path(circle, graph, edges), message, hint="Remove one of these edges."
+            )
         )
     reached = graph.find_reachable()
     unreached = [node for node in workflow.nodes if node not in reached]
@@ -292,7 +294,7 @@ def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], e
     return found
 
 
-def _find_closing_edge(circle: list[str], graph: Graph, edges: _EdgeIndexes) -> str:
+def _find_closing_edge_path(circle: list[str], graph: Graph, edges: _EdgeIndexes) -> str:
     """Return the path of the edge of a cycle that comes last in the file, which probably closed it."""
     after = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
     ours = (edge for node in circle for edge in graph.leaving[node] if edge.target == after[node])

@@ -30,7 +30,7 @@ _EXACT_TYPES: Final[dict[str, tuple[type, ...]]] = {
 _WHOLE: Final = re.compile(r"\s*[+-]?\d{1,300}\s*")
 
 
-def coerce_value(value: Any, kind: str) -> tuple[Any, bool]:
+def try_coerce_value(value: Any, kind: str) -> tuple[Any, bool]:
     """Convert a value to a type (`string`, `number`, `integer`, `boolean`, `object`, `array` or `any`).
 
     Return the value, and whether it could be converted. Null fits every type.
@@ -40,20 +40,20 @@ def coerce_value(value: Any, kind: str) -> tuple[Any, bool]:
     if kind == "string":
         return format_as_text(value), True
     if kind == "boolean":
-        return _coerce_boolean(value)
+        return _try_coerce_boolean(value)
     if kind in ("number", "integer"):
-        return _coerce_number(value, kind)
-    return _coerce_container(value, dict if kind == "object" else list)
+        return _try_coerce_number(value, kind)
+    return _try_coerce_container(value, dict if kind == "object" else list)
 
 
-def _coerce_boolean(value: Any) -> tuple[Any, bool]:
+def _try_coerce_boolean(value: Any) -> tuple[Any, bool]:
     if isinstance(value, bool):
         return value, True
     word = str(value).strip().lower()
     return word in _TRUE, word in _TRUE or word in _FALSE
 
 
-def _coerce_number(value: Any, kind: str) -> tuple[Any, bool]:
+def _try_coerce_number(value: Any, kind: str) -> tuple[Any, bool]:
     if isinstance(value, str):
         try:
             value = int(value) if _WHOLE.fullmatch(value) else float(value)
@@ -68,7 +68,7 @@ def _coerce_number(value: Any, kind: str) -> tuple[Any, bool]:
     return value, True
 
 
-def _coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
+def _try_coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
     if isinstance(value, str):
         try:
             value = orjson.loads(value)
@@ -79,10 +79,10 @@ def _coerce_container(value: Any, kind: type) -> tuple[Any, bool]:
 
 def can_coerce_param(value: Any, kind: str) -> bool:
     """Return True if a value has the type of a parameter, or can be converted to it."""
-    return coerce_param(value, kind)[1]
+    return try_coerce_param(value, kind)[1]
 
 
-def coerce_param(value: Any, kind: str) -> tuple[Any, bool]:
+def try_coerce_param(value: Any, kind: str) -> tuple[Any, bool]:
     """Convert a value to the type of a parameter, which may be a union.
 
     Return the value, and whether it could be converted.
@@ -91,7 +91,7 @@ def coerce_param(value: Any, kind: str) -> tuple[Any, bool]:
     if value is None or exact is None or type(value) in exact:
         return value, True
     for one in kind.split("|"):
-        made, is_made = coerce_value(value, _KINDS[one])
+        made, is_made = try_coerce_value(value, _KINDS[one])
         if is_made:
             return made, True
     return value, False

@@ -3,11 +3,11 @@
 import re
 from typing import Any, Final
 
-from pflow.ir.code_templates import CODE_PARAMS
-from pflow.ir.coercion import coerce_value
+from pflow.ir.code_template_checks import CODE_PARAMS
+from pflow.ir.coercion import try_coerce_value
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import Node
-from pflow.ir.param_checks import mask_param
+from pflow.ir.param_checks import shorten_and_mask_param
 from pflow.ir.template_uses import has_template
 from pflow.python_code import NO_RESULT, find_syntax_error, never_assigns
 from pflow.registry.interface import Interface
@@ -31,18 +31,18 @@ class ConstantChecker:
     def __init__(self) -> None:
         self._code_left = _MOST_CODE
 
-    def check_node(self, node: Node, interface: Interface, path: str) -> list[Diagnostic]:
+    def check_constants(self, node: Node, interface: Interface, path: str) -> list[Diagnostic]:
         """Return the errors and warnings in the constants of a node at `path`."""
         found: Diagnostic | None = None
         if node.type in _PYTHON:
-            found = self._check_python(node, f"{path}.params.{_PYTHON[node.type]}")
+            found = self._check_python_code(node, f"{path}.params.{_PYTHON[node.type]}")
         elif node.type == _DELETE[0]:
             found = _check_delete_confirmed(node, interface, f"{path}.params.{_DELETE[1]}")
         elif node.type == _REQUEST[0]:
             found = _check_url(node, f"{path}.params.{_REQUEST[1]}")
         return [] if found is None else [found]
 
-    def _check_python(self, node: Node, path: str) -> Diagnostic | None:
+    def _check_python_code(self, node: Node, path: str) -> Diagnostic | None:
         code: Any = node.params.get(_PYTHON[node.type])
         # `check_code_templates` reports a `${` that is not escaped.
         if not isinstance(code, str) or has_template(code.replace("$${", "")):
@@ -57,7 +57,7 @@ class ConstantChecker:
             is_without = never_assigns(code, "result", "action")
             return make_warning("no_result", path, f"'{node.id}': {NO_RESULT}", node=node.id) if is_without else None
         line = f" (line {syntax_error.lineno})" if syntax_error.lineno else ""
-        text = mask_param("line", (syntax_error.text or "").strip()[:_LINE])
+        text = shorten_and_mask_param("line", (syntax_error.text or "").strip()[:_LINE])
         message = f"The code of '{node.id}' is not valid Python: {syntax_error.msg}{line}."
         return make_error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
 
@@ -67,10 +67,12 @@ def _check_delete_confirmed(node: Node, interface: Interface, path: str) -> Diag
     given: Any = node.params.get(key)
     if key not in interface.params or has_template(given):
         return None
-    made, fits = coerce_value(interface.params[key].default if given is None else given, "boolean")
+    made, fits = try_coerce_value(interface.params[key].default if given is None else given, "boolean")
     if made is True or not fits:
         return None
-    example = {name: mask_param(name, value) for name, value in node.params.items() if name in interface.params}
+    example = {
+        name: shorten_and_mask_param(name, value) for name, value in node.params.items() if name in interface.params
+    }
     message = f"'{node.id}' deletes nothing unless `{key}` is true."
     return make_error("unconfirmed_delete", path, message, example={**example, key: True}, node=node.id)
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from pflow.ir.coercion import coerce_value
-from pflow.ir.diagnostics import Diagnostic, make_error, make_warning, report_unknown_keys
+from pflow.ir.coercion import try_coerce_value
+from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import Input, Output
 from pflow.redaction import is_sensitive
 from pflow.suggestions import find_nearest
@@ -42,25 +42,27 @@ def is_valid_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
+def parse_declared_inputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Input]:
     inputs: dict[str, Input] = {}
-    for name, declaration in _read_declarations(plain, "inputs", _INPUT_EXAMPLE, found).items():
+    for name, declaration in _parse_declarations(plain, "inputs", _INPUT_EXAMPLE, diagnostics).items():
         path = f"inputs.{name}"
-        found += report_unknown_keys(declaration, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
-        kind = _read_type(declaration, path, found)
+        diagnostics += make_unknown_key_errors(declaration, _INPUT_KEYS, "An input", path, _INPUT_EXAMPLE)
+        kind = _parse_type(declaration, path, diagnostics)
         has_default = "default" in declaration
         required = declaration.get("required", not has_default) is not False
-        found += [
+        diagnostics += [
             make_error("bad_declaration", f"{path}.{key}", f"`{key}` must be true or false.", example=True)
             for key in ("required", "stdin", "secret")
             if not isinstance(declaration.get(key, False), bool)
         ]
         if required and has_default:
             message = f"'{name}' is required but has a default, which is used if it is not given."
-            found.append(make_warning("default_of_required", f"{path}.required", message, hint="Leave `required` out."))
-        if has_default and declaration["default"] is not None and not coerce_value(declaration["default"], kind)[1]:
+            diagnostics.append(
+                make_warning("default_of_required", f"{path}.required", message, hint="Leave `required` out.")
+            )
+        if has_default and declaration["default"] is not None and not try_coerce_value(declaration["default"], kind)[1]:
             message = f"The default of '{name}' does not have its type, {kind}."
-            found.append(make_error("bad_default", f"{path}.default", message))
+            diagnostics.append(make_error("bad_default", f"{path}.default", message))
         inputs[name] = Input(
             name=name,
             type=kind,
@@ -73,39 +75,39 @@ def read_inputs(plain: Any, found: list[Diagnostic]) -> dict[str, Input]:
         )
     if len(asking := [name for name, one in inputs.items() if one.stdin]) > 1:
         message = f"Only one input can be read from stdin; these ask for it: {', '.join(asking)}."
-        found.append(make_error("stdin_twice", f"inputs.{asking[1]}.stdin", message))
+        diagnostics.append(make_error("stdin_twice", f"inputs.{asking[1]}.stdin", message))
     return inputs
 
 
-def read_outputs(plain: Any, found: list[Diagnostic]) -> dict[str, Output]:
+def parse_declared_outputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Output]:
     outputs: dict[str, Output] = {}
-    for name, declaration in _read_declarations(plain, "outputs", _OUTPUT_EXAMPLE, found).items():
+    for name, declaration in _parse_declarations(plain, "outputs", _OUTPUT_EXAMPLE, diagnostics).items():
         path = f"outputs.{name}"
         wrong_key = next((key for key in ("value", "from") if key in declaration and "source" not in declaration), None)
         if wrong_key:
             message = f"An output uses `source`, not `{wrong_key}`."
-            found.append(
+            diagnostics.append(
                 make_error(
                     "no_source", f"{path}.{wrong_key}", message, example={name: _suggest_output(declaration[wrong_key])}
                 )
             )
             continue
-        found += report_unknown_keys(declaration, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
+        diagnostics += make_unknown_key_errors(declaration, _OUTPUT_KEYS, "An output", path, _OUTPUT_EXAMPLE)
         source = declaration.get("source")
         if not isinstance(source, str) or not source:
             message = "An output needs a `source`: a template with its value."
-            found.append(make_error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
+            diagnostics.append(make_error("no_source", f"{path}.source", message, example={name: _OUTPUT_EXAMPLE}))
             continue
         outputs[name] = Output(
             name=name,
-            source=_to_template(source),
-            type=_read_type(declaration, path, found),
+            source=_normalize_source(source),
+            type=_parse_type(declaration, path, diagnostics),
             description=str(declaration.get("description") or ""),
         )
     return outputs
 
 
-def _to_template(source: str) -> str:
+def _normalize_source(source: str) -> str:
     """Return a source as a template: `node.key` and `$node.key` become `${node.key}`."""
     bare = source[1:] if source.startswith("$") and not source.startswith(("${", "$$")) else source
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
@@ -113,38 +115,38 @@ def _to_template(source: str) -> str:
 
 def _suggest_output(source: Any) -> Plain:
     """Return an output for a source that was given alone or under another key."""
-    return {"source": _to_template(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
+    return {"source": _normalize_source(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
 
 
-def _read_declarations(plain: Any, where: str, example: Plain, found: list[Diagnostic]) -> dict[str, Plain]:
+def _parse_declarations(plain: Any, where: str, example: Plain, diagnostics: list[Diagnostic]) -> dict[str, Plain]:
     """Return the declarations that are objects with valid names, and report the others."""
     if plain is None:
         return {}
     if not isinstance(plain, dict):
         message = f"`{where}` is an object of names and declarations."
-        found.append(make_error("bad_declaration", where, message, example={"name": example}))
+        diagnostics.append(make_error("bad_declaration", where, message, example={"name": example}))
         return {}
     declarations: dict[str, Plain] = {}
     for name, declaration in cast("Plain", plain).items():
         if not is_valid_name(name):
             message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
-            found.append(make_error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
+            diagnostics.append(make_error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
         elif not isinstance(declaration, dict):
             right = {name: _suggest_output(declaration)} if where == "outputs" else {name: example}
             message = f"'{name}' must be an object with its declaration."
-            found.append(make_error("bad_declaration", f"{where}.{name}", message, example=right))
+            diagnostics.append(make_error("bad_declaration", f"{where}.{name}", message, example=right))
         else:
             declarations[name] = cast("Plain", declaration)
     return declarations
 
 
-def _read_type(declaration: Mapping[str, Any], path: str, found: list[Diagnostic]) -> str:
+def _parse_type(declaration: Mapping[str, Any], path: str, diagnostics: list[Diagnostic]) -> str:
     given = declaration.get("type", "any")
     kind = _TYPES.get(given.lower()) if isinstance(given, str) else None
     if kind is None:
         message = f"'{str(given)[:40]}' is not a type."
         nearest = find_nearest(str(given)[:40].lower(), TYPES)
-        found.append(
+        diagnostics.append(
             make_error("bad_type", f"{path}.type", message, available=TYPES, nearest=nearest, example="string")
         )
     return kind or "any"

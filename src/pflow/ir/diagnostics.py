@@ -53,7 +53,7 @@ def make_warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
     return Diagnostic("warning", code, path, message, **more)
 
 
-def report_unknown_keys(
+def make_unknown_key_errors(
     keys: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
 ) -> list[Diagnostic]:
     """Return an error for each unknown key of the object at `path`, which messages call `what`."""

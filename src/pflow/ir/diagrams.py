@@ -130,12 +130,14 @@ class _Layout:
         if len(workflow.nodes) > MOST_NODES:
             raise _make_too_large_error(f"It has {len(workflow.nodes)} nodes; at most {MOST_NODES} can be drawn.")
         graph = Graph.from_workflow(workflow)
-        order = graph.sort_nodes()
+        order = graph.sort_acyclic_nodes()
         order += [node for node in workflow.nodes if node not in set(order)]
         self._place_in_order = {node: place for place, node in enumerate(order)}
         edges = [edge for edge in dict.fromkeys(workflow.edges) if edge.source != edge.target]
         layers = self._assign_layers(order, edges)
-        self.boxes = {node: _Item(layers[node], _measure_box(workflow.nodes[node]), _BOX_HEIGHT) for node in order}
+        self.boxes = {
+            node: _Item(layers[node], _measure_box_width(workflow.nodes[node]), _BOX_HEIGHT) for node in order
+        }
         if sum(abs(layers[edge.source] - layers[edge.target]) for edge in edges) > _MOST_BENDS:
             raise _make_too_large_error("Its edges are too many and too long.")
         self.routes = [self._make_route(edge) for edge in edges]
@@ -166,7 +168,7 @@ class _Layout:
         label = None
         if edge.action != DEFAULT_ACTION:
             label = between[0]
-            label.width, label.height = _measure_text(_clean_label(edge.action), 11) + 8, _LABEL_HEIGHT
+            label.width, label.height = _estimate_text_width(_clean_label(edge.action), 11) + 8, _LABEL_HEIGHT
         items = [upper, *between, lower]
         for one, next_one in pairwise(items):
             one.below.append(next_one)
@@ -176,18 +178,18 @@ class _Layout:
     def place_items(self) -> tuple[list[tuple[float, float]], float, float]:
         """Set the x of each item. Return the top and bottom of each layer, and the width and height of the page."""
         for layer in self._layers:
-            _spread_layer(layer, [0.0] * len(layer))
+            _place_layer_items(layer, [0.0] * len(layer))
         for _ in range(8):
             for layer in self._layers[1:]:
-                layer.sort(key=lambda item: _mean_x(item.above, item))
-                _spread_layer(layer, [_mean_x(item.above, item) for item in layer])
+                layer.sort(key=lambda item: _compute_mean_x(item.above, item))
+                _place_layer_items(layer, [_compute_mean_x(item.above, item) for item in layer])
             for layer in self._layers[-2::-1]:
-                layer.sort(key=lambda item: _mean_x(item.below, item))
-                _spread_layer(layer, [_mean_x(item.below, item) for item in layer])
+                layer.sort(key=lambda item: _compute_mean_x(item.below, item))
+                _place_layer_items(layer, [_compute_mean_x(item.below, item) for item in layer])
         for layer in self._layers * 4:
-            _spread_layer(layer, [_mean_x(item.above + item.below, item) for item in layer])
+            _place_layer_items(layer, [_compute_mean_x(item.above + item.below, item) for item in layer])
         for layer in self._layers:
-            _spread_layer(layer, [_align_below(item) for item in layer])
+            _place_layer_items(layer, [_compute_aligned_x(item) for item in layer])
         everything = [item for layer in self._layers for item in layer]
         left = min((item.x - item.width / 2 for item in everything), default=0.0) - _MARGIN
         for item in everything:
@@ -201,22 +203,22 @@ class _Layout:
         return tops, right + _MARGIN, y - _LAYER_GAP + _MARGIN
 
 
-def _mean_x(neighbours: Sequence[_Item], item: _Item) -> float:
+def _compute_mean_x(neighbours: Sequence[_Item], item: _Item) -> float:
     return sum(one.x for one in neighbours) / len(neighbours) if neighbours else item.x
 
 
-def _align_below(item: _Item) -> float:
+def _compute_aligned_x(item: _Item) -> float:
     """Return the x of an item that is the only successor of its only predecessor: that of the predecessor."""
     return item.above[0].x if len(item.above) == 1 and len(item.above[0].below) == 1 else item.x
 
 
-def _spread_layer(layer: Sequence[_Item], wanted: Sequence[float]) -> None:
+def _place_layer_items(layer: Sequence[_Item], wanted_xs: Sequence[float]) -> None:
     """Place items as near as possible to their wanted x, in this order and without overlap (isotonic regression)."""
     offsets = [0.0]
     for one, next_one in pairwise(layer):
         offsets.append(offsets[-1] + (one.width + next_one.width) / 2 + _GAP)
     blocks: list[tuple[float, int]] = []
-    for want, offset in zip(wanted, offsets, strict=True):
+    for want, offset in zip(wanted_xs, offsets, strict=True):
         total, count = want - offset, 1
         while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
             before = blocks.pop()
@@ -263,22 +265,25 @@ def _draw_node(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *,
         position = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
         yield f'<rect class="{kind}" {position} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
     yield _draw_text("id", box.x, y + 20, _clean_label(node.id))
-    yield _draw_text("type", box.x, y + 36, _format_type(node)) + "</g>"
+    yield _draw_text("type", box.x, y + 36, _format_type_label(node)) + "</g>"
 
 
 def _draw_text(kind: str, x: float, y: float, text: str) -> str:
     return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
 
 
-def _format_type(node: Node) -> str:
+def _format_type_label(node: Node) -> str:
     return f"{_clean_label(node.type)} · {_EACH}" if node.batch else _clean_label(node.type)
 
 
-def _measure_box(node: Node) -> float:
-    return max(96.0, 28 + max(_measure_text(_clean_label(node.id), 13), _measure_text(_format_type(node), 11)))
+def _measure_box_width(node: Node) -> float:
+    return max(
+        96.0,
+        28 + max(_estimate_text_width(_clean_label(node.id), 13), _estimate_text_width(_format_type_label(node), 11)),
+    )
 
 
-def _measure_text(text: str, size: float) -> float:
+def _estimate_text_width(text: str, size: float) -> float:
     """Return the estimated width of a text, rather too large than too small."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in text)
     return size * (0.58 * len(text) + 0.45 * wide)

@@ -41,7 +41,7 @@ class Graph:
                     waiting.append(edge.target)
         return seen
 
-    def sort_nodes(self) -> list[str]:
+    def sort_acyclic_nodes(self) -> list[str]:
         """Return the nodes, each after its predecessors, without those in a cycle or after one."""
         open_edges = {node: len(edges) for node, edges in self.entering.items()}
         ready = deque(node for node, count in open_edges.items() if count == 0)
@@ -57,43 +57,43 @@ class Graph:
 
     def find_cycles(self) -> Iterator[list[str]]:
         """Yield cycles that do not share a node, each as its nodes in order, until no cycle is left."""
-        inside = dict.fromkeys(self.leaving)
-        for node in self.sort_nodes():
-            del inside[node]
-        while inside:
-            circle = self._find_cycle(inside)
+        candidates = dict.fromkeys(self.leaving)
+        for node in self.sort_acyclic_nodes():
+            del candidates[node]
+        while candidates:
+            circle = self._find_cycle(candidates)
             yield circle
             for node in circle:
-                del inside[node]
-            self._remove_nodes_without_predecessor(inside)
+                del candidates[node]
+            self._remove_nodes_without_predecessor(candidates)
 
-    def _find_cycle(self, inside: Mapping[str, None]) -> list[str]:
-        # Each node has a predecessor inside, so walking back reaches a node twice.
-        path = [next(iter(inside))]
+    def _find_cycle(self, candidates: Mapping[str, None]) -> list[str]:
+        # Each node has a predecessor among them, so walking back reaches a node twice.
+        path = [next(iter(candidates))]
         indexes = {path[0]: 0}
         while True:
-            before = next(edge.source for edge in self.entering[path[-1]] if edge.source in inside)
+            before = next(edge.source for edge in self.entering[path[-1]] if edge.source in candidates)
             if before in indexes:
                 return path[indexes[before] :][::-1]
             indexes[before] = len(path)
             path.append(before)
 
-    def _remove_nodes_without_predecessor(self, inside: dict[str, None]) -> None:
-        """Remove nodes until each node inside has a predecessor inside."""
-        before = {node: sum(edge.source in inside for edge in self.entering[node]) for node in inside}
+    def _remove_nodes_without_predecessor(self, candidates: dict[str, None]) -> None:
+        """Remove nodes until each candidate has a predecessor among the candidates."""
+        before = {node: sum(edge.source in candidates for edge in self.entering[node]) for node in candidates}
         ready = deque(node for node, count in before.items() if count == 0)
         while ready:
             node = ready.popleft()
-            del inside[node]
+            del candidates[node]
             for edge in self.leaving[node]:
-                if edge.target in inside:
+                if edge.target in candidates:
                     before[edge.target] -= 1
                     if before[edge.target] == 0:
                         ready.append(edge.target)
 
-    def compute_ancestors(self) -> dict[str, int]:
-        """Return the ancestors of each node as a bit mask; the bits follow the order of `sort_nodes`."""
-        ordered = self.sort_nodes()
+    def compute_ancestor_masks(self) -> dict[str, int]:
+        """Return the ancestors of each node as a bit mask; the bits follow the order of `sort_acyclic_nodes`."""
+        ordered = self.sort_acyclic_nodes()
         bits = {node: 1 << place for place, node in enumerate(ordered)}
         above: dict[str, int] = {}
         for node in ordered:
@@ -104,7 +104,7 @@ class Graph:
         return above
 
 
-def extract_needed_nodes(workflow: Workflow, node: str) -> Workflow:
+def extract_node_with_ancestors(workflow: Workflow, node: str) -> Workflow:
     """Return the part of a workflow that a node needs: the node and its ancestors. Raise InvalidWorkflow."""
     if node not in workflow.nodes:
         nearest = find_nearest(node, workflow.nodes)
@@ -113,8 +113,8 @@ def extract_needed_nodes(workflow: Workflow, node: str) -> Workflow:
             hint=f"Did you mean '{nearest}'?" if nearest else f"There are: {', '.join(list(workflow.nodes)[:20])}.",
         )
     graph = Graph.from_workflow(workflow)
-    order = graph.sort_nodes()
-    above = graph.compute_ancestors()[node]
+    order = graph.sort_acyclic_nodes()
+    above = graph.compute_ancestor_masks()[node]
     needed = {one for place, one in enumerate(order) if above >> place & 1} | {node}
     return replace(
         workflow,

@@ -3,7 +3,7 @@
 from typing import Any, Final, cast
 
 from pflow.ir.declarations import is_valid_name
-from pflow.ir.diagnostics import Diagnostic, make_error, report_unknown_keys
+from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors
 from pflow.ir.model import Batch, Retry
 
 _BATCH_KEYS: Final = (
@@ -22,92 +22,98 @@ _MOST_AT_ONCE: Final = 100
 _LONGEST_S: Final = 7 * 24 * 3600
 
 
-def read_batch(plain: Any, path: str, found: list[Diagnostic]) -> Batch | None:
+def parse_batch(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Batch | None:
     if plain is None:
         return None
     setting = cast("dict[str, Any]", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or "items" not in setting:
         message = "`batch` must be an object with `items`: a list, or a template for one."
-        found.append(make_error("bad_batch", path, message, example=_BATCH_EXAMPLE))
+        diagnostics.append(make_error("bad_batch", path, message, example=_BATCH_EXAMPLE))
         return None
-    found += report_unknown_keys(setting, _BATCH_KEYS, "`batch`", path, _BATCH_EXAMPLE)
+    diagnostics += make_unknown_key_errors(setting, _BATCH_KEYS, "`batch`", path, _BATCH_EXAMPLE)
     items = setting["items"]
     if not isinstance(items, (list, str)) or (isinstance(items, str) and "${" not in items):
         message = "`items` must be a list, or a template for one."
-        found.append(make_error("bad_batch", f"{path}.items", message, example=_BATCH_EXAMPLE["items"]))
+        diagnostics.append(make_error("bad_batch", f"{path}.items", message, example=_BATCH_EXAMPLE["items"]))
     alias = setting.get("as", "item")
     if not isinstance(alias, str) or not is_valid_name(alias):
-        found.append(
+        diagnostics.append(
             make_error("bad_batch", f"{path}.as", "`as` must be the name of the item in templates.", example="item")
         )
         alias = "item"
     handling = setting.get("error_handling", "fail_fast")
     if handling not in ("fail_fast", "continue"):
         message = '`error_handling` is "fail_fast" or "continue".'
-        found.append(make_error("bad_batch", f"{path}.error_handling", message, available=("fail_fast", "continue")))
+        diagnostics.append(
+            make_error("bad_batch", f"{path}.error_handling", message, available=("fail_fast", "continue"))
+        )
         handling = "fail_fast"
     if not isinstance(setting.get("parallel", False), bool):
-        found.append(make_error("bad_batch", f"{path}.parallel", "`parallel` must be true or false.", example=True))
+        diagnostics.append(
+            make_error("bad_batch", f"{path}.parallel", "`parallel` must be true or false.", example=True)
+        )
     return Batch(
         items=items,
         alias=alias,
         error_handling=handling,
         parallel=setting.get("parallel") is True,
-        max_concurrent=_read_whole_number(
-            setting.get("max_concurrent", 10), 1, _MOST_AT_ONCE, f"{path}.max_concurrent", found
+        max_concurrent=_parse_whole_number(
+            setting.get("max_concurrent", 10), 1, _MOST_AT_ONCE, f"{path}.max_concurrent", diagnostics
         ),
         retry=Retry(
-            attempts=_read_whole_number(setting.get("max_retries", 1), 1, _MOST_ATTEMPTS, f"{path}.max_retries", found),
-            wait=_read_seconds(setting.get("retry_wait", 0), f"{path}.retry_wait", found) or 0.0,
+            attempts=_parse_whole_number(
+                setting.get("max_retries", 1), 1, _MOST_ATTEMPTS, f"{path}.max_retries", diagnostics
+            ),
+            wait=_parse_seconds(setting.get("retry_wait", 0), f"{path}.retry_wait", diagnostics) or 0.0,
         ),
     )
 
 
-def read_retry(plain: Any, path: str, found: list[Diagnostic]) -> Retry | None:
+def parse_retry(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Retry | None:
     if plain is None:
         return None
     if not isinstance(plain, dict):
         message = "`retry` must be an object with the number of attempts and the seconds to wait between them."
-        found.append(
+        diagnostics.append(
             make_error("bad_retry", path, message, example={"attempts": 3, "wait": 1, "backoff": "exponential"})
         )
         return None
     setting = cast("dict[str, Any]", plain)
-    found += report_unknown_keys(setting, _RETRY_KEYS, "`retry`", path, {"attempts": 3, "wait": 1})
+    diagnostics += make_unknown_key_errors(setting, _RETRY_KEYS, "`retry`", path, {"attempts": 3, "wait": 1})
     key = "max" if "max" in setting and "attempts" not in setting else "attempts"
     backoff = setting.get("backoff", "fixed")
     if backoff not in ("fixed", "exponential"):
         message = '`backoff` is "fixed" or "exponential".'
-        found.append(make_error("bad_retry", f"{path}.backoff", message, available=("fixed", "exponential")))
+        diagnostics.append(make_error("bad_retry", f"{path}.backoff", message, available=("fixed", "exponential")))
         backoff = "fixed"
     return Retry(
-        attempts=_read_whole_number(setting.get(key, 3), 1, _MOST_ATTEMPTS, f"{path}.{key}", found),
-        wait=_read_seconds(setting.get("wait", 0), f"{path}.wait", found) or 0.0,
+        attempts=_parse_whole_number(setting.get(key, 3), 1, _MOST_ATTEMPTS, f"{path}.{key}", diagnostics),
+        wait=_parse_seconds(setting.get("wait", 0), f"{path}.wait", diagnostics) or 0.0,
         backoff=backoff,
     )
 
 
-def read_timeout(plain: Any, path: str, found: list[Diagnostic]) -> float | None:
+def parse_timeout(plain: Any, path: str, diagnostics: list[Diagnostic]) -> float | None:
     if plain is None:
         return None
-    seconds = _read_seconds(plain, path, found)
+    seconds = _parse_seconds(plain, path, diagnostics)
     if seconds == 0:
-        found.append(make_error("bad_number", path, "A timeout must be more than 0 seconds.", example=30))
+        diagnostics.append(make_error("bad_number", path, "A timeout must be more than 0 seconds.", example=30))
     return seconds or None
 
 
-def _read_whole_number(value: Any, least: int, most: int, path: str, found: list[Diagnostic]) -> int:
+def _parse_whole_number(value: Any, least: int, most: int, path: str, diagnostics: list[Diagnostic]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        found.append(
+        diagnostics.append(
             make_error("bad_number", path, f"This must be a whole number from {least} to {most}.", example=least)
         )
         return least
     return value
 
 
-def _read_seconds(value: Any, path: str, found: list[Diagnostic]) -> float | None:
+def _parse_seconds(value: Any, path: str, diagnostics: list[Diagnostic]) -> float | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= _LONGEST_S:
-        found.append(
+        diagnostics.append(
             make_error("bad_number", path, f"This must be a number of seconds from 0 to {_LONGEST_S:,}.", example=30)
         )
         return None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, cast
 
-from pflow.ir.coercion import can_coerce_param, coerce_param
+from pflow.ir.coercion import can_coerce_param, try_coerce_param
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.model import Node
 from pflow.ir.template_uses import has_template
@@ -28,11 +28,11 @@ def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic
     ]
     unknown = [] if interface.open_params else [key for key in node.params if key not in declared]
     wrong_keys = {
-        key for key, value in node.params.items() if key in declared and not _is_acceptable(value, declared[key])
+        key for key, value in node.params.items() if key in declared and not _is_acceptable_value(value, declared[key])
     }
     if not (missing or unknown or wrong_keys):
         return []
-    guesses = {key: _guess_param(key, missing, unknown, declared) for key in unknown}
+    guesses = {key: _guess_intended_param(key, missing, unknown, declared) for key in unknown}
     more = {"example": _correct_params(node, interface, missing, guesses, wrong_keys), "node": node.id}
     found: list[Diagnostic] = []
     for key in missing:
@@ -41,13 +41,15 @@ def check_params(node: Node, interface: Interface, path: str) -> list[Diagnostic
     for key in node.params:
         param_path = f"{path}.params.{key[:80]}"
         if key in guesses:
-            found.append(_report_unknown(node, interface, key, param_path, {"nearest": guesses[key], **more}))
+            found.append(
+                _make_unknown_param_diagnostic(node, interface, key, param_path, {"nearest": guesses[key], **more})
+            )
         elif key in wrong_keys:
-            found.append(_report_wrong(node, declared[key], param_path, more))
+            found.append(_make_wrong_param_error(node, declared[key], param_path, more))
     return found
 
 
-def mask_param(key: str, value: Any) -> Any:
+def shorten_and_mask_param(key: str, value: Any) -> Any:
     """Return a parameter for a message: shortened, and without secrets."""
     if isinstance(value, str) and len(value) > _LONGEST:
         value = f"{value[:_LONGEST]}…"
@@ -60,11 +62,11 @@ def mask_param(key: str, value: Any) -> Any:
     return Secrets().mask({key: value})[key]
 
 
-def _is_acceptable(value: Any, param: Param) -> bool:
+def _is_acceptable_value(value: Any, param: Param) -> bool:
     if value is None or has_template(value):
         return True
     return can_coerce_param(value, param.type) and (
-        not param.choices or _is_allowed_choice(coerce_param(value, param.type)[0], param)
+        not param.choices or _is_allowed_choice(try_coerce_param(value, param.type)[0], param)
     )
 
 
@@ -73,12 +75,16 @@ def _is_allowed_choice(value: Any, param: Param) -> bool:
     return any(one == value and isinstance(one, bool) == isinstance(value, bool) for one in param.choices)
 
 
-def _guess_param(key: str, missing: list[str], unknown: list[str], declared: Mapping[str, Param]) -> str | None:
+def _guess_intended_param(
+    key: str, missing: list[str], unknown: list[str], declared: Mapping[str, Param]
+) -> str | None:
     """Return the parameter that was probably meant: a single missing one, else the nearest."""
     return missing[0] if len(missing) == len(unknown) == 1 else find_nearest(key, tuple(declared))
 
 
-def _report_unknown(node: Node, interface: Interface, key: str, path: str, more: dict[str, Any]) -> Diagnostic:
+def _make_unknown_param_diagnostic(
+    node: Node, interface: Interface, key: str, path: str, more: dict[str, Any]
+) -> Diagnostic:
     is_sent = interface.source == "mcp"
     outcome = "and its server refuses unknown parameters" if is_sent else "so it is ignored"
     message = f"The type '{node.type}' has no parameter `{key[:80]}`, {outcome}."
@@ -87,7 +93,7 @@ def _report_unknown(node: Node, interface: Interface, key: str, path: str, more:
     )
 
 
-def _report_wrong(node: Node, param: Param, path: str, more: dict[str, Any]) -> Diagnostic:
+def _make_wrong_param_error(node: Node, param: Param, path: str, more: dict[str, Any]) -> Diagnostic:
     value = node.params[param.key]
     if not can_coerce_param(value, param.type):
         message = f"`{param.key}` of '{node.id}' must be {param.type.replace('|', ' or ')}."
@@ -107,7 +113,7 @@ def _correct_params(
         if key in wrong_keys:
             made[key] = _suggest_value(interface.params[key], value, interface)
         elif name is not None and (name == key or (node.params.get(name) is None and name not in made)):
-            made[name] = mask_param(name, value)
+            made[name] = shorten_and_mask_param(name, value)
     for key in missing:
         if made.get(key) is None:
             made[key] = _suggest_value(interface.params[key], None, interface)

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, cast
 
-from pflow.ir.declarations import NAME_RULE, is_valid_name, read_inputs, read_outputs
-from pflow.ir.diagnostics import Diagnostic, make_error, make_warning, report_unknown_keys
+from pflow.ir.declarations import NAME_RULE, is_valid_name, parse_declared_inputs, parse_declared_outputs
+from pflow.ir.diagnostics import Diagnostic, make_error, make_unknown_key_errors, make_warning
 from pflow.ir.model import DEFAULT_ACTION, IR_VERSION, Edge, Node, Workflow
-from pflow.ir.node_settings import read_batch, read_retry, read_timeout
+from pflow.ir.node_settings import parse_batch, parse_retry, parse_timeout
 from pflow.suggestions import find_nearest
 
 MOST_NODES: Final = 20_000
@@ -61,7 +61,7 @@ def _normalize_node(node: Any) -> Any:
         return node
     plain = _rename_parameters_key(cast("Plain", node))
     if plain.get("type") == "batch" and isinstance(params := plain.get("params"), dict):
-        return _unfold_batch_type(plain, cast("Plain", params))
+        return _convert_batch_type(plain, cast("Plain", params))
     return plain
 
 
@@ -72,7 +72,7 @@ def _rename_parameters_key(node: Plain) -> Plain:
     return plain
 
 
-def _unfold_batch_type(plain: Plain, params: Plain) -> Plain:
+def _convert_batch_type(plain: Plain, params: Plain) -> Plain:
     """Return a node of the type `batch` as the node inside it, with its `batch` setting."""
     inner = params.get("node")
     if not isinstance(inner, dict):
@@ -96,22 +96,22 @@ def parse_workflow(document: Any) -> tuple[Workflow | None, list[Diagnostic]]:
     """Return the workflow and the errors of its structure; None instead of the workflow if it has too many."""
     if not isinstance(document, dict):
         return None, [make_error("not_an_object", "", "A workflow is a JSON object.", example=_EXAMPLE)]
-    found: list[Diagnostic] = []
-    plain = _drop_deep_values(normalize_document(cast("Plain", document)), "", found, but="nodes")
-    _check_keys(plain, found)
-    _check_version(plain, found)
-    inputs = read_inputs(plain.get("inputs"), found)
-    outputs = read_outputs(plain.get("outputs"), found)
-    nodes = _read_nodes(plain.get("nodes"), found)
-    edges = _read_edges(plain.get("edges", []), nodes, found)
-    start = _read_start(plain.get("start_node"), nodes, found)
-    timeout = read_timeout(plain.get("timeout"), "timeout", found)
+    diagnostics: list[Diagnostic] = []
+    plain = _drop_deep_values(normalize_document(cast("Plain", document)), "", diagnostics, except_key="nodes")
+    _check_keys(plain, diagnostics)
+    _check_version(plain, diagnostics)
+    inputs = parse_declared_inputs(plain.get("inputs"), diagnostics)
+    outputs = parse_declared_outputs(plain.get("outputs"), diagnostics)
+    nodes = _parse_nodes(plain.get("nodes"), diagnostics)
+    edges = _parse_edges(plain.get("edges", []), nodes, diagnostics)
+    start = _parse_start(plain.get("start_node"), nodes, diagnostics)
+    timeout = parse_timeout(plain.get("timeout"), "timeout", diagnostics)
     for name in [name for name in inputs if name in nodes]:
         message = f"'{name}' is the name of an input and of a node, so `${{{name}}}` could mean either."
-        found.append(make_error("name_taken_twice", f"inputs.{name}", message, hint="Rename one of them."))
+        diagnostics.append(make_error("name_taken_twice", f"inputs.{name}", message, hint="Rename one of them."))
     if start is None:
-        return None, found
-    return Workflow(nodes, tuple(edges), start, inputs, outputs, timeout), found
+        return None, diagnostics
+    return Workflow(nodes, tuple(edges), start, inputs, outputs, timeout), diagnostics
 
 
 def index_nodes(document: Mapping[str, Any]) -> dict[str, int]:
@@ -136,45 +136,47 @@ def index_edges(document: Mapping[str, Any]) -> dict[Edge, int]:
     return indexes
 
 
-def _check_keys(plain: Plain, found: list[Diagnostic]) -> None:
+def _check_keys(plain: Plain, diagnostics: list[Diagnostic]) -> None:
     wrapper_message = "`{}` has no effect here: the name and description are set when the workflow is saved."
     for keys, message in (
         (_WRAPPER_ONLY_KEYS, wrapper_message),
         (_KEYS_WITHOUT_EFFECT, "`{}` has no effect."),
     ):
-        found += [make_warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
+        diagnostics += [make_warning("ignored_key", key, message.format(key)) for key in keys if key in plain]
     others = (key for key in plain if key not in _WRAPPER_ONLY_KEYS and key not in _KEYS_WITHOUT_EFFECT)
-    found += report_unknown_keys(others, _KEYS, "A workflow", "", _EXAMPLE)
+    diagnostics += make_unknown_key_errors(others, _KEYS, "A workflow", "", _EXAMPLE)
 
 
-def _check_version(plain: Plain, found: list[Diagnostic]) -> None:
+def _check_version(plain: Plain, diagnostics: list[Diagnostic]) -> None:
     version = plain.get("ir_version", IR_VERSION)
     if not isinstance(version, str) or not version.startswith("0."):
         message = f"This version of pflow does not support `ir_version` {str(version)[:40]!r}."
-        found.append(make_error("unknown_version", "ir_version", message, example=IR_VERSION, hint="Leave it out."))
+        diagnostics.append(
+            make_error("unknown_version", "ir_version", message, example=IR_VERSION, hint="Leave it out.")
+        )
 
 
-def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
+def _parse_nodes(plain: Any, diagnostics: list[Diagnostic]) -> dict[str, Node]:
     if not isinstance(plain, list) or not plain:
         message = "A workflow needs a list `nodes` with at least one node."
-        found.append(make_error("no_nodes", "nodes", message, example=[_NODE]))
+        diagnostics.append(make_error("no_nodes", "nodes", message, example=[_NODE]))
         return {}
     listed = cast("list[Any]", plain)
     if len(listed) > MOST_NODES:
         message = f"A workflow has at most {MOST_NODES:,} nodes; this one has {len(listed):,}."
-        found.append(
+        diagnostics.append(
             make_error("too_many_nodes", "nodes", message, hint="Use `batch` for the same step on many items.")
         )
         return {}
     nodes: dict[str, Node] = {}
     indexes: dict[str, int] = {}
     for index, one in enumerate(listed):
-        node = _read_node(one, f"nodes[{index}]", found)
+        node = _parse_node(one, f"nodes[{index}]", diagnostics)
         if node is None:
             continue
         if node.id in nodes:
             message = f"Two nodes have the id '{node.id}': this one and nodes[{indexes[node.id]}]."
-            found.append(
+            diagnostics.append(
                 make_error("duplicate_id", f"nodes[{index}].id", message, hint="Change one of the ids.", node=node.id)
             )
             continue
@@ -183,34 +185,38 @@ def _read_nodes(plain: Any, found: list[Diagnostic]) -> dict[str, Node]:
     return nodes
 
 
-def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
+def _parse_node(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Node | None:
     if not isinstance(plain, dict):
-        found.append(make_error("not_a_node", path, "A node is an object.", example=_NODE))
+        diagnostics.append(make_error("not_a_node", path, "A node is an object.", example=_NODE))
         return None
-    declaration = _drop_deep_values(cast("Plain", plain), f"{path}.", found)
+    declaration = _drop_deep_values(cast("Plain", plain), f"{path}.", diagnostics)
     hint = "Parameters of the node's type go into `params`."
-    found += report_unknown_keys(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
+    diagnostics += make_unknown_key_errors(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = declaration.get("id"), declaration.get("type")
     if not isinstance(node_id, str) or not is_valid_name(node_id):
-        found.append(make_error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
+        diagnostics.append(make_error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
         node_id = None
     if not isinstance(kind, str) or not kind:
-        found.append(make_error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
+        diagnostics.append(make_error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
         kind = ""
     params = declaration.get("params", {})
     if not isinstance(params, dict):
-        found.append(make_error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=node_id))
+        diagnostics.append(
+            make_error("bad_params", f"{path}.params", "`params` is an object.", example={}, node=node_id)
+        )
         params = {}
     if declaration.get("resume", "auto") not in ("auto", "never"):
         message = '`resume` is "auto" or "never".'
-        found.append(make_error("bad_resume", f"{path}.resume", message, available=("auto", "never"), example="never"))
+        diagnostics.append(
+            make_error("bad_resume", f"{path}.resume", message, available=("auto", "never"), example="never")
+        )
     if declaration.get("effect") not in (None, "pure", "idempotent", "effectful"):
         message = '`effect` is "pure", "idempotent" or "effectful".'
         available = ("pure", "idempotent", "effectful")
-        found.append(make_error("bad_effect", f"{path}.effect", message, available=available, example="pure"))
-    batch = read_batch(declaration.get("batch"), f"{path}.batch", found)
-    retry = read_retry(declaration.get("retry"), f"{path}.retry", found)
-    timeout = read_timeout(declaration.get("timeout"), f"{path}.timeout", found)
+        diagnostics.append(make_error("bad_effect", f"{path}.effect", message, available=available, example="pure"))
+    batch = parse_batch(declaration.get("batch"), f"{path}.batch", diagnostics)
+    retry = parse_retry(declaration.get("retry"), f"{path}.retry", diagnostics)
+    timeout = parse_timeout(declaration.get("timeout"), f"{path}.timeout", diagnostics)
     if node_id is None:
         return None
     return Node(
@@ -226,21 +232,21 @@ def _read_node(plain: Any, path: str, found: list[Diagnostic]) -> Node | None:
     )
 
 
-def _read_edges(plain: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) -> list[Edge]:
+def _parse_edges(plain: Any, nodes: Mapping[str, Node], diagnostics: list[Diagnostic]) -> list[Edge]:
     if not isinstance(plain, list):
-        found.append(make_error("bad_edges", "edges", "`edges` is a list.", example=[{"from": "a", "to": "b"}]))
+        diagnostics.append(make_error("bad_edges", "edges", "`edges` is a list.", example=[{"from": "a", "to": "b"}]))
         return []
     edges: dict[Edge, None] = {}
     for index, one in enumerate(cast("list[Any]", plain)):
-        if (edge := _read_edge(one, f"edges[{index}]", nodes, found)) is None:
+        if (edge := _parse_edge(one, f"edges[{index}]", nodes, diagnostics)) is None:
             continue
         if edge in edges:
-            found.append(make_warning("duplicate_edge", f"edges[{index}]", "This edge already exists."))
+            diagnostics.append(make_warning("duplicate_edge", f"edges[{index}]", "This edge already exists."))
         edges[edge] = None
     return list(edges)
 
 
-def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Diagnostic]) -> Edge | None:
+def _parse_edge(plain: Any, path: str, nodes: Mapping[str, Node], diagnostics: list[Diagnostic]) -> Edge | None:
     declaration = cast("Plain", plain) if isinstance(plain, dict) else {}
     if not isinstance(plain, dict) or set(declaration) - {"from", "to", "action"}:
         unknown = ", ".join(f"`{key[:40]}`" for key in declaration if key not in ("from", "to", "action"))
@@ -249,7 +255,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         )
         example = {"from": "fetch", "to": "save", "action": "default"}
         hint = "The node selects the edge to follow: a `python` node sets `action`, and a failure is `error`."
-        found.append(
+        diagnostics.append(
             make_error("bad_edge", path, message, hint=hint, available=("from", "to", "action"), example=example)
         )
         return None
@@ -262,7 +268,7 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         quoted = f"'{end[:80]}'" if isinstance(end, str) else "missing or not text"
         message = f"`{key}` must be the id of a node; it is {quoted}."
         nearest = find_nearest(end, nodes) if isinstance(end, str) else None
-        found.append(
+        diagnostics.append(
             make_error(
                 "unknown_node",
                 f"{path}.{key}",
@@ -274,12 +280,12 @@ def _read_edge(plain: Any, path: str, nodes: Mapping[str, Node], found: list[Dia
         )
     action = declaration.get("action", DEFAULT_ACTION)
     if not isinstance(action, str) or not action:
-        found.append(make_error("bad_action", f"{path}.action", "`action` is text.", example=DEFAULT_ACTION))
+        diagnostics.append(make_error("bad_action", f"{path}.action", "`action` is text.", example=DEFAULT_ACTION))
         return None
     return Edge(ends[0], ends[1], action) if len(ends) == 2 else None
 
 
-def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) -> str | None:
+def _parse_start(given: Any, nodes: Mapping[str, Node], diagnostics: list[Diagnostic]) -> str | None:
     if given is None:
         return next(iter(nodes), None)
     if isinstance(given, str) and given in nodes:
@@ -288,17 +294,17 @@ def _read_start(given: Any, nodes: Mapping[str, Node], found: list[Diagnostic]) 
     message = f"`start_node` must be the id of a node; it is {str(given)[:80]!r}."
     nearest = find_nearest(str(given), nodes)
     more = {"available": tuple(islice(nodes, 20)), "nearest": nearest, "example": nearest or first}
-    found.append(make_error("unknown_node", "start_node", message, **more))
+    diagnostics.append(make_error("unknown_node", "start_node", message, **more))
     return first
 
 
-def _drop_deep_values(plain: Plain, path: str, found: list[Diagnostic], *, but: str = "") -> Plain:
+def _drop_deep_values(plain: Plain, path: str, diagnostics: list[Diagnostic], *, except_key: str = "") -> Plain:
     """Remove and report values that are nested too deep to be walked."""
     shallow: Plain = {}
     for key, value in plain.items():
-        if key != but and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
+        if key != except_key and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
             message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
-            found.append(make_error("too_deep", f"{path}{key[:80]}", message))
+            diagnostics.append(make_error("too_deep", f"{path}{key[:80]}", message))
         else:
             shallow[key] = value
     return shallow

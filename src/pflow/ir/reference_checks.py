@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pflow.ir.code_templates import check_code_templates
+from pflow.ir.code_template_checks import check_code_templates
 from pflow.ir.diagnostics import Diagnostic, make_error, make_warning
 from pflow.ir.graph import Graph
 from pflow.ir.model import Workflow
-from pflow.ir.template_uses import INDEX, NESTED, Use, get_batch_aliases, iter_template_uses
+from pflow.ir.template_uses import INDEX, NESTED, TemplateUse, get_batch_aliases, iter_template_uses
 from pflow.registry.interface import Interface
 from pflow.shortening import shorten_text
 from pflow.suggestions import find_nearest
@@ -19,13 +19,13 @@ BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "err
 
 
 def check_references(
-    workflow: Workflow, graph: Graph, indexes: Mapping[str, int], known: Mapping[str, Interface | None]
+    workflow: Workflow, graph: Graph, node_indexes: Mapping[str, int], interfaces: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
-    """Return diagnostics for the templates. `known` are interfaces by type, `indexes` those of nodes by id."""
+    """Return diagnostics for the templates. `interfaces` are by type, `node_indexes` by id."""
     found: list[Diagnostic] = []
-    checker = _References(workflow, graph, known)
+    checker = _ReferenceChecker(workflow, graph, interfaces)
     for use in iter_template_uses(workflow):
-        path = get_use_path(use, indexes)
+        path = get_document_path(use, node_indexes)
         found += _check_malformed(use, path)
         found += check_code_templates(use, path)
         checked: set[Reference] = set()
@@ -35,14 +35,14 @@ def check_references(
                 if reference not in checked:
                     checked.add(reference)
                     found += checker.check_reference(use, reference, path)
-    found += checker.report_unused_inputs()
+    found += checker.make_unused_input_warnings()
     return found
 
 
-def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
+def _check_malformed(use: TemplateUse, path: str) -> list[Diagnostic]:
     hint = "Write `${name}` or `${node.output}`; write `$${` for a literal `${`."
     node = use.node.id if use.node else None
-    positions = use.find_malformed()
+    positions = use.find_malformed_positions()
     found: list[Diagnostic] = []
     for at in positions[:_NAMED]:
         message = f"This is not a complete template: `{use.text[at : at + 30]}`"
@@ -53,27 +53,27 @@ def _check_malformed(use: Use, path: str) -> list[Diagnostic]:
     return found
 
 
-def get_use_path(use: Use, indexes: Mapping[str, int]) -> str:
+def get_document_path(use: TemplateUse, node_indexes: Mapping[str, int]) -> str:
     """Return the path of a text in the document of its workflow."""
     if use.node is None:
         return f"outputs.{use.path}.source"
     inner_path = use.path if use.path.startswith("batch.") else f"params.{use.path}"
-    return f"nodes[{indexes[use.node.id]}].{inner_path}"
+    return f"nodes[{node_indexes[use.node.id]}].{inner_path}"
 
 
-class _References:
+class _ReferenceChecker:
     """Checks references against the inputs and the earlier nodes of a workflow."""
 
-    def __init__(self, workflow: Workflow, graph: Graph, known: Mapping[str, Interface | None]) -> None:
+    def __init__(self, workflow: Workflow, graph: Graph, interfaces: Mapping[str, Interface | None]) -> None:
         self._workflow = workflow
-        self._known = known
-        self._order = graph.sort_nodes()
+        self._interfaces = interfaces
+        self._order = graph.sort_acyclic_nodes()
         self._bits = {node: 1 << place for place, node in enumerate(self._order)}
-        self._above = graph.compute_ancestors()
+        self._above = graph.compute_ancestor_masks()
         self._names = (*workflow.inputs, *workflow.nodes)
         self._used: set[str] = set()
 
-    def check_reference(self, use: Use, reference: Reference, path: str) -> list[Diagnostic]:
+    def check_reference(self, use: TemplateUse, reference: Reference, path: str) -> list[Diagnostic]:
         root = reference.root
         if root in get_batch_aliases(use):
             return []
@@ -90,7 +90,7 @@ class _References:
         if reference.steps and isinstance(reference.steps[0], str):
             shown, name = shorten_text(reference.text), shorten_text(root)
             message = f"In `${{{shown}}}`, '{name}' is neither a declared input nor a node."
-            hint = _hint_batch_only(use, root) or (
+            hint = _make_batch_only_hint(use, root) or (
                 f"Write `{example}`."
                 if example
                 else f'Name an earlier node, or declare it: "inputs": {{"{name}": {{"type": "object"}}}}'
@@ -102,19 +102,19 @@ class _References:
         )
         if use.is_command and root.isupper():
             hint = f"If it is meant for the shell, write ${root}, or `$${{{shorten_text(root)}}}`."
-        hint = _hint_batch_only(use, root) or hint
+        hint = _make_batch_only_hint(use, root) or hint
         return [make_warning("undeclared_variable", path, message, hint=hint, node=node, **more)]
 
-    def report_unused_inputs(self) -> list[Diagnostic]:
+    def make_unused_input_warnings(self) -> list[Diagnostic]:
         return [
             make_warning("unused_input", f"inputs.{name}", f"The input '{name}' is not used.")
             for name in self._workflow.inputs
             if name not in self._used
         ]
 
-    def _check_node_reference(self, use: Use, reference: Reference, path: str) -> list[Diagnostic]:
+    def _check_node_reference(self, use: TemplateUse, reference: Reference, path: str) -> list[Diagnostic]:
         root = reference.root
-        if use.node is not None and not self._is_before(root, use.node.id):
+        if use.node is not None and not self._runs_before(root, use.node.id):
             message = (
                 f"`${{{shorten_text(reference.text)}}}` refers to the node itself."
                 if root == use.node.id
@@ -128,7 +128,7 @@ class _References:
             ]
         return self._check_output(use, reference, path)
 
-    def _is_before(self, earlier: str, later: str) -> bool:
+    def _runs_before(self, earlier: str, later: str) -> bool:
         """Return whether one node runs before another; True for nodes of a cycle, which is reported separately."""
         if earlier not in self._bits or later not in self._bits:
             return earlier != later
@@ -144,9 +144,9 @@ class _References:
             mask ^= 1 << index
         return tuple(names)
 
-    def _check_output(self, use: Use, reference: Reference, path: str) -> list[Diagnostic]:
+    def _check_output(self, use: TemplateUse, reference: Reference, path: str) -> list[Diagnostic]:
         source = self._workflow.nodes[reference.root]
-        interface = self._known[source.type]
+        interface = self._interfaces[source.type]
         if interface is None or not reference.steps or source.type == NESTED:
             return []
         outputs: dict[str, Any] = dict.fromkeys(BATCH_OUTPUTS) if source.batch else dict(interface.outputs)
@@ -156,7 +156,7 @@ class _References:
         if isinstance(key, Reference):
             return []
         if key in outputs or key == "error":
-            return self._check_fields(use, reference, path, outputs.get(str(key)))
+            return self._check_output_fields(use, reference, path, outputs.get(str(key)))
         names = tuple(f"${{{source.id}.{name}}}" for name in outputs)
         nearest = find_nearest(str(key), outputs)
         kind = f"{source.type}, as a batch" if source.batch else source.type
@@ -172,29 +172,31 @@ class _References:
             )
         ]
 
-    def _check_fields(self, use: Use, reference: Reference, path: str, out: Any) -> list[Diagnostic]:
+    def _check_output_fields(
+        self, use: TemplateUse, reference: Reference, path: str, output_field: Any
+    ) -> list[Diagnostic]:
         """Return an error if a reference leads to a field that the declared structure of an output does not have."""
         prefix = f"{reference.root}.{reference.steps[0]}"
         for step in reference.steps[1:]:
-            if out is None or out.structure is None:
+            if output_field is None or output_field.structure is None:
                 return []
             if isinstance(step, (int, Reference)):
                 prefix += f"[{step if isinstance(step, int) else f'${{{step.text}}}'}]"
                 continue
-            if step not in out.structure:
-                names = tuple(f"${{{prefix}.{name}}}" for name in out.structure)
-                nearest = find_nearest(step, out.structure)
+            if step not in output_field.structure:
+                names = tuple(f"${{{prefix}.{name}}}" for name in output_field.structure)
+                nearest = find_nearest(step, output_field.structure)
                 message = f"There is no `{shorten_text(step)}` in `{prefix}`."
                 example = f"${{{prefix}.{nearest}}}" if nearest else None
                 node = use.node.id if use.node else None
                 more = {"available": names, "nearest": nearest, "example": example, "node": node}
                 return [make_warning("unknown_field", path, message, **more)]
-            out = out.structure[step]
+            output_field = output_field.structure[step]
             prefix += f".{step}"
         return []
 
 
-def _hint_batch_only(use: Use, root: str) -> str:
+def _make_batch_only_hint(use: TemplateUse, root: str) -> str:
     """Return a hint for the names that exist in a node with `batch` only."""
     is_item = root == INDEX or (root == "item" and (use.node is None or use.node.batch is None))
     return "It exists only in a node with `batch`." if is_item else ""

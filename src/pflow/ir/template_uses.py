@@ -6,7 +6,13 @@ from functools import cached_property
 from typing import Any, Final
 
 from pflow.ir.model import Node, Workflow
-from pflow.templates.syntax import Template, find_malformed, iter_references, iter_strings, parse_pieces
+from pflow.templates.syntax import (
+    Template,
+    find_malformed_positions,
+    find_templates_and_escapes,
+    iter_references,
+    iter_strings_with_paths,
+)
 
 SHELL_COMMAND: Final = ("shell", "command")
 """The parameter, by node type and name, in which the shell has its own `${…}`."""
@@ -17,7 +23,7 @@ _OPAQUE: Final = ("workflow_ir",)
 
 
 @dataclass(frozen=True)
-class Use:
+class TemplateUse:
     """A text that may contain templates: in a parameter or the batch of a node, or in an output if `node` is None."""
 
     node: Node | None
@@ -34,30 +40,30 @@ class Use:
     def templates(self) -> tuple[Template, ...]:
         return tuple(one for one in self._pieces if isinstance(one, Template))
 
-    def find_malformed(self) -> list[int]:
+    def find_malformed_positions(self) -> list[int]:
         """Return the positions of each `${` that does not begin a template and does not belong to the shell."""
-        return [] if self.is_command else find_malformed(self.text, self._pieces)
+        return [] if self.is_command else find_malformed_positions(self.text, self._pieces)
 
     @cached_property
     def _pieces(self) -> tuple[Template | int, ...]:
-        return parse_pieces(self.text)
+        return find_templates_and_escapes(self.text)
 
 
-def iter_template_uses(workflow: Workflow) -> Iterator[Use]:
+def iter_template_uses(workflow: Workflow) -> Iterator[TemplateUse]:
     """Yield the texts of a workflow that contain templates, in the order of the file, then the sources of outputs."""
     return (use for use in iter_resolvable_texts(workflow) if use.node is None or "${" in use.text)
 
 
-def iter_resolvable_texts(workflow: Workflow) -> Iterator[Use]:
+def iter_resolvable_texts(workflow: Workflow) -> Iterator[TemplateUse]:
     """Yield the texts of a workflow whose templates are resolved, in the order of the file."""
     for node in workflow.nodes.values():
         if node.batch is not None:
-            for path, text in iter_strings(node.batch.items, "batch.items"):
-                yield Use(node, path, text, is_item=False)
-        for path, text in iter_strings(get_resolvable_params(node)):
-            yield Use(node, path, text, is_item=node.batch is not None)
+            for path, text in iter_strings_with_paths(node.batch.items, "batch.items"):
+                yield TemplateUse(node, path, text, is_item=False)
+        for path, text in iter_strings_with_paths(get_resolvable_params(node)):
+            yield TemplateUse(node, path, text, is_item=node.batch is not None)
     for output in workflow.outputs.values():
-        yield Use(None, output.name, output.source, is_item=False)
+        yield TemplateUse(None, output.name, output.source, is_item=False)
 
 
 def get_resolvable_params(node: Node) -> dict[str, Any]:
@@ -72,7 +78,7 @@ def has_template(value: Any) -> bool:
     return isinstance(value, str) and "${" in value
 
 
-def get_batch_aliases(use: Use) -> tuple[str, ...]:
+def get_batch_aliases(use: TemplateUse) -> tuple[str, ...]:
     return (use.node.batch.alias, INDEX) if use.node and use.node.batch and use.is_item else ()
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final, Literal, cast
 import orjson
 
 from pflow.errors import InvalidInputs, InvalidWorkflow, SecurityError
-from pflow.library.document import LONGEST_DESCRIPTION, Document, read_document
 from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
+from pflow.library.workflow_file import LONGEST_DESCRIPTION, Document, read_document
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.ids import content_id
 
@@ -63,21 +63,21 @@ class Listing:
 
 def list_workflows(home: Path) -> Listing:
     """Return all workflows of the home, saved ones and drafts."""
-    return list_folders(home, {home / LIBRARY: "library", home / DRAFTS: "draft"}, home / INDEX)
+    return list_folders_and_update_index(home, {home / LIBRARY: "library", home / DRAFTS: "draft"}, home / INDEX)
 
 
-def list_folders(root: Path, kinds: Mapping[Path, Source], index: Path | None) -> Listing:
-    """Return the workflows in the folders under `root`. Index entries of other folders stay."""
+def list_folders_and_update_index(root: Path, kinds: Mapping[Path, Source], index: Path | None) -> Listing:
+    """Return the workflows in the folders under `root`, and update the index. Its entries of other folders stay."""
     started_ns = time.time_ns()
     known = read_index(index) if index else {}
     prefixes: dict[str, Path] = {f"{folder.relative_to(root).as_posix()}/": folder for folder in kinds}
     entries: dict[str, Entry] = {}
     problems: list[Problem] = []
     for prefix, folder in prefixes.items():
-        for file in _scan_files(folder, prefix, problems):
+        for file in _iter_workflow_files(folder, prefix, problems):
             path = prefix + file.name
             try:
-                entry = _make_entry(file, path, kinds[folder], known.get(path))
+                entry = _reuse_or_make_entry(file, path, kinds[folder], known.get(path))
             except SecurityError as exc:
                 problems.append(Problem(_replace_unprintable(path), exc.message))
             except FileNotFoundError:
@@ -121,7 +121,7 @@ def filter_workflows(workflows: Iterable[Summary], pattern: str | None) -> list[
     return [one for one, text in texts if all(word in text for word in words)]
 
 
-def _scan_files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
+def _iter_workflow_files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as files:
             yield from (one for one in files if one.name.endswith(SUFFIX) and not one.name.startswith("."))
@@ -131,13 +131,13 @@ def _scan_files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[
         problems.append(Problem(prefix, f"The folder cannot be read ({exc.strerror})."))
 
 
-def _make_entry(file: os.DirEntry[str], path: str, kind: Source, before: Entry | None) -> Entry:
+def _reuse_or_make_entry(file: os.DirEntry[str], path: str, kind: Source, indexed: Entry | None) -> Entry:
     name = file.name.removesuffix(SUFFIX)
     if file.is_symlink():
         locate_workflow_file(Path(file.path).parent, name)
     stamp = make_stamp(file.stat())
-    if before is not None and before["stamp"] == stamp:
-        return before
+    if indexed is not None and indexed["stamp"] == stamp:
+        return indexed
     validate_name(name)
     try:
         return {"stamp": stamp, **_summarize_document(name, kind, read_document(Path(file.path), path))}
@@ -173,9 +173,9 @@ def _collect_node_types(nodes: Any) -> list[str]:
     return list(found)
 
 
-def classify_source(kind: Source, document: Document) -> Source:
+def classify_source(folder_kind: Source, document: Document) -> Source:
     """Return the kind of a document: an IR that is not wrapped is a draft in every folder."""
-    return kind if document.is_wrapped else "draft"
+    return folder_kind if document.is_wrapped else "draft"
 
 
 def _build_listing(entries: Mapping[str, Entry], problems: list[Problem]) -> Listing:

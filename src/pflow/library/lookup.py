@@ -34,7 +34,7 @@ def find_workflow(home: Path, name: str, folder: Path | None = None) -> FoundWor
     for manager in managers * 2:
         with contextlib.suppress(WorkflowNotFound):
             stored = manager.load(name)
-            return FoundWorkflow(stored, tuple(_warn_of_shadowed_drafts(stored, managers)))
+            return FoundWorkflow(stored, tuple(_make_shadowed_draft_warnings(stored, managers)))
     raise make_not_found_error(home, name, managers, folder)
 
 
@@ -93,7 +93,7 @@ def _rank_by_similarity(name: str, names: list[str]) -> list[str]:
     return [one[0] for one in process.extract(name.lower(), names, scorer=fuzz.WRatio, limit=_SHOWN)]
 
 
-def _warn_of_shadowed_drafts(stored: StoredWorkflow, managers: Sequence[WorkflowManager]) -> list[str]:
+def _make_shadowed_draft_warnings(stored: StoredWorkflow, managers: Sequence[WorkflowManager]) -> list[str]:
     others = [place for place in managers if place.display_path(stored.name) != stored.path]
     warnings: list[str] = []
     for manager in others:

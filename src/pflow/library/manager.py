@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 from pflow.errors import InvalidWorkflow, LibraryUnwritable, SecurityError, WorkflowExists, WorkflowNotFound
-from pflow.library.document import read_document, wrap_workflow
 from pflow.library.listing import (
     DRAFTS,
     INDEX,
@@ -17,9 +16,10 @@ from pflow.library.listing import (
     Summary,
     classify_source,
     filter_workflows,
-    list_folders,
+    list_folders_and_update_index,
 )
 from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
+from pflow.library.workflow_file import encode_wrapped_workflow, read_document
 from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder
 
 
@@ -89,21 +89,21 @@ class WorkflowManager:
 
     def save(self, name: str, ir: Mapping[str, Any], description: str) -> Path:
         """Write a new file, completely or not at all. Raise WorkflowExists, InvalidInputs or LibraryUnwritable."""
-        path = self._get_writable_path(name)
-        content = wrap_workflow(name, ir, description)
+        path = self._require_writable_path(name)
+        content = encode_wrapped_workflow(name, ir, description)
         try:
             make_private_folder(self.folder)
             create_exclusive(path, content)
         except AlreadyExists:
             raise self._make_exists_error(name) from None
         except OSError as exc:
-            _remove_unsynced_file(path, content)
+            _remove_file_with_content(path, content)
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
     def list_all(self) -> list[Summary]:
         """Return the workflows sorted by name. `list_workflows` reports files that cannot be read."""
-        listing = list_folders(self._root, {self.folder: self._folder_kind}, self._index)
+        listing = list_folders_and_update_index(self._root, {self.folder: self._folder_kind}, self._index)
         return [one for one in listing.workflows if one.source == self.kind]
 
     def search(self, pattern: str | None) -> list[Summary]:
@@ -122,7 +122,7 @@ class WorkflowManager:
 
     def delete(self, name: str) -> None:
         """Delete the workflow. Raise WorkflowNotFound or LibraryUnwritable."""
-        path = self._get_writable_path(name)
+        path = self._require_writable_path(name)
         if not self.exists(name):
             raise self._make_not_found_error(name)
         try:
@@ -141,7 +141,7 @@ class WorkflowManager:
         """Return the path of the file from the home, as messages show it."""
         return (self.folder / f"{validate_name(name)}{SUFFIX}").relative_to(self._root).as_posix()
 
-    def _get_writable_path(self, name: str) -> Path:
+    def _require_writable_path(self, name: str) -> Path:
         path = self.get_path(name)
         if self.is_read_only:
             raise SecurityError(f"{self.display_path(name)} is read-only for pflow.", hint="Edit the file by hand.")
@@ -160,7 +160,7 @@ class WorkflowManager:
         )
 
 
-def _remove_unsynced_file(path: Path, content: bytes) -> None:
+def _remove_file_with_content(path: Path, content: bytes) -> None:
     """Remove a file that was written but perhaps not synced, so that a second attempt does not find it."""
     with contextlib.suppress(OSError):
         if path.read_bytes() == content:

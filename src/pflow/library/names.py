@@ -25,9 +25,9 @@ _SHOWN: Final = 20
 def validate_name(name: str) -> str:
     """Return the name if it is valid. Raise SecurityError."""
     allowed = _ALLOWED.match(name)
-    valid_start = allowed[0] if allowed else ""
-    if problem := _find_name_problem(name, valid_start):
-        raise _make_name_error(name, valid_start[:_SHOWN], problem)
+    valid_prefix = allowed[0] if allowed else ""
+    if problem := _find_name_problem(name, valid_prefix):
+        raise _make_name_error(name, valid_prefix[:_SHOWN], problem)
     return name
 
 
@@ -44,22 +44,22 @@ def locate_workflow_file(folder: Path, name: str) -> Path:
     return path
 
 
-def _find_name_problem(name: str, valid_start: str) -> str:
+def _find_name_problem(name: str, valid_prefix: str) -> str:
     problems = {
         "it is empty": not name,
         f"it has {len(name):,} characters": len(name) > LONGEST_NAME,
-        f"character {len(valid_start) + 1} is not allowed": len(valid_start) < len(name),
-        "it begins with neither a letter nor a digit": not valid_start[:1].isalnum(),
-        "it has two dots in a row": ".." in valid_start,
-        "it ends in a dot": valid_start.endswith("."),
-        "its ending is reserved for files": bool(_RESERVED_SUFFIX.fullmatch(valid_start)),
-        "some systems reserve it for a device": bool(_DEVICE.fullmatch(valid_start)),
+        f"character {len(valid_prefix) + 1} is not allowed": len(valid_prefix) < len(name),
+        "it begins with neither a letter nor a digit": not valid_prefix[:1].isalnum(),
+        "it has two dots in a row": ".." in valid_prefix,
+        "it ends in a dot": valid_prefix.endswith("."),
+        "its ending is reserved for files": bool(_RESERVED_SUFFIX.fullmatch(valid_prefix)),
+        "some systems reserve it for a device": bool(_DEVICE.fullmatch(valid_prefix)),
     }
     return next((problem for problem, holds in problems.items() if holds), "")
 
 
-def _make_name_error(name: str, start: str, problem: str) -> SecurityError:
+def _make_name_error(name: str, shown_start: str, problem: str) -> SecurityError:
     """Return the error for an invalid name. The message quotes at most the start of a harmless name."""
-    is_shown = start and _HARMLESS.fullmatch(name)
-    quoted = f"'{start}{'…' if len(name) > len(start) else ''}'" if is_shown else "This"
+    is_shown = shown_start and _HARMLESS.fullmatch(name)
+    quoted = f"'{shown_start}{'…' if len(name) > len(shown_start) else ''}'" if is_shown else "This"
     return SecurityError(f"{quoted} is not a valid workflow name: {problem}. {RULE}", hint=_HINT)

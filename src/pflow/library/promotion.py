@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import LibraryUnwritable, PflowError, WorkflowNotFound
-from pflow.library.document import validate_description, wrap_workflow
 from pflow.library.lookup import find_draft
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import validate_name
+from pflow.library.workflow_file import encode_wrapped_workflow, trim_and_validate_description
 from uraniborg.kernel.files import locked, make_private_folder, write_atomic
 
 _LOCK: Final = ".saving.lock"
@@ -33,7 +33,7 @@ def save_to_library(
     Raise SecurityError, InvalidInputs, WorkflowNotFound, InvalidWorkflow, WorkflowExists, LibraryUnwritable, Locked.
     """
     validate_name(final_name)
-    validate_description(description)
+    trim_and_validate_description(description)
     find_draft(home, draft_name, folder)
     library = WorkflowManager.for_library(home)
     try:
@@ -41,28 +41,28 @@ def save_to_library(
         # One at a time: wrapping a draft in its place must not replace a workflow saved in the meantime.
         with locked(library.folder / _LOCK, _PATIENCE_S):
             manager, draft = find_draft(home, draft_name, folder)
-            return _move_draft(manager, draft, library, final_name, description)
+            return _save_and_remove_draft(manager, draft, library, final_name, description)
     except WorkflowNotFound:  # an OSError too
         raise
     except OSError as exc:
         raise LibraryUnwritable(library.display_path(final_name), exc) from exc
 
 
-def _move_draft(
+def _save_and_remove_draft(
     manager: WorkflowManager, draft: StoredWorkflow, library: WorkflowManager, name: str, description: str
 ) -> SavedWorkflow:
     path = library.get_path(name)
     if manager.get_path(draft.name) == path:
-        _replace_file(path, wrap_workflow(name, draft.ir, description))
+        _replace_file_durably(path, encode_wrapped_workflow(name, draft.ir, description))
         return SavedWorkflow(path)
     library.save(name, draft.ir, description)
-    if reason := _remove_draft(manager, draft):
+    if reason := _remove_draft_or_explain(manager, draft):
         file = manager.display_path(draft.name)
         return SavedWorkflow(path, (f"The draft stays at {file}: {reason}. Delete it unless you want both workflows.",))
     return SavedWorkflow(path)
 
 
-def _remove_draft(manager: WorkflowManager, draft: StoredWorkflow) -> str:
+def _remove_draft_or_explain(manager: WorkflowManager, draft: StoredWorkflow) -> str:
     """Remove the draft that was saved; return the reason if it is still there."""
     if manager.is_read_only:
         return "pflow does not change files in a project's folder"
@@ -82,7 +82,7 @@ def _remove_draft(manager: WorkflowManager, draft: StoredWorkflow) -> str:
     return ""
 
 
-def _replace_file(path: Path, content: bytes) -> None:
+def _replace_file_durably(path: Path, content: bytes) -> None:
     try:
         write_atomic(path, content)
     except OSError:

@@ -15,7 +15,7 @@ _PART: Final = "pflow"
 _KIND: Final = "approval"
 
 
-def ask_person(params: dict[str, Any], context: Context) -> Outcome:
+def get_or_request_decision(params: dict[str, Any], context: Context) -> Outcome:
     from uraniborg.kernel.inbox import Inbox  # slow to import, and few workflows ask
 
     inbox = Inbox()
@@ -33,7 +33,7 @@ def ask_person(params: dict[str, Any], context: Context) -> Outcome:
         }
     )
     try:
-        _withdraw_superseded(inbox, payload)
+        _withdraw_superseded_questions(inbox, payload)
         entry = inbox.put(entry_id, _PART, _KIND, entry_id, payload)
         if entry.state == "withdrawn":
             entry = inbox.reopen(entry_id)
@@ -66,7 +66,7 @@ def ask_person(params: dict[str, Any], context: Context) -> Outcome:
     )
 
 
-def _withdraw_superseded(inbox: "Inbox", question: dict[str, Any]) -> None:
+def _withdraw_superseded_questions(inbox: "Inbox", question: dict[str, Any]) -> None:
     """Withdraw questions of the same node from runs that can no longer be resumed."""
     for entry in inbox.pending(_PART):
         pending = entry.payload

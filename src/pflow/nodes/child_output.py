@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import excerpts
+from pflow.nodes import masked_excerpts
 from uraniborg.kernel.files import make_private_folder
 from uraniborg.kernel.redaction import redact
 
@@ -29,7 +29,7 @@ class ChildOutput:
     size: int
     file: Path | None = None
 
-    def decode_text(self) -> tuple[str, bool]:
+    def decode_start(self) -> tuple[str, bool]:
         """Return the start as text; or in base64, and True, if it is not UTF-8."""
         try:
             return self.start.decode(), False
@@ -38,9 +38,9 @@ class ChildOutput:
                 return self.start[: exc.start].decode(), False  # cut inside a character
             return b64encode(self.start).decode(), True
 
-    def to_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
+    def to_node_outputs(self, name: str, *, strip_newline: bool = False) -> dict[str, Any]:
         """Return the outputs of a node. The keys about the file are there only if it exists."""
-        text, is_binary = self.decode_text()
+        text, is_binary = self.decode_start()
         if strip_newline and not is_binary and not self.file:
             text = text.rstrip("\n")
         outputs: dict[str, Any] = {name: text, f"{name}_is_binary": is_binary}
@@ -48,9 +48,11 @@ class ChildOutput:
             outputs |= {f"{name}_file": str(self.file), f"{name}_size": self.size}
         return outputs
 
-    def excerpt_end(self, context: Context, *, count: int = 5, length: int = 600) -> str:
+    def cut_masked_end(self, context: Context, *, line_count: int = 5, max_characters: int = 600) -> str:
         """Return the last lines of the output, for a message."""
-        return excerpts.excerpt_end(self.tail.decode(errors="replace"), context, count=count, length=length)
+        return masked_excerpts.cut_masked_end(
+            self.tail.decode(errors="replace"), context, line_count=line_count, max_characters=max_characters
+        )
 
 
 class OutputBudget:
@@ -88,11 +90,11 @@ class OutputStream:
         self._stopped = False
         self._left = _PIPE
 
-    async def read(self) -> None:
-        """Read to the end, or until `stop`. Raise NodeFailed for too much output or an error of the disk."""
+    async def read_to_end(self) -> None:
+        """Read to the end, or until `stop_reading`. Raise NodeFailed for too much output or an error of the disk."""
         try:
             while piece := await self._read_piece():
-                await self._store_piece(piece)
+                await self._keep_or_write_piece(piece)
         except OSError as exc:
             raise NodeFailed(
                 f"Its {self._name} could not be stored: {exc.strerror or exc}.",
@@ -105,7 +107,7 @@ class OutputStream:
             if self._writer:
                 self._writer.shutdown(wait=False)
 
-    def stop(self) -> None:
+    def stop_reading(self) -> None:
         """Read only the rest that is in the pipe now."""
         self._stopped = True
         self._wake_reader()
@@ -115,7 +117,7 @@ class OutputStream:
         tail = bytes(self._tail[-_TAIL:]) if self._file else start[-_TAIL:]
         return ChildOutput(start, tail, self._size, self._file)
 
-    def discard(self) -> None:
+    def delete_file(self) -> None:
         """Remove the file. The start stays in memory."""
         if self._file:
             self._file.unlink(missing_ok=True)
@@ -148,7 +150,7 @@ class OutputStream:
         if self._waiting and not self._waiting.done():
             self._waiting.set_result(None)
 
-    async def _store_piece(self, piece: bytes) -> None:
+    async def _keep_or_write_piece(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size <= self._most:
             self._start += piece
@@ -161,9 +163,9 @@ class OutputStream:
         self._tail += piece[-_TAIL:]
         if len(self._tail) > 8 * _TAIL:  # not each time, which would take longer than all the rest
             del self._tail[:-_TAIL]
-        await asyncio.get_running_loop().run_in_executor(self._writer, self._write_piece, piece)
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._append_piece_to_file, piece)
 
-    def _write_piece(self, piece: bytes) -> None:
+    def _append_piece_to_file(self, piece: bytes) -> None:
         if self._written < 0:
             import tempfile  # little is ever so long
 

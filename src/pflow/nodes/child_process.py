@@ -72,9 +72,9 @@ class ExitWatch:
     no other process.
     """
 
-    def __init__(self, process: subprocess.Popen[bytes], ended: Callable[[], None]) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], on_exit: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
-        self._on_exit = ended
+        self._on_exit = on_exit
         self._descriptor = -1
         try:
             self._descriptor = os.pidfd_open(process.pid)
@@ -110,7 +110,7 @@ class InputFeeder:
         self._loop = asyncio.get_running_loop()
         self._descriptor = descriptor
         self._left = memoryview(data)
-        self._loop.add_writer(descriptor, self._write_some)
+        self._loop.add_writer(descriptor, self._write_as_much_as_possible)
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -118,7 +118,7 @@ class InputFeeder:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _write_some(self) -> None:
+    def _write_as_much_as_possible(self) -> None:
         try:
             self._left = self._left[os.write(self._descriptor, self._left) :]
         except BlockingIOError:

@@ -19,9 +19,9 @@ async def echo(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 
 def _transform_message(message: Any, prefix: str, suffix: str, uppercase: bool, count: Any) -> str:
-    from pflow.nodes.param_values import format_text  # an echo that changes nothing costs nothing
+    from pflow.nodes.param_values import format_param_as_text  # an echo that changes nothing costs nothing
 
-    text = f"{prefix}{'' if message is None else format_text(message, 'message')}{suffix}"
+    text = f"{prefix}{'' if message is None else format_param_as_text(message, 'message')}{suffix}"
     times = 1 if count is None else int(count)
     if times < 0 or (len(text) + 1) * times > _MOST_CHARACTERS:
         raise NodeFailed(

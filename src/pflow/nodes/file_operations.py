@@ -35,8 +35,8 @@ TEMPORARY: Final = ".tmp"
 
 
 @contextmanager
-def convert_os_errors(doing: str, path: Path) -> Generator[None]:
-    """Convert errors of the system in the body to NodeFailed. `doing` is the attempted operation: "read", "write"."""
+def convert_os_errors(operation: str, path: Path) -> Generator[None]:
+    """Convert errors of the system in the body to NodeFailed. `operation` is the one attempted: "read", "write"."""
     try:
         yield
     except OSError as exc:
@@ -45,18 +45,18 @@ def convert_os_errors(doing: str, path: Path) -> Generator[None]:
         if about.suffix == TEMPORARY:
             about = path
         reason = "there is no such file" if isinstance(exc, FileNotFoundError) else (exc.strerror or str(exc)).lower()
-        hint = _suggest_path(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
+        hint = _make_path_hint(about) if isinstance(exc, FileNotFoundError) else _HINTS.get(exc.errno or 0, "")
         raise NodeFailed(
-            f"Could not {doing} {quote_path(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
+            f"Could not {operation} {quote_path(about)}: {reason}.", hint=hint, path=redact(str(about))[:500]
         ) from exc
     except RuntimeError as exc:  # `resolve` raises it for circular links
-        raise NodeFailed(f"Could not {doing} {quote_path(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
+        raise NodeFailed(f"Could not {operation} {quote_path(path)}: {exc}.", hint=_HINTS[errno.ELOOP]) from exc
 
 
 def stat_ordinary_file(path: Path, *, follow_symlinks: bool = True) -> os.stat_result:
     """Return the status of an ordinary file, or of a link that is not followed. Raise OSError or NodeFailed."""
     found = path.stat(follow_symlinks=follow_symlinks)
-    _require_ordinary(path, found)
+    _require_ordinary_file(path, found)
     return found
 
 
@@ -64,14 +64,14 @@ def open_ordinary_file(path: Path) -> int:
     """Return a descriptor to read an ordinary file; opening a pipe or a device fails at once."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        _require_ordinary(path, os.fstat(descriptor))
+        _require_ordinary_file(path, os.fstat(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
     return descriptor
 
 
-def prepare_target(path: Path) -> None:
+def create_parent_and_check_target(path: Path) -> None:
     """Create the folder of `path`. Raise NodeFailed or OSError if no ordinary file can be written there."""
     with suppress(FileNotFoundError):
         stat_ordinary_file(path)
@@ -101,7 +101,7 @@ def append_bytes(path: Path, data: bytes) -> None:
         os.close(descriptor)
 
 
-def copy_contents(source: Path, target: Path, *, overwrite: bool) -> int:
+def copy_atomically(source: Path, target: Path, *, overwrite: bool) -> int:
     """Copy an ordinary file and its permissions; readers of `target` see the old content or all of the new one.
 
     Return its size. Raise FileExistsError if the target exists and may not be overwritten.
@@ -116,15 +116,15 @@ def copy_contents(source: Path, target: Path, *, overwrite: bool) -> int:
             os.fsync(new.fileno())
             size = new.tell()
         temporary.chmod(stat.S_IMODE(os.fstat(reading).st_mode) & 0o777)
-        move_into_place(temporary, target, overwrite=overwrite)
+        rename_atomically(temporary, target, overwrite=overwrite)
     finally:
         os.close(reading)
         temporary.unlink(missing_ok=True)
     return size
 
 
-def move_into_place(source: Path, target: Path, *, overwrite: bool) -> None:
-    """Rename a file on the same disk, in one step. Raise FileExistsError as `copy_contents` does."""
+def rename_atomically(source: Path, target: Path, *, overwrite: bool) -> None:
+    """Rename a file on the same disk, in one step. Raise FileExistsError as `copy_atomically` does."""
     if overwrite:
         source.replace(target)
         return
@@ -152,7 +152,7 @@ def quote_path(path: Path) -> str:
     return repr(text if len(text) <= 300 else f"{redact(text)[:300]}…")
 
 
-def _require_ordinary(path: Path, found: os.stat_result) -> None:
+def _require_ordinary_file(path: Path, found: os.stat_result) -> None:
     if stat.S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     if not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
@@ -162,7 +162,7 @@ def _require_ordinary(path: Path, found: os.stat_result) -> None:
         )
 
 
-def _suggest_path(path: Path) -> str:
+def _make_path_hint(path: Path) -> str:
     try:
         with os.scandir(path.parent) as entries:
             names = [entry.name for entry in islice(entries, _LOOKED_AT)]

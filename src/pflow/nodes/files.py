@@ -12,8 +12,8 @@ from pflow.errors import NodeFailed
 from pflow.node import Context
 from pflow.nodes import file_operations as disk
 from pflow.nodes.child_output import format_size
-from pflow.nodes.excerpts import excerpt_start
-from pflow.nodes.param_values import format_text, get_path, make_encodable
+from pflow.nodes.masked_excerpts import cut_masked_start
+from pflow.nodes.param_values import format_param_as_text, get_path, replace_lone_surrogates
 from uraniborg.kernel.files import write_atomic
 
 READ_BYTES: Final = 64 << 20
@@ -22,11 +22,11 @@ READ_BYTES: Final = 64 << 20
 
 def read_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the content of a file as text, or in base64 if it is not text."""
-    path, encoding = get_path(params, "file_path", context), _get_encoding(params, context)
+    path, encoding = get_path(params, "file_path", context), _get_valid_encoding(params, context)
     with disk.convert_os_errors("read", path):
-        data = _read_bounded(path)
+        data = _read_or_refuse_large(path)
     try:
-        content, is_binary = make_encodable(data.decode(encoding)), False
+        content, is_binary = replace_lone_surrogates(data.decode(encoding)), False
     except ValueError:
         content, is_binary = b64encode(data).decode(), True
     return {"content": content, "content_is_binary": is_binary, "file_path": str(path), "size": len(data)}
@@ -37,7 +37,7 @@ def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     path, data = get_path(params, "file_path", context), _encode_content(params, context)
     with disk.convert_os_errors("write", path):
         target = path.resolve()
-        disk.prepare_target(target)
+        disk.create_parent_and_check_target(target)
         if params.get("append"):
             disk.append_bytes(target, data)
         else:
@@ -47,28 +47,28 @@ def write_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
 
 def copy_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Copy a file. An existing target stays unless it may be overwritten."""
-    source, target = _get_both_paths(params, context)
+    source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
     with disk.convert_os_errors("copy", target):
         disk.stat_ordinary_file(source)
-        _prepare_target(source, target, overwrite=overwrite)
-        size = disk.copy_contents(source, target, overwrite=overwrite)
+        _check_and_prepare_target(source, target, overwrite=overwrite)
+        size = disk.copy_atomically(source, target, overwrite=overwrite)
     return {"copied": True, "source_path": str(source), "dest_path": str(target), "size": size}
 
 
 def move_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Move a file, also to another disk. An existing target stays unless it may be overwritten."""
-    source, target = _get_both_paths(params, context)
+    source, target = _get_source_and_target_paths(params, context)
     overwrite = bool(params.get("overwrite"))
     with disk.convert_os_errors("move", target):
         disk.stat_ordinary_file(source, follow_symlinks=False)
-        _prepare_target(source, target, overwrite=overwrite)
+        _check_and_prepare_target(source, target, overwrite=overwrite)
         try:
-            disk.move_into_place(source, target, overwrite=overwrite)
+            disk.rename_atomically(source, target, overwrite=overwrite)
         except OSError as exc:
             if exc.errno != errno.EXDEV:
                 raise
-            disk.copy_contents(source, target, overwrite=overwrite)
+            disk.copy_atomically(source, target, overwrite=overwrite)
             _remove_source(source, target)
     return {"moved": True, "source_path": str(source), "dest_path": str(target)}
 
@@ -87,7 +87,7 @@ def delete_file(params: dict[str, Any], context: Context) -> dict[str, Any]:
     return {"deleted": True, "file_path": str(path)}
 
 
-def _read_bounded(path: Path) -> bytes:
+def _read_or_refuse_large(path: Path) -> bytes:
     with open(disk.open_ordinary_file(path), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         data = b"" if size > READ_BYTES else stream.read(READ_BYTES + 1)  # some files report size 0 and have more
@@ -101,10 +101,10 @@ def _read_bounded(path: Path) -> bytes:
 
 
 def _encode_content(params: Mapping[str, Any], context: Context) -> bytes:
-    content, encoding = params.get("content"), _get_encoding(params, context)
+    content, encoding = params.get("content"), _get_valid_encoding(params, context)
     if isinstance(content, bytes):
         return content
-    text = "" if content is None else format_text(content, "content", indented=True)
+    text = "" if content is None else format_param_as_text(content, "content", indented=True)
     if params.get("content_is_binary"):
         try:
             return b64decode("".join(text.split()), validate=True)
@@ -122,23 +122,23 @@ def _encode_content(params: Mapping[str, Any], context: Context) -> bytes:
         ) from None
 
 
-def _get_encoding(params: Mapping[str, Any], context: Context) -> str:
+def _get_valid_encoding(params: Mapping[str, Any], context: Context) -> str:
     encoding = str(params.get("encoding") or "utf-8")
     try:
         "x".encode(encoding)
     except (LookupError, ValueError):
         raise NodeFailed(
-            f"There is no text encoding {excerpt_start(encoding, 50, context)!r}.",
+            f"There is no text encoding {cut_masked_start(encoding, 50, context)!r}.",
             hint="Use utf-8, utf-16, latin-1, cp1252 or another.",
         ) from None
     return encoding
 
 
-def _get_both_paths(params: Mapping[str, Any], context: Context) -> tuple[Path, Path]:
+def _get_source_and_target_paths(params: Mapping[str, Any], context: Context) -> tuple[Path, Path]:
     return get_path(params, "source_path", context), get_path(params, "dest_path", context)
 
 
-def _prepare_target(source: Path, target: Path, *, overwrite: bool) -> None:
+def _check_and_prepare_target(source: Path, target: Path, *, overwrite: bool) -> None:
     if target.exists() and os.path.samefile(source, target):
         raise NodeFailed(
             f"{disk.quote_path(source)} and {disk.quote_path(target)} are the same file.",
@@ -146,7 +146,7 @@ def _prepare_target(source: Path, target: Path, *, overwrite: bool) -> None:
         )
     if not overwrite and os.path.lexists(target):  # asked again when it is put there, but a large copy is spared
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
-    disk.prepare_target(target)
+    disk.create_parent_and_check_target(target)
 
 
 def _remove_source(source: Path, target: Path) -> None:

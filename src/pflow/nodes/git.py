@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start
-from pflow.nodes.git_program import get_git_context, require_success, run_git, try_git
+from pflow.nodes.git_program import get_git_context, require_success_output, run_git, try_git
+from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 
 DETACHED: Final = "HEAD"
@@ -34,7 +34,7 @@ def _parse_status(out: str) -> dict[str, Any]:
     for line in lines:
         kind, _, rest = line.partition(" ")
         if kind == "#":
-            _parse_branch_line(facts, rest)
+            _update_branch_facts(facts, rest)
         elif kind == "?":
             paths["untracked"].append(rest)
         elif kind == "u":
@@ -50,7 +50,7 @@ def _parse_status(out: str) -> dict[str, Any]:
     return {**paths, **facts, "clean": not any(paths.values())}
 
 
-def _parse_branch_line(facts: dict[str, Any], line: str) -> None:
+def _update_branch_facts(facts: dict[str, Any], line: str) -> None:
     name, _, value = line.partition(" ")
     if name == "branch.head" and value != "(detached)":
         facts["branch"] = value
@@ -75,7 +75,7 @@ async def list_commits(params: dict[str, Any], context: Context) -> dict[str, An
     )
     if done.code and "does not have any commits yet" in done.err:
         return {"commits": []}
-    fields = require_success("log", done).split("\0")
+    fields = require_success_output("log", done).split("\0")
     return {
         "commits": [_parse_commit(fields[at : at + _COMMIT_FIELDS]) for at in range(0, len(fields) - 1, _COMMIT_FIELDS)]
     }
@@ -106,25 +106,29 @@ async def create_commit(params: dict[str, Any], context: Context) -> dict[str, A
     done = await try_git(git_context, "commit", "--quiet", f"--message={message}")
     if done.code and not (await try_git(git_context, "diff", "--cached", "--quiet")).code:
         raise NodeFailed("There is nothing to commit.", hint="Check git-status first, or follow the edge for `error`.")
-    require_success("commit", done)
+    require_success_output("commit", done)
     return {"commit_sha": (await run_git(git_context, "rev-parse", "HEAD")).strip(), "commit_message": message}
 
 
 async def check_out(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Check out a branch, tag or commit; `create` creates a missing branch."""
-    git_context, wanted = get_git_context(params, context), _get_ref(params, "branch", context)
+    git_context, wanted = get_git_context(params, context), _require_ref_name(params, "branch", context)
     previous = await _get_current_branch(git_context)
-    makes = bool(params.get("create")) and not await _is_branch(git_context, wanted)
+    makes = bool(params.get("create")) and not await _has_local_branch(git_context, wanted)
     if makes:
-        await _check_branch(git_context, wanted)
-    target = ["-b", wanted, *([_get_ref(params, "base", context)] if params.get("base") else [])] if makes else [wanted]
+        await _require_valid_branch_name(git_context, wanted)
+    target = (
+        ["-b", wanted, *([_require_ref_name(params, "base", context)] if params.get("base") else [])]
+        if makes
+        else [wanted]
+    )
     stashed = bool(params.get("stash")) and await _stash_changes(git_context)
     done = await try_git(
         git_context, "checkout", "--quiet", *(["--force"] if params.get("force") else []), *target, "--"
     )
     if done.code and stashed:
         await run_git(git_context, "stash", "pop", "--quiet")
-    require_success("checkout", done)
+    require_success_output("checkout", done)
     return {
         "current_branch": await _get_current_branch(git_context),
         "previous_branch": previous,
@@ -139,14 +143,14 @@ async def push_branch(params: dict[str, Any], context: Context) -> dict[str, Any
     known = (await run_git(git_context, "remote")).split()
     if remote not in known:
         there = f"There are: {', '.join(known)}." if known else "The repository has none: add one with git remote add."
-        quoted = excerpt_start(remote, 80, context)
+        quoted = cut_masked_start(remote, 80, context)
         raise NodeFailed(f"There is no remote '{quoted}'.", hint=there, remote=quoted)
     branch = params.get("branch") or DETACHED
     if branch == DETACHED and (branch := await _get_current_branch(git_context)) == DETACHED:
         raise NodeFailed("No branch is checked out.", hint="Name the branch to push.")
-    await _check_branch(git_context, branch)
+    await _require_valid_branch_name(git_context, branch)
     done = await try_git(git_context, "push", "--porcelain", "--", remote, f"refs/heads/{branch}:refs/heads/{branch}")
-    out = require_success("push", done)
+    out = require_success_output("push", done)
     is_new = not any(line.startswith("=\t") for line in out.splitlines())
     return {"push_result": {"success": True, "branch": branch, "remote": remote, "up_to_date": not is_new}}
 
@@ -175,16 +179,16 @@ async def get_latest_tag(params: dict[str, Any], context: Context) -> dict[str, 
 
 async def _get_current_branch(context: Context) -> str:
     done = await try_git(context, "symbolic-ref", "--short", "--quiet", "HEAD")
-    return DETACHED if done.code == 1 else require_success("symbolic-ref", done).strip()
+    return DETACHED if done.code == 1 else require_success_output("symbolic-ref", done).strip()
 
 
-async def _is_branch(context: Context, name: str) -> bool:
+async def _has_local_branch(context: Context, name: str) -> bool:
     return (await try_git(context, "show-ref", "--verify", "--quiet", f"refs/heads/{name}")).code == 0
 
 
-async def _check_branch(context: Context, name: str) -> None:
+async def _require_valid_branch_name(context: Context, name: str) -> None:
     if (await try_git(context, "check-ref-format", f"refs/heads/{name}")).code or name.startswith("-"):
-        raise _make_name_error("branch", name, context)
+        raise _make_branch_name_error("branch", name, context)
 
 
 async def _stash_changes(context: Context) -> bool:
@@ -194,16 +198,16 @@ async def _stash_changes(context: Context) -> bool:
     return (await try_git(context, "rev-parse", "--verify", "--quiet", "refs/stash")).out != before
 
 
-def _get_ref(params: dict[str, Any], key: str, context: Context) -> str:
+def _require_ref_name(params: dict[str, Any], key: str, context: Context) -> str:
     value = params[key]
     if not value or value.startswith("-"):
-        raise _make_name_error(key, value, context)
+        raise _make_branch_name_error(key, value, context)
     return value
 
 
-def _make_name_error(key: str, value: str, context: Context) -> InvalidInput:
+def _make_branch_name_error(key: str, value: str, context: Context) -> InvalidInput:
     return InvalidInput(
-        f"'{excerpt_start(value, 80, context)}' cannot be the name of a branch.",
+        f"'{cut_masked_start(value, 80, context)}' cannot be the name of a branch.",
         hint="A name does not begin with '-' and has no blanks, colons, '..', '~', '^', '*', '?' or '['.",
         argument=key,
     )

@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes import processes
-from pflow.nodes.excerpts import mask_secrets
+from pflow.nodes import process_runner
+from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_path
 from uraniborg.kernel.child_environment import child_environment
 from uraniborg.kernel.files import shown
@@ -23,7 +23,7 @@ _INHERITED: Final = ("GIT_*", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "GNUPGHOME",
 """Variables that git inherits in addition to those of every child: settings, author, and password prompts."""
 _PINNED: Final = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX")
 """Inside a hook these lead git to the repository of the hook, wherever it is called."""
-_MOST: Final = processes.ProcessLimits(memory_bytes=32 << 20, disk_bytes=32 << 20)
+_MOST: Final = process_runner.ProcessLimits(memory_bytes=32 << 20, disk_bytes=32 << 20)
 _SAID: Final = 300
 _HINTS: Final = (
     ("not a git repository", "Set working_directory to a folder inside a repository."),
@@ -64,14 +64,14 @@ def get_git_context(params: dict[str, Any], context: Context) -> Context:
 
 async def run_git(context: Context, *arguments: str) -> str:
     """Return the output of git. Raise NodeFailed if it fails."""
-    return require_success(arguments[0], await try_git(context, *arguments))
+    return require_success_output(arguments[0], await try_git(context, *arguments))
 
 
 async def try_git(context: Context, *arguments: str) -> GitResult:
     """Run git and return its result, failed or not. Raise NodeFailed if git cannot be started or prints too much."""
     inherited = {name: value for name, value in child_environment(_INHERITED).items() if name not in _PINNED}
     try:
-        done = await processes.run_process(
+        done = await process_runner.run_process(
             ["git", *_SETTINGS, *arguments], context, environment=inherited | _ALONE, limits=_MOST
         )
     except NodeFailed as exc:
@@ -81,14 +81,14 @@ async def try_git(context: Context, *arguments: str) -> GitResult:
     return GitResult(done.exit_code, out, err, mask_secrets(f"{err}\n{out}", context) if done.exit_code else "")
 
 
-def require_success(verb: str, done: GitResult) -> str:
+def require_success_output(subcommand: str, done: GitResult) -> str:
     """Return the output of git. Raise NodeFailed if it failed."""
     if not done.code:
         return done.out
     complaint = done.complaint.lower()
     hint = next((hint for sign, hint in _HINTS if sign.lower() in complaint), "Run the same command for details.")
     raise NodeFailed(
-        f"git {verb} failed: {_extract_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code
+        f"git {subcommand} failed: {_extract_reason(done.complaint) or done.code}", hint=hint, exit_code=done.code
     )
 
 

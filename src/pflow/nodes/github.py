@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start
 from pflow.nodes.github_api import Item, open_repository
+from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 
 ISSUE_STATES: Final = ("open", "closed", "all")
@@ -31,7 +31,7 @@ async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
     number = int(params["issue_number"])
     async with open_repository(params, context) as repo:
         return {
-            "issue_data": _format_issue(await repo.request_item("GET", f"/issues/{number}", what=f"issue {number}"))
+            "issue_data": _convert_issue(await repo.request_item("GET", f"/issues/{number}", what=f"issue {number}"))
         }
 
 
@@ -40,10 +40,10 @@ async def list_issues(params: dict[str, Any], context: Context) -> dict[str, Any
     limit = _get_limit(params)
     query = {"state": _get_state(params, ISSUE_STATES, context), "per_page": str(_PAGE)}
     if params.get("since"):
-        query["since"] = _parse_moment(params["since"], context)
+        query["since"] = _normalize_moment_to_utc(params["since"], context)
     async with open_repository(params, context) as repo:
         found = await repo.list_items("/issues", query, limit, lambda item: "pull_request" not in item)
-    return {"issues": [_format_issue(item) for item in found]}
+    return {"issues": [_convert_issue(item) for item in found]}
 
 
 async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
@@ -58,7 +58,7 @@ async def list_prs(params: dict[str, Any], context: Context) -> dict[str, Any]:
         found = await repo.list_items(
             "/pulls", query, limit, lambda item: bool(item.get("merged_at")) or not only_merged
         )
-    return {"prs": [_format_pull_request(item) for item in found]}
+    return {"prs": [_convert_pull_request(item) for item in found]}
 
 
 async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
@@ -71,7 +71,7 @@ async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
     }
     async with open_repository(params, context) as repo:
         made = await repo.request_item("POST", "/pulls", what="place for pull requests", body=body)
-        return {"pr_data": _format_pull_request(made)}
+        return {"pr_data": _convert_pull_request(made)}
 
 
 _OPERATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
@@ -82,19 +82,19 @@ _OPERATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[str, ...]]]] = {
 }
 
 
-def _format_issue(item: Item) -> Item:
+def _convert_issue(item: Item) -> Item:
     assignees: list[Any] = item.get("assignees") or []
     return {
-        **_format_common_fields(item),
+        **_convert_common_fields(item),
         "assignees": [_get_field(one, "login") for one in assignees],
         "milestone": _get_field(item.get("milestone"), "title"),
         "comments": item.get("comments", 0),
     }
 
 
-def _format_pull_request(item: Item) -> Item:
+def _convert_pull_request(item: Item) -> Item:
     return {
-        **_format_common_fields(item),
+        **_convert_common_fields(item),
         "head": _get_field(item.get("head"), "ref"),
         "base": _get_field(item.get("base"), "ref"),
         "draft": bool(item.get("draft")),
@@ -102,7 +102,7 @@ def _format_pull_request(item: Item) -> Item:
     }
 
 
-def _format_common_fields(item: Item) -> Item:
+def _convert_common_fields(item: Item) -> Item:
     labels: list[Any] = item.get("labels") or []
     return {
         "number": item.get("number"),
@@ -137,12 +137,12 @@ def _get_state(params: dict[str, Any], allowed: Iterable[str], context: Context)
     return state
 
 
-def _parse_moment(text: str, context: Context) -> str:
+def _normalize_moment_to_utc(text: str, context: Context) -> str:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         raise InvalidInput(
-            f"'{excerpt_start(text, 40, context)}' is not a time.",
+            f"'{cut_masked_start(text, 40, context)}' is not a time.",
             hint="Write it as 2026-11-15 or 2026-11-15T12:00:00Z.",
             argument="since",
         ) from None
@@ -152,7 +152,7 @@ def _parse_moment(text: str, context: Context) -> str:
 def _make_not_allowed_error(argument: str, value: str, allowed: Iterable[str], context: Context) -> InvalidInput:
     names = list(allowed)
     return InvalidInput(
-        f"{argument} cannot be '{excerpt_start(value, 80, context)}'.",
+        f"{argument} cannot be '{cut_masked_start(value, 80, context)}'.",
         hint=f"Use one of: {', '.join(names)}.",
         argument=argument,
         allowed=names,

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start
 from pflow.nodes.git_program import get_remote_url
+from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import register_secret
 
@@ -54,7 +54,7 @@ class Repository:
         seen = {str(response.url)}
         while True:
             found += [item for item in self._parse_items(response) if is_wanted(item)]
-            following = self._get_next_page(response)
+            following = self._get_next_page_url(response)
             if len(found) >= limit or following is None or following in seen:
                 return found[:limit]
             seen.add(following)
@@ -73,10 +73,10 @@ class Repository:
                 repo=self._repo,
             ) from exc
         if not response.is_success:
-            raise self._make_failure(response, what)
+            raise self._make_refusal_error(response, what)
         return response
 
-    def _get_next_page(self, response: "httpx.Response") -> str | None:
+    def _get_next_page_url(self, response: "httpx.Response") -> str | None:
         """Return the address of the next page if it is on the same server, as requests carry the token."""
         address = response.links.get("next", {}).get("url")
         if address is None:
@@ -99,8 +99,8 @@ class Repository:
     def _make_unexpected_reply_error(self) -> NodeFailed:
         return NodeFailed("GitHub sent an unexpected reply.", hint="Check GITHUB_API_URL.", repo=self._repo)
 
-    def _make_failure(self, response: "httpx.Response", what: str) -> NodeFailed:
-        status, reason = response.status_code, excerpt_start(_extract_message(response), _SAID, self._context)
+    def _make_refusal_error(self, response: "httpx.Response", what: str) -> NodeFailed:
+        status, reason = response.status_code, cut_masked_start(_extract_error_message(response), _SAID, self._context)
         message, hint = f"GitHub refused: {reason or f'HTTP status {status}'}", "Check the parameters."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
         if status == 401:
@@ -139,7 +139,7 @@ async def open_repository(params: dict[str, Any], context: Context) -> AsyncGene
     repo = params.get("repo") or await _find_repo_of_folder(context, base)
     if not _REPO.fullmatch(repo):
         raise InvalidInput(
-            f"'{excerpt_start(repo, 80, context)}' is not a repository.",
+            f"'{cut_masked_start(repo, 80, context)}' is not a repository.",
             hint="Write it as owner/name.",
             argument="repo",
             allowed="owner/name",
@@ -160,7 +160,7 @@ async def _find_repo_of_folder(context: Context, base: str) -> str:
     return found["repo"].removesuffix(".git")
 
 
-def _extract_message(response: "httpx.Response") -> str:
+def _extract_error_message(response: "httpx.Response") -> str:
     try:
         reply: Any = response.json()
         details: list[Any] = [error["message"] for error in reply.get("errors", []) if "message" in error]

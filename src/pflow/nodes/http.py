@@ -11,9 +11,9 @@ import httpx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import mask_secrets
 from pflow.nodes.http_request import build_request, strip_url_secrets
-from pflow.nodes.http_response import make_outputs, read_body
+from pflow.nodes.http_response import make_response_outputs, read_bounded_body
+from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_seconds
 
 _MOST_REDIRECTS: Final = 10
@@ -33,7 +33,7 @@ _HINTS: Final = {
 async def send_request(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Send the request and return the response. Raise NodeFailed for any status but 2xx, or without a response."""
     timeout = get_seconds(params)
-    began = time.monotonic()
+    started_at = time.monotonic()
     if context.keeper:
         shared: _Client = await context.keeper.keep("pflow.nodes.http", _Client.open)
     else:
@@ -41,7 +41,7 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
     try:
         request = build_request(shared.client, params, context)
         async with asyncio.timeout(timeout):
-            return await _send_and_read_response(shared.client, request, context, began)
+            return await _send_and_read_response(shared.client, request, context, started_at)
     except TimeoutError:
         raise NodeTimedOut(
             f"No response after {timeout or 0:g} s.",
@@ -73,13 +73,13 @@ class _Client:
 
 
 async def _send_and_read_response(
-    client: httpx.AsyncClient, request: httpx.Request, context: Context, began: float
+    client: httpx.AsyncClient, request: httpx.Request, context: Context, started_at: float
 ) -> dict[str, Any]:
     summary = f"{request.method} {strip_url_secrets(request.url)}"
     try:
-        response = await _follow_redirects(client, request)
+        response = await _send_following_redirects(client, request)
         try:
-            body = await read_body(response)
+            body = await read_bounded_body(response)
         finally:
             await response.aclose()
     except httpx.LocalProtocolError:  # its message repeats the header, which may be secret
@@ -92,7 +92,7 @@ async def _send_and_read_response(
             f"{summary} got no response: {str(exc) or type(exc).__name__}.",
             hint="Check that the address is right and that the server can be reached from here.",
         ) from exc
-    outputs = await make_outputs(response, body) | {"response_time": round(time.monotonic() - began, 3)}
+    outputs = await make_response_outputs(response, body) | {"response_time": round(time.monotonic() - started_at, 3)}
     if not response.is_success:
         status = response.status_code
         raise NodeFailed(
@@ -104,7 +104,7 @@ async def _send_and_read_response(
     return outputs
 
 
-async def _follow_redirects(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+async def _send_following_redirects(client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
     cookies = httpx.Cookies()
     for _ in range(_MOST_REDIRECTS + 1):
         response = await client.send(request, stream=True, follow_redirects=False)
@@ -112,13 +112,13 @@ async def _follow_redirects(client: httpx.AsyncClient, request: httpx.Request) -
             return response
         cookies.extract_cookies(response)
         await response.aclose()
-        following = _strip_private_headers(request, response.next_request)
+        following = _prepare_redirect_headers(request, response.next_request)
         cookies.set_cookie_header(following)
         request = following
     raise NodeFailed(f"It was redirected more than {_MOST_REDIRECTS} times.", hint="Check the `url`.")
 
 
-def _strip_private_headers(request: httpx.Request, following: httpx.Request) -> httpx.Request:
+def _prepare_redirect_headers(request: httpx.Request, following: httpx.Request) -> httpx.Request:
     """Return the next request, without private headers if it goes to another server."""
     ours, theirs = _get_origin(request.url), _get_origin(following.url)
     if ours == theirs or (ours[1] == theirs[1] and (ours[0], ours[2], theirs[0], theirs[2]) == _MADE_SAFE):

@@ -9,8 +9,8 @@ import httpx
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start
-from pflow.nodes.param_values import format_text
+from pflow.nodes.masked_excerpts import cut_masked_start
+from pflow.nodes.param_values import format_param_as_text
 
 _METHOD: Final = re.compile(r"[A-Z]{1,20}")
 _FORM: Final = "application/x-www-form-urlencoded"
@@ -23,10 +23,10 @@ def build_request(client: httpx.AsyncClient, params: Mapping[str, Any], context:
     method = given.upper()
     if not _METHOD.fullmatch(method):
         raise NodeFailed(
-            f"`method` is {excerpt_start(given, 40, context)!r}.", hint="Use GET, POST, PUT, PATCH, DELETE or HEAD."
+            f"`method` is {cut_masked_start(given, 40, context)!r}.", hint="Use GET, POST, PUT, PATCH, DELETE or HEAD."
         )
     headers = _build_headers(params)
-    content = None if body is None else _encode_body(body, headers)
+    content = None if body is None else _encode_body_and_set_type(body, headers)
     try:
         return client.build_request(method, _build_url(params, context), headers=headers, content=content)
     except ValueError:  # an encoding error, whose message would repeat the header
@@ -51,7 +51,7 @@ def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
         ) from None
     if url.scheme not in ("http", "https") or not url.host:
         raise NodeFailed(
-            f"`url` must begin with http:// or https:// and a host, got {excerpt_start(given, 12, context)!r}.",
+            f"`url` must begin with http:// or https:// and a host, got {cut_masked_start(given, 12, context)!r}.",
             hint="Use an address such as https://example.org/data",
         )
     if (url.port or 0) > 65_535:
@@ -74,7 +74,7 @@ def _format_query_value(value: Any, what: str) -> Any:
 def _build_headers(params: Mapping[str, Any]) -> httpx.Headers:
     given = cast("Mapping[str, Any]", params.get("headers") or {})
     try:
-        headers = httpx.Headers({name: format_text(value, f"headers.{name}") for name, value in given.items()})
+        headers = httpx.Headers({name: format_param_as_text(value, f"headers.{name}") for name, value in given.items()})
         for name, value in _make_credential_headers(params).items():
             if name in headers:
                 raise NodeFailed(f"The header {name} is given twice.", hint="Give it in `headers` or by its parameter.")
@@ -96,11 +96,11 @@ def _make_credential_headers(params: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def _encode_body(body: Any, headers: httpx.Headers) -> bytes:
+def _encode_body_and_set_type(body: Any, headers: httpx.Headers) -> bytes:
     if isinstance(body, bytes):
         return body
     if isinstance(body, dict) and headers.get("content-type", "").startswith(_FORM):
         return urlencode(cast("dict[str, Any]", body), doseq=True).encode()
     if not isinstance(body, str):
         headers.setdefault("Content-Type", "application/json")
-    return format_text(body, "body").encode()
+    return format_param_as_text(body, "body").encode()

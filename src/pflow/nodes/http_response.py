@@ -20,7 +20,7 @@ _PACKED: Final = ("gzip", "x-gzip", "deflate")
 _ANY_HEADER: Final = 32 + zlib.MAX_WBITS
 
 
-async def read_body(response: httpx.Response) -> bytes:
+async def read_bounded_body(response: httpx.Response) -> bytes:
     """Return the body, or the start of an error body. Raise NodeFailed if it is too large."""
     most = BODY_BYTES if response.is_success else _COMPLAINT_BYTES
     declared = response.headers.get("content-length", "")
@@ -66,7 +66,7 @@ class _Decompressor:
         return found
 
 
-async def make_outputs(response: httpx.Response, body: bytes) -> dict[str, Any]:
+async def make_response_outputs(response: httpx.Response, body: bytes) -> dict[str, Any]:
     value, is_binary = (
         await asyncio.to_thread(_decode_body, response, body) if len(body) > _QUICK else _decode_body(response, body)
     )

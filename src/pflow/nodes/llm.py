@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start
+from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.chat import Answer, ChatClient, ChatError, Failure, read_endpoint
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import shown
@@ -77,7 +77,7 @@ def _make_node_error(error: ChatError, context: Context) -> NodeFailed:
     if error.failure is Failure.TIMED_OUT:
         return NodeTimedOut(message, hint=hint)
     if error.failure is Failure.REQUEST_REFUSED:
-        message = f"{message.rstrip('.')}: {excerpt_start(error.server_text, _EXCERPT_CHARS, context)}"
+        message = f"{message.rstrip('.')}: {cut_masked_start(error.server_text, _EXCERPT_CHARS, context)}"
     if error.failure in (Failure.REQUEST_REFUSED, Failure.SERVER_FAILED):
         details["status_code"] = error.status
     if error.answer is not None:

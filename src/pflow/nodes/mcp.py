@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from pflow.errors import NodeFailed
 from pflow.mcp_servers import connect_to_server
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start, mask_secrets
+from pflow.nodes.masked_excerpts import cut_masked_start, mask_secrets
 from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import printable
@@ -50,7 +50,7 @@ class _ServerConnection:
         self._connection: RemoteServer | None = None
         self._connecting = asyncio.Lock()
 
-    async def connect(self) -> "RemoteServer":
+    async def connect_if_needed(self) -> "RemoteServer":
         async with self._connecting:
             if self._connection is None or not self._connection.is_open:
                 await self.close()
@@ -68,9 +68,9 @@ async def _call_server_tool(
     async def make() -> _ServerConnection:
         return _ServerConnection(context.home, server)
 
-    line = await make() if context.keeper is None else await context.keeper.keep(f"mcp server {server}", make)
+    shared = await make() if context.keeper is None else await context.keeper.keep(f"mcp server {server}", make)
     try:
-        connection = await line.connect()
+        connection = await shared.connect_if_needed()
         # The timeout of the engine comes first, with a better message.
         patience = _PATIENCE_S if context.timeout is None else context.timeout + 1
         try:
@@ -78,15 +78,15 @@ async def _call_server_tool(
         except InvalidInput as refusal:
             await _require_known_tool(connection, tool, refusal.message)
             raise
-        if reply.is_error and _UNKNOWN.search(message := _extract_message(_extract_result(reply), context)):
+        if reply.is_error and _UNKNOWN.search(message := _extract_error_message(_extract_result(reply), context)):
             await _require_known_tool(connection, tool, message)
     finally:
         if context.keeper is None:
-            await line.close()
+            await shared.close()
     outputs = {"result": _extract_result(reply), "is_error": reply.is_error}
     if reply.is_error:
         raise NodeFailed(
-            f"The tool {tool} of MCP server '{server}' failed: {_extract_message(outputs['result'], context)}",
+            f"The tool {tool} of MCP server '{server}' failed: {_extract_error_message(outputs['result'], context)}",
             hint="Check its arguments; the error of the server has the reason.",
             outputs=outputs,
             server=server,
@@ -117,11 +117,11 @@ def _extract_result(reply: "ToolReply") -> Any:
     """Return the structured content, unwrapped from a `result` key; else the content blocks."""
     if reply.structured is not None:
         return reply.structured["result"] if list(reply.structured) == ["result"] else reply.structured
-    blocks = [_parse_block(block) for block in reply.content]
+    blocks = [_convert_content_block(block) for block in reply.content]
     return blocks[0] if len(blocks) == 1 else blocks
 
 
-def _parse_block(block: Mapping[str, Any]) -> Any:
+def _convert_content_block(block: Mapping[str, Any]) -> Any:
     text = block.get("text")
     if block.get("type") != "text" or not isinstance(text, str):
         return dict(block)
@@ -133,10 +133,10 @@ def _parse_block(block: Mapping[str, Any]) -> Any:
         return text
 
 
-def _extract_message(result: Any, context: Context) -> str:
+def _extract_error_message(result: Any, context: Context) -> str:
     """Return the error message of a tool from the usual shapes of replies."""
     for key in ("error", "message"):
         if isinstance(result, dict) and key in result:
             result = cast("dict[str, Any]", result)[key]
     text = result if isinstance(result, str) else json.dumps(mask_secrets(result, context))
-    return excerpt_start(text, _SHOWN, context) or "no reason given"
+    return cut_masked_start(text, _SHOWN, context) or "no reason given"

@@ -8,7 +8,7 @@ import orjson
 
 from pflow.errors import NodeFailed
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_start
+from pflow.nodes.masked_excerpts import cut_masked_start
 
 
 def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
@@ -17,12 +17,12 @@ def get_path(params: Mapping[str, Any], key: str, context: Context) -> Path:
     if not given.strip():
         raise NodeFailed(f"`{key}` is empty.", hint="Give the path of a file, such as notes/today.md.")
     if "\0" in given or not _is_encodable(given):
-        quoted = excerpt_start(given, 100, context)
+        quoted = cut_masked_start(given, 100, context)
         raise NodeFailed(f"`{key}` cannot be a path: {quoted!r}.", hint="A path is text without NUL.")
     try:
         Path(given).expanduser()
     except RuntimeError:
-        quoted = excerpt_start(given, 100, context)
+        quoted = cut_masked_start(given, 100, context)
         raise NodeFailed(
             f"`{key}` names the home folder of an unknown user: {quoted!r}.", hint="Write the full path instead of ~."
         ) from None
@@ -41,26 +41,26 @@ def get_seconds(params: Mapping[str, Any], key: str = "timeout") -> float | None
     return float(seconds)
 
 
-def get_environment(params: Mapping[str, Any]) -> dict[str, str]:
+def get_added_environment(params: Mapping[str, Any]) -> dict[str, str]:
     """Return the variables that `env` adds to the environment of a child. Raise NodeFailed for a bad value."""
     given: Mapping[str, Any] = params.get("env") or {}
-    return {name: "" if value is None else format_text(value, f"env.{name}") for name, value in given.items()}
+    return {name: "" if value is None else format_param_as_text(value, f"env.{name}") for name, value in given.items()}
 
 
-def format_text(value: Any, what: str, *, indented: bool = False) -> str:
+def format_param_as_text(value: Any, param_name: str, *, indented: bool = False) -> str:
     """Return text unchanged, and other values as JSON. Raise NodeFailed if neither is possible."""
     if isinstance(value, str):
-        return make_encodable(value)
+        return replace_lone_surrogates(value)
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None).decode()
     except TypeError:
         raise NodeFailed(
-            f"`{what}` cannot be written as text: it is, or contains, a value without a JSON form.",
+            f"`{param_name}` cannot be written as text: it is, or contains, a value without a JSON form.",
             hint="Give text, a number, a list or an object.",
         ) from None
 
 
-def make_encodable(text: str) -> str:
+def replace_lone_surrogates(text: str) -> str:
     """Return the text with lone surrogates replaced, so that it can be encoded."""
     if _is_encodable(text):
         return text

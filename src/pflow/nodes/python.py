@@ -16,10 +16,10 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.ir.model import DEFAULT_ACTION
 from pflow.node import Context, Outcome
 from pflow.nodes.child_output import format_size
-from pflow.nodes.excerpts import excerpt_start
-from pflow.nodes.param_values import get_environment, get_seconds, make_encodable
-from pflow.nodes.processes import run_process
-from pflow.nodes.python_failures import EXAMPLE, make_failure, make_timeout_error
+from pflow.nodes.masked_excerpts import cut_masked_start
+from pflow.nodes.param_values import get_added_environment, get_seconds, replace_lone_surrogates
+from pflow.nodes.process_runner import run_process
+from pflow.nodes.python_errors import EXAMPLE, make_code_error, make_timeout_error
 from pflow.python_code import NO_RESULT
 
 RESULT_BYTES: Final = 32 << 20
@@ -34,7 +34,7 @@ _QUICK: Final = 1 << 20
 async def run_python(params: dict[str, Any], context: Context) -> Outcome:
     """Run the code. Raise NodeFailed with the line that failed, or with the value that JSON cannot represent."""
     timeout = get_seconds(params)
-    job = _encode_job(params, context, timeout)
+    job = _check_and_encode_job(params, context, timeout)
     with tempfile.TemporaryFile() as report:
         command = [sys.executable, "-I", "-X", "utf8", str(_CHILD), str(report.fileno())]
         try:
@@ -42,15 +42,17 @@ async def run_python(params: dict[str, Any], context: Context) -> Outcome:
                 command,
                 context,
                 stdin=job,
-                environment=get_environment(params),
+                environment=get_added_environment(params),
                 timeout_s=timeout,
                 pass_fds=[report.fileno()],
             )
         except NodeTimedOut as exc:
-            raise make_timeout_error(exc, _read_report(report), timeout) from None
+            raise make_timeout_error(exc, _read_report_or_empty(report), timeout) from None
         size = os.fstat(report.fileno()).st_size
-        reported = await asyncio.to_thread(_read_report, report) if size > _QUICK else _read_report(report)
-    printed = finished.stdout.to_outputs("stdout") | finished.stderr.to_outputs("stderr")
+        reported = (
+            await asyncio.to_thread(_read_report_or_empty, report) if size > _QUICK else _read_report_or_empty(report)
+        )
+    printed = finished.stdout.to_node_outputs("stdout") | finished.stderr.to_node_outputs("stderr")
     if size > RESULT_BYTES:
         raise NodeFailed(
             f"`result` is too large: {format_size(size)} as JSON, of {format_size(RESULT_BYTES)} at most.",
@@ -58,17 +60,17 @@ async def run_python(params: dict[str, Any], context: Context) -> Outcome:
             outputs=printed,
         )
     if "result" not in reported or finished.exit_code:
-        raise make_failure(reported, finished, params, context, printed)
+        raise make_code_error(reported, finished, params, context, printed)
     warnings = () if reported["is_assigned"] else (NO_RESULT,)
     return Outcome({"result": reported["result"], **printed}, reported["action"] or DEFAULT_ACTION, warnings)
 
 
-def _encode_job(params: Mapping[str, Any], context: Context, timeout: float | None) -> bytes:
+def _check_and_encode_job(params: Mapping[str, Any], context: Context, timeout: float | None) -> bytes:
     inputs: Mapping[str, Any] = params.get("inputs") or {}
     for name in inputs:
         if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("__") or name in _ANSWERS:
             raise NodeFailed(
-                f"`inputs` has {excerpt_start(name, 60, context)!r}, which is not a valid variable name.",
+                f"`inputs` has {cut_masked_start(name, 60, context)!r}, which is not a valid variable name.",
                 hint="Use letters, digits and _. Python keywords, `result` and `action` are reserved.",
             )
     memory = float(params.get("memory_mb") or 1024)
@@ -77,7 +79,7 @@ def _encode_job(params: Mapping[str, Any], context: Context, timeout: float | No
             f"`memory_mb` must be at least {_LEAST_MB}, got {memory:g}.", hint="Increase it, or leave it out."
         )
     job = {
-        "code": make_encodable(str(params["code"])),
+        "code": replace_lone_surrogates(str(params["code"])),
         "inputs": inputs,
         "memory_mb": memory,
         # The timeout ends the code; this limit ends it also if pflow is gone.
@@ -89,7 +91,7 @@ def _encode_job(params: Mapping[str, Any], context: Context, timeout: float | No
         raise NodeFailed("`inputs` contains a value without a JSON form.", hint=EXAMPLE) from None
 
 
-def _read_report(report: IO[bytes]) -> dict[str, Any]:
+def _read_report_or_empty(report: IO[bytes]) -> dict[str, Any]:
     size = os.fstat(report.fileno()).st_size
     if not 0 < size <= RESULT_BYTES:
         return {}

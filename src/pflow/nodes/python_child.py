@@ -48,12 +48,12 @@ class _NotJsonError(Exception):
 def main() -> None:
     descriptor = int(sys.argv[1])
     job = json.loads(sys.stdin.buffer.read())
-    _set_limits(job["memory_mb"], job["cpu_s"])
-    _report_when_stopped(descriptor)
-    _write_report(descriptor, _run_code(job["code"], job["inputs"]))
+    _limit_own_resources(job["memory_mb"], job["cpu_s"])
+    _install_stop_handler(descriptor)
+    _write_report(descriptor, _run_code_and_make_report(job["code"], job["inputs"]))
 
 
-def _run_code(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
+def _run_code_and_make_report(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
     # Classes and pickles of the code look for its names in the module of this name.
     module = sys.modules["__main__"] = ModuleType("__main__")
     module.__dict__.update(inputs)
@@ -63,48 +63,48 @@ def _run_code(code: str, inputs: dict[str, Any]) -> dict[str, Any]:
         exec(compile(code, NAME, "exec"), module.__dict__)  # noqa: S102 - the purpose of this module
     except SystemExit as exc:
         if exc.code not in (None, 0):
-            return _report_exception(exc)
+            return _print_and_report_exception(exc)
     except BaseException as exc:
         reserve.clear()
-        return _report_exception(exc)
-    return _make_report(module.__dict__)
+        return _print_and_report_exception(exc)
+    return _make_result_report(module.__dict__)
 
 
-def _make_report(names: dict[str, Any]) -> dict[str, Any]:
+def _make_result_report(names: dict[str, Any]) -> dict[str, Any]:
     action = names.get("action")
     if not (action is None or (isinstance(action, str) and action)):
         kind = type(action).__name__
         return {"refused": ["`action` is ", kind, ", not text"], "alternative": "the name of an edge's action"}
     try:
-        _check_json_value(names.get("result"), None, 0)
+        _require_json_value(names.get("result"), None, 0)
     except _NotJsonError as exc:
         return exc.report
     is_assigned = "result" in names or action is not None
     return {"result": names.get("result"), "action": action, "is_assigned": is_assigned}
 
 
-def _check_json_value(value: Any, path: ValuePath, depth: int) -> None:
+def _require_json_value(value: Any, path: ValuePath, depth: int) -> None:
     """Raise _NotJsonError with the path of a value that JSON cannot represent."""
     if depth > _DEEPEST:
         raise _NotJsonError(f"`result` nests more than {_DEEPEST} levels deep, or contains itself")
     is_shown = depth < _DEEPEST_SHOWN
     if isinstance(value, list | tuple):
         for index, item in enumerate(cast("list[Any]", value)):
-            _check_json_value(item, (path, index) if is_shown else path, depth + 1)
+            _require_json_value(item, (path, index) if is_shown else path, depth + 1)
     elif isinstance(value, dict):
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
                 pieces = (*_format_path(path), " has the key ", repr(key), ", which is not text")
                 raise _NotJsonError(*pieces, alternative="{str(key): …}")
-            _check_text(key, path, "a key of ")
-            _check_json_value(item, (path, key) if is_shown else path, depth + 1)
+            _require_json_text(key, path, "a key of ")
+            _require_json_value(item, (path, key) if is_shown else path, depth + 1)
     else:
-        _check_scalar(value, path)
+        _require_json_scalar(value, path)
 
 
-def _check_scalar(value: Any, path: ValuePath) -> None:
+def _require_json_scalar(value: Any, path: ValuePath) -> None:
     if isinstance(value, str):
-        _check_text(value, path)
+        _require_json_text(value, path)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
             raise _NotJsonError(*_format_path(path), " is a number of more than 64 bits", alternative="str(…)")
@@ -117,7 +117,7 @@ def _check_scalar(value: Any, path: ValuePath) -> None:
         raise _NotJsonError(*pieces, alternative=_ALTERNATIVES.get(kind, ""))
 
 
-def _check_text(text: str, path: ValuePath, what: str = "") -> None:
+def _require_json_text(text: str, path: ValuePath, what: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         alternative = 'text.encode("utf-8", "replace").decode()'
         raise _NotJsonError(what, *_format_path(path), " contains a lone surrogate", alternative=alternative)
@@ -130,13 +130,13 @@ def _format_path(path: ValuePath) -> list[str]:
     return [*_format_path(around), f"[{key!r}]"]
 
 
-def _report_exception(exc: BaseException) -> dict[str, Any]:
+def _print_and_report_exception(exc: BaseException) -> dict[str, Any]:
     own = exc.__traceback__
     while own and own.tb_frame.f_code.co_filename != NAME:
         own = own.tb_next
     text = "".join(traceback.format_exception(type(exc), exc, own))
     sys.stderr.write(text)
-    line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _find_last_line(own)
+    line = exc.lineno if isinstance(exc, SyntaxError) and exc.filename == NAME else _find_last_code_line(own)
     message = "".join(traceback.format_exception_only(type(exc), exc))
     return {
         "raised": type(exc).__name__,
@@ -146,16 +146,16 @@ def _report_exception(exc: BaseException) -> dict[str, Any]:
     }
 
 
-def _find_last_line(own: TracebackType | None) -> int | None:
+def _find_last_code_line(trace: TracebackType | None) -> int | None:
     line = None
-    while own:
-        if own.tb_frame.f_code.co_filename == NAME:
-            line = own.tb_lineno
-        own = own.tb_next
+    while trace:
+        if trace.tb_frame.f_code.co_filename == NAME:
+            line = trace.tb_lineno
+        trace = trace.tb_next
     return line
 
 
-def _set_limits(memory_mb: float, cpu_s: int | None) -> None:
+def _limit_own_resources(memory_mb: float, cpu_s: int | None) -> None:
     try:
         import resource
     except ModuleNotFoundError:
@@ -173,14 +173,14 @@ def _set_limits(memory_mb: float, cpu_s: int | None) -> None:
             continue
 
 
-def _report_when_stopped(descriptor: int) -> None:
+def _install_stop_handler(report_descriptor: int) -> None:
     process = os.getpid()
 
     def report_and_exit(number: int, frame: FrameType | None) -> None:
         while frame and frame.f_code.co_filename != NAME:
             frame = frame.f_back
         if os.getpid() == process:  # and not one that the code has forked
-            _write_report(descriptor, {"stopped_at": frame.f_lineno if frame else None})
+            _write_report(report_descriptor, {"stopped_at": frame.f_lineno if frame else None})
             for stream in (sys.stdout, sys.stderr):
                 try:
                     stream.flush()

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed
 from pflow.node import Context, Outcome
-from pflow.nodes.param_values import format_text, get_environment, get_path, get_seconds
-from pflow.nodes.processes import FinishedProcess, run_process
+from pflow.nodes.param_values import format_param_as_text, get_added_environment, get_path, get_seconds
+from pflow.nodes.process_runner import FinishedProcess, run_process
 from uraniborg.kernel.child_environment import child_environment
 
 ENVIRONMENT: Final = "__environment__"
@@ -30,7 +30,7 @@ async def run_shell(params: dict[str, Any], context: Context) -> Any:
     """
     command = str(params["command"])
     given = params.get("stdin")
-    environment = get_environment(params) | dict(params.get(ENVIRONMENT) or {})
+    environment = get_added_environment(params) | dict(params.get(ENVIRONMENT) or {})
     finished = await run_process(
         ["/bin/sh", "-c", command],
         context,
@@ -40,19 +40,19 @@ async def run_shell(params: dict[str, Any], context: Context) -> Any:
         timeout_s=get_seconds(params),
     )
     outputs = {
-        **finished.stdout.to_outputs("stdout", strip_newline=bool(params.get("strip_newline", True))),
-        **finished.stderr.to_outputs("stderr"),
+        **finished.stdout.to_node_outputs("stdout", strip_newline=bool(params.get("strip_newline", True))),
+        **finished.stderr.to_node_outputs("stderr"),
         "exit_code": finished.exit_code,
         **({"signal": finished.signal} if finished.signal else {}),
         "command": command,
     }
-    withheld = _warn_of_withheld_variables(command, environment, context)
+    withheld = _make_withheld_variables_warning(command, environment, context)
     if finished.exit_code and not params.get("ignore_errors"):
-        raise _make_failure(finished, outputs, context, withheld)
+        raise _make_exit_error(finished, outputs, context, withheld)
     return Outcome(outputs, warnings=(withheld,)) if withheld else outputs
 
 
-def _warn_of_withheld_variables(command: str, environment: Mapping[str, str], context: Context) -> str:
+def _make_withheld_variables_warning(command: str, environment: Mapping[str, str], context: Context) -> str:
     """Return a warning of variables that the command uses and that only pflow's own environment has, or no text."""
     has = {*_OF_THE_SHELL, *environment, *child_environment(context.pass_env)}
     has.update(name for names in _SET.findall(command) for name in names)
@@ -66,10 +66,10 @@ def _warn_of_withheld_variables(command: str, environment: Mapping[str, str], co
     )
 
 
-def _make_failure(finished: FinishedProcess, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
-    name, excerpt = "stderr", finished.stderr.excerpt_end(context)
+def _make_exit_error(finished: FinishedProcess, outputs: dict[str, Any], context: Context, withheld: str) -> NodeFailed:
+    name, excerpt = "stderr", finished.stderr.cut_masked_end(context)
     if not excerpt:  # many programs complain there
-        name, excerpt = "stdout", finished.stdout.excerpt_end(context)
+        name, excerpt = "stdout", finished.stdout.cut_masked_end(context)
     ending = f"The command {finished.describe_ending()}"
     return NodeFailed(
         f"{ending}. Its {name} ends: {excerpt}" if excerpt else f"{ending} and printed nothing.",
@@ -82,4 +82,4 @@ def _make_failure(finished: FinishedProcess, outputs: dict[str, Any], context: C
 
 
 def _encode_stdin(value: Any) -> bytes:
-    return value if isinstance(value, bytes) else format_text(value, "stdin").encode()
+    return value if isinstance(value, bytes) else format_param_as_text(value, "stdin").encode()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from pflow.registry.entry_points import Folders, list_offers, scan_import_path
-from pflow.registry.node_files import Problem, Stamp, are_unchanged, stamp_path
+from pflow.registry.node_files import Problem, Stamp, are_files_unchanged, make_path_stamp
 from uraniborg.kernel.files import make_private, make_private_folder, open_private
 
 if TYPE_CHECKING:
@@ -44,29 +44,32 @@ class CachedNodes:
     search_span: tuple[int, int]
     problems: list[Problem]
 
-    def parse_component(self, kind: str) -> dict[str, Any]:
-        start, end = self.spans[kind]
+    def parse_component(self, node_type: str) -> dict[str, Any]:
+        start, end = self.spans[node_type]
         return orjson.loads(self.data[start:end])
 
-    def list_search_texts(self) -> dict[str, tuple[str, str, str]]:
+    def get_search_texts(self) -> dict[str, tuple[str, str, str]]:
         """Return the description, the parameters and outputs, and the tags of each type."""
         start, end = self.search_span
         return dict(zip(self.spans, orjson.loads(self.data[start:end]), strict=True))
 
 
-def build_cache(found: "DiscoveredNodes") -> CachedNodes:
-    lines = [component.line for component in found.components.values()]
-    about = orjson.dumps([component.about for component in found.components.values()])
+def build_cached_nodes(discovered: "DiscoveredNodes") -> CachedNodes:
+    lines = [component.line for component in discovered.components.values()]
+    about = orjson.dumps([component.about for component in discovered.components.values()])
     ends = list(accumulate(len(line) + 1 for line in lines))
     spans = {
-        kind: (end - len(line) - 1, end - 1) for kind, line, end in zip(found.components, lines, ends, strict=True)
+        kind: (end - len(line) - 1, end - 1) for kind, line, end in zip(discovered.components, lines, ends, strict=True)
     }
     start = ends[-1] if ends else 0
-    return CachedNodes(b"\n".join([*lines, about]), spans, (start, start + len(about)), found.problems)
+    return CachedNodes(b"\n".join([*lines, about]), spans, (start, start + len(about)), discovered.problems)
 
 
-def read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
-    """Return the cached nodes, None if outdated, and the known import folders. Raise DamagedCache."""
+def secure_and_read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
+    """Make the cache private to the user, and read it. Raise DamagedCache.
+
+    Return the nodes, None if outdated or missing, and the known folders of the import path.
+    """
     for path in ((home / FILE).parent, home / FILE):
         make_private(path)
     try:
@@ -79,17 +82,17 @@ def read_cache(home: Path) -> tuple[CachedNodes | None, Folders]:
         raise DamagedCache from error
 
 
-def write_cache(home: Path, found: "DiscoveredNodes", nodes: CachedNodes) -> None:
+def write_cache(home: Path, discovered: "DiscoveredNodes", cached: CachedNodes) -> None:
     """Write the cache if the home is writable. It is not synced to the disk: the checksum detects damage."""
     head = {
         "home": os.path.abspath(home),
-        "code": _stamp_code(),
-        "stamps": found.stamps,
-        "folders": found.folders,
-        "problems": [problem.to_dict() for problem in found.problems],
-        "types": list(nodes.spans),
-        "places": list(nodes.spans.values()),
-        "about": nodes.search_span,
+        "code": _make_code_stamps(),
+        "stamps": discovered.stamps,
+        "folders": discovered.folders,
+        "problems": [problem.to_dict() for problem in discovered.problems],
+        "types": list(cached.spans),
+        "places": list(cached.spans.values()),
+        "about": cached.search_span,
     }
     path = home / FILE
     temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
@@ -97,7 +100,7 @@ def write_cache(home: Path, found: "DiscoveredNodes", nodes: CachedNodes) -> Non
     with contextlib.suppress(OSError, TypeError):
         make_private_folder(path.parent)
         try:
-            body = b"\n".join([orjson.dumps(head), nodes.data])
+            body = b"\n".join([orjson.dumps(head), cached.data])
             with open(open_private(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
                 stream.write(_make_checksum_line(body) + b"\n" + body)
             os.replace(temporary, path)
@@ -122,15 +125,15 @@ def _parse_cache(data: bytes, home: Path) -> tuple[CachedNodes | None, Folders]:
     if data[:first] != _make_checksum_line(view[first + 1 :]):
         raise ValueError("another format, or damaged")
     head = orjson.loads(view[first + 1 : second])
-    folders: Folders = {folder: (stamp, found) for folder, (stamp, found) in head["folders"].items()}
+    folders: Folders = {folder: (stamp, offers) for folder, (stamp, offers) in head["folders"].items()}
     now = scan_import_path(folders)
-    is_ours = head["home"] == os.path.abspath(home) and head["code"] == _stamp_code()
-    if not is_ours or not are_unchanged(head["stamps"]) or list_offers(now) != list_offers(folders):
+    is_ours = head["home"] == os.path.abspath(home) and head["code"] == _make_code_stamps()
+    if not is_ours or not are_files_unchanged(head["stamps"]) or list_offers(now) != list_offers(folders):
         return None, now
     spans = dict(zip(head["types"], head["places"], strict=True))
     problems = [Problem(**problem) for problem in head["problems"]]
     return CachedNodes(view[second + 1 :], spans, head["about"], problems), now
 
 
-def _stamp_code() -> dict[str, Stamp]:
-    return {path: stamp_path(path) for path in _CODE}
+def _make_code_stamps() -> dict[str, Stamp]:
+    return {path: make_path_stamp(path) for path in _CODE}

@@ -13,8 +13,8 @@ from typing import Any, Final, cast
 import orjson
 
 from pflow.registry.entry_points import Folders, find_interface_file, list_offers, scan_import_path
-from pflow.registry.interface import Source, check_interface
-from pflow.registry.node_files import NodeFileReader, Problem, Stamp, describe_error
+from pflow.registry.interface import Source, require_valid_interface
+from pflow.registry.node_files import NodeFileReader, Problem, Stamp, describe_error_without_path
 from uraniborg.kernel.errors import UraniborgError
 
 BUILT_IN: Final = Path(__file__).parents[1] / "nodes"
@@ -45,12 +45,12 @@ class DiscoveredNodes:
     folders: Folders
 
 
-def discover_nodes(home: Path, known: Folders | None = None) -> DiscoveredNodes:
-    """Return all nodes. `known` are the folders of the import path from an earlier discovery."""
+def discover_nodes(home: Path, known_folders: Folders | None = None) -> DiscoveredNodes:
+    """Return all nodes. `known_folders` are those of the import path from an earlier discovery."""
     discovery = _Discovery(home)
     discovery.add_built_in_nodes()
     discovery.add_user_nodes()
-    folders = discovery.add_installed_nodes(known or {})
+    folders = discovery.add_installed_nodes(known_folders or {})
     discovery.add_mcp_tools()
     return DiscoveredNodes(discovery.components, discovery.reader.problems, discovery.reader.stamps, folders)
 
@@ -73,19 +73,19 @@ class _Discovery:
         self._digests: dict[str, str] = {}
 
     def add_built_in_nodes(self) -> None:
-        for name in self.reader.list_json_files(BUILT_IN):
+        for name in self.reader.list_json_files_and_stamp(BUILT_IN):
             where = f"pflow/nodes/{name}"
             for plain in self._read_declarations(f"{BUILT_IN}/{name}", where):
-                self._add_node(plain, "builtin", where)
+                self._check_and_add_node(plain, "builtin", where)
 
     def add_user_nodes(self) -> None:
-        for name in self.reader.list_json_files(self._user_folder):
+        for name in self.reader.list_json_files_and_stamp(self._user_folder):
             where = f"{OWN_FOLDER}/{name}"
             for plain in self._read_declarations(f"{self._user_folder}/{name}", where):
-                self._add_node(plain, "user", where, file=where)
+                self._check_and_add_node(plain, "user", where, file=where)
 
-    def add_installed_nodes(self, known: Folders) -> Folders:
-        folders = scan_import_path(known)
+    def add_installed_nodes(self, known_folders: Folders) -> Folders:
+        folders = scan_import_path(known_folders)
         for distribution, name, module in list_offers(folders):
             where = f"entry point {name} of {distribution}"
             path = find_interface_file(module)
@@ -98,36 +98,38 @@ class _Discovery:
                 self.reader.stamps[f"module {module}"] = []
             else:
                 for plain in self._read_declarations(str(path), where):
-                    self._add_node(plain, "entry-point", where)
+                    self._check_and_add_node(plain, "entry-point", where)
         return folders
 
     def add_mcp_tools(self) -> None:
-        plain = self.reader.read_json(f"{self._home}/{TOOLS_FILE}", TOOLS_FILE)
-        if plain is not None and not isinstance(_as_mapping(plain).get("servers"), dict):
+        plain = self.reader.read_json_and_stamp(f"{self._home}/{TOOLS_FILE}", TOOLS_FILE)
+        if plain is not None and not isinstance(_get_mapping_or_empty(plain).get("servers"), dict):
             self.reader.add_problem(TOOLS_FILE, "It does not have an object `servers`.", _SYNC)
-        for server, listed in _as_mapping(_as_mapping(plain).get("servers")).items():
-            for node in _as_list(_as_mapping(listed).get("nodes")):
-                self._add_node(node, "mcp", TOOLS_FILE, file=f"{server}/{_as_mapping(node).get('tool', '')}")
+        for server, listed in _get_mapping_or_empty(_get_mapping_or_empty(plain).get("servers")).items():
+            for node in _get_list_or_empty(_get_mapping_or_empty(listed).get("nodes")):
+                self._check_and_add_node(
+                    node, "mcp", TOOLS_FILE, file=f"{server}/{_get_mapping_or_empty(node).get('tool', '')}"
+                )
 
     def _read_declarations(self, path: str, where: str) -> list[Any]:
-        plain = self.reader.read_json(path, where)
-        nodes = _as_mapping(plain).get("nodes")
+        plain = self.reader.read_json_and_stamp(path, where)
+        nodes = _get_mapping_or_empty(plain).get("nodes")
         if plain is not None and not isinstance(nodes, list):
             self.reader.add_problem(where, "It does not have a list `nodes`.")
-        return _as_list(nodes)
+        return _get_list_or_empty(nodes)
 
-    def _add_node(self, plain: Any, source: Source, where: str, *, file: str = "") -> None:
-        declared = _as_mapping(plain)
+    def _check_and_add_node(self, plain: Any, source: Source, where: str, *, file: str = "") -> None:
+        declared = _get_mapping_or_empty(plain)
         try:
-            check_interface(declared)
+            require_valid_interface(declared)
             if source == "user":
                 declared = {**declared, "version": self._make_user_version(declared)}
             else:
-                _check_run(declared["run"])
+                _require_function_path(declared["run"])
         except (ValueError, OSError, RecursionError, UraniborgError) as error:
             kind = declared.get("type")
             name = f"The node '{kind}'" if isinstance(kind, str) and kind else "A node"
-            self.reader.add_problem(where, f"{name} cannot be used: {describe_error(error)}.")
+            self.reader.add_problem(where, f"{name} cannot be used: {describe_error_without_path(error)}.")
             return
         self._store_component(declared, source, where, file)
 
@@ -158,21 +160,21 @@ class _Discovery:
                 from uraniborg.kernel.files import confine
 
                 confine(self._user_folder, name)
-            source = self.reader.read_bytes(path)
+            source = self.reader.read_bytes_and_stamp(path)
             if source is None:
                 raise ValueError(f"there is no file {name} in the same folder")
             self._digests[name] = digest_source(source)
         return f"{plain.get('version', '1')}+{self._digests[name]}"
 
 
-def _check_run(run: str) -> None:
+def _require_function_path(run: str) -> None:
     if not _RUN.fullmatch(run):
         raise ValueError("`run` must be `package.module:function`")
 
 
-def _as_mapping(value: Any) -> dict[str, Any]:
+def _get_mapping_or_empty(value: Any) -> dict[str, Any]:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def _as_list(value: Any) -> list[Any]:
+def _get_list_or_empty(value: Any) -> list[Any]:
     return cast("list[Any]", value) if isinstance(value, list) else []

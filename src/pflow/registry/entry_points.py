@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from pflow.registry.node_files import Stamp, stamp_path
+from pflow.registry.node_files import Stamp, make_path_stamp
 
 GROUP: Final = "pflow.nodes"
 
@@ -20,13 +20,13 @@ Folders = dict[str, tuple[Stamp, list[Offer]]]
 """The stamp and the offers of each folder of the import path."""
 
 
-def scan_import_path(known: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
-    """Return the offers of all folders of the import path. Read only those folders that changed since `known`."""
+def scan_import_path(known_folders: Mapping[str, tuple[Stamp, list[Offer]]]) -> Folders:
+    """Return the offers of all folders of the import path. Read only those that changed since `known_folders`."""
     found: Folders = {}
     for entry in sys.path:
         folder = str(entry) or "."
-        stamp = stamp_path(folder)
-        before = known.get(folder)
+        stamp = make_path_stamp(folder)
+        before = known_folders.get(folder)
         if stamp is not None:
             found[folder] = (stamp, before[1] if before and before[0] == stamp else list(_scan_folder(folder)))
     return found

@@ -135,12 +135,12 @@ class Interface:
 
 def parse_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
     """Return the interface that a JSON object declares. Raise ValueError with the problem."""
-    check_interface(plain)
+    require_valid_interface(plain)
     return build_interface(plain, source=source, file=file)
 
 
 def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "") -> Interface:
-    """Return the interface of an object that `check_interface` accepts."""
+    """Return the interface of an object that `require_valid_interface` accepts."""
     effect = plain.get("effect", "effectful")
     by: tuple[str, Mapping[str, Effect]] | None = None
     unless: tuple[str, ...] = ()
@@ -181,34 +181,34 @@ def build_interface(plain: Mapping[str, Any], *, source: Source, file: str = "")
     )
 
 
-def check_interface(plain: Mapping[str, Any]) -> None:
+def require_valid_interface(plain: Mapping[str, Any]) -> None:
     """Raise ValueError if the JSON object is not a valid interface."""
     for key in ("type", "description", "run"):
         if not isinstance(plain.get(key), str) or not plain[key]:
             raise ValueError(f"`{key}` must be text")
     params = _require_mapping(plain, "params")
     for key, value in params.items():
-        if "choices" in (described := _check_described(key, value)):
-            _check_choices(key, described["choices"])
-    _check_outputs(_require_mapping(plain, "outputs"))
+        if "choices" in (described := _require_description(key, value)):
+            _require_valid_choices(key, described["choices"])
+    _require_valid_outputs(_require_mapping(plain, "outputs"))
     _require_mapping(plain, "example")
     for key in ("actions", "tags", "reads", "writes", "takes", "limits"):
-        if key in plain and not _are_texts(plain[key]):
+        if key in plain and not _is_list_of_texts(plain[key]):
             raise ValueError(f"`{key}` must be a list of texts")
     if unknown := [one for one in plain.get("limits", ()) if one not in params]:
         raise ValueError(f"`limits` names `{unknown[0]}`, which is not one of `params`")
     timeout = plain.get("timeout")
     if timeout is not None and (type(timeout) not in {int, float} or timeout <= 0):
         raise ValueError("`timeout` must be a number of seconds")
-    _check_effect(plain.get("effect", "effectful"))
-    _check_volatile(plain.get("volatile", False))
+    _require_valid_effect(plain.get("effect", "effectful"))
+    _require_valid_volatile(plain.get("volatile", False))
 
 
-def _are_texts(value: Any) -> bool:
+def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
 
 
-def _check_effect(effect: Any) -> None:
+def _require_valid_effect(effect: Any) -> None:
     effect_object: dict[str, Any] = {"param": "", "default": effect}
     if isinstance(effect, dict):
         effect_object = cast("dict[str, Any]", effect)
@@ -219,30 +219,30 @@ def _check_effect(effect: Any) -> None:
             raise ValueError(f"`effect` must be one of {', '.join(EFFECTS)}")
 
 
-def _check_volatile(volatile: Any) -> None:
+def _require_valid_volatile(volatile: Any) -> None:
     if isinstance(volatile, bool):
         return
     volatile_object = cast("dict[str, Any]", volatile) if isinstance(volatile, dict) else {}
-    if type(volatile_object.get("param")) is not str or not _are_texts(volatile_object.get("values")):
+    if type(volatile_object.get("param")) is not str or not _is_list_of_texts(volatile_object.get("values")):
         raise ValueError("`volatile` must be true or false, or an object with `param` and a list of texts `values`")
 
 
-def _check_choices(key: str, choices: Any) -> None:
+def _require_valid_choices(key: str, choices: Any) -> None:
     listed = cast("list[Any]", choices) if isinstance(choices, list) else []
     if choices is not None and not (listed and all(isinstance(one, (str, int, float)) for one in listed)):
         raise ValueError(f"`choices` of `{key}` must be a list of texts, numbers or booleans")
 
 
-def _check_outputs(outs: Mapping[str, Any]) -> None:
+def _require_valid_outputs(outs: Mapping[str, Any]) -> None:
     for key, value in outs.items():
-        if (structure := _check_described(key, value).get("structure")) is not None:
+        if (structure := _require_description(key, value).get("structure")) is not None:
             if not isinstance(structure, dict):
                 raise ValueError(f"`structure` of `{key}` must be an object")
-            _check_outputs(cast("dict[str, Any]", structure))
+            _require_valid_outputs(cast("dict[str, Any]", structure))
 
 
-def _check_described(key: str, value: Any) -> dict[str, Any]:
-    described = _as_description(value)
+def _require_description(key: str, value: Any) -> dict[str, Any]:
+    described = _get_description_or_none(value)
     if described is None:
         raise ValueError(f"`{key}` must be a type, or an object that has one")
     kind = described.get("type", "any")
@@ -258,14 +258,14 @@ def _require_mapping(plain: Mapping[str, Any], key: str) -> dict[str, Any]:
     return cast("dict[str, Any]", value)
 
 
-def _as_description(value: Any) -> dict[str, Any] | None:
+def _get_description_or_none(value: Any) -> dict[str, Any] | None:
     if isinstance(value, dict):
         return cast("dict[str, Any]", value)
     return {"type": value} if isinstance(value, str) else None
 
 
 def _parse_param(key: str, value: Any) -> Param:
-    plain = _as_description(value) or {}
+    plain = _get_description_or_none(value) or {}
     return Param(
         key=key,
         type=plain.get("type", "any"),
@@ -281,7 +281,7 @@ def _parse_outputs(plain: Mapping[str, Any]) -> dict[str, OutputField]:
 
 
 def _parse_output(key: str, value: Any) -> OutputField:
-    plain = _as_description(value) or {}
+    plain = _get_description_or_none(value) or {}
     structure = plain.get("structure")
     return OutputField(
         key=key,

@@ -25,48 +25,52 @@ class NodeFileReader:
     def add_problem(self, where: str, problem: str, hint: str = _SHAPE) -> None:
         self.problems.append(Problem(where, problem, hint))
 
-    def list_json_files(self, folder: Path) -> list[str]:
-        """Return the sorted names of the JSON files in a folder; empty if there is no folder."""
-        self.stamps[str(folder)] = stamp_path(str(folder))
+    def list_json_files_and_stamp(self, folder: Path) -> list[str]:
+        """Stamp a folder, and return the sorted names of its JSON files; empty if there is no folder."""
+        self.stamps[str(folder)] = make_path_stamp(str(folder))
         try:
             names = sorted(name for name in os.listdir(folder) if name.endswith(".json"))
         except FileNotFoundError:
             return []
         except OSError as error:
-            self.add_problem(folder.name, f"It cannot be listed: {describe_error(error)}.", "Check its permissions.")
+            self.add_problem(
+                folder.name, f"It cannot be listed: {describe_error_without_path(error)}.", "Check its permissions."
+            )
             return []
         readable = [name for name in names if _is_encodable(name)]
         if len(readable) < len(names):
             self.add_problem(folder.name, "It has files whose names are not valid text.", "Rename them.")
         return readable
 
-    def read_json(self, path: str, where: str) -> Any:
-        """Return the value in a JSON file, or None if the file is missing or unreadable."""
+    def read_json_and_stamp(self, path: str, where: str) -> Any:
+        """Stamp a JSON file, and return its value. Record a problem and return None if it is unreadable."""
         try:
-            data = self.read_bytes(path)
+            data = self.read_bytes_and_stamp(path)
             return None if data is None else orjson.loads(data)
         except OSError as error:
             self.add_problem(
-                where, f"It cannot be read: {describe_error(error)}.", "Check the file and its permissions."
+                where,
+                f"It cannot be read: {describe_error_without_path(error)}.",
+                "Check the file and its permissions.",
             )
         except ValueError as error:
             self.add_problem(where, f"It is not JSON: {error}.")
         return None
 
-    def read_bytes(self, path: str) -> bytes | None:
-        """Return the content of a file, or None if it is missing. Raise OSError for other problems."""
+    def read_bytes_and_stamp(self, path: str) -> bytes | None:
+        """Stamp a file, and return its content; None if it is missing. Raise OSError for other problems."""
         self.stamps[path] = None
         try:
             opened = os.open(path, _READING)
         except FileNotFoundError:
             return None
         except OSError:
-            self.stamps[path] = stamp_path(path)
+            self.stamps[path] = make_path_stamp(path)
             raise
         try:
             # Stamp before reading, so that a later change is detected.
             seen = os.fstat(opened)
-            self.stamps[path] = stamp_status(seen)
+            self.stamps[path] = make_status_stamp(seen)
             if not stat.S_ISREG(seen.st_mode) or seen.st_size > _LARGEST:
                 raise OSError(0, "it is not a regular file, or it is too large")
             return os.read(opened, seen.st_size + 1)
@@ -79,26 +83,26 @@ def _is_encodable(name: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
-def describe_error(error: Exception) -> str:
+def describe_error_without_path(error: Exception) -> str:
     """Return the message of an error, without a path of this machine."""
     message = error.strerror if isinstance(error, OSError) else str(error)
     return (message or type(error).__name__).rstrip(".")
 
 
-def stamp_path(path: str) -> Stamp:
+def make_path_stamp(path: str) -> Stamp:
     try:
-        return stamp_status(os.stat(path))
+        return make_status_stamp(os.stat(path))
     except (OSError, ValueError):
         return None
 
 
-def stamp_status(seen: os.stat_result) -> list[int]:
+def make_status_stamp(seen: os.stat_result) -> list[int]:
     return [seen.st_mtime_ns, seen.st_ctime_ns, seen.st_size]
 
 
-def are_unchanged(stamps: Mapping[str, Stamp]) -> bool:
+def are_files_unchanged(stamps: Mapping[str, Stamp]) -> bool:
     """Return True if no file has changed since it was stamped."""
-    return all(stamp_path(path) == stamp for path, stamp in stamps.items())
+    return all(make_path_stamp(path) == stamp for path, stamp in stamps.items())
 
 
 @dataclass(frozen=True, slots=True)

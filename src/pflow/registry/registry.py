@@ -77,23 +77,23 @@ class Registry:
 
     def search(self, query: str, limit: int | None = None, *, uses: Mapping[str, int] | None = None) -> list[Match]:
         """Return the matching types, best first; `uses` counts uses by type. An empty query matches all."""
-        from pflow.registry.search import make_document, rank_documents  # a run searches for nothing
+        from pflow.registry.search_ranking import make_document, rank_documents  # a run searches for nothing
 
         used = uses or {}
         documents = [
             make_document(kind, description=description, keys=(keys,), tags=(tags,), uses=used.get(kind, 0))
-            for kind, (description, keys, tags) in self._cached_nodes.list_search_texts().items()
+            for kind, (description, keys, tags) in self._cached_nodes.get_search_texts().items()
         ]
         hits = rank_documents(query, documents, limit=limit)
         return [Match(hit.key, hit.score, hit.matched, self._interfaces) for hit in hits]
 
-    def find_similar(self, type: str) -> list[str]:  # noqa: A002 - the name of the key in workflows
+    def find_similar_types(self, type: str) -> list[str]:  # noqa: A002 - the name of the key in workflows
         """Return the types that a search for the words of `type` finds, the nearest first; none for no match."""
         return [match.type for match in self.search(type) if match.score > 0]
 
     def load_function(self, interface: Interface) -> "Function":
         """Import and return the function of a node type. Raise NodeNotLoaded."""
-        from pflow.registry.loader import load_function  # only runs need it
+        from pflow.registry.function_loader import load_function  # only runs need it
 
         return load_function(interface, self.home)
 
@@ -104,17 +104,17 @@ class Registry:
     @cached_property
     def _cached_nodes(self) -> CachedNodes:
         try:
-            cached, known = cache.read_cache(self.home)
+            cached, known = cache.secure_and_read_cache(self.home)
         except DamagedCache:
             message = "It was damaged or of another version, and has been rebuilt."
             self._cache_problems.append(Problem(cache.FILE, message, "You do not need to do anything."))
             cached, known = None, {}
         return self._discover_and_cache(known) if cached is None else cached
 
-    def _discover_and_cache(self, known: Folders) -> CachedNodes:
+    def _discover_and_cache(self, known_folders: Folders) -> CachedNodes:
         from pflow.registry.discovery import discover_nodes  # only when something changed
 
-        found = discover_nodes(self.home, known)
-        cached = cache.build_cache(found)
+        found = discover_nodes(self.home, known_folders)
+        cached = cache.build_cached_nodes(found)
         cache.write_cache(self.home, found, cached)
         return cached

@@ -22,16 +22,16 @@ class Cron(Scheduler):
     def render_files(self, job: Job) -> dict[str, str]:
         return {"crontab": f"{format_cron_line(job)}\n"}
 
-    def install(self, job: Job) -> None:
+    def install_job(self, job: Job) -> None:
         line = self.render_files(job)["crontab"]
-        lines = [one for one in self._read_crontab() if _parse_job_name(one) != job.workflow]
+        lines = [one for one in self._read_crontab() if _parse_workflow_name(one) != job.workflow]
         if lines and not lines[-1].endswith("\n"):
             lines[-1] += "\n"
         self.run_tool_or_raise("-", stdin="".join([*lines, line]))
 
-    def remove(self, name: str) -> bool:
+    def remove_job(self, name: str) -> bool:
         lines = self._read_crontab() if self.is_available else []
-        others = [one for one in lines if _parse_job_name(one) != name]
+        others = [one for one in lines if _parse_workflow_name(one) != name]
         if len(others) == len(lines):
             return False
         self.run_tool_or_raise("-", stdin="".join(others))
@@ -45,7 +45,7 @@ class Cron(Scheduler):
         """Return the lines of the crontab. Raise SchedulerUnavailable if it cannot be read."""
         done = self.run_tool("-l")
         if done.returncode and "no crontab" not in done.stderr + done.stdout:
-            raise self.make_failure(done, "-l")
+            raise self.make_tool_error(done, "-l")
         return [] if done.returncode else _LINE.findall(done.stdout)
 
 
@@ -68,6 +68,6 @@ def format_cron_line(job: Job) -> str:
     return line
 
 
-def _parse_job_name(line: str) -> str | None:
+def _parse_workflow_name(line: str) -> str | None:
     found = _OURS.match(line)
     return found[1] if found else None

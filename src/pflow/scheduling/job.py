@@ -38,13 +38,13 @@ class Job:
         """Raise InvalidInputs for text that no scheduler can carry."""
         for path in (self.program[0], self.folder, self.log, *self.environment.values()):
             # systemd does not accept a program with a quote in its path.
-            if _UNSAFE.search(path) or not _is_text(path) or (path == self.program[0] and "'" in path):
+            if _UNSAFE.search(path) or not _is_encodable(path) or (path == self.program[0] and "'" in path):
                 raise InvalidInputs(
                     f"{ascii(path)[:200]} cannot be written into a schedule.",
                     hint='Use paths without control characters, ", $ and \\.',
                 )
         for given in self.inputs:
-            if "\0" in given or not _is_text(given):
+            if "\0" in given or not _is_encodable(given):
                 name = given.partition("=")[0]
                 raise InvalidInputs(
                     f"The input '{name}' is not text.", hint=f"Write it to a file, and give {name}=@FILE."
@@ -55,7 +55,7 @@ class Job:
         return [*self.program, "run", "--quiet", self.workflow, *self.inputs]
 
 
-def _is_text(text: str) -> bool:
+def _is_encodable(text: str) -> bool:
     """Return False for half characters, as a path of another encoding has."""
     try:
         text.encode()
@@ -64,14 +64,16 @@ def _is_text(text: str) -> bool:
     return True
 
 
-def check_runnable(workflow: Workflow, given: Mapping[str, str], values: Mapping[str, Any]) -> list[str]:
-    """Return the secrets that each run takes from its environment.
+def check_inputs_and_list_secrets(
+    workflow: Workflow, given_texts: Mapping[str, str], values: Mapping[str, Any]
+) -> list[str]:
+    """Check the inputs of a scheduled run, and return the secrets that each run takes from its environment.
 
-    `given` are the inputs as text, `values` their values. Raise InvalidInputs for a secret among them and for values
+    `given_texts` are the inputs as text, `values` their values. Raise InvalidInputs for a secret among them and for values
     of the wrong type, and TemplateUnresolved for missing inputs.
     """
     secrets = [name for name, declared in workflow.inputs.items() if declared.secret]
-    for name, text in given.items():
+    for name, text in given_texts.items():
         is_secret = name in secrets or is_sensitive(name) or redact(text) != text
         if is_secret and not (text.startswith("@") and not text.startswith("@@")):
             raise InvalidInputs(

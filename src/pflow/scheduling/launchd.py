@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pflow.errors import InvalidInputs
 from pflow.scheduling.job import Job
-from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_with_rollback
+from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_files_with_rollback
 
 LABEL: Final = "org.uraniborg.pflow."
 _AT: Final = "PFLOW_SCHEDULE"
@@ -26,13 +26,13 @@ class Launchd(Scheduler):
     def render_files(self, job: Job) -> dict[str, str]:
         return {str(self._get_plist_path(job.workflow)): render_property_list(job)}
 
-    def install(self, job: Job) -> None:
+    def install_job(self, job: Job) -> None:
         path = self._get_plist_path(job.workflow)
-        with write_with_rollback(self.render_files(job), mark=_AT):
+        with write_files_with_rollback(self.render_files(job), mark=_AT):
             self._unload_agent(job.workflow)
             self.run_tool_or_raise("bootstrap", _get_user_domain(), str(path))
 
-    def remove(self, name: str) -> bool:
+    def remove_job(self, name: str) -> bool:
         path = self._get_plist_path(name)
         if not path.is_file():
             return False
@@ -45,7 +45,7 @@ class Launchd(Scheduler):
         found: list[Schedule] = []
         for path in sorted(self.folder.glob(f"{LABEL}*.plist")):
             name = path.name.removeprefix(LABEL).removesuffix(".plist")
-            found.append(Schedule(name, self.kind, _read_timing(path), path))
+            found.append(Schedule(name, self.kind, _read_timing_or_empty(path), path))
         return found
 
     def _get_plist_path(self, name: str) -> Path:
@@ -79,7 +79,7 @@ def _get_user_domain() -> str:
     return f"gui/{os.getuid()}"
 
 
-def _read_timing(path: Path) -> str:
+def _read_timing_or_empty(path: Path) -> str:
     try:
         plain: Any = plistlib.loads(path.read_bytes())
         return str(plain["EnvironmentVariables"][_AT])

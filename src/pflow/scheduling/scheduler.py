@@ -50,7 +50,7 @@ class Scheduler(ABC):
         """Return the text of the job by the path of its file. Raise InvalidInputs."""
 
     @abstractmethod
-    def install(self, job: Job) -> None:
+    def install_job(self, job: Job) -> None:
         """Install the job, replacing an earlier job of the same workflow.
 
         Raise InvalidInputs, WorkflowExists for files that pflow did not write, LibraryUnwritable,
@@ -58,8 +58,8 @@ class Scheduler(ABC):
         """
 
     @abstractmethod
-    def remove(self, name: str) -> bool:
-        """Remove the job of the workflow; return False if it is not installed. Raise the errors of `install`."""
+    def remove_job(self, name: str) -> bool:
+        """Remove the job of the workflow; return False if it is not installed. Raise the errors of `install_job`."""
 
     @abstractmethod
     def list_schedules(self) -> list[Schedule]:
@@ -93,9 +93,9 @@ class Scheduler(ABC):
         """Run the tool. Raise SchedulerUnavailable also if it fails."""
         done = self.run_tool(*arguments, stdin=stdin)
         if done.returncode:
-            raise self.make_failure(done, *arguments)
+            raise self.make_tool_error(done, *arguments)
 
-    def make_failure(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
+    def make_tool_error(self, done: CompletedProcess[str], *arguments: str) -> SchedulerUnavailable:
         reason = done.stderr.strip()[:_LONGEST] or f"exit code {done.returncode}"
         return SchedulerUnavailable(
             f"`{self.tool} {' '.join(arguments)}` failed: {reason}", hint=self._alternative_hint
@@ -108,12 +108,12 @@ class Scheduler(ABC):
 
 
 @contextmanager
-def write_with_rollback(files: Mapping[str, str], *, mark: str) -> Generator[None]:
-    """Write the files; restore the earlier content if the body raises SchedulerUnavailable.
+def write_files_with_rollback(texts: Mapping[str, str], *, mark: str) -> Generator[None]:
+    """Write the texts to their paths; restore the earlier content if the body raises SchedulerUnavailable.
 
     Raise WorkflowExists for a file without the mark, and LibraryUnwritable.
     """
-    before = {Path(name): _read_text(Path(name)) for name in files}
+    before = {Path(name): _read_text_or_none(Path(name)) for name in texts}
     for path, content in before.items():
         if content is not None and mark not in content:
             raise WorkflowExists(
@@ -121,7 +121,7 @@ def write_with_rollback(files: Mapping[str, str], *, mark: str) -> Generator[Non
                 hint="Move it away, or save the workflow under another name.",
             )
     try:
-        for name, text in files.items():
+        for name, text in texts.items():
             _write_or_remove(Path(name), text)
         yield
     except (SchedulerUnavailable, LibraryUnwritable):
@@ -136,7 +136,7 @@ def remove_files(*files: Path) -> None:
         _write_or_remove(path, None)
 
 
-def _read_text(path: Path) -> str | None:
+def _read_text_or_none(path: Path) -> str | None:
     try:
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

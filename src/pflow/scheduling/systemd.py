@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from pflow.scheduling.job import CONTROL, Job
-from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_with_rollback
+from pflow.scheduling.scheduler import Schedule, Scheduler, remove_files, write_files_with_rollback
 
 MARK: Final = "# Written by `pflow schedule`; `pflow schedule NAME --remove` removes it."
 _AT: Final = re.compile(r"^Description=pflow \S+ at (.*)$", re.MULTILINE)
@@ -25,15 +25,15 @@ class Systemd(Scheduler):
         service, timer = self._get_unit_paths(job.workflow)
         return {str(service): render_service(job), str(timer): render_timer(job)}
 
-    def install(self, job: Job) -> None:
+    def install_job(self, job: Job) -> None:
         self.run_tool_or_raise("--version")  # before anything is written
-        with write_with_rollback(self.render_files(job), mark=MARK):
+        with write_files_with_rollback(self.render_files(job), mark=MARK):
             self.run_tool_or_raise("--user", "daemon-reload")
             self.run_tool_or_raise("--user", "enable", f"{_PREFIX}{job.workflow}.timer")
             # Not `enable --now`, with which a timer that runs already would keep its old time.
             self.run_tool_or_raise("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
 
-    def remove(self, name: str) -> bool:
+    def remove_job(self, name: str) -> bool:
         service, timer = self._get_unit_paths(name)
         if not any(MARK in _read_text_or_empty(path) for path in (service, timer)):
             return False

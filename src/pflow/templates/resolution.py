@@ -7,10 +7,10 @@ from typing import Any, Final, cast
 import orjson
 
 from pflow.errors import NodeFailed, TemplateUnresolved
+from pflow.templates.missing_references import explain_missing_references
 from pflow.templates.scope import ABSENT, Scope, get_item
-from pflow.templates.syntax import Literal, Reference, Template, parse_pieces
-from pflow.templates.truncation import refuse_truncated
-from pflow.templates.unresolved import explain_missing
+from pflow.templates.syntax import Literal, Reference, Template, find_templates_and_escapes
+from pflow.templates.truncated_outputs import raise_if_truncated
 
 _ITEM_CHARACTERS: Final = 32
 """For how many characters an item of a list or an object counts: it takes about as much room."""
@@ -26,7 +26,7 @@ class Resolution:
         self.missing: list[Reference] = []
         self._size = 0
         self._sizes: dict[int, int] = {}
-        self._put_before: list[Any] = []
+        self._inserted_values: list[Any] = []
 
     def resolve_value(self, value: Any) -> Any:
         """Return the value with each template replaced by its value."""
@@ -40,9 +40,9 @@ class Resolution:
 
     def resolve_text(self, text: str) -> Any:
         """Return the value of a text: of any type if the text is a single template, else text."""
-        pieces = parse_pieces(text)
+        pieces = find_templates_and_escapes(text)
         if len(pieces) == 1 and isinstance(only := pieces[0], Template) and (only.start, only.end) == (0, len(text)):
-            return self._resolve_bounded(only)
+            return self._resolve_within_size_limit(only)
         parts: list[str] = []
         at = 0
         for piece in pieces:
@@ -52,7 +52,7 @@ class Resolution:
                 parts.append("${")
                 at = piece + 3
             else:
-                parts.append(format_as_text(self._resolve_bounded(piece)))
+                parts.append(format_as_text(self._resolve_within_size_limit(piece)))
                 at = piece.end
         parts.append(text[at:])
         return "".join(parts)
@@ -72,7 +72,7 @@ class Resolution:
             return None
         return found
 
-    def resolve_reference(self, reference: Reference) -> Any:
+    def resolve_reference_or_none(self, reference: Reference) -> Any:
         """Return the value of a reference, or None."""
         found = self._follow_reference(reference)
         return None if found is ABSENT else found
@@ -82,20 +82,20 @@ class Resolution:
         if not self.missing:
             return
         texts = list(dict.fromkeys(one.text for one in self.missing))
-        explanation = explain_missing(self.missing, self._scope)
+        explanation = explain_missing_references(self.missing, self._scope)
         raise TemplateUnresolved(texts, available=explanation.available, hint=explanation.hint, **ids)
 
-    def _resolve_bounded(self, template: Template) -> Any:
+    def _resolve_within_size_limit(self, template: Template) -> Any:
         """Return the value of a template, and bound the total size of all inserted values."""
         value = self.resolve_template(template)
         if not isinstance(value, (str, dict, list)):
             return value
         bounded = cast("Any", value)
-        self._put_before.append(bounded)
-        if len(self._put_before) == 2:  # a single value is as large as before
-            self._size = _count_characters(self._put_before[0], self._sizes)
-        if len(self._put_before) > 1:
-            self._size += _count_characters(bounded, self._sizes)
+        self._inserted_values.append(bounded)
+        if len(self._inserted_values) == 2:  # a single value is as large as before
+            self._size = _count_characters_and_items(self._inserted_values[0], self._sizes)
+        if len(self._inserted_values) > 1:
+            self._size += _count_characters_and_items(bounded, self._sizes)
         if self._size > MOST_CHARACTERS:
             raise NodeFailed(
                 f"These templates put together more than {MOST_CHARACTERS:,} characters and items.",
@@ -109,12 +109,12 @@ class Resolution:
             if value is ABSENT or value is None:
                 return ABSENT
             key = self._follow_reference(step) if isinstance(step, Reference) else step
-            refuse_truncated(value, key, reference, depth)
+            raise_if_truncated(value, key, reference, depth)
             value = get_item(value, key)
         return value
 
 
-def _count_characters(value: Any, sizes: dict[int, int]) -> int:
+def _count_characters_and_items(value: Any, sizes: dict[int, int]) -> int:
     """Return the number of characters and items of a value, counting repeated parts each time. `sizes` caches parts."""
     if isinstance(value, str):
         return len(value)
@@ -151,8 +151,8 @@ def _format_unusual_value(value: Any) -> str:
         return str(value)
 
 
-def iter_texts(value: Any, *, keys: bool = True) -> Iterator[str]:
-    """Yield all texts and numbers in a value, as text, and with `keys` also the keys of objects."""
+def iter_texts_and_numbers(value: Any, *, include_keys: bool = True) -> Iterator[str]:
+    """Yield all texts and numbers in a value, as text, and with `include_keys` also the keys of objects."""
     waiting = [value]
     while waiting:
         one = waiting.pop()
@@ -160,7 +160,7 @@ def iter_texts(value: Any, *, keys: bool = True) -> Iterator[str]:
             yield one
         elif isinstance(one, dict):
             plain = cast("dict[Any, Any]", one)
-            yield from map(str, plain if keys else ())
+            yield from map(str, plain if include_keys else ())
             waiting += plain.values()
         elif isinstance(one, (list, tuple, set, frozenset)):
             waiting += cast("list[Any]", one)

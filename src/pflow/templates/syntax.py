@@ -56,7 +56,7 @@ class Template(NamedTuple):
 
 
 @lru_cache(maxsize=16_384)
-def _parse_pieces_cached(text: str) -> tuple[Template | int, ...]:
+def _find_templates_and_escapes_cached(text: str) -> tuple[Template | int, ...]:
     found: list[Template | int] = []
     for match in _TEMPLATE.finditer(text):
         if match[1] is None:
@@ -107,19 +107,29 @@ def _format_step(step: str | int | Reference) -> str:
 
 def find_templates(text: str) -> list[Template]:
     """Return all templates of a text, in order."""
-    return [] if "${" not in text else [one for one in parse_pieces(text) if isinstance(one, Template)]
+    return [] if "${" not in text else [one for one in find_templates_and_escapes(text) if isinstance(one, Template)]
 
 
-def parse_pieces(text: str) -> tuple[Template | int, ...]:
+def find_templates_and_escapes(text: str) -> tuple[Template | int, ...]:
     """Return the templates and the positions of each escaped `$${`, in order."""
-    return _parse_pieces_cached(text) if len(text) < _LONGEST_CACHED else _parse_pieces_cached.__wrapped__(text)
+    return (
+        _find_templates_and_escapes_cached(text)
+        if len(text) < _LONGEST_CACHED
+        else _find_templates_and_escapes_cached.__wrapped__(text)
+    )
 
 
-def find_malformed(text: str, pieces: tuple[Template | int, ...] | None = None) -> list[int]:
-    """Return the positions of each `${` that does not begin a template. `pieces` are those of the text, if known."""
+def find_malformed_positions(text: str, templates_and_escapes: tuple[Template | int, ...] | None = None) -> list[int]:
+    """Return the positions of each `${` that does not begin a template.
+
+    `templates_and_escapes` are those of the text, if the caller has found them.
+    """
     positions: list[int] = []
     at = 0
-    for piece in (*(parse_pieces(text) if pieces is None else pieces), len(text)):
+    for piece in (
+        *(find_templates_and_escapes(text) if templates_and_escapes is None else templates_and_escapes),
+        len(text),
+    ):
         start, end = (piece, piece + len("$${")) if isinstance(piece, int) else (piece.start, piece.end)
         while (opening := text.find("${", at, start)) >= 0:
             positions.append(opening)
@@ -128,16 +138,16 @@ def find_malformed(text: str, pieces: tuple[Template | int, ...] | None = None) 
     return positions
 
 
-def iter_strings(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
+def iter_strings_with_paths(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield all texts in a JSON value, each with its path."""
     if isinstance(value, str):
         yield path, value
     elif isinstance(value, dict):
         for key, item in cast("dict[str, Any]", value).items():
-            yield from iter_strings(item, f"{path}.{key}" if path else key)
+            yield from iter_strings_with_paths(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for index, item in enumerate(cast("list[Any]", value)):
-            yield from iter_strings(item, f"{path}[{index}]")
+            yield from iter_strings_with_paths(item, f"{path}[{index}]")
 
 
 def iter_references(template: Template) -> Iterator[Reference]:

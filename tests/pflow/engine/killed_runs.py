@@ -24,7 +24,7 @@ PRELOADED: Final = (
         "pflow.engine.spool",
     ),
     *("pflow.cli.main", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
-    *("pflow.registry.discovery", "pflow.registry.loader", "pflow.replies", "pflow.reporting"),
+    *("pflow.registry.discovery", "pflow.registry.function_loader", "pflow.replies", "pflow.reporting"),
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog"),
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.ir.coercion import can_coerce_param, coerce_param, coerce_value
+from pflow.ir.coercion import can_coerce_param, try_coerce_param, try_coerce_value
 
 KINDS = ["string", "number", "integer", "boolean", "object", "array", "any"]
 PARAM_TYPES = st.lists(
@@ -53,7 +53,7 @@ VALUES = st.recursive(
     ],
 )
 def test_a_value_is_made_to_be_of_its_type(value: Any, kind: str, made: Any) -> None:
-    result, is_one = coerce_value(value, kind)
+    result, is_one = try_coerce_value(value, kind)
     assert is_one
     assert (result, type(result)) == (made, type(made))
 
@@ -88,25 +88,25 @@ def test_a_value_is_made_to_be_of_its_type(value: Any, kind: str, made: Any) -> 
     ],
 )
 def test_a_value_that_would_lose_something_is_refused(value: Any, kind: str) -> None:
-    assert coerce_value(value, kind)[1] is False
+    assert try_coerce_value(value, kind)[1] is False
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_null_is_of_every_type(kind: str) -> None:
-    assert coerce_value(None, kind) == (None, True)
+    assert try_coerce_value(None, kind) == (None, True)
 
 
 def test_a_text_of_a_million_digits_is_refused_as_a_number() -> None:
-    assert coerce_value("1" * 1_000_000, "integer")[1] is False
+    assert try_coerce_value("1" * 1_000_000, "integer")[1] is False
 
 
 def test_a_text_nested_too_deep_is_refused_as_a_list() -> None:
-    assert coerce_value("[" * 100_000 + "]" * 100_000, "array")[1] is False
+    assert try_coerce_value("[" * 100_000 + "]" * 100_000, "array")[1] is False
 
 
 @given(VALUES, st.sampled_from(KINDS))
 def test_any_value_is_made_to_be_of_its_type_or_refused(value: Any, kind: str) -> None:
-    made, is_one = coerce_value(value, kind)
+    made, is_one = try_coerce_value(value, kind)
     if is_one and made is not None and kind != "any":
         expected = {
             "string": str,
@@ -117,7 +117,7 @@ def test_any_value_is_made_to_be_of_its_type_or_refused(value: Any, kind: str) -
             "array": list,
         }
         assert isinstance(made, expected[kind])
-        assert coerce_value(made, kind) == (made, True)
+        assert try_coerce_value(made, kind) == (made, True)
 
 
 @pytest.mark.parametrize(
@@ -145,17 +145,17 @@ def test_any_value_is_made_to_be_of_its_type_or_refused(value: Any, kind: str) -
     ],
 )
 def test_a_parameter_is_converted_to_its_type_unless_it_has_an_allowed_one(value: Any, kind: str, made: Any) -> None:
-    result, _ = coerce_param(value, kind)
+    result, _ = try_coerce_param(value, kind)
     assert (result, type(result)) == (made, type(made))
 
 
 @given(VALUES, PARAM_TYPES)
 def test_a_value_that_fits_is_converted_and_others_are_unchanged(value: Any, kind: str) -> None:
-    made, is_fit = coerce_param(value, kind)
+    made, is_fit = try_coerce_param(value, kind)
     assert is_fit == can_coerce_param(value, kind)
     if is_fit:
         assert can_coerce_param(made, kind)
-        assert repr(coerce_param(made, kind)[0]) == repr(made)
+        assert repr(try_coerce_param(made, kind)[0]) == repr(made)
     else:
         assert made is value
 

@@ -70,7 +70,7 @@ def test_all_cycles_that_do_not_share_a_node_are_found() -> None:
 def test_there_are_cycles_if_and_only_if_not_all_nodes_can_be_sorted(pairs: Pairs) -> None:
     graph = build_graph("abcdefgh", pairs)
     circles = list(graph.find_cycles())
-    assert (circles == []) == (len(graph.sort_nodes()) == 8)
+    assert (circles == []) == (len(graph.sort_acyclic_nodes()) == 8)
     diagnostic = [node for circle in circles for node in circle]
     assert len(diagnostic) == len(set(diagnostic))
     for circle in circles:
@@ -81,7 +81,7 @@ def test_there_are_cycles_if_and_only_if_not_all_nodes_can_be_sorted(pairs: Pair
 
 @given(ANY_PAIRS)
 def test_in_order_each_node_is_after_those_it_follows(pairs: Pairs) -> None:
-    order = build_graph("abcdefgh", pairs).sort_nodes()
+    order = build_graph("abcdefgh", pairs).sort_acyclic_nodes()
     assert len(order) == len(set(order))
     for node in order:
         assert find_ancestors(node, pairs) <= set(order[: order.index(node)])
@@ -90,7 +90,7 @@ def test_in_order_each_node_is_after_those_it_follows(pairs: Pairs) -> None:
 @given(PAIRS_WITHOUT_CIRCLES)
 def test_ancestors_are_all_nodes_with_a_path_to_the_node(pairs: Pairs) -> None:
     graph = build_graph("abcdefgh", pairs)
-    order, above = graph.sort_nodes(), graph.compute_ancestors()
+    order, above = graph.sort_acyclic_nodes(), graph.compute_ancestor_masks()
     assert len(order) == 8
     for node in order:
         assert {other for place, other in enumerate(order) if above[node] >> place & 1} == find_ancestors(node, pairs)
@@ -112,5 +112,5 @@ def test_a_chain_of_ten_thousand_nodes_is_handled(closed: bool) -> None:
         (circle,) = graph.find_cycles()
         assert len(circle) == 10_000
     else:
-        assert graph.sort_nodes() == names
-        assert graph.compute_ancestors()[names[-1]] == (1 << 9_999) - 1
+        assert graph.sort_acyclic_nodes() == names
+        assert graph.compute_ancestor_masks()[names[-1]] == (1 << 9_999) - 1

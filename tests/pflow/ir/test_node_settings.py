@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.model import Batch, Retry
-from pflow.ir.node_settings import read_batch, read_retry, read_timeout
+from pflow.ir.node_settings import parse_batch, parse_retry, parse_timeout
 from tests.pflow.ir.workflows import find_only, list_codes
 
 ANY = st.one_of(
@@ -16,19 +16,19 @@ ANY = st.one_of(
 )
 
 
-def parse_batch(plain: Any) -> tuple[Batch | None, list[Diagnostic]]:
+def parse_batch_with_diagnostics(plain: Any) -> tuple[Batch | None, list[Diagnostic]]:
     found: list[Diagnostic] = []
-    return read_batch(plain, "nodes[0].batch", found), found
+    return parse_batch(plain, "nodes[0].batch", found), found
 
 
-def parse_retry(plain: Any) -> tuple[Retry | None, list[Diagnostic]]:
+def parse_retry_with_diagnostics(plain: Any) -> tuple[Retry | None, list[Diagnostic]]:
     found: list[Diagnostic] = []
-    return read_retry(plain, "nodes[0].retry", found), found
+    return parse_retry(plain, "nodes[0].retry", found), found
 
 
-def parse_timeout(plain: Any) -> tuple[float | None, list[Diagnostic]]:
+def parse_timeout_with_diagnostics(plain: Any) -> tuple[float | None, list[Diagnostic]]:
     found: list[Diagnostic] = []
-    return read_timeout(plain, "nodes[0].timeout", found), found
+    return parse_timeout(plain, "nodes[0].timeout", found), found
 
 
 def test_a_batch_has_all_declared_settings() -> None:
@@ -41,20 +41,30 @@ def test_a_batch_has_all_declared_settings() -> None:
         "max_retries": 10,
         "retry_wait": 0.5,
     }
-    assert parse_batch(plain) == (Batch("${list.result}", "paper", "continue", True, 100, Retry(10, 0.5)), [])
+    assert parse_batch_with_diagnostics(plain) == (
+        Batch("${list.result}", "paper", "continue", True, 100, Retry(10, 0.5)),
+        [],
+    )
 
 
 def test_a_batch_needs_no_more_than_its_items() -> None:
-    assert parse_batch({"items": [1, 2]}) == (Batch([1, 2], "item", "fail_fast", False, 10, Retry(1, 0.0)), [])
+    assert parse_batch_with_diagnostics({"items": [1, 2]}) == (
+        Batch([1, 2], "item", "fail_fast", False, 10, Retry(1, 0.0)),
+        [],
+    )
 
 
 def test_all_settings_of_a_node_are_optional() -> None:
-    assert (parse_batch(None), parse_retry(None), parse_timeout(None)) == ((None, []), (None, []), (None, []))
+    assert (
+        parse_batch_with_diagnostics(None),
+        parse_retry_with_diagnostics(None),
+        parse_timeout_with_diagnostics(None),
+    ) == ((None, []), (None, []), (None, []))
 
 
 @pytest.mark.parametrize("plain", [[], [1, 2], "${xs}", 5, True, {}, {"item": [1]}])
 def test_a_batch_of_the_wrong_type_is_reported_with_an_example(plain: Any) -> None:
-    batch, found = parse_batch(plain)
+    batch, found = parse_batch_with_diagnostics(plain)
     assert batch is None
     assert list_codes(found) == ["bad_batch"]
     assert found[0].path == "nodes[0].batch"
@@ -63,7 +73,7 @@ def test_a_batch_of_the_wrong_type_is_reported_with_an_example(plain: Any) -> No
 
 @pytest.mark.parametrize("items", [None, 5, {}, "text", "", True])
 def test_items_that_are_neither_a_list_nor_a_template_are_refused(items: Any) -> None:
-    diagnostic = find_only(parse_batch({"items": items})[1], "bad_batch")
+    diagnostic = find_only(parse_batch_with_diagnostics({"items": items})[1], "bad_batch")
     assert diagnostic.path == "nodes[0].batch.items"
     assert diagnostic.example.startswith("${")
 
@@ -90,7 +100,7 @@ def test_items_that_are_neither_a_list_nor_a_template_are_refused(items: Any) ->
     ],
 )
 def test_invalid_settings_of_a_batch_are_reported_at_their_paths(key: str, value: Any, code: str) -> None:
-    found = parse_batch({"items": [1], key: value})[1]
+    found = parse_batch_with_diagnostics({"items": [1], key: value})[1]
     assert [(one.severity, one.code, one.path) for one in found] == [("error", code, f"nodes[0].batch.{key}")]
     assert found[0].example is not None or found[0].available
 
@@ -99,21 +109,24 @@ def test_invalid_settings_of_a_batch_are_reported_at_their_paths(key: str, value
     ("key", "meant"), [("paralel", "parallel"), ("max_concurrency", "max_concurrent"), ("zzz", None)]
 )
 def test_an_unknown_key_of_a_batch_is_reported_with_the_known_ones(key: str, meant: str | None) -> None:
-    diagnostic = find_only(parse_batch({"items": [1], key: 1})[1], "unknown_key")
+    diagnostic = find_only(parse_batch_with_diagnostics({"items": [1], key: 1})[1], "unknown_key")
     assert (diagnostic.path, diagnostic.nearest) == (f"nodes[0].batch.{key}", meant)
     assert {"items", "as", "parallel"} <= set(diagnostic.available)
     assert diagnostic.example["items"]
 
 
 def test_a_retry_has_all_declared_settings() -> None:
-    assert parse_retry({"attempts": 5, "wait": 2, "backoff": "exponential"}) == (Retry(5, 2.0, "exponential"), [])
-    assert parse_retry({"max": 4}) == (Retry(4), [])
-    assert parse_retry({}) == (Retry(3), [])
+    assert parse_retry_with_diagnostics({"attempts": 5, "wait": 2, "backoff": "exponential"}) == (
+        Retry(5, 2.0, "exponential"),
+        [],
+    )
+    assert parse_retry_with_diagnostics({"max": 4}) == (Retry(4), [])
+    assert parse_retry_with_diagnostics({}) == (Retry(3), [])
 
 
 @pytest.mark.parametrize("plain", [3, "3", True, [3]])
 def test_a_retry_of_the_wrong_type_is_reported_with_an_example(plain: Any) -> None:
-    retry, found = parse_retry(plain)
+    retry, found = parse_retry_with_diagnostics(plain)
     assert retry is None
     assert find_only(found, "bad_retry").example["attempts"] == 3
 
@@ -130,7 +143,7 @@ def test_a_retry_of_the_wrong_type_is_reported_with_an_example(plain: Any) -> No
     ],
 )
 def test_invalid_settings_of_a_retry_are_reported_at_their_paths(plain: Any, path: str) -> None:
-    found = parse_retry(plain)[1]
+    found = parse_retry_with_diagnostics(plain)[1]
     assert [(one.severity, one.path) for one in found] == [("error", f"nodes[0].retry.{path}")]
 
 
@@ -142,14 +155,14 @@ def test_waits_between_attempts_are_the_same_or_double_up_to_a_minute() -> None:
 
 @pytest.mark.parametrize("seconds", [0.001, 1, 30.5, 604800])
 def test_a_timeout_is_a_number_of_seconds(seconds: float) -> None:
-    assert parse_timeout(seconds) == (float(seconds), [])
+    assert parse_timeout_with_diagnostics(seconds) == (float(seconds), [])
 
 
 @pytest.mark.parametrize(
     "plain", [0, -1, 604801, "30s", "30", True, [], {}, float("inf"), float("nan"), pytest.param(10**400, id="huge")]
 )
 def test_an_invalid_timeout_is_refused(plain: Any) -> None:
-    seconds, found = parse_timeout(plain)
+    seconds, found = parse_timeout_with_diagnostics(plain)
     assert seconds is None
     assert (find_only(found, "bad_number").path, find_only(found, "bad_number").example) == ("nodes[0].timeout", 30)
 
@@ -161,7 +174,7 @@ def test_an_invalid_timeout_is_refused(plain: Any) -> None:
     )
 )
 def test_any_batch_that_is_read_can_be_run(plain: dict[str, Any]) -> None:
-    batch, found = parse_batch(plain)
+    batch, found = parse_batch_with_diagnostics(plain)
     if batch is not None:
         assert 1 <= batch.max_concurrent <= 100
         assert 1 <= batch.retry.attempts <= 10

@@ -71,7 +71,7 @@ def test_only_in_a_shell_command_the_shell_has_templates_of_its_own() -> None:
     params = {"command": "echo ${HOME:-x}", "stdin": "${HOME:-x}", "env": {"command": "${HOME:-x}"}}
     document: Plain = {"nodes": [{"id": "a", "type": "shell", "params": params}, echo("command", "${HOME:-x}")]}
     assert {
-        use.path: use.find_malformed()
+        use.path: use.find_malformed_positions()
         for use in iter_template_uses(parse_valid_workflow(document))
         if use.node and use.node.id == "a"
     } == {

@@ -8,7 +8,7 @@ from pflow.ir.checker import CheckResult, Loader, check_workflow
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.parser import parse_workflow
 from pflow.registry.interface import Interface, OutputField, Param
-from pflow.registry.search import make_document, rank_documents
+from pflow.registry.search_ranking import make_document, rank_documents
 
 Plain = dict[str, Any]
 
@@ -78,7 +78,7 @@ class NodeTypes:
         self.listed += 1
         return sorted(self._interfaces)
 
-    def find_similar(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
+    def find_similar_types(self, type: str, /) -> list[str]:  # noqa: A002 - what it is called everywhere
         self.searched += 1
         documents = [make_document(one.type, description=one.description) for one in self._interfaces.values()]
         return [hit.key for hit in rank_documents(type, documents) if hit.score > 0]

@@ -13,8 +13,8 @@ import pytest
 
 from pflow.errors import InvalidInputs
 from pflow.library import listing
-from pflow.library.document import Document
 from pflow.library.listing import INDEX, Problem, Summary, filter_workflows, list_workflows, read_index
+from pflow.library.workflow_file import Document
 from tests.pflow.library.homes import IR, write_draft, write_raw_draft, write_saved, write_workflow_file
 from tests.requirements import requirement
 
@@ -200,7 +200,7 @@ def test_listing_one_folder_keeps_the_index_entries_of_the_other(tmp_path: Path,
     write_draft(tmp_path, "b")
     list_workflows(tmp_path)
     write_saved(tmp_path, "c")
-    listing.list_folders(tmp_path, {tmp_path / "workflows": "library"}, tmp_path / INDEX)
+    listing.list_folders_and_update_index(tmp_path, {tmp_path / "workflows": "library"}, tmp_path / INDEX)
     read_paths.clear()
     assert list_names(tmp_path) == [("a", "library"), ("b", "draft"), ("c", "library")]
     assert read_paths == []

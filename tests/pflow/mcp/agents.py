@@ -33,7 +33,7 @@ LOADED = (
         "pflow.reporting",
     ),
     *("pflow.nodes.echo", "pflow.nodes.shell", "pflow.nodes.python", "pflow.nodes.approval"),
-    *("pflow.registry.discovery", "pflow.registry.loader", "pflow.registry.search"),
+    *("pflow.registry.discovery", "pflow.registry.function_loader", "pflow.registry.search_ranking"),
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp", "anyio._backends._asyncio"),
     *("Stemmer", "platformdirs.unix", "rapidfuzz.process", "rapidfuzz.fuzz", "rich.logging", "structlog"),
 )

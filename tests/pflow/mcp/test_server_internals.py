@@ -19,7 +19,7 @@ from pflow.engine import cancellation as cancelling
 from pflow.engine.output import NullOutput
 from pflow.errors import RepairRefused
 from pflow.library.manager import WorkflowManager
-from pflow.nodes import processes
+from pflow.nodes import process_runner
 from pflow.registry.registry import Registry
 from pflow.service import Service
 from tests.pflow.library.homes import write_draft, write_saved
@@ -173,7 +173,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
             running = asyncio.create_task(call_failing_tool(client, "execute", name="waits"))
             child = await asyncio.to_thread(here.wait)
             async with asyncio.timeout(PATIENCE_S):
-                while child not in processes._live_pids:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
+                while child not in process_runner._live_pids:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
                     await asyncio.sleep(0)
             await mcp_server._stop_runs()  # pyright: ignore[reportPrivateUsage]
             reply = await running

@@ -10,7 +10,7 @@ import pytest
 from pflow.config import Settings
 from pflow.errors import ApprovalRequired
 from pflow.node import Context
-from pflow.nodes.approval import ask_person
+from pflow.nodes.approval import get_or_request_decision
 from pflow.service import Service
 from uraniborg.kernel.inbox import Decision, Inbox
 
@@ -24,7 +24,7 @@ def context(tmp_path: Path) -> Context:
 
 def ask_question(context: Context, params: dict[str, Any] = QUESTION) -> str:
     with pytest.raises(ApprovalRequired) as caught:
-        ask_person(params, context)
+        get_or_request_decision(params, context)
     return caught.value.ids["approval_id"]
 
 

@@ -445,14 +445,14 @@ def test_a_move_to_another_disk_is_a_copy_and_a_removal(
     context: Context, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overwrite: bool
 ) -> None:
     (tmp_path / "a").write_text("a")
-    real = disk.move_into_place
+    real = disk.rename_atomically
 
     def place(source: Path, target: Path, *, overwrite: bool) -> None:
         if source.suffix != disk.TEMPORARY:
             raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
         real(source, target, overwrite=overwrite)
 
-    monkeypatch.setattr(disk, "move_into_place", place)
+    monkeypatch.setattr(disk, "rename_atomically", place)
     assert move_file({"source_path": "a", "dest_path": "b", "overwrite": overwrite}, context)["moved"] is True
     assert os.listdir(tmp_path) == ["b"]
 

@@ -22,7 +22,7 @@ from blockbuster import blockbuster_ctx
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Closable, Context
 from pflow.nodes import http_response as http_answer
-from pflow.nodes.http import _strip_private_headers, send_request  # pyright: ignore[reportPrivateUsage]
+from pflow.nodes.http import _prepare_redirect_headers, send_request  # pyright: ignore[reportPrivateUsage]
 from pflow.registry.interface import Interface, parse_interface
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 
@@ -373,10 +373,10 @@ async def test_a_content_length_in_a_head_response_is_not_too_large(
 
 @pytest.mark.parametrize("path", ["/never", "/drip"])
 async def test_the_timeout_covers_the_whole_request(server: Server, context: Context, path: str) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"No response after 0\.3 s"):
         await send_request({"url": server.url + path, "timeout": 0.3}, context)
-    assert 0.3 <= time.monotonic() - began < 30
+    assert 0.3 <= time.monotonic() - started_at < 30
 
 
 async def test_cancelling_ends_the_request(server: Server, context: Context) -> None:
@@ -428,7 +428,7 @@ async def test_redirects_to_another_host_carry_no_credentials(
 def test_only_the_same_host_or_its_safer_self_is_trusted(there: str, trusted: bool) -> None:
     secret = {"X-API-Key": "k3y", "Accept": "text/x"}
     request = httpx.Request("GET", "http://a.example/", headers=secret)
-    following = _strip_private_headers(request, httpx.Request("GET", there, headers=secret))
+    following = _prepare_redirect_headers(request, httpx.Request("GET", there, headers=secret))
     assert ("x-api-key" in following.headers) == trusted
     assert following.headers["accept"] == "text/x"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.mcp_tools import make_tool_interface
+from pflow.registry.mcp_tool_interfaces import make_tool_declaration
 
 SOURCE = "def run(params, context):\n    return {'said': 'hello'}\n"
 
@@ -49,7 +49,7 @@ def install_package(
 
 
 def list_tools(home: Path, server: str, *tools: dict[str, Any]) -> None:
-    nodes = [make_tool_interface(server, tool) for tool in tools]
+    nodes = [make_tool_declaration(server, tool) for tool in tools]
     home.mkdir(parents=True, exist_ok=True)
     (home / "mcp-tools.json").write_text(json.dumps({"servers": {server: {"nodes": nodes}}}))
 

@@ -44,14 +44,14 @@ def test_a_type_of_another_name_is_similar_to_the_type_of_the_same_meaning(
     tmp_path: Path, type_name: str, meant: str
 ) -> None:
     registry = Registry(tmp_path)
-    assert registry.find_similar(type_name)[0] == meant
+    assert registry.find_similar_types(type_name)[0] == meant
     matches = registry.search(type_name)
     assert len(matches) == 1 or matches[0].score > matches[1].score, "not by the order of the alphabet alone"
 
 
 @pytest.mark.parametrize("type_name", ["zzzzz", "if", "", "名"])
 def test_an_unrelated_type_has_no_similar_types(tmp_path: Path, type_name: str) -> None:
-    assert Registry(tmp_path).find_similar(type_name) == []
+    assert Registry(tmp_path).find_similar_types(type_name) == []
 
 
 def test_interfaces_are_found_by_type_and_nothing_else(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed, TemplateUnresolved
-from pflow.templates.resolution import Resolution, Scope, format_as_text, iter_texts
+from pflow.templates.resolution import Resolution, Scope, format_as_text, iter_texts_and_numbers
 from tests.requirements import requirement
 
 LONGEST = 64 * 1024 * 1024
@@ -375,11 +375,11 @@ def test_all_texts_in_a_value_are_found_at_any_depth() -> None:
     deep: Any = "bottom"
     for _ in range(5_000):
         deep = [deep]
-    assert list(iter_texts(deep)) == ["bottom"]
-    assert sorted(iter_texts({"k": ["a", ("b",), {"c"}], "n": 12, "y": b"raw", "t": True, "z": None})) == sorted(
-        ["k", "a", "b", "c", "n", "12", "y", "raw", "t", "z"]
-    )
-    assert list(iter_texts({"k": "v"}, keys=False)) == ["v"]
+    assert list(iter_texts_and_numbers(deep)) == ["bottom"]
+    assert sorted(
+        iter_texts_and_numbers({"k": ["a", ("b",), {"c"}], "n": 12, "y": b"raw", "t": True, "z": None})
+    ) == sorted(["k", "a", "b", "c", "n", "12", "y", "raw", "t", "z"])
+    assert list(iter_texts_and_numbers({"k": "v"}, include_keys=False)) == ["v"]
 
 
 @given(JSON)

@@ -8,11 +8,11 @@ from pflow.templates.syntax import (
     Literal,
     Reference,
     Template,
-    find_malformed,
+    find_malformed_positions,
     find_templates,
+    find_templates_and_escapes,
     iter_references,
-    iter_strings,
-    parse_pieces,
+    iter_strings_with_paths,
 )
 
 NAMES = st.from_regex(r"[^\W\d][\w-]{0,20}", fullmatch=True).filter(lambda name: name not in ("true", "false", "null"))
@@ -175,23 +175,23 @@ def test_text_that_is_not_a_template_is_ignored(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["${HOME:-x}", "${1}", "${}", "${a ?? 007}", "${unclosed", '${"text"}', "${true}"])
 def test_a_start_that_is_not_a_template_is_malformed(text: str) -> None:
-    assert find_malformed(f"ab{text}") == [2]
+    assert find_malformed_positions(f"ab{text}") == [2]
 
 
 def test_malformed_beginnings_are_found_between_templates_and_escapes() -> None:
-    assert find_malformed("${a} ${ $${b} ${c[${d}]} ${e") == [5, 25]
+    assert find_malformed_positions("${a} ${ $${b} ${c[${d}]} ${e") == [5, 25]
 
 
 @pytest.mark.parametrize(
     "text", ["", "$", "$$", "plain $HOME", "$${x}", "$$${x}", "${a}", "${a[${b}]}", '${a ?? "${"}']
 )
 def test_well_formed_and_escaped_templates_are_not_malformed(text: str) -> None:
-    assert find_malformed(text) == []
+    assert find_malformed_positions(text) == []
 
 
 def test_an_escape_is_not_a_template_and_has_its_own_position() -> None:
     assert find_templates("a $${x} b") == []
-    assert parse_pieces("a $${x} ${y}") == (2, Template((Reference("y", (), "y"),), 8, 12))
+    assert find_templates_and_escapes("a $${x} ${y}") == (2, Template((Reference("y", (), "y"),), 8, 12))
 
 
 def test_a_template_behind_an_escape_is_still_one() -> None:
@@ -204,8 +204,8 @@ def test_an_unclosed_beginning_does_not_hide_the_template_behind_it() -> None:
 
 def test_texts_in_a_value_come_with_the_path_to_them() -> None:
     value = {"url": "u", "headers": {"accept": "h"}, "list": ["a", {"b": "c"}, [1, None, True]], "n": 5}
-    assert dict(iter_strings(value)) == {"url": "u", "headers.accept": "h", "list[0]": "a", "list[1].b": "c"}
-    assert list(iter_strings(["x"], "batch.items")) == [("batch.items[0]", "x")]
+    assert dict(iter_strings_with_paths(value)) == {"url": "u", "headers.accept": "h", "list[0]": "a", "list[1].b": "c"}
+    assert list(iter_strings_with_paths(["x"], "batch.items")) == [("batch.items[0]", "x")]
 
 
 def test_repeated_text_is_parsed_once() -> None:
@@ -217,7 +217,7 @@ def test_repeated_text_is_parsed_once() -> None:
 @given(st.text().filter(lambda text: "${" not in text))
 def test_a_text_without_a_beginning_has_no_templates(text: str) -> None:
     assert find_templates(text) == []
-    assert find_malformed(text) == []
+    assert find_malformed_positions(text) == []
 
 
 @given(NAMES, STEPS)
@@ -231,9 +231,11 @@ def test_every_name_and_path_is_parsed_back_unchanged(name: str, steps: str) -> 
 
 @given(TEMPLATE_LIKE)
 def test_every_beginning_is_a_template_or_escaped_or_malformed(text: str) -> None:
-    spans = [(one, one + 3) if isinstance(one, int) else (one.start, one.end) for one in parse_pieces(text)]
+    spans = [
+        (one, one + 3) if isinstance(one, int) else (one.start, one.end) for one in find_templates_and_escapes(text)
+    ]
     assert spans == sorted(spans)
-    malformed = set(find_malformed(text))
+    malformed = set(find_malformed_positions(text))
     for at in range(len(text)):
         if text.startswith("${", at):
             is_inside = any(start <= at < end for start, end in spans)
@@ -265,4 +267,4 @@ def test_every_beginning_is_a_template_or_escaped_or_malformed(text: str) -> Non
 def test_no_text_of_a_million_characters_takes_long(text: str) -> None:
     count = len(find_templates(text))
     assert count == (text.count("${a}") if "${a}" in text else 0)
-    find_malformed(text)
+    find_malformed_positions(text)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
 from pflow.nodes.file_operations import quote_path
+from pflow.nodes.masked_excerpts import cut_masked_end, cut_masked_start, mask_secrets
 from tests.pflow.nodes.long_secrets import KEY_FILE, TOKEN, add_secrets
 from uraniborg.kernel.logging import register_secret
 
@@ -19,8 +19,8 @@ def context(tmp_path: Path) -> Context:
 @pytest.mark.parametrize("secret", [TOKEN, KEY_FILE])
 def test_a_secret_at_the_position_of_the_cut_is_masked_completely(context: Context, secret: str) -> None:
     text = f"bad: {secret} it says"
-    assert excerpt_start(text, 7, context) == "bad: **"
-    assert excerpt_end(text, context, count=1, length=9) == "* it says"
+    assert cut_masked_start(text, 7, context) == "bad: **"
+    assert cut_masked_end(text, context, line_count=1, max_characters=9) == "* it says"
 
 
 def test_secrets_of_the_process_are_masked_too(tmp_path: Path) -> None:
@@ -30,13 +30,13 @@ def test_secrets_of_the_process_are_masked_too(tmp_path: Path) -> None:
 
 
 def test_the_last_lines_exclude_empty_ones(context: Context) -> None:
-    assert excerpt_end("one\n\ntwo  \nthree\n\n", context, count=2, length=600) == "two\nthree"
-    assert len(excerpt_end("x" * 4000, context, count=5, length=600)) == 600
+    assert cut_masked_end("one\n\ntwo  \nthree\n\n", context, line_count=2, max_characters=600) == "two\nthree"
+    assert len(cut_masked_end("x" * 4000, context, line_count=5, max_characters=600)) == 600
 
 
 def test_only_the_end_of_a_very_long_text_is_processed(context: Context) -> None:
-    assert excerpt_start("x" * (5 << 20), 4, context) == "xxxx"
-    assert excerpt_end("y" * (5 << 20), context, count=1, length=3) == "yyy"
+    assert cut_masked_start("x" * (5 << 20), 4, context) == "xxxx"
+    assert cut_masked_end("y" * (5 << 20), context, line_count=1, max_characters=3) == "yyy"
 
 
 def test_a_path_that_is_cut_is_cut_after_its_secrets_are_masked(tmp_path: Path) -> None:

@@ -5,13 +5,13 @@ from typing import Any, Final, cast
 
 from pflow.ir.diagnostics import Diagnostic, make_error
 from pflow.ir.model import Node
-from pflow.ir.template_uses import SHELL_COMMAND, Use, has_template
-from pflow.shell.command import inspect_command, parse_command
-from pflow.shell.inspection import Finding
-from pflow.shell.interpreters import is_program_variable
-from pflow.shell.tree import Undecided
+from pflow.ir.template_uses import SHELL_COMMAND, TemplateUse, has_template
+from pflow.shell.code_running_programs import can_variable_select_program
+from pflow.shell.injection_checks import Finding
+from pflow.shell.syntax_tree import Undecided
+from pflow.shell.templated_command import check_command_injections, parse_templated_command
 from pflow.shortening import shorten_text
-from pflow.templates.syntax import Template, find_templates, iter_strings
+from pflow.templates.syntax import Template, find_templates, iter_strings_with_paths
 
 CODE_PARAMS: Final = (("python", "code"), ("code", "code"))
 """The parameters, by node type and name, that are Python."""
@@ -19,7 +19,7 @@ _MOST: Final = 12
 _TO_INTERPRETER: Final = "template_to_interpreter"
 
 
-def check_code_templates(use: Use, path: str) -> list[Diagnostic]:
+def check_code_templates(use: TemplateUse, path: str) -> list[Diagnostic]:
     """Return an error for a template in code, where its value would be code, too."""
     if use.node is None or not use.templates or (use.node.type, use.path) not in CODE_PARAMS:
         return []
@@ -31,31 +31,31 @@ def check_code_templates(use: Use, path: str) -> list[Diagnostic]:
     return [make_error("template_in_code", path, message, hint=hint, example=example, node=node)]
 
 
-def check_shell_command(node: Node, path: str) -> list[Diagnostic]:
+def check_shell_injections(node: Node, path: str) -> list[Diagnostic]:
     """Return an error for each value that a program of a shell command would run."""
     command: Any = node.params.get("command")
     if node.type != SHELL_COMMAND[0] or not isinstance(command, str):
         return []
-    found, names = _check_environment(node, f"{path}.params.env")
-    is_fed = any(has_template(text) for _, text in iter_strings(node.params.get("stdin")))
+    found, names = _check_environment_variables(node, f"{path}.params.env")
+    input_has_values = any(has_template(text) for _, text in iter_strings_with_paths(node.params.get("stdin")))
     templates = find_templates(command)
-    if not templates and not names and not is_fed:
+    if not templates and not names and not input_has_values:
         return found
     path = f"{path}.params.command"
     try:
-        contexts = parse_command(command).contexts
-        findings = inspect_command(command, names, is_fed).findings
+        contexts = parse_templated_command(command).contexts
+        findings = check_command_injections(command, names, input_has_values).findings
     except Undecided as exc:
         message = f"The checker cannot tell which parts of this command are programs: {exc}."
         hint = "Write it in a simpler form, or in several nodes, or use a `python` node with `inputs`."
         return [*found, make_error(_TO_INTERPRETER, path, message, hint=hint, node=node.id)]
     literal = next((one for one, context in zip(templates, contexts, strict=True) if context == "literal"), None)
     if literal is not None:
-        found.append(_report_in_here_document(literal, path, node.id))
-    return [*found, *(_report_to_interpreter(one, templates, path, node.id) for one in findings[:_MOST])]
+        found.append(_make_here_document_error(literal, path, node.id))
+    return [*found, *(_make_interpreter_error(one, templates, path, node.id) for one in findings[:_MOST])]
 
 
-def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozenset[str]]:
+def _check_environment_variables(node: Node, path: str) -> tuple[list[Diagnostic], frozenset[str]]:
     """Return errors in the variables of a command, and the names of variables that hold values."""
     env: Any = node.params.get("env")
     if has_template(env):
@@ -68,7 +68,7 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
         ], frozenset()
     given = cast("dict[str, Any]", env) if isinstance(env, dict) else {}
     names = frozenset(
-        name for name, value in given.items() if any(has_template(text) for _, text in iter_strings(value))
+        name for name, value in given.items() if any(has_template(text) for _, text in iter_strings_with_paths(value))
     )
     found = [
         make_error(
@@ -79,7 +79,7 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
             node=node.id,
         )
         for name in sorted(names)
-        if is_program_variable(name)
+        if can_variable_select_program(name)
     ]
     return found, names
 
@@ -87,7 +87,7 @@ def _check_environment(node: Node, path: str) -> tuple[list[Diagnostic], frozens
 _NAMES: Final = "Write the names of the variables into the workflow, and choose other names for values."
 
 
-def _report_in_here_document(template: Template, path: str, node: str) -> Diagnostic:
+def _make_here_document_error(template: Template, path: str, node: str) -> Diagnostic:
     message = (
         f"`${{{shorten_text(template.text)}}}` is in a here-document with a quoted word, where nothing is replaced."
     )
@@ -95,10 +95,10 @@ def _report_in_here_document(template: Template, path: str, node: str) -> Diagno
     return make_error("template_in_document", path, message, hint=hint, example="cat <<EOF", node=node)
 
 
-def _report_to_interpreter(finding: Finding, templates: list[Template], path: str, node: str) -> Diagnostic:
-    name = "v" if finding.mark is None else templates[finding.mark].text
+def _make_interpreter_error(finding: Finding, templates: list[Template], path: str, node: str) -> Diagnostic:
+    name = "v" if finding.template_index is None else templates[finding.template_index].text
     subject = "A value from a variable, a pipe, a file or `stdin`"
-    if finding.mark is not None:
+    if finding.template_index is not None:
         subject = f"The value of `${{{shorten_text(name)}}}`"
     hint = finding.hint.replace("${v}", f"${{{shorten_text(name)}}}")
     return make_error(_TO_INTERPRETER, path, f"{subject} would be code for `{finding.program}`.", hint=hint, node=node)

@@ -44,22 +44,22 @@ def read_document(path: Path, display_path: str) -> Document:
     try:
         status = path.stat()
         is_file = stat.S_ISREG(status.st_mode)
-        data = _read_content(path, status.st_size) if is_file else b""
+        data = _read_up_to_limit(path, status.st_size) if is_file else b""
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError from None
     except OSError as exc:
         raise make_invalid_file_error(display_path, "unreadable_file", f"it cannot be read ({exc.strerror})") from None
     if not is_file:
         raise make_invalid_file_error(display_path, "not_a_file", "it is not a regular file")
-    return _make_document(parse_object(data, display_path), status.st_mtime)
+    return _make_document(parse_json_object(data, display_path), status.st_mtime)
 
 
-def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
+def encode_wrapped_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     """Return the content of a new file of the library. Raise InvalidInputs or InvalidWorkflow."""
     now = iso(SystemClock().now())
     plain = {
         "name": name,
-        "description": validate_description(description),
+        "description": trim_and_validate_description(description),
         "ir": dict(ir),
         "created_at": now,
         "updated_at": now,
@@ -76,7 +76,7 @@ def wrap_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     return data
 
 
-def validate_description(description: str) -> str:
+def trim_and_validate_description(description: str) -> str:
     """Return the trimmed description. Raise InvalidInputs if it is too long."""
     from uraniborg.kernel.text import replace_surrogates  # slow to import, and not needed to read
 
@@ -91,13 +91,13 @@ def validate_description(description: str) -> str:
     return trimmed
 
 
-def _read_content(path: Path, size: int) -> bytes:
+def _read_up_to_limit(path: Path, size: int) -> bytes:
     with path.open("rb") as stream:
         return stream.read() if size <= LARGEST_FILE else stream.read(LARGEST_FILE + 1)
 
 
-def _make_document(plain: Plain, modified: float) -> Document:
-    moment = iso(datetime.fromtimestamp(min(max(modified, 0.0), _LAST_MOMENT), UTC))
+def _make_document(plain: Plain, modified_at: float) -> Document:
+    moment = iso(datetime.fromtimestamp(min(max(modified_at, 0.0), _LAST_MOMENT), UTC))
     inner = plain.get("ir")
     if not isinstance(inner, dict) or "nodes" in plain:
         return Document(plain, False, "", None, moment)
@@ -106,12 +106,12 @@ def _make_document(plain: Plain, modified: float) -> Document:
         cast("Plain", inner),
         True,
         described if isinstance(described, str) else "",
-        _parse_moment(plain.get("created_at")),
-        _parse_moment(plain.get("updated_at")) or moment,
+        _normalize_moment_or_none(plain.get("created_at")),
+        _normalize_moment_or_none(plain.get("updated_at")) or moment,
     )
 
 
-def _parse_moment(value: Any) -> str | None:
+def _normalize_moment_or_none(value: Any) -> str | None:
     """Return a time as ISO text, or None if the value is not a time."""
     try:
         return iso(datetime.fromisoformat(value))
@@ -123,17 +123,17 @@ class _RepeatedKey(ValueError):
     pass
 
 
-def parse_object(data: bytes, display_path: str) -> Plain:
+def parse_json_object(data: bytes, display_path: str) -> Plain:
     """Return the JSON object in the data. Messages show `display_path`. Raise InvalidWorkflow."""
     text = _decode_text(data, display_path)
     try:
         # Strict where the standard library is lenient (NaN, half characters), but it rounds large integers.
         orjson.loads(text)
-        plain = json.loads(text, object_pairs_hook=_reject_repeated_keys)
+        plain = json.loads(text, object_pairs_hook=_build_object_without_repeated_keys)
     except orjson.JSONDecodeError as exc:
         if "depth limit" in exc.msg:
             raise make_invalid_file_error(
-                display_path, "too_deep", "it is nested too deep", _find_too_deep(text)
+                display_path, "too_deep", "it is nested too deep", _find_too_deep_position(text)
             ) from None
         raise make_invalid_file_error(
             display_path, "invalid_json", _lower_first_letter(exc.msg), (exc.lineno, exc.colno)
@@ -144,7 +144,9 @@ def parse_object(data: bytes, display_path: str) -> Plain:
             display_path, "duplicate_key", f"the key '{key[:80]}' is given twice in one object", position
         ) from None
     except RecursionError:
-        raise make_invalid_file_error(display_path, "too_deep", "it is nested too deep", _find_too_deep(text)) from None
+        raise make_invalid_file_error(
+            display_path, "too_deep", "it is nested too deep", _find_too_deep_position(text)
+        ) from None
     if not isinstance(plain, dict):
         position = _get_line_and_column(text, len(text) - len(text.lstrip()))
         raise make_invalid_file_error(
@@ -184,7 +186,7 @@ def _decode_text(data: bytes, display_path: str) -> str:
         ) from None
 
 
-def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
+def _build_object_without_repeated_keys(pairs: list[tuple[str, Any]]) -> Plain:
     plain = dict(pairs)
     if len(plain) != len(pairs):
         raise _RepeatedKey
@@ -208,7 +210,7 @@ def _find_repeated_key(text: str) -> tuple[str, LineAndColumn]:
     return "", (1, 1)
 
 
-def _find_too_deep(text: str) -> LineAndColumn:
+def _find_too_deep_position(text: str) -> LineAndColumn:
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[1] is None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pflow.errors import InvalidInputs, InvalidWorkflow
-from pflow.library import document
-from pflow.library.document import read_document, wrap_workflow
+from pflow.library import workflow_file
+from pflow.library.workflow_file import encode_wrapped_workflow, read_document
 from tests.pflow.library.homes import IR, write_saved, write_workflow_file
 
 
@@ -51,7 +51,7 @@ def test_a_wrapper_without_an_object_is_left_to_the_checker(tmp_path: Path, plai
 @pytest.mark.parametrize(("seconds", "year"), [(-(2.0**60), 1970), (2.0**60, 9999)])
 def test_a_file_from_before_or_after_all_calendars_has_a_time_all_the_same(seconds: float, year: int) -> None:
     # Not through the disk: few file systems can keep such a time.
-    read = document._make_document(IR, seconds)  # pyright: ignore[reportPrivateUsage]
+    read = workflow_file._make_document(IR, seconds)  # pyright: ignore[reportPrivateUsage]
     assert datetime.fromisoformat(read.updated_at).year == year
 
 
@@ -70,7 +70,7 @@ def test_a_file_without_read_permission_is_reported(tmp_path: Path, monkeypatch:
     def denied(*_: object) -> bytes:
         raise PermissionError(13, "Permission denied", str(file))
 
-    monkeypatch.setattr(document, "_read_content", denied)
+    monkeypatch.setattr(workflow_file, "_read_up_to_limit", denied)
     with pytest.raises(InvalidWorkflow) as caught:
         read_document(file, "x.json")
     assert get_code(caught.value) == "unreadable_file"
@@ -87,7 +87,9 @@ def test_an_absent_file_is_just_not_there(tmp_path: Path, path: str) -> None:
 
 def test_a_wrapped_workflow_is_read_back(tmp_path: Path) -> None:
     ir = {**IR, "outputs": {"größe 漢": {"source": "${greet.echo}"}}, "big": 2**90}
-    read = read_document(write_workflow_file(tmp_path, "x.json", wrap_workflow("x", ir, "  Grüßt.\n")), "x.json")
+    read = read_document(
+        write_workflow_file(tmp_path, "x.json", encode_wrapped_workflow("x", ir, "  Grüßt.\n")), "x.json"
+    )
     assert (read.ir, read.is_wrapped, read.description) == (ir, True, "Grüßt.")
     assert read.created_at == read.updated_at
     moment = datetime.fromisoformat(read.updated_at)
@@ -97,7 +99,7 @@ def test_a_wrapped_workflow_is_read_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, b"bytes", "\ud800"])
 def test_values_that_json_cannot_carry_are_refused(value: Any) -> None:
     with pytest.raises(InvalidWorkflow) as caught:
-        wrap_workflow("x", {"nodes": [value]}, "")
+        encode_wrapped_workflow("x", {"nodes": [value]}, "")
     assert get_code(caught.value) == "not_json"
 
 
@@ -106,22 +108,22 @@ def test_an_ir_without_end_and_one_beyond_the_limit_are_refused(monkeypatch: pyt
     for _ in range(5_000):
         deep = [deep]
     with pytest.raises(InvalidWorkflow) as caught:
-        wrap_workflow("x", {"nodes": deep}, "")
+        encode_wrapped_workflow("x", {"nodes": deep}, "")
     assert get_code(caught.value) == "too_deep"
-    monkeypatch.setattr(document, "LARGEST_FILE", 100)
+    monkeypatch.setattr(workflow_file, "LARGEST_FILE", 100)
     with pytest.raises(InvalidWorkflow) as caught:
-        wrap_workflow("x", IR, "")
+        encode_wrapped_workflow("x", IR, "")
     assert get_code(caught.value) == "file_too_large"
 
 
 def test_a_description_has_at_most_500_characters() -> None:
-    assert b"d" * 500 in wrap_workflow("x", IR, " " + "d" * 500 + " ")
+    assert b"d" * 500 in encode_wrapped_workflow("x", IR, " " + "d" * 500 + " ")
     with pytest.raises(InvalidInputs) as caught:
-        wrap_workflow("x", IR, "d" * 501)
+        encode_wrapped_workflow("x", IR, "d" * 501)
     assert caught.value.type == "validation_error"
     assert caught.value.ids["argument"] == "description"
     assert "501" in caught.value.message
 
 
 def test_half_characters_in_a_description_are_replaced() -> None:
-    assert "a�b".encode() in wrap_workflow("x", IR, "a\ud800b")
+    assert "a�b".encode() in encode_wrapped_workflow("x", IR, "a\ud800b")

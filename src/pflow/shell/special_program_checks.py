@@ -1,19 +1,19 @@
-"""Inspections of programs with special arguments: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
+"""Checks of programs with special arguments: `find`, `git`, `make`, `xargs`, `parallel` and those that copy."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
-from pflow.shell.arguments import Arguments, InspectSpecial
-from pflow.shell.builtin_commands import BUILTINS
-from pflow.shell.interpreters import Program, find_program
-from pflow.shell.tree import (
+from pflow.shell.builtin_command_checks import BUILTINS
+from pflow.shell.code_running_programs import Program, look_up_program
+from pflow.shell.invocation_checks import InspectArguments, InvocationInspector
+from pflow.shell.syntax_tree import (
     VALUE,
     Mark,
     Part,
     Text,
     Word,
-    drop_prefix,
+    drop_first_characters,
     get_constant_prefix,
     get_constant_text,
     may_split,
@@ -56,96 +56,100 @@ _XARGS_TAKES: Final = "nLPIsdaE"
 _PARALLEL: Final = "Use xargs, which starts no shell, or a `batch` of the node."
 
 
-def _inspect_tee(arguments: Arguments, _name: str, words: Sequence[Word], is_fed: bool) -> None:
-    if is_fed:
-        arguments.walk.note_written_files(words[1:])
+def _inspect_tee(inspector: InvocationInspector, _name: str, words: Sequence[Word], input_has_values: bool) -> None:
+    if input_has_values:
+        inspector.tracer.record_files_with_values(words[1:])
 
 
-def _inspect_copy(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
-    """Note the file that `cp`, `dd` or `curl` writes: any that a value does not name."""
-    walk = arguments.walk
-    if is_fed or any(walk.may_hold_value(word) or walk.is_written(word) for word in words[1:]):
-        named = (word for word in words[1:] if not walk.may_hold_value(word))
-        walk.note_written_files(
-            drop_prefix(word, 3) if get_constant_prefix(word).startswith("of=") else word for word in named
+def _inspect_copy(inspector: InvocationInspector, name: str, words: Sequence[Word], input_has_values: bool) -> None:
+    """Record the file that `cp`, `dd` or `curl` writes: any that a value does not name."""
+    tracer = inspector.tracer
+    if input_has_values or any(
+        tracer.trace_values_in_word(word) or tracer.may_file_hold_value(word) for word in words[1:]
+    ):
+        named = (word for word in words[1:] if not tracer.trace_values_in_word(word))
+        tracer.record_files_with_values(
+            drop_first_characters(word, 3) if get_constant_prefix(word).startswith("of=") else word for word in named
         )
-    if program := find_program(name):
-        arguments.inspect_program(name, program, words, is_fed)
+    if program := look_up_program(name):
+        inspector.inspect_known_program(name, program, words, input_has_values)
 
 
-def _inspect_find(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
-    at, has_values = 1, any(map(arguments.walk.may_hold_value, words))
+def _inspect_find(inspector: InvocationInspector, name: str, words: Sequence[Word], _: bool) -> None:
+    at, has_values = 1, any(map(inspector.tracer.trace_values_in_word, words))
     while at < len(words):
         text = get_constant_text(words[at])
         if text in _FIND_RUNS:
             end = next((i for i in range(at, len(words)) if get_constant_text(words[i]) in (";", "+")), len(words))
             for word in words[at + 1 : end]:
-                arguments.guard_start(word, name, ";+")
-            _inspect_found_command(arguments, words[at + 1 : end], has_values)
+                inspector.forbid_value_start(word, name, ";+")
+            _inspect_command_on_found_paths(inspector, words[at + 1 : end], has_values)
             at = end
         elif text is not None and text.startswith("-") and text not in _FIND_FLAGS.split():
             at += 1  # the argument of a test such as -name
             if at < len(words) and may_split(words[at]):
-                arguments.guard_start(words[at], name, "-")
+                inspector.forbid_value_start(words[at], name, "-")
         else:
-            arguments.guard_start(words[at], name, "-!(),")
+            inspector.forbid_value_start(words[at], name, "-!(),")
         at += 1
 
 
-def _inspect_fd(arguments: Arguments, name: str, words: Sequence[Word], _: bool) -> None:
+def _inspect_fd(inspector: InvocationInspector, name: str, words: Sequence[Word], _: bool) -> None:
     at = next((at for at, word in enumerate(words) if get_constant_text(word) in _FD_RUNS), len(words))
     for word in words[1:at]:
-        arguments.guard_start(word, name, "-")
+        inspector.forbid_value_start(word, name, "-")
     if at + 1 < len(words):
-        _inspect_found_command(arguments, words[at + 1 :], any(map(arguments.walk.may_hold_value, words[:at])))
+        _inspect_command_on_found_paths(
+            inspector, words[at + 1 :], any(map(inspector.tracer.trace_values_in_word, words[:at]))
+        )
 
 
-def _inspect_found_command(arguments: Arguments, command: Sequence[Word], has_values: bool) -> None:
+def _inspect_command_on_found_paths(inspector: InvocationInspector, command: Sequence[Word], has_values: bool) -> None:
     """Inspect a command in which `{}` stands for a path that was found, with values in it or not."""
     path = (Text("./"), Mark(VALUE))  # it is not an option: it begins with a folder of the command, which is guarded
-    arguments.inspect_invocation(
-        [_replace_in_word(word, "{}", path) for word in command] if has_values else command, False
+    inspector.inspect_invocation(
+        [_replace_text_in_word(word, "{}", path) for word in command] if has_values else command, False
     )
 
 
-def _inspect_git(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
-    walk = arguments.walk
+def _inspect_git(inspector: InvocationInspector, name: str, words: Sequence[Word], input_has_values: bool) -> None:
+    tracer = inspector.tracer
     at = 1
     while at < len(words) and get_constant_prefix(words[at]).startswith("-"):
         text = get_constant_prefix(words[at])
         if text.startswith(("-c", "--exec-path", "--config-env")):
             word = words[at] if len(text) > 2 or get_constant_text(words[at]) is None else (*words, ())[at + 1]
-            if walk.may_hold_value(word):
-                walk.report_finding("git -c", _GIT_COMMANDS, word)
+            if tracer.trace_values_in_word(word):
+                tracer.add_finding("git -c", _GIT_COMMANDS, word)
         at += 2 if text in ("-c", "-C", "--git-dir", "--work-tree", "--namespace", "--config-env") else 1
     if at >= len(words):
         return
     command, rest = get_constant_text(words[at]), words[at + 1 :]
     if command is None:
-        if any(map(walk.may_hold_value, words[at:])):
-            walk.report_finding(name, _GIT_COMMANDS, words[at])
+        if any(map(tracer.trace_values_in_word, words[at:])):
+            tracer.add_finding(name, _GIT_COMMANDS, words[at])
         return
     first = next((text for word in rest if (text := get_constant_text(word)) and not text.startswith("-")), "")
-    held = next(filter(walk.may_hold_value, rest), None)
+    held = next(filter(tracer.trace_values_in_word, rest), None)
     if held is not None and command == "config" and not _GIT_KEYS.fullmatch(first):
-        walk.report_finding("git config", _GIT_CONFIG, held)
+        tracer.add_finding("git config", _GIT_CONFIG, held)
     elif held is not None and (command == "filter-branch" or (command == "submodule" and first == "foreach")):
-        walk.report_finding(f"git {command}", _GIT_COMMANDS, held)
+        tracer.add_finding(f"git {command}", _GIT_COMMANDS, held)
     elif command == "bisect" and first == "run":
-        arguments.inspect_invocation(rest[1:], is_fed)
+        inspector.inspect_invocation(rest[1:], input_has_values)
     elif command != "config":
-        arguments.inspect_program("git", _GIT_CLONE if command == "clone" else _GIT, words[at:], is_fed)
+        inspector.inspect_known_program("git", _GIT_CLONE if command == "clone" else _GIT, words[at:], input_has_values)
 
 
-def _inspect_make(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
-    if arguments.walk.exported:
-        arguments.walk.report_finding(name, _MAKE_VARIABLE)
-    if arguments.walk.written & _MAKEFILES:
-        arguments.walk.report_finding(name, _MAKE.hint)
-    arguments.inspect_program(name, _MAKE, words, is_fed)
+def _inspect_make(inspector: InvocationInspector, name: str, words: Sequence[Word], input_has_values: bool) -> None:
+    if inspector.tracer.exported_value_variables:
+        inspector.tracer.add_finding(name, _MAKE_VARIABLE)
+    if inspector.tracer.files_with_values & _MAKEFILES:
+        inspector.tracer.add_finding(name, _MAKE.hint)
+    inspector.inspect_known_program(name, _MAKE, words, input_has_values)
 
 
-def _inspect_xargs(arguments: Arguments, _: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_xargs(inspector: InvocationInspector, _: str, words: Sequence[Word], input_has_values: bool) -> None:
     at, replaced = 1, ""
     while at < len(words):
         text = get_constant_prefix(words[at])
@@ -164,46 +168,50 @@ def _inspect_xargs(arguments: Arguments, _: str, words: Sequence[Word], is_fed: 
                 "--max-chars",
             )
             argument = (*words, ())[at + 1] if takes_next else words[at]
-            is_fed = is_fed or (text.startswith("--arg-file") and arguments.walk.may_hold_value(argument))
+            input_has_values = input_has_values or (
+                text.startswith("--arg-file") and inspector.tracer.trace_values_in_word(argument)
+            )
             at += takes_next
         elif option and option[1] in _XARGS_TAKES:
-            argument = drop_prefix(words[at], option[0] + 1) or (*words, ())[at + 1]
-            at += not drop_prefix(words[at], option[0] + 1)
+            argument = drop_first_characters(words[at], option[0] + 1) or (*words, ())[at + 1]
+            at += not drop_first_characters(words[at], option[0] + 1)
             replaced = get_constant_text(argument) or "" if option[1] == "I" else replaced
             if may_split(argument):
-                arguments.guard_start(argument, "xargs", "-")
-            is_fed = is_fed or (option[1] == "a" and arguments.walk.may_hold_value(argument))
+                inspector.forbid_value_start(argument, "xargs", "-")
+            input_has_values = input_has_values or (
+                option[1] == "a" and inspector.tracer.trace_values_in_word(argument)
+            )
         elif option and option[1] == "i":
             replaced = text[option[0] + 1 :] or "{}"
         at += 1
     command = list(words[at:])
-    if command and is_fed:
+    if command and input_has_values:
         value: Word = (Mark(VALUE),)
-        command = [_replace_in_word(word, replaced, value) for word in command] if replaced else [*command, value]
+        command = [_replace_text_in_word(word, replaced, value) for word in command] if replaced else [*command, value]
     if command:
-        arguments.inspect_invocation(command, False)
+        inspector.inspect_invocation(command, False)
 
 
-def _replace_in_word(word: Word, replaced: str, value: Word) -> Word:
+def _replace_text_in_word(word: Word, old: str, new: Word) -> Word:
     parts: list[Part] = []
     for part in word:
-        pieces = part.text.split(replaced) if isinstance(part, Text) else []
+        pieces = part.text.split(old) if isinstance(part, Text) else []
         parts.append(Text(pieces[0]) if pieces else part)
         for piece in pieces[1:]:
-            parts += [*value, Text(piece)]
+            parts += [*new, Text(piece)]
     return tuple(parts)
 
 
-def _inspect_parallel(arguments: Arguments, name: str, words: Sequence[Word], is_fed: bool) -> None:
+def _inspect_parallel(inspector: InvocationInspector, name: str, words: Sequence[Word], input_has_values: bool) -> None:
     command = words[
         1 : next((at for at, word in enumerate(words) if (get_constant_text(word) or "").startswith(":::")), None)
     ]
-    held = next(filter(arguments.walk.may_hold_value, command), None)
-    if held is not None or is_fed:
-        arguments.walk.report_finding(name, _PARALLEL, held or ())
+    held = next(filter(inspector.tracer.trace_values_in_word, command), None)
+    if held is not None or input_has_values:
+        inspector.tracer.add_finding(name, _PARALLEL, held or ())
 
 
-SPECIAL: Final[dict[str, InspectSpecial]] = {
+SPECIAL: Final[dict[str, InspectArguments]] = {
     **BUILTINS,
     **dict.fromkeys(("make", "gmake", "bmake"), _inspect_make),
     "tee": _inspect_tee,

@@ -94,7 +94,7 @@ def make_document(
 ) -> Document:
     """Return the document of a node or workflow; `keys` are names of parameters, outputs or node types."""
     fields = (
-        f"{_split_camel_case(key)} {_squeeze_name(key)}",
+        f"{_split_camel_case(key)} {_remove_non_alphanumerics(key)}",
         description,
         _split_camel_case(" ".join(keys)),
         " ".join(tags),
@@ -107,8 +107,8 @@ def rank_documents(query: str, documents: Sequence[Document], *, limit: int | No
     query = query[:_LONGEST_QUERY]
     terms = _parse_query_terms(query)
     if not terms:
-        name = _squeeze_name(query)
-        by_use = sorted(documents, key=lambda one: (_squeeze_name(one.key) != name, -one.uses, one.key))
+        name = _remove_non_alphanumerics(query)
+        by_use = sorted(documents, key=lambda one: (_remove_non_alphanumerics(one.key) != name, -one.uses, one.key))
         return [Hit(one.key, 0.0, ()) for one in by_use[:limit]]
     texts = [one.text for one in documents]
     # A word that is asked for itself does not count again as another's synonym.
@@ -116,8 +116,8 @@ def rank_documents(query: str, documents: Sequence[Document], *, limit: int | No
     known = {other: _score_stem(other, texts) for other in dict.fromkeys(chain.from_iterable(others.values()))}
     found = {term: _score_term(term, texts, [known[other] for other in others[term]]) for term in terms}
     lost = {term: terms[term] for term, fits in found.items() if not fits}
-    found |= _score_misspelt(lost, texts)
-    return _order_hits(query, terms, found, documents)[:limit]
+    found |= _score_similar_spellings(lost, texts)
+    return _make_ranked_hits(query, terms, found, documents)[:limit]
 
 
 def _parse_query_terms(query: str) -> dict[str, str]:
@@ -135,7 +135,7 @@ def _split_camel_case(names: str) -> str:
     return names if names.islower() else _HUMP.sub(" ", names)
 
 
-def _squeeze_name(text: str) -> str:
+def _remove_non_alphanumerics(text: str) -> str:
     return _NO_LETTER.sub("", text).lower()
 
 
@@ -153,22 +153,22 @@ def _score_stem(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> F
     start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
     found: Fits = {}
     for place in [place for place, text in enumerate(texts) if start in text]:
-        if weight := _weigh_text(term, start, texts[place], beginning):
+        if weight := _compute_best_weight(term, start, texts[place], beginning):
             found[place] = weight
     return found
 
 
-def _weigh_text(term: str, start: str, text: str, beginning: float) -> float:
+def _compute_best_weight(term: str, start: str, text: str, beginning: float) -> float:
     best = 0.0
     at = text.find(start)
     while at >= 0:
-        kind = _rate_match(term, text, at, beginning)
+        kind = _rate_match_at(term, text, at, beginning)
         best = max(best, kind * _WEIGHTS[text.count("\n", 0, at)])
         at = -1 if kind == 1.0 else text.find(start, at + 1)
     return best
 
 
-def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
+def _rate_match_at(term: str, text: str, at: int, beginning: float) -> float:
     """Return the quality of the match at this position: 1 for a word, less for a start of a word, else 0."""
     if not term.isascii():
         return 1.0  # scripts without spaces do not separate words
@@ -180,9 +180,9 @@ def _rate_match(term: str, text: str, at: int, beginning: float) -> float:
     return beginning if text.startswith(term, at) else 0.0
 
 
-def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
+def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
     """Return the texts with words that are similar to words that no text has."""
-    doubtful = {term: word for term, word in lost.items() if len(word) >= _SHORTEST_MISSPELT}
+    doubtful = {term: word for term, word in unmatched.items() if len(word) >= _SHORTEST_MISSPELT}
     if not doubtful:
         return {}
     from rapidfuzz import fuzz, process  # most queries are spelt well
@@ -197,7 +197,7 @@ def _score_misspelt(lost: Mapping[str, str], texts: Sequence[str]) -> dict[str, 
     return meant
 
 
-def _order_hits(
+def _make_ranked_hits(
     query: str, terms: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
 ) -> list[Hit]:
     total = math.log1p(len(documents))
@@ -211,13 +211,13 @@ def _order_hits(
             scores[place] = scores.get(place, 0.0) + weight * rare
             covered[place] = covered.get(place, 0.0) + rare
             matched.setdefault(place, []).append(terms[term])
-    name = _squeeze_name(query)
+    name = _remove_non_alphanumerics(query)
     alike = find_synonyms(next(iter(terms))) if len(terms) == 1 else ()
     hits: list[tuple[float, int, Hit]] = []
     for place, score in scores.items():
         one = documents[place]
         worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _rate_usage(one.uses))
-        worth = round(worth + _compute_name_bonus(_squeeze_name(one.key), name, alike), 4)
+        worth = round(worth + _compute_name_bonus(_remove_non_alphanumerics(one.key), name, alike), 4)
         hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
     hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
     least = _FLOOR * hits[0][2].score if hits else 0.0

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.shell.command import inspect_command, rewrite_command
-from pflow.shell.tree import Undecided
+from pflow.shell.syntax_tree import Undecided
+from pflow.shell.templated_command import check_command_injections, replace_templates_by_variables
 from tests.pflow.ir.workflows import Plain, check_document, find_only
 from tests.pflow.shell.commands import ACCEPTED, REFUSED
 
@@ -107,7 +107,7 @@ SHELLS = ["/bin/sh", *(["bash --posix"] if shutil.which("bash") else [])]
 
 def is_refused(command: str) -> bool:
     try:
-        return bool(inspect_command(command).findings)
+        return bool(check_command_injections(command).findings)
     except Undecided:
         return True
 
@@ -132,7 +132,7 @@ def select_accepted_values(command: str, values: list[str]) -> list[str]:
     taken: list[str] = []
     for value in values:
         try:
-            rewrite_command(command, lambda _, value=value: value)
+            replace_templates_by_variables(command, lambda _, value=value: value)
         except NodeFailed as exc:
             assert value[:1] == "-" or "whole number" in exc.message or value[:1] in "!(),+@;", (command, value)  # noqa: PT017
             assert exc.hint  # noqa: PT017
@@ -148,7 +148,7 @@ def run_command(command: str, values: list[str], shell: str, folder: Path) -> li
     (folder / "script.sh").chmod(0o755)
     (folder / "bin").mkdir()
     (folder / "bin" / "python3").symlink_to(sys.executable)
-    made = rewrite_command(command, lambda _: values[0])[0]
+    made = replace_templates_by_variables(command, lambda _: values[0])[0]
     environment = {
         "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
         "HOME": str(folder),
@@ -200,7 +200,7 @@ def test_a_nul_is_refused_in_every_accepted_command() -> None:
     for command in ACCEPTED:
         if "\\${v}" not in command:
             with pytest.raises(NodeFailed):
-                rewrite_command(command, lambda _: "a\0b")
+                replace_templates_by_variables(command, lambda _: "a\0b")
 
 
 @pytest.mark.parametrize(
@@ -220,10 +220,10 @@ def test_a_nul_is_refused_in_every_accepted_command() -> None:
 )
 def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(command: str, value: str) -> None:
     with pytest.raises(NodeFailed, match=f"begins with '{re.escape(value[0])}'") as caught:
-        rewrite_command(command, lambda _: value)
+        replace_templates_by_variables(command, lambda _: value)
     assert "`--`" in caught.value.hint
     assert value not in caught.value.message
-    assert rewrite_command(command, lambda _: "plain")[1] == {"PFLOW_1": "plain"}
+    assert replace_templates_by_variables(command, lambda _: "plain")[1] == {"PFLOW_1": "plain"}
 
 
 @pytest.mark.parametrize(
@@ -231,13 +231,13 @@ def test_a_value_that_would_be_an_option_that_runs_code_is_refused_when_it_runs(
     ["sed -n 1p -- ${v}", "tar -cf a.tar -- ${v}", "git commit -m ${v}", "grep ${v} file", "find . -name ${v}"],
 )
 def test_a_value_can_begin_with_a_dash_where_it_is_not_an_option(command: str) -> None:
-    assert rewrite_command(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
+    assert replace_templates_by_variables(command, lambda _: "-x")[1] == {"PFLOW_1": "-x"}
 
 
 def test_a_comparison_of_numbers_takes_whole_numbers() -> None:
-    assert rewrite_command("[ ${v} -gt 1 ]", lambda _: 5)[1] == {"PFLOW_1": "5"}
+    assert replace_templates_by_variables("[ ${v} -gt 1 ]", lambda _: 5)[1] == {"PFLOW_1": "5"}
     with pytest.raises(NodeFailed, match="whole number"):
-        rewrite_command("[ ${v} -gt 1 ]", lambda _: "a[$(touch pwned)]")
+        replace_templates_by_variables("[ ${v} -gt 1 ]", lambda _: "a[$(touch pwned)]")
 
 
 def shell_node(**params: Any) -> Plain:
@@ -333,4 +333,4 @@ def test_a_command_that_is_nested_deeply_is_answered(command: str) -> None:
 def test_any_command_is_answered(command: str) -> None:
     is_refused(command)
     with suppress(NodeFailed):
-        rewrite_command(command, lambda _: "x")
+        replace_templates_by_variables(command, lambda _: "x")

@@ -48,10 +48,10 @@ class Variable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Substitution:
-    """`$(…)`, backticks, `<(…)`, or `>(…)`, which is `fed`."""
+    """`$(…)`, backticks, `<(…)`, or `>(…)`, which receives input."""
 
     script: "Script"
-    fed: bool = False
+    receives_input: bool = False
     splits: bool = False
 
 
@@ -143,7 +143,7 @@ def get_constant_prefix(word: Word) -> str:
     return "".join(parts)
 
 
-def drop_prefix(word: Word, count: int) -> Word:
+def drop_first_characters(word: Word, count: int) -> Word:
     """Return a word without its first characters, all of which are constant."""
     rest = list(word)
     while count and rest and isinstance(first := rest[0], Text):
@@ -160,19 +160,19 @@ def parse_assignment(word: Word) -> Assignment | None:
     if found is None:
         return None
     if found[2] != "[":
-        return Assignment(found[1], drop_prefix(word, found.end()))
-    return _parse_subscripted(found[1], drop_prefix(word, found.end()))
+        return Assignment(found[1], drop_first_characters(word, found.end()))
+    return _parse_subscripted_assignment(found[1], drop_first_characters(word, found.end()))
 
 
-def parse_named_assignment(word: Word) -> Assignment | None:
+def parse_argument_assignment(word: Word) -> Assignment | None:
     """Return the assignment that an argument of `export` or `env` is, in quotes or not."""
     found = _ASSIGNED.match(get_constant_prefix(word))
     if found is None or found[2] == "[":
         return parse_assignment(word)
-    return Assignment(found[1], drop_prefix(word, found.end()))
+    return Assignment(found[1], drop_first_characters(word, found.end()))
 
 
-def _parse_subscripted(name: str, rest: Word) -> Assignment | None:
+def _parse_subscripted_assignment(name: str, rest: Word) -> Assignment | None:
     subscript: list[Part] = []
     for at, part in enumerate(rest):
         if isinstance(part, Text) and not part.quoted and (end := _SUBSCRIBED.search(part.text)):
@@ -182,12 +182,12 @@ def _parse_subscripted(name: str, rest: Word) -> Assignment | None:
     return None
 
 
-def iter_marks(word: Word) -> Iterator[int]:
+def iter_template_indexes(word: Word) -> Iterator[int]:
     """Yield the templates of a word, those in variables and arithmetic too."""
     for part in word:
         if isinstance(part, Mark):
             yield part.index
         elif isinstance(part, Variable):
-            yield from iter_marks(part.inner + part.computed)
+            yield from iter_template_indexes(part.inner + part.computed)
         elif isinstance(part, Arithmetic):
-            yield from iter_marks(part.parts)
+            yield from iter_template_indexes(part.parts)

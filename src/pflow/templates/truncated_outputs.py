@@ -17,7 +17,7 @@ class TruncatedOutput(NodeFailed):
     summary: dict[str, Any]
 
 
-def refuse_truncated(value: Any, key: Any, reference: Reference, depth: int) -> None:
+def raise_if_truncated(value: Any, key: Any, reference: Reference, depth: int) -> None:
     """Raise TruncatedOutput if step number `depth` of a reference leads to a truncated output.
 
     Only direct outputs of a node, or of a batch item, can be truncated; deeper values are data.

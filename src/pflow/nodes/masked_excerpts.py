@@ -13,11 +13,11 @@ def mask_secrets(value: Any, context: Context) -> Any:
     return redact(context.mask(value))
 
 
-def excerpt_start(text: str, most: int, context: Context) -> str:
-    return mask_secrets(text[:_LOOKED_AT], context)[:most]
+def cut_masked_start(text: str, max_characters: int, context: Context) -> str:
+    return mask_secrets(text[:_LOOKED_AT], context)[:max_characters]
 
 
-def excerpt_end(text: str, context: Context, *, count: int, length: int) -> str:
-    """Return the last lines that are not empty."""
+def cut_masked_end(text: str, context: Context, *, line_count: int, max_characters: int) -> str:
+    """Return the last lines that are not empty, with secrets masked."""
     lines = mask_secrets(text[-_LOOKED_AT:], context).split("\n")
-    return "\n".join([line.rstrip() for line in lines if line.strip()][-count:])[-length:]
+    return "\n".join([line.rstrip() for line in lines if line.strip()][-line_count:])[-max_characters:]

@@ -6,12 +6,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from pflow.errors import NodeFailed
-from pflow.shell.inspection import Inspection, inspect_tree
-from pflow.shell.reader import Reader
-from pflow.shell.tree import Context, Script, Undecided
-from pflow.shell.words import Span
+from pflow.shell.injection_checks import InjectionReport, check_injections
+from pflow.shell.script_parser import ScriptParser
+from pflow.shell.syntax_tree import Context, Script, Undecided
+from pflow.shell.word_parser import Span
 from pflow.templates.resolution import format_as_text
-from pflow.templates.syntax import Template, find_templates, parse_pieces
+from pflow.templates.syntax import Template, find_templates, find_templates_and_escapes
 
 VARIABLE: Final = "PFLOW_"
 _LONGEST: Final = 100_000
@@ -31,20 +31,22 @@ class ShellCommand:
     tree: Script
 
 
-def parse_command(command: str) -> ShellCommand:
+def parse_templated_command(command: str) -> ShellCommand:
     """Return the command with its tree. Raise Undecided if shells disagree about it."""
     return (
-        _parse_command_cached(command) if len(command) < _LONGEST_CACHED else _parse_command_cached.__wrapped__(command)
+        _parse_templated_command_cached(command)
+        if len(command) < _LONGEST_CACHED
+        else _parse_templated_command_cached.__wrapped__(command)
     )
 
 
 @lru_cache(maxsize=256)
-def _parse_command_cached(command: str) -> ShellCommand:
+def _parse_templated_command_cached(command: str) -> ShellCommand:
     parts: list[str] = []
     templates: list[Template] = []
     spans: list[tuple[int, int]] = []
     at = shift = 0
-    for piece in parse_pieces(command):
+    for piece in find_templates_and_escapes(command):
         if isinstance(piece, int):  # `$${`, which becomes `${`
             parts.append(command[at:piece])
             at = piece + 1
@@ -53,19 +55,23 @@ def _parse_command_cached(command: str) -> ShellCommand:
             templates.append(piece)
             spans.append((piece.start - shift, piece.end - shift))
     text = "".join([*parts, command[at:]])
-    reader = Reader(text, {start: Span(number, end) for number, (start, end) in enumerate(spans)})
-    tree = reader.read()
-    contexts: list[Context] = [reader.contexts.get(number, "bare") for number in range(len(spans))]
+    parser = ScriptParser(text, {start: Span(number, end) for number, (start, end) in enumerate(spans)})
+    tree = parser.parse_script()
+    contexts: list[Context] = [parser.contexts.get(number, "bare") for number in range(len(spans))]
     return ShellCommand(text, tuple(templates), tuple(spans), tuple(contexts), tree)
 
 
 @lru_cache(maxsize=256)
-def inspect_command(command: str, names: frozenset[str] = frozenset(), is_fed: bool = False) -> Inspection:
-    """Inspect a command whose variables `names` hold values, and to which values are fed or not. Raise Undecided."""
-    return inspect_tree(parse_command(command).tree, names=names, is_fed=is_fed)
+def check_command_injections(
+    command: str, value_variables: frozenset[str] = frozenset(), input_has_values: bool = False
+) -> InjectionReport:
+    """Return the values that a command would run. `value_variables` hold values. Raise Undecided."""
+    return check_injections(
+        parse_templated_command(command).tree, value_variables=value_variables, input_has_values=input_has_values
+    )
 
 
-def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[str, dict[str, str]]:
+def replace_templates_by_variables(command: str, resolve: Callable[[Template], Any]) -> tuple[str, dict[str, str]]:
     """Return the command with each template replaced by a variable, and the values of these variables.
 
     Text that is not a template, as `${HOME:-x}`, or is behind a backslash, is left to the shell. The position of a
@@ -76,7 +82,7 @@ def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[
     if not find_templates(command):
         return command.replace("$${", "${"), {}
     try:
-        read, inspection = parse_command(command), inspect_command(command)
+        read, report = parse_templated_command(command), check_command_injections(command)
     except Undecided as exc:
         raise NodeFailed(f"The command cannot be read: {exc}.", hint="Write it in a simpler form.") from exc
     parts: list[str] = []
@@ -95,17 +101,17 @@ def rewrite_command(command: str, value_of: Callable[[Template], Any]) -> tuple[
                 hint="Write <<EOF without quotes, or pass the text with the parameter `stdin`.",
             )
         elif context == "arithmetic":
-            parts.append(_format_number(value_of(template), template))
+            parts.append(_format_whole_number(resolve(template), template))
         else:
             name = f"{VARIABLE}{len(variables) + 1}"
-            variables[name] = _make_variable(format_as_text(value_of(template)), template)
-            _check_value(variables[name], index, inspection, template)
+            variables[name] = _encode_variable_value(format_as_text(resolve(template)), template)
+            _require_safe_value(variables[name], index, report, template)
             parts.append(_WRITTEN[context].format(name=name))
     parts.append(read.text[at:])
     return "".join(parts), variables
 
 
-def _make_variable(text: str, template: Template) -> str:
+def _encode_variable_value(text: str, template: Template) -> str:
     if "\0" in text or len(text.encode("utf-8", "replace")) > _LONGEST:
         problem = "contains a NUL" if "\0" in text else f"is longer than {_LONGEST:,} bytes"
         raise NodeFailed(
@@ -115,19 +121,19 @@ def _make_variable(text: str, template: Template) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _check_value(text: str, index: int, inspection: Inspection, template: Template) -> None:
+def _require_safe_value(text: str, template_index: int, report: InjectionReport, template: Template) -> None:
     """Raise NodeFailed for a value that the program before it would take for an option, or a shell would compute."""
-    program, refused = inspection.guards.get(index, ("", ""))
+    program, refused = report.guards.get(template_index, ("", ""))
     if text[:1] in tuple(refused) and text != "-":
         raise NodeFailed(
             f"The value of ${{{template.text}}} begins with '{text[0]}', so `{program}` would not treat it as data.",
             hint="Write `--` before the template, or `./` before the name of a file.",
         )
-    if index in inspection.numbers:
-        _format_number(text, template)
+    if template_index in report.numbers:
+        _format_whole_number(text, template)
 
 
-def _format_number(value: Any, template: Template) -> str:
+def _format_whole_number(value: Any, template: Template) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
         try:
             value = int(str(value))

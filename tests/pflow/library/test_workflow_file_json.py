@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import InvalidWorkflow
-from pflow.library import document as parsing
-from pflow.library.document import parse_object
+from pflow.library import workflow_file as parsing
+from pflow.library.workflow_file import parse_json_object
 from tests.requirements import requirement
 
 LARGEST_FILE = 20_000_000
@@ -26,7 +26,7 @@ VALUES = st.recursive(
 def expect_refusal(data: bytes) -> tuple[str, int, int]:
     """Return the code, line and column of the only diagnostic."""
     with pytest.raises(InvalidWorkflow) as caught:
-        parse_object(data, "workflows/x.json")
+        parse_json_object(data, "workflows/x.json")
     error = caught.value
     assert error.type == "validation_error"
     (found,) = error.ids["diagnostics"]
@@ -88,19 +88,19 @@ def test_a_repeated_key_is_reported_at_its_second_position(text: str, place: tup
 
 
 def test_equal_keys_of_different_objects_are_not_repeated() -> None:
-    assert parse_object(b'{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": {"a": 3}}', "x")["b"] == {"a": 3}
+    assert parse_json_object(b'{"a": {"a": [{"a": 1}, {"a": 2}]}, "b": {"a": 3}}', "x")["b"] == {"a": 3}
 
 
 def test_a_file_over_the_limit_is_reported_with_its_position(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsing, "LARGEST_FILE", 20)
     fits = b'{"a":\n"' + b"x" * 11 + b'"}'
-    assert parse_object(fits, "x") == {"a": "x" * 11}
+    assert parse_json_object(fits, "x") == {"a": "x" * 11}
     assert expect_refusal(fits + b" ") == ("file_too_large", 2, 15)
 
 
 def test_twenty_megabytes_are_read_and_one_byte_more_is_too_many() -> None:
     fits = b'{"a": "' + b"x" * (LARGEST_FILE - 9) + b'"}'
-    assert len(parse_object(fits, "x")["a"]) == LARGEST_FILE - 9
+    assert len(parse_json_object(fits, "x")["a"]) == LARGEST_FILE - 9
     assert expect_refusal(b'{"a": "' + b"x" * LARGEST_FILE + b'"}') == ("file_too_large", 1, LARGEST_FILE + 1)
 
 
@@ -112,13 +112,13 @@ def test_nesting_beyond_the_stack_is_refused_with_a_position() -> None:
 
 
 def test_large_integers_are_not_rounded() -> None:
-    assert parse_object(b'{"id": 123456789012345678901234567890}', "x") == {"id": 123456789012345678901234567890}
+    assert parse_json_object(b'{"id": 123456789012345678901234567890}', "x") == {"id": 123456789012345678901234567890}
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.sampled_from([None, 2]), st.booleans())
 def test_every_object_is_read_back_unchanged(plain: dict[str, Any], indent: int | None, ascii_only: bool) -> None:
     data = json.dumps(plain, indent=indent, ensure_ascii=ascii_only).encode()
-    assert repr(parse_object(data, "x")) == repr(plain)
+    assert repr(parse_json_object(data, "x")) == repr(plain)
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=3), st.data())
@@ -136,7 +136,7 @@ def test_any_bytes_are_an_object_or_one_diagnostic(data: bytes) -> None:
     except orjson.JSONDecodeError:
         is_object = False
     if is_object:
-        assert parse_object(data, "x") == orjson.loads(data)
+        assert parse_json_object(data, "x") == orjson.loads(data)
     else:
         _, line, column = expect_refusal(data)
         assert 1 <= line <= data.count(b"\n") + 1

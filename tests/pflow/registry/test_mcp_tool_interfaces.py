@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from pflow.registry.interface import check_interface, parse_interface
-from pflow.registry.mcp_tools import make_tool_interface
+from pflow.registry.interface import parse_interface, require_valid_interface
+from pflow.registry.mcp_tool_interfaces import make_tool_declaration
 
 
 def make_tool(**more: Any) -> dict[str, Any]:
@@ -17,11 +17,11 @@ def make_schema(**properties: Any) -> dict[str, Any]:
 
 
 def get_params(**properties: Any) -> dict[str, Any]:
-    return make_tool_interface("web", make_tool(inputSchema=make_schema(**properties)))["params"]
+    return make_tool_declaration("web", make_tool(inputSchema=make_schema(**properties)))["params"]
 
 
 def test_a_tool_becomes_a_node_type_that_names_its_server_and_itself() -> None:
-    plain = make_tool_interface("my-web", make_tool(name="find_all"))
+    plain = make_tool_declaration("my-web", make_tool(name="find_all"))
     interface = parse_interface(plain, source="mcp", file="my-web/find_all")
     assert interface.type == "mcp-my-web-find_all"
     assert interface.run == "pflow.nodes.mcp:call_tool"
@@ -71,7 +71,7 @@ def test_required_default_and_allowed_values_are_preserved() -> None:
         "required": ["kind", "ref"],
         "$defs": {"Ref": {"type": "object", "description": "A ref."}},
     }
-    plain = make_tool_interface("web", make_tool(inputSchema=inputs))
+    plain = make_tool_declaration("web", make_tool(inputSchema=inputs))
     assert plain["params"] == {
         "kind": {
             "type": "str",
@@ -93,9 +93,9 @@ def test_required_default_and_allowed_values_are_preserved() -> None:
 def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
     allowed: list[Any], choices: list[Any] | None
 ) -> None:
-    plain = make_tool_interface("web", make_tool(inputSchema=make_schema(kind={"enum": allowed})))
+    plain = make_tool_declaration("web", make_tool(inputSchema=make_schema(kind={"enum": allowed})))
     assert plain["params"]["kind"].get("choices") == choices
-    check_interface(plain)
+    require_valid_interface(plain)
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_allowed_values_become_choices_if_they_are_texts_or_numbers(
 )
 def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_them(given: dict[str, Any]) -> None:
     inputs = {**make_schema(kind=given), "required": ["kind"], "$defs": {"Kind": {"enum": ["a", "b"]}}}
-    plain = make_tool_interface("web", make_tool(inputSchema=inputs))
+    plain = make_tool_declaration("web", make_tool(inputSchema=inputs))
     assert plain["params"]["kind"]["choices"] == ["a", "b"]
     assert plain["example"] == {"kind": "a"}
-    open_ended = make_tool_interface(
+    open_ended = make_tool_declaration(
         "web", make_tool(inputSchema=make_schema(kind={"anyOf": [{"enum": ["a"]}, {"type": "string"}]}))
     )
     assert "choices" not in open_ended["params"]["kind"]
@@ -129,12 +129,12 @@ def test_choices_are_found_in_every_form_of_schema_and_the_example_is_one_of_the
     ],
 )
 def test_the_effect_of_a_tool_follows_from_its_hints(hints: Any, effect: str) -> None:
-    assert make_tool_interface("web", make_tool(annotations=hints))["effect"] == effect
+    assert make_tool_declaration("web", make_tool(annotations=hints))["effect"] == effect
 
 
 @pytest.mark.parametrize("hints", [{"readOnlyHint": True}, {"idempotentHint": True}, None])
 def test_a_tool_depends_on_earlier_effects(hints: Any) -> None:
-    interface = parse_interface(make_tool_interface("web", make_tool(annotations=hints)), source="mcp")
+    interface = parse_interface(make_tool_declaration("web", make_tool(annotations=hints)), source="mcp")
     assert interface.reads_world
 
 
@@ -143,7 +143,7 @@ def test_the_result_has_the_structure_of_the_output_schema() -> None:
         **make_schema(items={"type": "array", "items": {"$ref": "#/$defs/Item"}}, count={"type": "integer"}),
         "$defs": {"Item": make_schema(url={"type": "string", "description": "Where it is."})},
     }
-    result = make_tool_interface("web", make_tool(outputSchema=output))["outputs"]["result"]
+    result = make_tool_declaration("web", make_tool(outputSchema=output))["outputs"]["result"]
     assert result["type"] == "dict"
     assert result["structure"]["count"]["type"] == "int"
     assert result["structure"]["items"]["structure"] == {"url": {"type": "str", "description": "Where it is."}}
@@ -154,21 +154,21 @@ def test_a_wrapped_result_is_described_by_its_content() -> None:
         **make_schema(result={"type": "array", "items": {"$ref": "#/$defs/Item"}}),
         "$defs": {"Item": make_schema(id={"type": "integer"})},
     }
-    result = make_tool_interface("web", make_tool(outputSchema=output))["outputs"]["result"]
+    result = make_tool_declaration("web", make_tool(outputSchema=output))["outputs"]["result"]
     assert (result["type"], result["structure"]) == ("list", {"id": {"type": "int", "description": ""}})
 
 
 def test_unlisted_parameters_are_accepted_as_the_schema_declares() -> None:
-    assert make_tool_interface("web", make_tool())["open_params"] is False
-    assert make_tool_interface("web", make_tool(inputSchema={"type": "object"}))["open_params"] is True
+    assert make_tool_declaration("web", make_tool())["open_params"] is False
+    assert make_tool_declaration("web", make_tool(inputSchema={"type": "object"}))["open_params"] is True
     assert (
-        make_tool_interface("web", make_tool(inputSchema={**make_schema(), "additionalProperties": True}))[
+        make_tool_declaration("web", make_tool(inputSchema={**make_schema(), "additionalProperties": True}))[
             "open_params"
         ]
         is True
     )
     assert (
-        make_tool_interface("web", make_tool(inputSchema={**make_schema(), "additionalProperties": False}))[
+        make_tool_declaration("web", make_tool(inputSchema={**make_schema(), "additionalProperties": False}))[
             "open_params"
         ]
         is False
@@ -176,10 +176,10 @@ def test_unlisted_parameters_are_accepted_as_the_schema_declares() -> None:
 
 
 def test_another_schema_or_another_version_of_the_server_is_another_version_of_the_node() -> None:
-    first = make_tool_interface("web", make_tool(), version="1")["version"]
-    assert make_tool_interface("web", make_tool(), version="1")["version"] == first
-    assert make_tool_interface("web", make_tool(), version="2")["version"] != first
-    assert make_tool_interface("web", make_tool(inputSchema=make_schema(a={})), version="1")["version"] != first
+    first = make_tool_declaration("web", make_tool(), version="1")["version"]
+    assert make_tool_declaration("web", make_tool(), version="1")["version"] == first
+    assert make_tool_declaration("web", make_tool(), version="2")["version"] != first
+    assert make_tool_declaration("web", make_tool(inputSchema=make_schema(a={})), version="1")["version"] != first
 
 
 @pytest.mark.parametrize(
@@ -197,11 +197,11 @@ def test_another_schema_or_another_version_of_the_server_is_another_version_of_t
     ],
 )
 def test_unusual_schemas_give_a_valid_interface(odd: dict[str, Any]) -> None:
-    interface = parse_interface(make_tool_interface("web", make_tool(**odd)), source="mcp")
+    interface = parse_interface(make_tool_declaration("web", make_tool(**odd)), source="mcp")
     assert 0 < len(interface.description) <= 1_000
 
 
 @pytest.mark.parametrize("name", [None, "", 3])
 def test_a_tool_without_a_name_is_refused(name: Any) -> None:
     with pytest.raises(ValueError, match="name"):
-        make_tool_interface("web", make_tool(name=name))
+        make_tool_declaration("web", make_tool(name=name))

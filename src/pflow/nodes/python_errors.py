@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.excerpts import excerpt_end, excerpt_start, mask_secrets
-from pflow.nodes.processes import FinishedProcess
+from pflow.nodes.masked_excerpts import cut_masked_end, cut_masked_start, mask_secrets
+from pflow.nodes.process_runner import FinishedProcess
 from uraniborg.kernel.child_environment import child_environment
 
 EXAMPLE: Final = "Use text, numbers, booleans, None, lists, and dicts with text keys."
@@ -41,7 +41,7 @@ def make_timeout_error(exc: NodeTimedOut, report: Mapping[str, Any], timeout: fl
     )
 
 
-def make_failure(
+def make_code_error(
     report: Mapping[str, Any],
     finished: FinishedProcess,
     params: Mapping[str, Any],
@@ -50,7 +50,7 @@ def make_failure(
 ) -> NodeFailed:
     """Return the error for code without a result. `report` is the report of the process, if it wrote one."""
     if "refused" in report:
-        problem = "".join(excerpt_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
+        problem = "".join(cut_masked_start(piece, _LONGEST_PIECE, context) for piece in report["refused"])
         alternative = report.get("alternative")
         return NodeFailed(
             f"{problem}.", hint=f"Use {alternative} instead." if alternative else EXAMPLE, outputs=printed
@@ -59,7 +59,7 @@ def make_failure(
         line = report.get("line")
         where = f" in line {line}" if line else ""
         *_, message = mask_secrets(report["message"], context).strip().splitlines() or [report["raised"]]
-        lines = excerpt_end(report["traceback"], context, count=6, length=1500)
+        lines = cut_masked_end(report["traceback"], context, line_count=6, max_characters=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
             hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], line, params, context),
@@ -67,7 +67,7 @@ def make_failure(
             exception=report["raised"],
             **({"line": line} if line else {}),
         )
-    stderr_end = finished.stderr.excerpt_end(context)
+    stderr_end = finished.stderr.cut_masked_end(context)
     return NodeFailed(
         f"The code {finished.describe_ending()} before it was done."
         + (f" Its stderr ends: {stderr_end}" if stderr_end else ""),
@@ -86,13 +86,13 @@ def _suggest_pass_env(message: str, context: Context) -> str:
 
 
 def _suggest_fix(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
-    text = _quote_code_line(line, str(params["code"]), context)
+    text = _mask_code_line(line, str(params["code"]), context)
     where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
     advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
     return f"{advice} {where}" if advice else where
 
 
-def _quote_code_line(line: int | None, code: str, context: Context) -> str:
+def _mask_code_line(line: int | None, code: str, context: Context) -> str:
     """Return a line of the code; empty if a secret spans several lines, as a part of it would not be masked."""
     lines, masked_lines = (io.StringIO(text, newline=None).readlines() for text in (code, mask_secrets(code, context)))
     if line is None or len(lines) != len(masked_lines) or not 0 < line <= len(masked_lines):
@@ -102,5 +102,5 @@ def _quote_code_line(line: int | None, code: str, context: Context) -> str:
 
 def _describe_inputs(params: Mapping[str, Any], context: Context) -> str:
     names = ", ".join(params.get("inputs") or ())
-    there = f"here: {excerpt_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
+    there = f"here: {cut_masked_start(names, _LONGEST_LINE, context)}" if names else "this node has none"
     return f"Values reach the code as `inputs`, each as a variable of the same name; {there}."

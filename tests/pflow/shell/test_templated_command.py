@@ -12,7 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.shell.command import rewrite_command
+from pflow.shell.templated_command import replace_templates_by_variables
 from pflow.templates.syntax import Template
 
 SHELLS = ["/bin/sh", *(["bash --posix"] if shutil.which("bash") else [])]
@@ -176,7 +176,7 @@ def run_command(
 
 def get_printed_text(shell: str, command: str, value: Any) -> str:
     """Return the output of the command with this value, and check that it had no other effect."""
-    made, variables = rewrite_command(command, lambda _: value)
+    made, variables = replace_templates_by_variables(command, lambda _: value)
     with tempfile.TemporaryDirectory() as folder:
         ended = run_command(shell, made, variables, Path(folder))
         assert os.listdir(folder) == []
@@ -240,7 +240,9 @@ def test_a_value_arrives_unchanged_in_any_nesting_of_quotes_and_substitutions(
 
 def test_each_template_has_a_variable_of_its_own() -> None:
     values = {"a": "1", "b": "2"}
-    made, variables = rewrite_command("echo ${a} '${b}' \"${a}\"", lambda template: values[template.text])
+    made, variables = replace_templates_by_variables(
+        "echo ${a} '${b}' \"${a}\"", lambda template: values[template.text]
+    )
     assert list(variables.values()) == ["1", "2", "1"]
     assert not any(value in made.replace("PFLOW_1", "").replace("PFLOW_2", "") for value in values.values())
     assert all(name in made for name in variables)
@@ -249,9 +251,9 @@ def test_each_template_has_a_variable_of_its_own() -> None:
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=4))
 def test_no_part_of_a_value_is_ever_in_the_command(value: str) -> None:
     command = "cat ${x} '${x}' \"${x}\" $(cat ${x}) `cat ${x}`\ncat <<E\n${x}\nE"
-    made, variables = rewrite_command(command, lambda _: value)
+    made, variables = replace_templates_by_variables(command, lambda _: value)
     assert set(variables.values()) == {value}
-    assert made == rewrite_command(command, lambda _: "another")[0]
+    assert made == replace_templates_by_variables(command, lambda _: "another")[0]
 
 
 @pytest.mark.parametrize(
@@ -281,7 +283,7 @@ def test_shell_syntax_is_left_to_the_shell(command: str) -> None:
     def never(template: Template) -> Any:
         pytest.fail(f"asked for {template.text}")
 
-    assert rewrite_command(command, never) == (command, {})
+    assert replace_templates_by_variables(command, never) == (command, {})
 
 
 def test_the_shells_own_expansions_work_beside_templates() -> None:
@@ -290,7 +292,7 @@ def test_the_shells_own_expansions_work_beside_templates() -> None:
 
 
 def test_an_escaped_template_is_the_shells() -> None:
-    assert rewrite_command("y=1; echo $${y}", lambda _: "never") == ("y=1; echo ${y}", {})
+    assert replace_templates_by_variables("y=1; echo $${y}", lambda _: "never") == ("y=1; echo ${y}", {})
     assert get_printed_text("/bin/sh", "y=1; printf %s $${y} ${x}", "v") == "1v"
 
 
@@ -342,13 +344,15 @@ COMPUTED = [
 )
 def test_arithmetic_takes_nothing_but_whole_numbers(command: str, value: Any) -> None:
     with pytest.raises(NodeFailed, match="not a whole number") as caught:
-        rewrite_command(command, lambda _: value)
+        replace_templates_by_variables(command, lambda _: value)
     assert "${x}" in caught.value.message
     assert caught.value.hint
 
 
 def test_positions_outside_of_arithmetic_accept_any_text() -> None:
-    made, variables = rewrite_command("echo ${y:-${x}} ${y:=${x}} ${y:+${x}} $(echo ${x})", lambda _: "any")
+    made, variables = replace_templates_by_variables(
+        "echo ${y:-${x}} ${y:=${x}} ${y:+${x}} $(echo ${x})", lambda _: "any"
+    )
     assert len(variables) == 4
     assert "any" not in made
 
@@ -356,21 +360,21 @@ def test_positions_outside_of_arithmetic_accept_any_text() -> None:
 @pytest.mark.parametrize("word", ["'EOF'", '"EOF"', "\\EOF", "-'EOF'"])
 def test_a_here_document_in_which_the_shell_puts_nothing_is_refused(word: str) -> None:
     with pytest.raises(NodeFailed, match="here-document") as caught:
-        rewrite_command(f"cat <<{word}\n${{x}}\nEOF", lambda _: "v")
+        replace_templates_by_variables(f"cat <<{word}\n${{x}}\nEOF", lambda _: "v")
     assert "stdin" in caught.value.hint
 
 
 def test_a_value_with_a_nul_is_refused_with_an_alternative() -> None:
     with pytest.raises(NodeFailed, match="NUL") as caught:
-        rewrite_command("cat ${data.body}", lambda _: "a\0b")
+        replace_templates_by_variables("cat ${data.body}", lambda _: "a\0b")
     assert '"stdin": "${data.body}"' in caught.value.hint
 
 
 def test_a_value_too_long_for_a_variable_is_refused_with_an_alternative() -> None:
-    assert rewrite_command("echo ${x}", lambda _: "x" * 100_000)[1] == {"PFLOW_1": "x" * 100_000}
+    assert replace_templates_by_variables("echo ${x}", lambda _: "x" * 100_000)[1] == {"PFLOW_1": "x" * 100_000}
     for value in ("x" * 100_001, "é" * 50_001):
         with pytest.raises(NodeFailed, match="longer than 100,000 bytes") as caught:
-            rewrite_command("echo ${x}", lambda _, value=value: value)
+            replace_templates_by_variables("echo ${x}", lambda _, value=value: value)
         assert "stdin" in caught.value.hint
 
 
@@ -398,12 +402,12 @@ def test_extensions_of_some_shells_do_not_change_how_values_arrive(command: str,
 def test_a_command_of_a_million_characters_is_rewritten() -> None:
     line = "echo 'a' \"b\" $(c) # d's".ljust(99) + "\n"
     command = line * 10_000 + "echo '${x}'"
-    made, variables = rewrite_command(command, lambda _: "v")
+    made, variables = replace_templates_by_variables(command, lambda _: "v")
     assert made.endswith("echo ''\"${PFLOW_1}\"''")
     assert len(variables) == 1
 
 
 def test_many_templates_are_rewritten() -> None:
-    made, variables = rewrite_command("echo ${x} '${x}' <<E\n${x}\nE\n" * 5_000, lambda _: "v")
+    made, variables = replace_templates_by_variables("echo ${x} '${x}' <<E\n${x}\nE\n" * 5_000, lambda _: "v")
     assert len(variables) == 15_000
     assert made.count("PFLOW_") == 15_000

@@ -80,12 +80,12 @@ async def run_process(
         await _complete_despite_cancellation(child.terminate())
     except BaseException as exc:
         await _complete_despite_cancellation(child.terminate())
-        child.discard_files()
+        child.delete_output_files()
         if isinstance(exc, NodeFailed):
             exc.outputs |= child.get_outputs()
         raise
     finally:
-        child.reap_process()
+        child.reap_and_release()
     raise NodeTimedOut(
         f"It was still running after {timeout_s:g} s, and was ended.",
         hint="Increase `timeout`, or reduce the work.",
@@ -114,16 +114,16 @@ class _Child:
         allowance = OutputBudget(limits.disk_bytes)
         self._stdout = OutputStream("stdout", started.stdout, spool, limits.memory_bytes, allowance)
         self._stderr = OutputStream("stderr", started.stderr, spool, limits.memory_bytes, allowance)
-        self._readers = [asyncio.create_task(stream.read()) for stream in (self._stdout, self._stderr)]
+        self._readers = [asyncio.create_task(stream.read_to_end()) for stream in (self._stdout, self._stderr)]
         for reader in self._readers:
-            reader.add_done_callback(self._note_reader_failure)
+            reader.add_done_callback(self._end_on_reader_failure)
 
     def _mark_ended(self) -> None:
         for future in (self._exited, self._over):
             if not future.done():
                 future.set_result(None)
 
-    def _note_reader_failure(self, reader: asyncio.Task[None]) -> None:
+    def _end_on_reader_failure(self, reader: asyncio.Task[None]) -> None:
         if not reader.cancelled() and (failure := reader.exception()) and not self._over.done():
             self._over.set_exception(failure)
 
@@ -151,8 +151,8 @@ class _Child:
         await self._stop_reading()
 
     async def _stop_reading(self) -> None:
-        self._stdout.stop()
-        self._stderr.stop()
+        self._stdout.stop_reading()
+        self._stderr.stop_reading()
         await asyncio.wait(self._readers)
 
     def get_result(self) -> FinishedProcess:
@@ -163,13 +163,13 @@ class _Child:
         )
 
     def get_outputs(self) -> dict[str, Any]:
-        return self._stdout.get_output().to_outputs("stdout") | self._stderr.get_output().to_outputs("stderr")
+        return self._stdout.get_output().to_node_outputs("stdout") | self._stderr.get_output().to_node_outputs("stderr")
 
-    def discard_files(self) -> None:
-        self._stdout.discard()
-        self._stderr.discard()
+    def delete_output_files(self) -> None:
+        self._stdout.delete_file()
+        self._stderr.delete_file()
 
-    def reap_process(self) -> None:
+    def reap_and_release(self) -> None:
         if not self._over.cancel():
             self._over.exception()  # or asyncio reports an exception that was never retrieved
         self._watch.close()

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.registry.search import Document, make_document, rank_documents
+from pflow.registry.search_ranking import Document, make_document, rank_documents
 from tests.requirements import requirement
 
 SHOP = [

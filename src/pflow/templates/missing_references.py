@@ -34,12 +34,12 @@ class _Miss:
     step: Any
 
 
-def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
+def explain_missing_references(missing: Iterable[Reference], scope: Scope) -> Explanation:
     """Return the available references and a hint for missing references."""
     names = scope.list_names()
     misses: dict[str, _Miss] = {}
     for reference in islice(dict.fromkeys(missing), _SHOWN):
-        if isinstance(miss := _follow_to_miss(reference, scope), _Miss):
+        if isinstance(miss := _get_value_or_miss(reference, scope), _Miss):
             misses.setdefault(miss.path or miss.reference.root, miss)
     listed = [f"{miss.path}.{key}" for miss in misses.values() if miss.path for key in _list_keys(miss.value)[:_SHOWN]]
     sentences = [
@@ -51,13 +51,13 @@ def explain_missing(missing: Iterable[Reference], scope: Scope) -> Explanation:
     return Explanation(list(dict.fromkeys([*listed, *names]))[:_SHOWN], " ".join(filter(None, sentences)))
 
 
-def _follow_to_miss(reference: Reference, scope: Scope) -> Any:
+def _get_value_or_miss(reference: Reference, scope: Scope) -> Any:
     """Return the value of a reference, or the miss: its own, or that of a reference in an index."""
     value = scope.get(reference.root)
     if value is ABSENT:
         return _Miss(reference, "", None, reference.root)
     for depth, step in enumerate(reference.steps):
-        key = _follow_to_miss(step, scope) if isinstance(step, Reference) else step
+        key = _get_value_or_miss(step, scope) if isinstance(step, Reference) else step
         if isinstance(key, _Miss):
             return key
         found = get_item(value, key)

@@ -229,11 +229,11 @@ _VARIABLES: Final = re.compile(
 )
 
 
-def find_program(name: str) -> Program | None:
+def look_up_program(name: str) -> Program | None:
     """Return the entry for a program's name; a version at its end is ignored."""
     return _BY_NAME.get(name) or _BY_NAME.get(_VERSION.sub("", name)) or _BY_NAME.get(name.lower())
 
 
-def is_program_variable(variable: str) -> bool:
+def can_variable_select_program(variable: str) -> bool:
     """Return True for variables such as PATH, from which shells and programs take programs."""
     return _VARIABLES.fullmatch(variable) is not None

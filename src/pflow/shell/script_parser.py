@@ -1,11 +1,20 @@
-"""Commands of a shell script: simple and compound ones, pipelines, redirections and here-documents."""
+"""Parser of shell scripts: simple and compound ones, pipelines, redirections and here-documents."""
 
 import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from pflow.shell.tree import Command, Redirect, Script, Text, Undecided, Word, get_constant_text, parse_assignment
-from pflow.shell.words import Span, Words
+from pflow.shell.syntax_tree import (
+    Command,
+    Redirect,
+    Script,
+    Text,
+    Undecided,
+    Word,
+    get_constant_text,
+    parse_assignment,
+)
+from pflow.shell.word_parser import Span, WordParser
 
 _ENDS: Final = r"(?=[ \t\n;&|()<>]|$)"
 _BLANKS: Final = re.compile(r"(?:[ \t]|\\\n)*")
@@ -29,14 +38,14 @@ class _Pending(NamedTuple):
     is_literal: bool
 
 
-class Reader(Words):
-    """Reads a whole command."""
+class ScriptParser(WordParser):
+    """Parses a whole shell script into its syntax tree. Methods read at the present position and advance it."""
 
-    def __init__(self, text: str, marks: Mapping[int, Span] | None = None) -> None:
-        super().__init__(text, marks or {})
+    def __init__(self, text: str, template_spans: Mapping[int, Span] | None = None) -> None:
+        super().__init__(text, template_spans or {})
         self._pending: list[_Pending] = []
 
-    def read(self) -> Script:
+    def parse_script(self) -> Script:
         """Return the tree. Raise Undecided."""
         whole = Script()
         while self.at < self.end:  # a closer that closes nothing does not end the reading
@@ -44,7 +53,7 @@ class Reader(Words):
         return whole
 
     def read_script(self, *closers: str) -> Script:
-        self.enter_level()
+        self.enter_nesting_level()
         script = Script()
         while True:
             self._skip_separators(closers)
@@ -54,7 +63,7 @@ class Reader(Words):
             script.pipelines.append(self._read_pipeline())
             if self.at == start:
                 self.at += 1
-        self.leave_level()
+        self.leave_nesting_level()
         return script
 
     def _is_at_closer(self, closers: tuple[str, ...]) -> bool:
@@ -62,11 +71,11 @@ class Reader(Words):
             if closer == ";;" and _CASE_END.match(self.text, self.at, self.end):
                 return True
             is_word = closer not in (")", ";;")
-            if self.text.startswith(closer, self.at) and (not is_word or self._is_keyword(closer)):
+            if self.text.startswith(closer, self.at) and (not is_word or self._has_word_end_after(closer)):
                 return True
         return False
 
-    def _is_keyword(self, keyword: str) -> bool:
+    def _has_word_end_after(self, keyword: str) -> bool:
         after = self.text[self.at + len(keyword) : min(self.at + len(keyword) + 1, self.end)]
         return after == "" or after in " \t\n;&|()<>"
 
@@ -80,7 +89,7 @@ class Reader(Words):
             self._skip_blanks()
             if ";;" in closers and _CASE_END.match(self.text, self.at, self.end):
                 return
-            if self._skip_lines():
+            if self._read_line_end():
                 continue
             if self.text.startswith("||", self.at):
                 self.at += 2
@@ -89,30 +98,30 @@ class Reader(Words):
             else:
                 return
 
-    def _skip_lines(self) -> bool:
-        """Skip a comment or a newline, behind which here-documents begin."""
+    def _read_line_end(self) -> bool:
+        """Read a comment, or a newline and the here-documents behind it. Return False if there is neither."""
         if comment := _LINE_END.match(self.text, self.at, self.end):
             self.at = comment.end()
             return True
         if self.at < self.end and self.text[self.at] == "\n":
             self.at += 1
-            self._read_documents()
+            self._read_pending_here_documents()
             return True
         return False
 
     def _skip_to_command(self) -> None:
         self._skip_blanks()
-        while self._skip_lines():
+        while self._read_line_end():
             self._skip_blanks()
 
-    def _read_documents(self) -> None:
+    def _read_pending_here_documents(self) -> None:
         pending, self._pending = self._pending, []
         for document in pending:
             tabs = r"\t*" if document.redirect.operator == "<<-" else ""
             pattern = re.compile(rf"^{tabs}{re.escape(document.delimiter)}$", re.MULTILINE)
             last = pattern.search(self.text, self.at, self.end)
             end, after = last.span() if last else (self.end, self.end)
-            read = self.read_verbatim(end, "literal") if document.is_literal else self.read_here_document(end)
+            read = self.read_unexpanded_text(end, "literal") if document.is_literal else self.read_here_document(end)
             document.redirect.target = read
             self.at = min(after + 1, self.end)
 
@@ -135,31 +144,33 @@ class Reader(Words):
             start = self.at
             self.at += 2
             if computed := self.read_arithmetic():
-                return self._read_redirects(Command("((", computed=(computed,)))
+                return self._add_redirects(Command("((", computed=(computed,)))
             self.at = start
         if self.text.startswith("(", self.at):
-            return self._read_redirects(self._read_nested("(", 1, ")"))
+            return self._add_redirects(self._read_compound("(", 1, ")"))
         compound = _COMPOUND.match(self.text, self.at, self.end)
         if compound is None:
-            return self._read_simple()
+            return self._read_simple_command()
         kind = compound[0]
         if kind in _CLOSERS:
-            return self._read_redirects(self._read_nested(kind, len(kind), _CLOSERS[kind]))
+            return self._add_redirects(self._read_compound(kind, len(kind), _CLOSERS[kind]))
         self.at = compound.end()
         self._skip_blanks()
-        return self._read_redirects(
-            {"case": self._read_case, "[[": self._read_test, "function": self._read_function}.get(
-                kind, self._read_loop
-            )()
+        return self._add_redirects(
+            {
+                "case": self._read_case_command,
+                "[[": self._read_double_bracket_test,
+                "function": self._read_function_definition,
+            }.get(kind, self._read_for_loop)()
         )
 
-    def _read_nested(self, kind: str, opening: int, closer: str) -> Command:
-        self.at += opening
+    def _read_compound(self, kind: str, opening_length: int, closer: str) -> Command:
+        self.at += opening_length
         command = Command(kind, scripts=[self.read_script(closer)])
         self.at = min(self.at + len(closer), self.end)
         return command
 
-    def _read_loop(self) -> Command:
+    def _read_for_loop(self) -> Command:
         command = Command("for")
         if self.text.startswith("((", self.at):
             self.at += 2
@@ -174,10 +185,10 @@ class Reader(Words):
             while word := self.read_word():
                 command.words.append(word)
                 self._skip_blanks()
-        command.scripts = self._read_nested("for", 0, "done").scripts
+        command.scripts = self._read_compound("for", 0, "done").scripts
         return command
 
-    def _read_case(self) -> Command:
+    def _read_case_command(self) -> Command:
         command = Command("case", words=[self.read_word()])
         self._skip_to_command()
         self.at += 2 if _IN.match(self.text, self.at, self.end) else 0
@@ -185,7 +196,7 @@ class Reader(Words):
             self._skip_to_command()
             if self.at >= self.end:
                 return command
-            if self.text.startswith("esac", self.at) and self._is_keyword("esac"):
+            if self.text.startswith("esac", self.at) and self._has_word_end_after("esac"):
                 self.at += 4
                 return command
             start = self.at
@@ -201,11 +212,11 @@ class Reader(Words):
             elif self.at == start:
                 raise Undecided("its `case` cannot be read")
 
-    def _read_test(self) -> Command:
+    def _read_double_bracket_test(self) -> Command:
         command = Command(words=[(Text("[["),)])
         while self.at < self.end:
             self._skip_to_command()
-            if self.text.startswith("]]", self.at) and self._is_keyword("]]"):
+            if self.text.startswith("]]", self.at) and self._has_word_end_after("]]"):
                 self.at += 2
                 return command
             if word := self.read_word():
@@ -214,28 +225,28 @@ class Reader(Words):
                 self.at += 1
         return command
 
-    def _read_function(self) -> Command:
+    def _read_function_definition(self) -> Command:
         name = self.read_word()
         self._skip_blanks()
-        return self._read_function_body(name)
+        return self._read_function_after_name(name)
 
-    def _read_function_body(self, name: Word) -> Command:
+    def _read_function_after_name(self, name: Word) -> Command:
         if self.text.startswith("(", self.at):
             self.at += 1
             self._skip_blanks()
             self.at += 1 if self.text.startswith(")", self.at) else 0
-        self.enter_level()
+        self.enter_nesting_level()
         body = self._read_command()
-        self.leave_level()
+        self.leave_nesting_level()
         return Command("function", words=[name], scripts=[Script([[body]])])
 
-    def _read_redirects(self, command: Command) -> Command:
+    def _add_redirects(self, command: Command) -> Command:
         self._skip_blanks()
-        while self._read_redirect(command):
+        while self._add_redirect_if_any(command):
             self._skip_blanks()
         return command
 
-    def _read_redirect(self, command: Command) -> bool:
+    def _add_redirect_if_any(self, command: Command) -> bool:
         found = _REDIRECT.match(self.text, self.at, self.end)
         if found is None:
             return False
@@ -254,11 +265,11 @@ class Reader(Words):
         self._pending.append(_Pending(redirect, bare, bare != delimiter[1]))
         return True
 
-    def _read_simple(self) -> Command:
+    def _read_simple_command(self) -> Command:
         command = Command()
         while True:
             self._skip_blanks()
-            if self._read_redirect(command):
+            if self._add_redirect_if_any(command):
                 continue
             if self.at >= self.end or self.text[self.at] in "\n;&|)#":
                 return command
@@ -268,19 +279,19 @@ class Reader(Words):
                     and not command.assignments
                     and get_constant_text(command.words[0]) is not None
                 ):
-                    return self._read_redirects(self._read_function_body(command.words[0]))
+                    return self._add_redirects(self._read_function_after_name(command.words[0]))
                 raise Undecided("it has an unexpected parenthesis")
             word = self.read_word()
             assigned = parse_assignment(word)
             if self.text.startswith("(", self.at) and assigned and not get_constant_text(assigned.value):
                 command.words += [] if not command.words else [word]
-                self._read_array(command, word)
+                self._add_array_assignments(command, word)
             elif assigned and not command.words:
                 command.assignments.append(assigned)
             else:
                 command.words.append(word)
 
-    def _read_array(self, command: Command, word: Word) -> None:
+    def _add_array_assignments(self, command: Command, word: Word) -> None:
         """Read the items in `name=(…)`. Each becomes an assignment, so that `[subscript]=value` is one too."""
         self.at += 1
         self._skip_to_command()

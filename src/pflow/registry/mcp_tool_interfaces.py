@@ -25,16 +25,16 @@ _SAMPLES: Final[dict[str, Any]] = {"str": "text", "int": 1, "float": 1.5, "bool"
 Schema = dict[str, Any]
 
 
-def make_tool_interface(server: str, tool: Mapping[str, Any], *, version: str = "") -> dict[str, Any]:
+def make_tool_declaration(server: str, tool: Mapping[str, Any], *, version: str = "") -> dict[str, Any]:
     """Return the JSON object that declares the tool as a node; `version` is the server's. Raise ValueError."""
     name = tool.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError("a tool must have a name")
-    inputs = _as_schema(tool.get("inputSchema"))
+    inputs = _get_schema_or_empty(tool.get("inputSchema"))
     properties = _get_properties(inputs)
     required = inputs.get("required")
     needed = set(map(str, cast("list[Any]", required))) if isinstance(required, list) else set[str]()
-    params = {key: _make_param(value, inputs, key in needed) for key, value in properties.items()}
+    params = {key: _make_param_declaration(value, inputs, key in needed) for key, value in properties.items()}
     return {
         "type": f"mcp-{server}-{name}",
         "tool": name,
@@ -44,15 +44,17 @@ def make_tool_interface(server: str, tool: Mapping[str, Any], *, version: str = 
         "outputs": {
             "result": {
                 "description": "The reply of the tool.",
-                **_make_output(_get_result_schema(tool.get("outputSchema"))),
+                **_make_output_declaration(_get_result_schema(tool.get("outputSchema"))),
             },
             "is_error": {"type": "bool", "description": "Whether the tool reported an error."},
         },
-        "effect": _infer_effect(_as_schema(tool.get("annotations"))),
+        "effect": _infer_effect(_get_schema_or_empty(tool.get("annotations"))),
         "reads_world": True,
         "version": content_id(version, orjson.dumps(tool, option=orjson.OPT_SORT_KEYS))[:12],
         "example": {
-            key: _make_sample(_resolve_schema(properties[key], inputs), params[key]) for key in params if key in needed
+            key: _make_sample_value(_resolve_schema(properties[key], inputs), params[key])
+            for key in params
+            if key in needed
         },
         "tags": ["mcp", server],
         "open_params": inputs.get("additionalProperties") not in (None, False) or "properties" not in inputs,
@@ -71,7 +73,7 @@ def _infer_effect(hints: Schema) -> str:
     return "idempotent" if hints.get("idempotentHint") is True else "effectful"
 
 
-def _make_param(value: Any, root: Schema, required: bool) -> dict[str, Any]:
+def _make_param_declaration(value: Any, root: Schema, required: bool) -> dict[str, Any]:
     schema = _resolve_schema(value, root)
     notes = [str(schema.get("description") or "")]
     allowed = _list_choices(schema, root)
@@ -103,14 +105,14 @@ def _list_choices(schema: Schema, root: Schema) -> list[Any]:
 
 def _get_result_schema(value: Any) -> Schema:
     """Return the schema of the node's result: servers wrap values that are not objects under the key `result`."""
-    schema = _as_schema(value)
+    schema = _get_schema_or_empty(value)
     wrapped = _get_properties(schema)
     if list(wrapped) == ["result"]:
         return {"$defs": schema.get("$defs", {}), **_resolve_schema(wrapped["result"], schema)}
     return schema
 
 
-def _make_output(schema: Schema) -> dict[str, Any]:
+def _make_output_declaration(schema: Schema) -> dict[str, Any]:
     output: dict[str, Any] = {"type": _infer_type(schema, schema)}
     if structure := _make_structure(schema, schema, 0):
         output["structure"] = structure
@@ -153,7 +155,7 @@ def _join_types(kinds: Any) -> str:
     return "any" if not found or "any" in found else "|".join(found)
 
 
-def _make_sample(schema: Schema, param: Mapping[str, Any]) -> Any:
+def _make_sample_value(schema: Schema, param: Mapping[str, Any]) -> Any:
     examples = schema.get("examples")
     listed = cast("list[Any]", examples) if isinstance(examples, list) else []
     choices: list[Any] | None = param.get("choices")
@@ -167,21 +169,21 @@ def _make_sample(schema: Schema, param: Mapping[str, Any]) -> Any:
 
 def _resolve_schema(value: Any, root: Schema) -> Schema:
     """Return the schema, or the schema of this document that it refers to."""
-    schema = _as_schema(value)
+    schema = _get_schema_or_empty(value)
     for _ in range(_DEEPEST):
         reference = schema.get("$ref")
         if not isinstance(reference, str) or not reference.startswith("#/"):
             break
         found: Any = root
         for part in reference[2:].split("/"):
-            found = _as_schema(found).get(part)
-        schema = {**_as_schema(found), **{key: value for key, value in schema.items() if key != "$ref"}}
+            found = _get_schema_or_empty(found).get(part)
+        schema = {**_get_schema_or_empty(found), **{key: value for key, value in schema.items() if key != "$ref"}}
     return schema
 
 
 def _get_properties(schema: Schema) -> dict[str, Any]:
-    return _as_schema(schema.get("properties"))
+    return _get_schema_or_empty(schema.get("properties"))
 
 
-def _as_schema(value: Any) -> Schema:
+def _get_schema_or_empty(value: Any) -> Schema:
     return cast("Schema", value) if isinstance(value, dict) else {}

@@ -16,9 +16,9 @@ from blockbuster import blockbuster_ctx
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes import processes
+from pflow.nodes import process_runner
 from pflow.nodes.child_output import ChildOutput, format_size
-from pflow.nodes.processes import FinishedProcess, ProcessLimits, run_process
+from pflow.nodes.process_runner import FinishedProcess, ProcessLimits, run_process
 from uraniborg.kernel.redaction import Redactor, masking
 
 MIB = 1 << 20
@@ -189,10 +189,10 @@ async def test_a_spool_that_cannot_be_created_is_reported(context: Context) -> N
 
 @needs_proc
 async def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_period(context: Context) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     with pytest.raises(NodeTimedOut, match=r"still running after 1 s") as caught:
         await run_shell_command(context, "trap '' TERM; echo $$; while :; do :; done", timeout_s=1, limits=HURRIED)
-    assert time.monotonic() - began >= 1.2
+    assert time.monotonic() - started_at >= 1.2
     assert not is_running(int(caught.value.outputs["stdout"]))
 
 
@@ -212,12 +212,12 @@ async def test_a_timeout_also_ends_the_processes_that_the_child_started(context:
 
 @needs_proc
 async def test_a_process_that_holds_the_pipe_open_is_not_waited_for(context: Context) -> None:
-    began = time.monotonic()
+    started_at = time.monotonic()
     finished = await run_shell_command(context, "sleep 600 & echo $!; echo last >&2")
     sleeper = int(finished.stdout.start)
     try:
         assert (finished.exit_code, finished.stderr.start) == (0, b"last\n")
-        assert time.monotonic() - began < PATIENCE_S
+        assert time.monotonic() - started_at < PATIENCE_S
         assert is_running(sleeper), "what a command leaves running on purpose stays"
     finally:
         os.kill(sleeper, signal.SIGKILL)
@@ -274,7 +274,7 @@ async def test_being_cancelled_while_a_timeout_ends_the_child_is_being_cancelled
 async def test_all_children_can_be_killed_at_once_from_another_thread(context: Context) -> None:
     task = asyncio.create_task(run_shell_command(context, "trap '' TERM; echo $$ >pid; while :; do :; done"))
     await wait_for_text(context.folder / "pid")
-    await asyncio.to_thread(processes.kill_all_children)
+    await asyncio.to_thread(process_runner.kill_all_children)
     assert (await task).signal == "SIGKILL"
 
 
@@ -282,7 +282,7 @@ async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_
     command = "printf 'key: '; head -c 90 /dev/zero | tr '\\0' x; echo; echo more"
     finished = await run_shell_command(context, command, limits=ProcessLimits(memory_bytes=64))
     assert finished.stdout.start == b"key: "
-    assert finished.stdout.to_outputs("stdout")["stdout"] == "key: "
+    assert finished.stdout.to_node_outputs("stdout")["stdout"] == "key: "
     assert finished.stdout.file is not None
     assert finished.stdout.file.read_bytes() == b"key: " + b"x" * 90 + b"\nmore\n"
 
@@ -393,19 +393,19 @@ async def test_many_children_run_side_by_side(context: Context) -> None:
 
 
 def test_output_that_is_not_utf8_is_returned_in_base64() -> None:
-    assert ChildOutput(b"\xff\x00", b"", 2).to_outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
+    assert ChildOutput(b"\xff\x00", b"", 2).to_node_outputs("stdout") == {"stdout": "/wA=", "stdout_is_binary": True}
 
 
 def test_a_text_that_was_cut_inside_a_character_is_still_text(tmp_path: Path) -> None:
     cut = ChildOutput("aé".encode()[:2], b"", 3, tmp_path / "all")
-    assert cut.to_outputs("stdout") == {
+    assert cut.to_node_outputs("stdout") == {
         "stdout": "a",
         "stdout_is_binary": False,
         "stdout_file": str(tmp_path / "all"),
         "stdout_size": 3,
     }
-    assert ChildOutput("aé".encode()[:2], b"", 2).decode_text() == ("YcM=", True), "but not if that was all"
-    assert ChildOutput(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").decode_text()[1]
+    assert ChildOutput("aé".encode()[:2], b"", 2).decode_start() == ("YcM=", True), "but not if that was all"
+    assert ChildOutput(b"\xff" + b"a" * 9, b"", 99, tmp_path / "all").decode_start()[1]
 
 
 @pytest.mark.parametrize(

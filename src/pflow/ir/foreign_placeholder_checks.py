@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
-from pflow.ir.code_templates import CODE_PARAMS
+from pflow.ir.code_template_checks import CODE_PARAMS
 from pflow.ir.diagnostics import Diagnostic, Severity
 from pflow.ir.model import Workflow
-from pflow.ir.reference_checks import BATCH_OUTPUTS, get_use_path
-from pflow.ir.template_uses import NESTED, Use, get_batch_aliases, iter_resolvable_texts
+from pflow.ir.reference_checks import BATCH_OUTPUTS, get_document_path
+from pflow.ir.template_uses import NESTED, TemplateUse, get_batch_aliases, iter_resolvable_texts
 from pflow.registry.interface import Interface
 from pflow.shortening import shorten_text
 from pflow.templates.syntax import iter_references
@@ -42,20 +42,22 @@ class _Placeholder(NamedTuple):
     meant: str
 
 
-def check_foreign_syntax(
-    workflow: Workflow, indexes: Mapping[str, int], known: Mapping[str, Interface | None]
+def check_foreign_placeholders(
+    workflow: Workflow, node_indexes: Mapping[str, int], interfaces: Mapping[str, Interface | None]
 ) -> list[Diagnostic]:
     """Return a diagnostic for each placeholder that was probably meant as a template."""
-    checker = _Checker(workflow, known)
+    checker = _PlaceholderChecker(workflow, interfaces)
     return [
-        one for use in iter_resolvable_texts(workflow) for one in checker.check_text(use, get_use_path(use, indexes))
+        one
+        for use in iter_resolvable_texts(workflow)
+        for one in checker.check_text(use, get_document_path(use, node_indexes))
     ]
 
 
-class _Checker:
-    def __init__(self, workflow: Workflow, known: Mapping[str, Interface | None]) -> None:
+class _PlaceholderChecker:
+    def __init__(self, workflow: Workflow, interfaces: Mapping[str, Interface | None]) -> None:
         self._workflow = workflow
-        self._known = known
+        self._interfaces = interfaces
         self._used: dict[str | None, set[str]] = {}
         """The roots of the templates of each node, and under None of the outputs."""
         for use in iter_resolvable_texts(workflow):
@@ -65,7 +67,7 @@ class _Checker:
         self._used_anywhere: set[str] = set().union(*self._used.values())
         self._is_static = not self._used_anywhere and not workflow.inputs
 
-    def check_text(self, use: Use, path: str) -> Iterator[Diagnostic]:
+    def check_text(self, use: TemplateUse, path: str) -> Iterator[Diagnostic]:
         if use.node is not None and (use.node.type, use.path) in CODE_PARAMS:
             return
         seen: set[str] = set()
@@ -88,38 +90,38 @@ class _Checker:
             if len(seen) == _MOST:
                 return
 
-    def _find_placeholders(self, use: Use) -> Iterator[_Placeholder]:
+    def _find_placeholders(self, use: TemplateUse) -> Iterator[_Placeholder]:
         for form, mark, pattern in _FORMS:
             for found in pattern.finditer(use.text) if mark in use.text else ():
                 root, dot, rest = found[1].partition(".")
                 if form == "dollar" and not self._is_declared(use, root):
                     root, dot = root.partition("-")[0], ""  # `$name-2` is `$name` before a hyphen
                 output = rest.partition(".")[0]
-                if form == "dollar" and not (root in self._workflow.nodes and self._has_output(root, output)):
+                if form == "dollar" and not (root in self._workflow.nodes and self._has_node_output(root, output)):
                     yield _Placeholder(form, f"${root}", root, root)  # `$name.txt` is `$name` before a dot
                 else:
                     yield _Placeholder(form, found[0], root, root + dot + rest)
 
-    def _choose_severity(self, use: Use, one: _Placeholder) -> Severity | None:
+    def _choose_severity(self, use: TemplateUse, one: _Placeholder) -> Severity | None:
         """Return the severity, or None for text that is probably right."""
         root = one.root
-        if root in self._used.get(use.node and use.node.id, ()) or _is_legitimate(use, one):
+        if root in self._used.get(use.node and use.node.id, ()) or _is_probably_intended(use, one):
             return None
         if root in self._workflow.inputs or root in get_batch_aliases(use):
             is_redirection = one.form == "angle" and use.is_command
             return "warning" if root in self._used_anywhere or is_redirection else "error"
         if root in self._workflow.nodes:
-            if self._has_output(root, one.meant.partition(".")[2].partition(".")[0]):
+            if self._has_node_output(root, one.meant.partition(".")[2].partition(".")[0]):
                 return "error"
             return "warning" if one.form == "braces" else None
         return "warning" if self._is_static and not use.is_command and "\n" not in use.text else None
 
-    def _is_declared(self, use: Use, name: str) -> bool:
+    def _is_declared(self, use: TemplateUse, name: str) -> bool:
         return name in self._workflow.inputs or name in self._workflow.nodes or name in get_batch_aliases(use)
 
-    def _has_output(self, name: str, output: str) -> bool:
+    def _has_node_output(self, name: str, output: str) -> bool:
         node = self._workflow.nodes[name]
-        interface = self._known[node.type]
+        interface = self._interfaces[node.type]
         if node.batch is not None:
             return output in BATCH_OUTPUTS
         return bool(output) and interface is not None and node.type != NESTED and output in interface.outputs
@@ -132,7 +134,7 @@ class _Checker:
         return f'Declare the input: "inputs": {{"{shorten_text(one.root)}": {{"type": "string"}}}}'
 
 
-def _is_legitimate(use: Use, one: _Placeholder) -> bool:
+def _is_probably_intended(use: TemplateUse, one: _Placeholder) -> bool:
     """Return True for a tag of HTML, and for a variable that the text, `env` or, by custom, the environment sets."""
     if one.form == "angle":
         return f"</{one.root}" in use.text or one.root.lower() in _UNCLOSED_TAGS
