@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 from nbody_cases import DATA, YEAR, Floats, line
 
+from universe.nbody.initial_conditions import Start, make_start
 from universe.nbody.runs import run_nbody
-from universe.nbody.starts import Start, make_start
 from universe.systems import load_system
 
 LAST_TRANSITS: Final = {

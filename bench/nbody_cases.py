@@ -11,8 +11,8 @@ ROOT: Final = Path(__file__).parents[1]
 sys.path.append(str(ROOT))  # the stored results are those of the tests
 
 from tests.universe.nbody.truths import End, Truth, read_truth  # noqa: E402
-from universe.nbody.starts import Start  # noqa: E402
-from universe.orbits.anomaly import Floats  # noqa: E402
+from universe.nbody.initial_conditions import Start  # noqa: E402
+from universe.orbits.kepler_equation import Floats  # noqa: E402
 from universe.orbits.units import G  # noqa: E402
 
 __all__ = ["DATA", "YEAR", "End", "Floats", "Start", "Truth", "best_of", "ias15", "installed", "line", "read_truth"]

@@ -125,7 +125,7 @@ def nbody(
     reports = [report_universe(one) for one in runs]
     reply = dict(reports[0].reply)
     if compare is not None:
-        from universe.nbody.answers import compare_answers
+        from universe.nbody.analysis import compare_answers
 
         labels = [f"{one.id} version {one.version}" for one in runs]
         differences = compare_answers(reports[0].reply, reports[1].reply, labels)
@@ -197,7 +197,7 @@ def _write_files(
     table: Path | None,
 ) -> list[Path]:
     """Write the start, the table and the pictures of a run to the files given, and return their paths."""
-    from universe.nbody.exports import render_csv, render_rebound
+    from universe.nbody.initial_condition_exports import render_csv, render_rebound
     from universe.universe_files import write_output
 
     start, at = report.run.start, float(universe.plain["time"])
@@ -226,7 +226,7 @@ def _write_files(
 
 
 def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: Sequence[Path]) -> None:
-    from universe.nbody.summary import summarise, summarise_comparison
+    from universe.nbody.terminal_summary import summarise, summarise_comparison
     from uraniborg.kernel.files import shown
 
     if len(reports) == 1:

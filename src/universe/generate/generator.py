@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from universe.generate.belts import add_belts, add_kuiper_belt
-from universe.generate.bodies import add_stars_and_planets
 from universe.generate.comets import add_comets, get_comet_count_range
 from universe.generate.config import MOST_BODIES, GenerationConfig, make_preset_config
 from universe.generate.disks_and_rings import add_disk, add_rings
@@ -14,6 +13,7 @@ from universe.generate.interstellar_objects import get_rogue_count_range, make_n
 from universe.generate.lagrange_points import add_lagrange_points, choose_lagrange_points, get_trojan_count_range
 from universe.generate.names import make_star_name
 from universe.generate.random_numbers import Prng
+from universe.generate.stars_and_planets import add_stars_and_planets
 from universe.generate.system import Entity, System
 from uraniborg.kernel.errors import InvalidInput
 

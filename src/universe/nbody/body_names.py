@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from universe.domain.suggestions import find_bodies_by_name, list_lowercase_names
-from universe.plotting.labels import clean_text
+from universe.plotting.label_placement import clean_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _LONGEST: Final = 60

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from universe.orbits.grouping import Bodies, Grouping, group_bodies
+from universe.orbits.jacobi_hierarchy import Bodies, Grouping, group_bodies
 from universe.orbits.kepler_blocks import ASTRONOMICAL, KeplerOrbit, read_kepler_orbit
-from universe.orbits.numbers import read_number
+from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
 from uraniborg.kernel.errors import InvalidInput, NotFound
 

@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers import OrbitHistory, compute_angle_series
-from universe.nbody.answers.orbit_history import OPEN_AXIS, Samples
+from universe.nbody.analysis import OrbitHistory, compute_angle_series
+from universe.nbody.analysis.orbit_history import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
-from universe.nbody.starts import Start
-from universe.nbody.summary import format_angle
+from universe.nbody.initial_conditions import Start
+from universe.nbody.terminal_summary import format_angle
 from universe.nbody.text_formats import format_full_duration
 from universe.nbody.transit_times import find_passages
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel
 from universe.plotting.colours import make_colour_ramp

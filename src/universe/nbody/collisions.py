@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from universe.nbody.pair_motion import PairMotion, Pairs
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 STOP: Final = "stop"
 MERGE: Final = "merge"

@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from universe.nbody.pair_motion import Indices, PairMotion, Pairs
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 MOST_LISTED: Final = 1000
 _CLOSER: Final = (1 - 1e-3) ** 2

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 LIGHT_SPEED: Final = 173.144_632_674_24

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from universe.nbody.starts import Start
-from universe.orbits.grouping import Bodies
+from universe.nbody.initial_conditions import Start
+from universe.orbits.jacobi_hierarchy import Bodies
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 STAR: Final = "star"

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final, Protocol
 
-from universe.nbody.fixed_steps import COMPOSITIONS, FixedSteps
-from universe.nbody.gauss import NODES, TOLERANCE, Gauss
+from universe.nbody.gauss_legendre_integrator import NODES, TOLERANCE, Gauss
 from universe.nbody.gravity import Gravity
 from universe.nbody.segments import Segment
-from universe.orbits.anomaly import Floats
+from universe.nbody.symplectic_integrators import COMPOSITIONS, FixedSteps
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 GAUSS: Final = "gauss"
@@ -37,7 +37,7 @@ def make_stepper(
         nodes, tolerance = (NODES - 2, 10 * TOLERANCE) if coarse else (NODES, TOLERANCE)
         return Gauss(gravity, positions, velocities, nodes=nodes, tolerance=tolerance)
     if method == HEYOKA:
-        from universe.nbody.heyoka_method import Heyoka
+        from universe.nbody.heyoka_integrator import Heyoka
 
         return Heyoka(gravity, positions, velocities, tolerance=1e-15 if coarse else 1e-16)
     assert step is not None

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Grouping
+from universe.orbits.jacobi_hierarchy import Grouping
+from universe.orbits.kepler_equation import Floats
 
 
 def make_relative_matrix(grouping: Grouping) -> Floats:

@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.accuracy import compute_periods
 from universe.nbody.collisions import POLICIES
-from universe.nbody.fixed_steps import COMPOSITIONS, count_steps
+from universe.nbody.error_estimates import compute_periods
 from universe.nbody.gravity import compute_distances
+from universe.nbody.initial_conditions import Start
 from universe.nbody.integration import METHODS
-from universe.nbody.starts import Start
+from universe.nbody.symplectic_integrators import COMPOSITIONS, count_steps
 from universe.orbits.units import G
 from uraniborg.kernel.errors import InvalidInput
 

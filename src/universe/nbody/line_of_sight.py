@@ -7,8 +7,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Bodies
+from universe.orbits.jacobi_hierarchy import Bodies
+from universe.orbits.kepler_equation import Floats
 from uraniborg.kernel.errors import InvalidInput
 
 FIELD: Final = "physical.towardsObserver"

@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import Start
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 _PARABOLIC: Final = 1e-12

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe.nbody.segments import Segment
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 Indices = NDArray[np.intp]
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from universe.domain.units import find_epoch
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star, list_unknown_elements
+from universe.nbody.initial_conditions import Start, make_start
 from universe.nbody.jacobi_coordinates import compute_family_masses
 from universe.nbody.line_of_sight import Sight, compute_inclinations, find_line_of_sight
-from universe.nbody.measured_motion import (
+from universe.nbody.motion_pieces import (
     MotionPiece,
     Notify,
     check_days,
@@ -25,9 +26,8 @@ from universe.nbody.measured_motion import (
     report_progress,
 )
 from universe.nbody.osculating_elements import compute_jacobi_elements
-from universe.nbody.starts import Start, make_start
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Bodies
+from universe.orbits.jacobi_hierarchy import Bodies
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, compute_period
 from uraniborg.kernel.errors import InvalidInput
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.answers import OrbitHistory, collect_answers, compute_run_motion
+from universe.nbody.analysis import OrbitHistory, collect_answers, compute_run_motion
 from universe.nbody.gravity import LIGHT_SPEED
+from universe.nbody.initial_conditions import make_start
 from universe.nbody.limits import MAX_SECONDS
 from universe.nbody.runs import Run, run_nbody
-from universe.nbody.starts import make_start
 from universe.nbody.text_formats import format_plain_number
-from universe.orbits.anomaly import Floats
-from universe.orbits.numbers import finite_or_none
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import finite_or_none
 from universe.orbits.units import G
 
 FRAME: Final = {

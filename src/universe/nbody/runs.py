@@ -7,18 +7,18 @@ from typing import Final
 import numpy as np
 
 from universe.nbody import limits
-from universe.nbody.accuracy import Accuracy, Drift, Drifts
 from universe.nbody.collisions import STOP, Collision
-from universe.nbody.divergence import Divergence
 from universe.nbody.encounters import Closest, Encounter
-from universe.nbody.fixed_steps import COMPOSITIONS
+from universe.nbody.error_estimates import Accuracy, Drift, Drifts
 from universe.nbody.gravity import Gravity
+from universe.nbody.initial_conditions import Start
 from universe.nbody.integration import GAUSS, Stepper, make_stepper
 from universe.nbody.limits import make_time_limit_error
 from universe.nbody.segments import Segment
-from universe.nbody.starts import Start
-from universe.nbody.trajectories import Trajectory, TwinTrajectory
-from universe.orbits.anomaly import Floats
+from universe.nbody.symplectic_integrators import COMPOSITIONS
+from universe.nbody.trajectory_divergence import Divergence
+from universe.nbody.trajectory_integration import Trajectory, TwinTrajectory
+from universe.orbits.kepler_equation import Floats
 
 _INTERVAL: Final = 0.1
 """Seconds between two reports; without a clock, a hundredth of the run."""

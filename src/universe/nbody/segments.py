@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 _ENDS: Final = np.array([0.0, 1.0])
 _QUARTERS: Final = np.linspace(0.0, 1.0, 5)

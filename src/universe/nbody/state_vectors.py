@@ -11,10 +11,10 @@ from universe.nbody.body_selection import read_mass
 from universe.nbody.gravity import compute_distances
 from universe.nbody.integration import integrate
 from universe.nbody.jacobi_coordinates import make_relative_matrix
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, make_orbit_sort_key
+from universe.orbits.jacobi_hierarchy import ROOT, Bodies, Grouping, arrange_bodies, make_orbit_sort_key
 from universe.orbits.kepler_blocks import read_kepler_orbit
-from universe.orbits.numbers import read_number
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import read_number
 from universe.systems.state_vectors import compute_elements_digest
 from uraniborg.kernel.errors import InvalidInput
 

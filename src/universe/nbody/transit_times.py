@@ -10,8 +10,9 @@ import numpy as np
 from universe.domain.units import find_epoch
 from universe.nbody.gravity import Gravity
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planets, list_unknown_elements
+from universe.nbody.initial_conditions import Start, make_start
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.measured_motion import (
+from universe.nbody.motion_pieces import (
     Notify,
     check_days,
     follow_kepler_orbits,
@@ -20,11 +21,10 @@ from universe.nbody.measured_motion import (
     report_progress,
 )
 from universe.nbody.segments import HermiteSegment
-from universe.nbody.starts import Start, make_start
 from universe.nbody.transits import Conjunction, TransitGeometry, compute_transit_geometry, find_conjunctions
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Bodies
-from universe.orbits.numbers import finite_or_none
+from universe.orbits.jacobi_hierarchy import Bodies
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import finite_or_none
 from universe.orbits.units import DAY_IN_SECONDS
 
 _MINUTES: Final = 1440.0

@@ -13,8 +13,8 @@ from typing import Final, cast
 import numpy as np
 
 from universe.nbody.line_of_sight import Sight
-from universe.nbody.measured_motion import MotionPiece
-from universe.orbits.anomaly import Floats
+from universe.nbody.motion_pieces import MotionPiece
+from universe.orbits.kepler_equation import Floats
 
 _PLACES: Final = np.linspace(0, 1, 9)
 """The fractions of a step at which the sky motion is sampled."""

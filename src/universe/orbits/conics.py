@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 _MOST_STEPS: Final = 100
 _SERIES_BELOW: Final = 1.0

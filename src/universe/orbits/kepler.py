@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from universe.orbits.anomaly import BLOCK, Floats, compute_eccentric_anomaly, solve_kepler
 from universe.orbits.conics import Conics
-from universe.orbits.numbers import check_time
+from universe.orbits.kepler_equation import BLOCK, Floats, compute_eccentric_anomaly, solve_kepler
+from universe.orbits.number_fields import check_time
 from uraniborg.kernel.errors import InvalidInput
 
 __all__ = ["Elements", "solve_kepler"]

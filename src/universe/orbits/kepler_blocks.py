@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.grouping import Bodies, compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_mass
 from universe.orbits.kepler import Elements
-from universe.orbits.numbers import read_number
+from universe.orbits.number_fields import read_number
 from universe.orbits.units import compute_period
 from uraniborg.kernel.errors import InvalidInput
 

@@ -7,13 +7,13 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
-from universe.orbits.compatible_orbit_arrays import read_ellipses, read_rogues
-from universe.orbits.compatible_orbits import check_segments
-from universe.orbits.grouping import Bodies, compute_orbited_masses
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_masses
 from universe.orbits.kepler_blocks import KeplerOrbit, make_elements, read_kepler_orbit
-from universe.orbits.numbers import check_time
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import check_time
 from universe.orbits.parent_chains import Indices, ParentChains, find_parent_indices
+from universe.orbits.uniform_ellipse_arrays import read_ellipses, read_rogues
+from universe.orbits.uniform_ellipses import check_segments
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 # Finite numbers can overflow; such a body has no position, and numpy must not warn.

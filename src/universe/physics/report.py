@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 
 from universe.domain.units import is_astronomical
 from universe.nbody.host_stars import is_star
-from universe.orbits.grouping import Bodies, compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_mass
 from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
-from universe.orbits.numbers import read_number
+from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
 from universe.physics import formulas
 from universe.physics.formulas import HOTTEST, HabitableZone, collect_papers, compute_habitable_zone

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.plotting.colours import DIM, PALE, RULER
-from universe.plotting.labels import Page, clean_text, estimate_text_width
+from universe.plotting.label_placement import Page, clean_text, estimate_text_width
 from universe.plotting.marks import Circle, Label, Mark, Polyline
 from universe.plotting.visible_bodies import Frame, VisibleBodies
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from universe.plotting.axes import Area, draw_axes
 from universe.plotting.colours import BACKGROUND, DIM, PALE, make_colour_ramp
-from universe.plotting.labels import clean_text, estimate_text_width
+from universe.plotting.label_placement import clean_text, estimate_text_width
 from universe.plotting.marks import Dots, Drawing, Label, Mark, Polyline
 from universe.plotting.radial_scale import Floats
 

@@ -16,7 +16,7 @@ from universe.plotting.captions import (
     format_time,
 )
 from universe.plotting.colours import BACKGROUND, DIM, PALE, choose_body_colour, mix_colours
-from universe.plotting.labels import Box, Page, clean_text, measure_label, propose_labels_around
+from universe.plotting.label_placement import Box, Page, clean_text, measure_label, propose_labels_around
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
 from universe.plotting.radial_scale import Floats
 from universe.plotting.visible_bodies import Bodies, Frame, VisibleBodies, find_visible_bodies, is_luminous

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.orbits.anomaly import solve_kepler
-from universe.orbits.grouping import compute_orbited_masses
+from universe.orbits.jacobi_hierarchy import compute_orbited_masses
+from universe.orbits.kepler_equation import solve_kepler
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 from universe.systems.frames import Rotation, Vector, compute_plane_vectors, make_sky_rotation
 from universe.systems.state_vectors import find_state_vector
-from universe.systems.stated_orbits import ConversionTarget, Facts, Orbit, compute_orbit, find_sorting_period
+from universe.systems.stated_orbit_conversion import ConversionTarget, Facts, Orbit, compute_orbit, find_sorting_period
 
 GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from universe.systems.dates import convert_date_in_range
+from universe.systems.julian_dates import convert_date_in_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")

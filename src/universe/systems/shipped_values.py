@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from universe.systems.bodies import GM_SUN, make_bodies
 from universe.systems.catalogue import list_system_names, read_system
-from universe.systems.dates import convert_date_in_range
+from universe.systems.julian_dates import convert_date_in_range
 from uraniborg.kernel.errors import InvalidInput
 
 _LABELS: Final[dict[str, tuple[str, str]]] = {

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import Start
 from universe.orbits.kepler import Elements
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import compute_period
 
 YEAR = compute_period(1.0, 1.0)

@@ -19,9 +19,9 @@ import pytest
 from tests.universe.command_line import RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body
 from tests.universe.nbody.truths import read_truth
+from universe.nbody.initial_conditions import make_start
 from universe.nbody.limits import choose_step
 from universe.nbody.runs import run_nbody
-from universe.nbody.starts import make_start
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 EARTH: Final = {"units": "astronomical", "semiMajorAxis": 1.0, "eccentricity": 0.0167, "meanAnomaly": 30}
@@ -198,7 +198,7 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
 
 INTERRUPTED: Final = """
 import sys
-from universe.nbody.trajectories import Trajectory
+from universe.nbody.trajectory_integration import Trajectory
 integrate = Trajectory.integrate
 def marked(self, days):
     for number, segment in enumerate(integrate(self, days)):

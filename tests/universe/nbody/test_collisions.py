@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.universe.nbody.sample_starts import YEAR, giants, orbit, pair, start_from, with_radii
 from universe.nbody.collisions import POLICIES, merge_bodies
+from universe.nbody.initial_conditions import Start
 from universe.nbody.runs import Run, run_nbody
 from universe.nbody.segments import Segment
-from universe.nbody.starts import Start
 from universe.orbits.units import G, compute_period
 
 SUN = 0.00465

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from universe.nbody.initial_conditions import Start
 from universe.nbody.integration import integrate
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "universe" / "de421_vectors.json"

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.universe.nbody.sample_starts import YEAR, giants, orbit, pair
-from universe.nbody.fixed_steps import COMPOSITIONS
-from universe.nbody.gauss import Gauss
+from universe.nbody.gauss_legendre_integrator import Gauss
 from universe.nbody.gravity import Gravity
+from universe.nbody.initial_conditions import Start
 from universe.nbody.integration import GAUSS, integrate
 from universe.nbody.segments import Segment
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.symplectic_integrators import COMPOSITIONS
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 METHODS = (GAUSS, *COMPOSITIONS)

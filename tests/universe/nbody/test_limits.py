@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.sample_starts import YEAR, giants, pair, start_from
+from universe.nbody.initial_conditions import Start
 from universe.nbody.limits import MAX_WORK, find_inner_orbit
 from universe.nbody.runs import run_nbody
-from universe.nbody.starts import Start
 from universe.orbits.units import compute_period
 from uraniborg.kernel.errors import InvalidInput
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from universe.initial_states import load_initial_state
-from universe.nbody.answers import compare_answers, compute_run_motion
+from universe.nbody.analysis import compare_answers, compute_run_motion
 from universe.nbody.charts import KINDS, draw_run
 from universe.nbody.reports import Report, estimate_periapsis_shift, format_headline, report_run
-from universe.nbody.summary import summarise, summarise_comparison
+from universe.nbody.terminal_summary import summarise, summarise_comparison
 from universe.nbody.text_formats import format_full_duration, format_range
 from universe.plotting import Drawing, render_png, render_svg
 from universe.plotting.marks import Dots, Label
@@ -50,7 +50,7 @@ def test_a_headline_is_one_short_line(report: Report) -> None:
 def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.nbody.answers.run_answers._MOST_STATES", 1_000)
+    monkeypatch.setattr("universe.nbody.analysis.run_analysis._MOST_STATES", 1_000)
     motion = compute_run_motion(report.run)
     assert motion.times.size < report.run.samples.times.size
     labels = texts(drawn(replace(report, motion=motion)))

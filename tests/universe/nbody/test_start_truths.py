@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.truths import read_truth
-from universe.nbody.starts import Start, make_start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import Start, make_start
+from universe.orbits.kepler_equation import Floats
 from universe.systems import load_system
 
 CLOSE: Final = 1e-9

@@ -8,9 +8,9 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
+from universe.nbody.initial_conditions import make_start
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.measured_motion import integrate_main_motion
-from universe.nbody.starts import make_start
+from universe.nbody.motion_pieces import integrate_main_motion
 from universe.nbody.transit_times import fit_linear_ephemeris, measure_transit_times
 from universe.nbody.transits import find_conjunctions
 from universe.orbits.units import convert_unit

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import Start
+from universe.orbits.kepler_equation import Floats
 
 FOLDER: Final = Path(__file__).parent / "truth"
 PARENTS: Final = {"earth-moon": (-1, 0, 1)}

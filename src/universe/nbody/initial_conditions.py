@@ -1,0 +1,180 @@
+"""The start of an N-body run: masses, positions and velocities of bodies at the time of the universe."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, cast
+
+import numpy as np
+
+from universe.nbody.body_selection import (
+    attach_to_chosen_parents,
+    choose_bodies,
+    group_chosen_bodies,
+    read_orbit,
+    read_radius_au,
+)
+from universe.nbody.initial_condition_notes import (
+    describe_absorbed_moons,
+    describe_data,
+    describe_epoch,
+    describe_kepler_motion,
+    describe_vectors,
+    has_mean_elements,
+)
+from universe.nbody.jacobi_coordinates import make_relative_matrix, place_bodies, subtract_barycentre
+from universe.nbody.state_vectors import (
+    TooClose,
+    TooLong,
+    absorb_moons,
+    apply_states,
+    integrate_days,
+    integrate_states,
+    merge_states,
+    read_vectors,
+)
+from universe.orbits.jacobi_hierarchy import Bodies, Grouping, group_bodies
+from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import check_time
+from universe.orbits.units import compute_period, compute_semi_major_axis
+
+REFERENCE_AXES: Final = [0, 2, 1]
+"""The scene's axes (x, z, y) in the order of the reference frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The bodies at the start of a run: relative to the barycentre, in AU, AU per day and solar masses."""
+
+    ids: tuple[str, ...]
+    names: tuple[str, ...]
+    masses: Floats
+    """Shape (n,)."""
+    positions: Floats
+    """Shape (n, 3)."""
+    velocities: Floats
+    """Shape (n, 3)."""
+    radii: Floats
+    """Shape (n,): physical radii in AU, not-a-number if unknown."""
+    relative: Floats
+    """Shape (n, n): relative @ positions is each body's subsystem relative to the centre it orbits; 0 for a root."""
+    orbited_mass: Floats
+    """Shape (n,): solar masses in Kepler's third law of each orbit; 0 for a root."""
+    parents: tuple[int, ...]
+    """The index of each body's parent among `ids`, -1 if none."""
+    notes: tuple[str, ...]
+    """Sentences about the accuracy of the start."""
+
+
+def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None, *, is_kepler: bool = False) -> Start:
+    """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
+
+    Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
+    sets their positions but does not attract. A planet with a state vector stands for its moons if none of them
+    is chosen: at their common barycentre, with the mass of all. With `is_kepler`, bodies start on the Kepler orbits of
+    their elements, and state vectors do not count.
+
+    Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
+    """
+    stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
+    check_time(time)
+    chosen = choose_bodies(stars, ids)
+    lone, (stars, moons) = stars, absorb_moons(stars, chosen)
+    family = group_chosen_bodies(stars, chosen)
+    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time, is_kepler=is_kepler)
+    run = family if len(family.ids) == len(chosen) else group_bodies(attach_to_chosen_parents(stars, chosen), chosen)
+    masses = np.array(run.masses)
+    return Start(
+        run.ids,
+        tuple(str(stars[body_id].get("name") or body_id) for body_id in chosen),
+        masses,
+        subtract_barycentre(masses, positions[: len(chosen)]),
+        subtract_barycentre(masses, velocities[: len(chosen)]),
+        np.array([read_radius_au(stars[body_id]) for body_id in chosen]),
+        make_relative_matrix(run),
+        np.array(run.orbited_masses),
+        run.parents,
+        tuple(notes),
+    )
+
+
+def _compute_states(
+    stars: Bodies,
+    chosen: Sequence[str],
+    family: Grouping,
+    moons: Mapping[str, Sequence[str]],
+    time: float,
+    *,
+    is_kepler: bool,
+) -> tuple[Floats, Floats, list[str]]:
+    """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
+    placing, held, notes = family, list[str](), describe_absorbed_moons(stars, moons)
+    counted = [*chosen, *(one for left in moons.values() for one in left)]
+    relative = compute_orbit_states(stars, family, time)
+    moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
+    epochs = {read_orbit(stars, body_id).epoch for body_id in moving}
+    try:
+        vectors = None if is_kepler else read_vectors(stars)
+        if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
+            placing, held = apply_states(
+                stars, family, relative, merge_states(stars, integrate_states(stars, vectors, time), moons)
+            )
+            notes.append(describe_vectors(stars, held, time - vectors.epoch, vectors))
+        elif epochs - {time} and not is_kepler:
+            if has_mean_elements(stars, moving):
+                notes.append(describe_kepler_motion("the elements of some of them are means over years"))
+            elif len(epochs) > 1 or len(family.ids) > len(chosen):
+                notes.append(describe_kepler_motion("their elements do not all hold at one instant"))
+            else:
+                positions, velocities = _integrate_from_epoch(stars, family, epoch := epochs.pop(), time)
+                notes.append(describe_epoch(epoch, time - epoch))
+                return positions, velocities, notes + describe_data(stars, chosen, counted, family, moving)
+    except TooLong:
+        notes.append(describe_kepler_motion("the time is too far from the instant at which their states are known"))
+    except TooClose:
+        notes.append(describe_kepler_motion("two bodies meet after the instant at which their states are known"))
+    by_elements = [body_id for body_id in moving if body_id not in held]
+    notes += describe_data(stars, chosen, counted, family, by_elements)
+    return place_bodies(placing, relative[0]), place_bodies(placing, relative[1]), notes
+
+
+def _integrate_from_epoch(stars: Bodies, family: Grouping, epoch: float, time: float) -> tuple[Floats, Floats]:
+    """Return positions and velocities at a time, integrated from the instant at which all elements hold."""
+    relative, masses = compute_orbit_states(stars, family, epoch), np.array(family.masses)
+    positions, velocities = (subtract_barycentre(masses, place_bodies(family, one)) for one in relative)
+    periods = [read_orbit(stars, body_id).period for body_id in family.ids if body_id != family.ids[family.order[0]]]
+    return integrate_days(masses, positions, velocities, time - epoch, shortest=min(periods))
+
+
+def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
+    """Return positions and velocities of all orbits at a time, by Kepler motion; shape (2, n, 3), roots 0."""
+    states = np.zeros((2, len(family.ids), 3))
+    moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
+    motion = make_elements([_read_consistent_orbit(stars, family, index, time) for index in moving])
+    states[0, moving] = motion.compute_positions(time)[:, REFERENCE_AXES]
+    states[1, moving] = motion.compute_velocities(time)[:, REFERENCE_AXES]
+    return states
+
+
+def _read_consistent_orbit(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
+    """Return an orbit whose size and period obey Kepler's third law for the mass it is about."""
+    mass = family.orbited_masses[index]
+    orbit = read_orbit(stars, family.ids[index], mass)
+    if orbit.eccentricity >= 1:
+        scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
+        return replace(orbit, period=compute_period(scale, mass))
+    # The stated period gives the position at the time; the orbit there has its own period.
+    mean = (orbit.mean_anomaly + 360 * math.fmod((time - orbit.epoch) / orbit.period, 1.0)) % 360
+    if orbit.osculating_period is None and orbit.derived != AXIS:
+        axis = orbit.semi_major_axis
+    else:
+        axis = compute_semi_major_axis(orbit.osculating_period or orbit.period, mass)
+    return replace(
+        orbit,
+        semi_major_axis=axis,
+        periapsis_distance=axis * (1 - orbit.eccentricity),
+        period=compute_period(axis, mass),
+        mean_anomaly=mean,
+        epoch=time,
+    )
