@@ -12,15 +12,15 @@ _LONGEST: Final = 60
 _MOST_LISTED: Final = 8
 
 
-def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
+def find_body_ids(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
     """Return the ids of bodies given by id or by a unique name; the case of names does not matter.
 
     Raise NotFound with the nearest names, or InvalidInput for a name of several bodies.
     """
-    return [_find(stars, text) for text in wanted]
+    return [_find_body_id(stars, text) for text in wanted]
 
 
-def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
+def _find_body_id(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
     found = find_bodies_by_name(text, stars)
     if len(found) == 1:
         return found[0]

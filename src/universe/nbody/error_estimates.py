@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from universe.nbody.gravity import Gravity
-from universe.nbody.initial_conditions import Start
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.segments import Segment
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
@@ -25,24 +25,24 @@ _COLLECTED_ROUNDING: Final = 3e-15
 """The relative rounding error times revolutions^1.5. Both were fitted to integrations in 80 bits."""
 
 
-def make_orbit_matrix(relative: Floats) -> Floats:
+def fill_root_rows(relative_matrix: Floats) -> Floats:
     """Return the matrix from positions to those relative to the centre orbited; a root's is relative to the origin."""
-    matrix = relative.copy()
-    roots = np.flatnonzero(~relative.any(axis=1))
+    matrix = relative_matrix.copy()
+    roots = np.flatnonzero(~relative_matrix.any(axis=1))
     matrix[roots, roots] = 1.0
     return matrix
 
 
-def compute_orbit_distances(relative: Floats, positions: Floats) -> Floats:
+def compute_orbit_distances(relative_matrix: Floats, positions: Floats) -> Floats:
     """Return distances to the centres orbited, a root's to its nearest neighbour, for positions (3, n)."""
-    offset = np.nan_to_num(positions) @ relative.T
+    offset = np.nan_to_num(positions) @ relative_matrix.T
     found = np.sqrt((offset * offset).sum(axis=0))
-    roots = np.flatnonzero(~relative.any(axis=1))
-    found[roots] = _find_nearest_distances(positions, roots)
+    roots = np.flatnonzero(~relative_matrix.any(axis=1))
+    found[roots] = _compute_nearest_neighbour_distances(positions, roots)
     return found
 
 
-def _find_nearest_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
+def _compute_nearest_neighbour_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floats:
     """Return the distances from these bodies to their nearest neighbours."""
     apart = positions[:, None, :] - positions[:, bodies, None]
     square = (apart * apart).sum(axis=0)
@@ -50,9 +50,9 @@ def _find_nearest_distances(positions: Floats, bodies: NDArray[np.intp]) -> Floa
     return np.sqrt(np.nanmin(square, axis=1))
 
 
-def compute_periods(start: Start) -> Floats:
+def compute_periods(start: InitialConditions) -> Floats:
     """Return the period of each orbit in days at the start; infinite for open orbits and roots."""
-    offset, speed = start.relative @ start.positions, start.relative @ start.velocities
+    offset, speed = start.relative_matrix @ start.positions, start.relative_matrix @ start.velocities
     distance = np.sqrt((offset * offset).sum(axis=1))
     mu = G * start.orbited_mass
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -61,32 +61,34 @@ def compute_periods(start: Start) -> Floats:
     return np.where((mu > 0) & (axis > 0), found, np.inf)
 
 
-class Accuracy:
+class ErrorTracker:
     """The errors of all bodies: the last and the largest."""
 
-    def __init__(self, start: Start) -> None:
+    def __init__(self, start: InitialConditions) -> None:
         count = len(start.ids)
         every = compute_periods(start)
         # A root has the shortest of all periods.
         self._periods = np.where(start.orbited_mass > 0, every, every.min())
-        self._relative, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
+        self._relative_matrix, self._orbits, self._roots = np.zeros(0), np.zeros(0), np.zeros(0, dtype=np.intp)
         self.au, self.degrees = np.zeros(count), np.zeros(count)
         self.worst_au, self.worst_degrees = np.zeros(count), np.zeros(count)
 
-    def compare(self, day: float, relative: Floats, ours: Floats, twins: Floats) -> None:
+    def record_errors(self, day: float, relative_matrix: Floats, positions: Floats, twin_positions: Floats) -> None:
         """Compare positions (3, n) of both runs at a day. Bodies that have merged (not-a-number) keep their error."""
-        is_left = np.isfinite(ours[0])
-        if (is_left != np.isfinite(twins[0])).any():
+        is_left = np.isfinite(positions[0])
+        if (is_left != np.isfinite(twin_positions[0])).any():
             return  # one of the runs has merged two bodies, the other not yet
-        if relative is not self._relative:
-            self._relative, self._orbits = relative, make_orbit_matrix(relative).T
-            self._roots = np.flatnonzero(~relative.any(axis=1))
-        offset, apart = (np.where(is_left, values, 0.0) @ self._orbits for values in (ours, twins - ours))
+        if relative_matrix is not self._relative_matrix:
+            self._relative_matrix, self._orbits = relative_matrix, fill_root_rows(relative_matrix).T
+            self._roots = np.flatnonzero(~relative_matrix.any(axis=1))
+        offset, apart = (
+            np.where(is_left, values, 0.0) @ self._orbits for values in (positions, twin_positions - positions)
+        )
         size = np.sqrt((offset * offset).sum(axis=0))
         floor = size * (_ROUNDING + _COLLECTED_ROUNDING * (abs(day) / self._periods) ** 1.5)
         au = 2 * np.sqrt((apart * apart).sum(axis=0)) + floor
         distance = size.copy()
-        distance[self._roots] = _find_nearest_distances(ours, self._roots)
+        distance[self._roots] = _compute_nearest_neighbour_distances(positions, self._roots)
         degrees = np.minimum(180.0, np.degrees(au / distance))
         self.au, self.degrees = np.where(is_left, au, self.au), np.where(is_left, degrees, self.degrees)
         self.worst_au = np.maximum(self.worst_au, self.au)
@@ -106,7 +108,7 @@ class Drift:
     final: float
 
 
-class Drifts:
+class DriftTracker:
     """The changes of energy and angular momentum; a merger changes both and starts a new comparison."""
 
     def __init__(self) -> None:
@@ -115,7 +117,7 @@ class Drifts:
         self._first, self._scales = np.zeros(4), np.ones(2)
         self._before, self._last, self._largest = np.zeros(2), np.zeros(2), np.zeros(2)
 
-    def measure(self, gravity: Gravity, segment: Segment) -> None:
+    def record_segment(self, gravity: Gravity, segment: Segment) -> None:
         """Compare the end of a segment with the beginning of the first one with the same gravity."""
         left = np.isfinite(segment.first_positions[0])
         if gravity is not self._merged:

@@ -1,6 +1,6 @@
-"""Gauss-Legendre collocation of high order with a step that follows the motion: the default method.
+"""GaussLegendreStepper-Legendre collocation of high order with a step that follows the motion: the default method.
 
-Within a step the accelerations are a polynomial that takes the right values at the Gauss-Legendre nodes (12 nodes make
+Within a step the accelerations are a polynomial that takes the right values at the GaussLegendreStepper-Legendre nodes (12 nodes make
 a method of order 24). Newton's law is solved by fixed-point iteration for all nodes at once, beginning with the last
 step's polynomial continued. The length of the next step follows from the polynomial's last coefficient. Compare
 J. C. Butcher, "Implicit Runge-Kutta processes" (1964), E. Everhart (1985) and M. Antoñana et al. (2020, IRKGL16).
@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.polynomial import legendre
 
-from universe.nbody.gravity import Gravity, compute_distances
+from universe.nbody.gravity import Gravity, compute_pairwise_distances
 from universe.nbody.segments import Segment
 from universe.orbits.kepler_equation import Floats
 
@@ -59,7 +59,7 @@ class _Tables:
         self.to_positions = (self.fractions[:, None] * fine @ twice).astype(np.float64) @ self.to_coefficients
         self.to_last_velocity: Floats = weights / 2
         self.to_last_position: Floats = self.to_last_velocity * (1 - self.fractions)
-        self.compute_grid_states = self.make_integral_matrices(Segment.grid)
+        self.grid_integral_matrices = self.make_integral_matrices(Segment.grid)
 
     def make_continuation_matrix(self, ratio: float) -> Floats:
         """Return the matrix from coefficients to values at the nodes of a next step, `ratio` times as long."""
@@ -71,7 +71,7 @@ class _Tables:
         return powers @ self._once, fraction[:, None] * powers @ self._twice
 
 
-_tables = cache(_Tables)
+_get_tables = cache(_Tables)
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,11 @@ class GaussSegment(Segment):
     coefficients: Floats
     """Of the accelerations' Legendre polynomials, shape (nodes, 3, n)."""
 
-    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
-        tables, h = _tables(len(self.coefficients)), self.length
-        once, twice = tables.compute_grid_states if fraction is self.grid else tables.make_integral_matrices(fraction)
+    def _compute_states_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
+        tables, h = _get_tables(len(self.coefficients)), self.length
+        once, twice = (
+            tables.grid_integral_matrices if fraction is self.grid else tables.make_integral_matrices(fraction)
+        )
         flat = self.coefficients.reshape(len(self.coefficients), -1)
         shape = (fraction.size, *self.first_positions.shape)
         velocities = self.first_velocities + (h * once @ flat).reshape(shape)
@@ -91,7 +93,7 @@ class GaussSegment(Segment):
         return self.first_positions + moved, velocities
 
 
-class Gauss:
+class GaussLegendreStepper:
     """An integration of several configurations of the same bodies side by side, with common steps.
 
     `positions` and `velocities` have the shape (m, 3, n). Segments are those of the first configuration; the present
@@ -109,7 +111,7 @@ class Gauss:
     ) -> None:
         self.positions, self.velocities = positions.copy(), velocities.copy()
         self._gravity = gravity
-        self._tables = _tables(nodes)
+        self._tables = _get_tables(nodes)
         self._tolerance = tolerance
         self._lost_positions, self._lost_velocities = np.zeros_like(positions), np.zeros_like(velocities)
         """The rounding errors of the sums so far."""
@@ -121,7 +123,7 @@ class Gauss:
         """
         tables = self._tables
         time, step = begin, self._choose_first_step(end - begin)
-        accelerations = self._hold_accelerations()
+        accelerations = self._repeat_current_accelerations()
         coefficients: Floats | None = None
         length = step
         while time != end:
@@ -138,11 +140,11 @@ class Gauss:
                 step *= (
                     0.5 if not math.isfinite(excess) or not has_converged else 0.8 * self._choose_step_factor(excess)
                 )
-                accelerations = self._hold_accelerations() if coefficients is None else accelerations
-                _check_step(step, time)
+                accelerations = self._repeat_current_accelerations() if coefficients is None else accelerations
+                _check_step_length(step, time)
                 continue
             done = end if is_last else time + step
-            yield self._advance_state(time, done, step, accelerations, found)
+            yield self._advance_and_make_segment(time, done, step, accelerations, found)
             time, length, coefficients = done, step, found
             step *= min(2.0, 0.9 * self._choose_step_factor(excess))
 
@@ -172,7 +174,9 @@ class Gauss:
             before = change
         return accelerations, before < noise.max() * 10
 
-    def _advance_state(self, begin: float, end: float, step: float, accelerations: Floats, found: Floats) -> Segment:
+    def _advance_and_make_segment(
+        self, begin: float, end: float, step: float, accelerations: Floats, found: Floats
+    ) -> Segment:
         tables = self._tables
         x, v = self.positions, self.velocities
         moved = step * v + (step * step * tables.to_last_position @ accelerations).reshape(x.shape)
@@ -200,9 +204,9 @@ class Gauss:
         digits. A smaller tolerance would shorten the step without end.
         """
         x = self.positions
-        return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_distances(x).min(axis=2)
+        return _NOISE * np.sqrt((x * x).sum(axis=1)) / compute_pairwise_distances(x).min(axis=2)
 
-    def _hold_accelerations(self) -> Floats:
+    def _repeat_current_accelerations(self) -> Floats:
         """Return the current accelerations, repeated for all nodes."""
         accelerations = self._gravity.compute_accelerations(self.positions, self.velocities).reshape(1, -1)
         return np.repeat(accelerations, self._tables.nodes, axis=0)
@@ -212,11 +216,11 @@ class Gauss:
         accelerations = self._gravity.compute_accelerations(self.positions, self.velocities)
         strength = np.sqrt((accelerations * accelerations).sum(axis=1))
         with np.errstate(divide="ignore"):
-            fall = np.sqrt(compute_distances(self.positions).min(axis=2) / strength).min()
+            fall = np.sqrt(compute_pairwise_distances(self.positions).min(axis=2) / strength).min()
         return math.copysign(min(abs(duration), 0.01 * float(fall)), duration)
 
 
-def _check_step(step: float, time: float) -> None:
+def _check_step_length(step: float, time: float) -> None:
     if not abs(step) > 1e-13 * max(1.0, abs(time)):
         raise ArithmeticError(f"The step has shrunk to {step:g} days at day {time:g}.")
 

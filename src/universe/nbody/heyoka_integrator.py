@@ -26,23 +26,23 @@ class TaylorSegment(Segment):
     series: Floats
     """Shape (order + 1, 2, 3, n): the coefficients of positions and velocities for powers of days."""
 
-    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_states_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         powers = (self.length * fraction)[:, None] ** np.arange(len(self.series))
         found = np.tensordot(powers, self.series, 1)
         return found[:, 0], found[:, 1]
 
 
-class Heyoka:
+class HeyokaStepper:
     """An integration of several configurations of the same bodies; the steps are those of the first.
 
-    `positions` and `velocities` have the shape (m, 3, n), as in `universe.nbody.gauss_legendre_integrator.Gauss`.
+    `positions` and `velocities` have the shape (m, 3, n), as in `universe.nbody.gauss_legendre_integrator.GaussLegendreStepper`.
     """
 
     def __init__(self, gravity: Gravity, positions: Floats, velocities: Floats, *, tolerance: float) -> None:
         """Compile the equations or reuse compiled ones. Raise MissingExtra if heyoka is not installed."""
         self.positions, self.velocities = positions.copy(), velocities.copy()
         self._count = positions.shape[2]
-        compiled = _compile(_import_heyoka(), self._count, gravity.central, tolerance)
+        compiled = _compile_integrator(_import_heyoka(), self._count, gravity.relativistic_body, tolerance)
         self._integrators = [deepcopy(compiled) for _ in positions]
         for one in self._integrators:
             one.pars[:] = (gravity.constant * gravity.masses)[: one.pars.size]
@@ -79,7 +79,7 @@ def _import_heyoka() -> Any:
 
 
 @lru_cache(maxsize=4)
-def _compile(hy: Any, count: int, central: int | None, tolerance: float) -> Any:
+def _compile_integrator(hy: Any, count: int, relativistic_body: int | None, tolerance: float) -> Any:
     """Return an integrator of so many bodies. Its parameters are G times the masses."""
     names = [f"{axis}{body}" for axis in ("x", "y", "z", "u", "v", "w") for body in range(count)]
     variables: Any = hy.make_vars(*names)
@@ -93,8 +93,8 @@ def _compile(hy: Any, count: int, central: int | None, tolerance: float) -> Any:
             for axis in range(3):
                 accelerations[one][axis].append(hy.par[other] * strength * apart[axis])
                 accelerations[other][axis].append(-hy.par[one] * strength * apart[axis])
-    if central is not None:
-        _add_relativity(hy, accelerations, coordinates, speeds, central)
+    if relativistic_body is not None:
+        _append_relativistic_terms(hy, accelerations, coordinates, speeds, relativistic_body)
     equations = [(variables[axis * count + body], speeds[body][axis]) for axis in range(3) for body in range(count)]
     equations += [
         (speeds[body][axis], hy.sum(accelerations[body][axis]) if accelerations[body][axis] else hy.expression(0.0))
@@ -104,18 +104,20 @@ def _compile(hy: Any, count: int, central: int | None, tolerance: float) -> Any:
     return hy.taylor_adaptive(equations, [0.0] * len(equations), tol=tolerance, compact_mode=True)
 
 
-def _add_relativity(hy: Any, accelerations: Any, coordinates: Any, speeds: Any, central: int) -> None:
+def _append_relativistic_terms(
+    hy: Any, accelerations: Any, coordinates: Any, speeds: Any, relativistic_body: int
+) -> None:
     for body in range(len(accelerations)):
-        if body == central:
+        if body == relativistic_body:
             continue
-        offset = [a - b for a, b in zip(coordinates[body], coordinates[central], strict=True)]
-        speed = [a - b for a, b in zip(speeds[body], speeds[central], strict=True)]
+        offset = [a - b for a, b in zip(coordinates[body], coordinates[relativistic_body], strict=True)]
+        speed = [a - b for a, b in zip(speeds[body], speeds[relativistic_body], strict=True)]
         square = hy.sum([part**2 for part in offset])
-        mu = hy.par[central]
+        mu = hy.par[relativistic_body]
         along = 4.0 * mu * square**-0.5 - hy.sum([part**2 for part in speed])
         radial = hy.sum([a * b for a, b in zip(offset, speed, strict=True)])
         factor = mu * square**-1.5 / LIGHT_SPEED**2
         for axis in range(3):
             more = factor * (along * offset[axis] + 4.0 * radial * speed[axis])
             accelerations[body][axis].append(more)
-            accelerations[central][axis].append(-hy.par[body] / mu * more)
+            accelerations[relativistic_body][axis].append(-hy.par[body] / mu * more)

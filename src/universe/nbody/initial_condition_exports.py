@@ -8,7 +8,7 @@ import io
 from collections.abc import Iterator
 from typing import Final
 
-from universe.nbody.initial_conditions import Start
+from universe.nbody.initial_conditions import InitialConditions
 from universe.orbits.units import G
 
 FRAME: Final = "barycentric; x and y in the reference plane of the system, z towards its pole, right-handed"
@@ -52,7 +52,9 @@ print(json.dumps({"days": sim.t, "energy": sim.energy(), "end": end}))
 """
 
 
-def render_rebound(start: Start, *, days: float, universe_id: str, version: int, time: float, relativity: bool) -> str:
+def render_rebound_script(
+    start: InitialConditions, *, days: float, universe_id: str, version: int, time: float, relativity: bool
+) -> str:
     """Return a Python script that integrates the same start with REBOUND's IAS15 for `days` days."""
     physics = "Point masses, Newton's gravity." + (
         "\nThe run included relativity; this script does not." if relativity else ""
@@ -63,12 +65,12 @@ def render_rebound(start: Start, *, days: float, universe_id: str, version: int,
     )  # fmt: skip
     lines = (
         f"    ({key!a}, {name!a}, {mass!r}, {tuple(position)!r}, {tuple(velocity)!r}),\n"
-        for key, name, mass, position, velocity in _list_rows(start)
+        for key, name, mass, position, velocity in _list_body_rows(start)
     )
     return "".join([head, *lines, _TAIL])
 
 
-def render_csv(start: Start, *, universe_id: str, version: int, time: float) -> str:
+def render_start_csv(start: InitialConditions, *, universe_id: str, version: int, time: float) -> str:
     """Return the start as CSV with a header in comments, one row for each body."""
     out = io.StringIO(newline="")
     out.write(f"# start of an N-body run of universe {universe_id!a}, version {int(version)}, day {time!r}\n")
@@ -76,12 +78,12 @@ def render_csv(start: Start, *, universe_id: str, version: int, time: float) -> 
     out.write(f"# frame: {FRAME}\n")
     rows = csv.writer(out, lineterminator="\n")
     rows.writerow(_COLUMNS)
-    for key, name, mass, position, velocity in _list_rows(start):
+    for key, name, mass, position, velocity in _list_body_rows(start):
         rows.writerow([key, name, repr(mass), *map(repr, position), *map(repr, velocity)])
     return out.getvalue()
 
 
-def _list_rows(start: Start) -> Iterator[tuple[str, str, float, list[float], list[float]]]:
+def _list_body_rows(start: InitialConditions) -> Iterator[tuple[str, str, float, list[float], list[float]]]:
     return zip(
         start.ids, start.names, start.masses.tolist(), start.positions.tolist(), start.velocities.tolist(), strict=True
     )

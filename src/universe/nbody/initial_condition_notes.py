@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from universe.nbody.body_selection import read_mass, read_orbit
+from universe.nbody.body_selection import read_astronomical_orbit, read_mass
 from universe.nbody.state_vectors import VectorSet
-from universe.nbody.text_formats import format_full_duration
+from universe.nbody.text_formats import format_days_and_years
 from universe.orbits.jacobi_hierarchy import Bodies, Grouping
 from universe.orbits.units import compute_period
 
@@ -17,7 +17,7 @@ _BODIES_OF_EPHEMERIS: Final = 11
 _KINDS: Final = {"estimate": "an estimate and not measured", "minimum": "a minimum (m sin i)"}
 
 
-def describe_data(
+def describe_data_problems(
     stars: Bodies, chosen: Sequence[str], counted: Sequence[str], family: Grouping, by_elements: Sequence[str]
 ) -> list[str]:
     """Return sentences about the data of the bodies: values that are left out, unknown or inconsistent.
@@ -33,7 +33,7 @@ def describe_data(
         )
     accuracies = {body_id: _read_physical_block(stars, body_id).get("orbitAccuracyDegrees") for body_id in by_elements}
     for degrees in sorted({value for value in accuracies.values() if isinstance(value, (int, float))}):
-        names = _format_names(stars, [body_id for body_id, value in accuracies.items() if value == degrees])
+        names = _join_first_names(stars, [body_id for body_id, value in accuracies.items() if value == degrees])
         unit = "degree" if degrees == 1 else "degrees"
         notes.append(f"The start of {names} is accurate to {degrees:g} {unit}: the elements are mean, not osculating.")
     for name, field, taken in (
@@ -41,12 +41,12 @@ def describe_data(
         ("argument of periapsis", "argumentOfPeriapsis", "a periapsis at the node is assumed"),
         ("inclination", "inclination", "an orbit in the reference plane is assumed"),
     ):
-        unknown = [body_id for body_id in by_elements if _is_unknown(stars[body_id], field)]
+        unknown = [body_id for body_id in by_elements if _is_element_absent(stars[body_id], field)]
         if unknown:
-            notes.append(f"The {name} of {_format_names(stars, unknown)} is unknown: {taken}.")
+            notes.append(f"The {name} of {_join_first_names(stars, unknown)} is unknown: {taken}.")
     for kind, meaning in _KINDS.items():
         if listed := [body_id for body_id in chosen if _read_physical_block(stars, body_id).get("massIs") == kind]:
-            notes.append(f"The mass of {_format_names(stars, listed)} is {meaning}.")
+            notes.append(f"The mass of {_join_first_names(stars, listed)} is {meaning}.")
     return notes + _describe_disagreements(stars, family, by_elements)
 
 
@@ -54,22 +54,22 @@ def describe_absorbed_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -
     """Return a sentence about planets that stand for their moons, if there are any."""
     if not moons:
         return []
-    names, verb = _format_names(stars, moons), "stand" if len(moons) > 1 else "stands"
+    names, verb = _join_first_names(stars, moons), "stand" if len(moons) > 1 else "stands"
     return [
         f"{names} {verb} for planet and moons: at their barycentre, with the mass of all, but "
         "without the moons' own motion (for Earth without its Moon about 2 arcseconds in 10 years)."
     ]
 
 
-def describe_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: VectorSet) -> str:
+def describe_state_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: VectorSet) -> str:
     """Return a sentence about bodies `ids` that start from state vectors, integrated over this many days."""
     moved = (
-        f", integrated over {format_full_duration(abs(days))} with the relativistic field of the central body"
+        f", integrated over {format_days_and_years(abs(days))} with the relativistic field of the central body"
         if days
         else ""
     )
-    note = f"{_format_names(stars, ids)} start from state vectors{moved}."
-    changed = [one for one in ids if _has_other_mass(stars, one, vectors)]
+    note = f"{_join_first_names(stars, ids)} start from state vectors{moved}."
+    changed = [one for one in ids if _has_changed_mass(stars, one, vectors)]
     if any(_EPHEMERIS in _list_source_ids(stars[body_id]) for body_id in ids):
         note += " They are from JPL's ephemeris DE421 at J2000 (Folkner, Williams and Boggs 2009)"
         if len(vectors.ids) < _BODIES_OF_EPHEMERIS:
@@ -84,13 +84,13 @@ def describe_vectors(stars: Bodies, ids: Sequence[str], days: float, vectors: Ve
             )
     if changed:
         note += (
-            f" The mass of {_format_names(stars, changed)} is not the one that the state vectors were integrated with: "
+            f" The mass of {_join_first_names(stars, changed)} is not the one that the state vectors were integrated with: "
             "the start is that of the measured bodies, and the run continues with the changed mass."
         )
     return note
 
 
-def _has_other_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
+def _has_changed_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
     """Return True if the mass of a body, with satellites without vectors, differs from that of its vector."""
     own = sum(
         read_mass(stars, one)
@@ -101,9 +101,9 @@ def _has_other_mass(stars: Bodies, body_id: str, vectors: VectorSet) -> bool:
     return abs(own - mass) > _DISAGREEMENT * mass
 
 
-def describe_epoch(epoch: float, days: float) -> str:
+def describe_integration_from_epoch(epoch: float, days: float) -> str:
     """Return a sentence about elements that hold at one instant and were integrated to the time."""
-    span = format_full_duration(abs(days))
+    span = format_days_and_years(abs(days))
     return f"The elements hold at time {epoch:.10g}; the bodies were integrated from there over {span}."
 
 
@@ -121,19 +121,19 @@ def _describe_disagreements(stars: Bodies, family: Grouping, by_elements: Sequen
     notes: list[str] = []
     for body_id in by_elements:
         fields = cast("Mapping[str, Any]", stars[body_id].get("kepler") or {})
-        orbit, mass = read_orbit(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
+        orbit, mass = read_astronomical_orbit(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
         if fields.get("period") is None or fields.get("derived") is not None or orbit.eccentricity >= 1:
             continue
         by_law = compute_period(orbit.semi_major_axis, mass)
         if abs(by_law / orbit.period - 1) > _DISAGREEMENT:
             notes.append(
-                f"The period of {_format_names(stars, [body_id])}, {orbit.period:.6g} days, does not fit its "
+                f"The period of {_join_first_names(stars, [body_id])}, {orbit.period:.6g} days, does not fit its "
                 f"semi-major axis and the masses, which give {by_law:.6g} days; the run uses the semi-major axis."
             )
     return notes
 
 
-def _is_unknown(body: Mapping[str, Any], field: str) -> bool:
+def _is_element_absent(body: Mapping[str, Any], field: str) -> bool:
     fields = cast("Mapping[str, Any]", body.get("kepler") or {})
     if field == "argumentOfPeriapsis" and not fields.get("eccentricity"):
         return False
@@ -151,7 +151,7 @@ def _list_source_ids(body: Mapping[str, Any]) -> list[Any]:
     return [cast("Mapping[str, Any]", source).get("id") for source in listed if isinstance(source, Mapping)]
 
 
-def _format_names(stars: Bodies, ids: Iterable[str]) -> str:
+def _join_first_names(stars: Bodies, ids: Iterable[str]) -> str:
     names = [str(stars[body_id].get("name") or body_id)[:100] for body_id in ids]
     if len(names) > _LISTED:
         names[_LISTED:] = [f"{len(names) - _LISTED} more"]

@@ -9,29 +9,29 @@ import numpy as np
 
 from universe.nbody.body_selection import (
     attach_to_chosen_parents,
-    choose_bodies,
-    group_chosen_bodies,
-    read_orbit,
+    build_chosen_hierarchy,
+    choose_body_ids,
+    read_astronomical_orbit,
     read_radius_au,
 )
 from universe.nbody.initial_condition_notes import (
     describe_absorbed_moons,
-    describe_data,
-    describe_epoch,
+    describe_data_problems,
+    describe_integration_from_epoch,
     describe_kepler_motion,
-    describe_vectors,
+    describe_state_vectors,
     has_mean_elements,
 )
-from universe.nbody.jacobi_coordinates import make_relative_matrix, place_bodies, subtract_barycentre
+from universe.nbody.jacobi_coordinates import compute_body_states, make_relative_matrix, subtract_barycentre
 from universe.nbody.state_vectors import (
     TooClose,
     TooLong,
-    absorb_moons,
-    apply_states,
-    integrate_days,
-    integrate_states,
-    merge_states,
-    read_vectors,
+    add_moon_masses_to_planets,
+    integrate_final_state,
+    integrate_state_vectors,
+    move_planets_to_moon_barycentres,
+    overwrite_orbits_with_states,
+    read_state_vectors,
 )
 from universe.orbits.jacobi_hierarchy import Bodies, Grouping, group_bodies
 from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
@@ -44,7 +44,7 @@ REFERENCE_AXES: Final = [0, 2, 1]
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class InitialConditions:
     """The bodies at the start of a run: relative to the barycentre, in AU, AU per day and solar masses."""
 
     ids: tuple[str, ...]
@@ -57,8 +57,8 @@ class Start:
     """Shape (n, 3)."""
     radii: Floats
     """Shape (n,): physical radii in AU, not-a-number if unknown."""
-    relative: Floats
-    """Shape (n, n): relative @ positions is each body's subsystem relative to the centre it orbits; 0 for a root."""
+    relative_matrix: Floats
+    """Shape (n, n): relative_matrix @ positions is each body's subsystem relative to the centre it orbits; 0 for a root."""
     orbited_mass: Floats
     """Shape (n,): solar masses in Kepler's third law of each orbit; 0 for a root."""
     parents: tuple[int, ...]
@@ -67,25 +67,29 @@ class Start:
     """Sentences about the accuracy of the start."""
 
 
-def make_start(plain: Mapping[str, Any], ids: Sequence[str] | None = None, *, is_kepler: bool = False) -> Start:
+def make_initial_conditions(
+    plain: Mapping[str, Any], ids: Sequence[str] | None = None, *, use_kepler_orbits: bool = False
+) -> InitialConditions:
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
     sets their positions but does not attract. A planet with a state vector stands for its moons if none of them
-    is chosen: at their common barycentre, with the mass of all. With `is_kepler`, bodies start on the Kepler orbits of
+    is chosen: at their common barycentre, with the mass of all. With `use_kepler_orbits`, bodies start on the Kepler orbits of
     their elements, and state vectors do not count.
 
     Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
     check_time(time)
-    chosen = choose_bodies(stars, ids)
-    lone, (stars, moons) = stars, absorb_moons(stars, chosen)
-    family = group_chosen_bodies(stars, chosen)
-    positions, velocities, notes = _compute_states(lone, chosen, family, moons, time, is_kepler=is_kepler)
+    chosen = choose_body_ids(stars, ids)
+    lone, (stars, moons) = stars, add_moon_masses_to_planets(stars, chosen)
+    family = build_chosen_hierarchy(stars, chosen)
+    positions, velocities, notes = _compute_states(
+        lone, chosen, family, moons, time, use_kepler_orbits=use_kepler_orbits
+    )
     run = family if len(family.ids) == len(chosen) else group_bodies(attach_to_chosen_parents(stars, chosen), chosen)
     masses = np.array(run.masses)
-    return Start(
+    return InitialConditions(
         run.ids,
         tuple(str(stars[body_id].get("name") or body_id) for body_id in chosen),
         masses,
@@ -106,45 +110,52 @@ def _compute_states(
     moons: Mapping[str, Sequence[str]],
     time: float,
     *,
-    is_kepler: bool,
+    use_kepler_orbits: bool,
 ) -> tuple[Floats, Floats, list[str]]:
     """Return positions and velocities of a family at a time, and notes: from vectors, one epoch, or Kepler motion."""
     placing, held, notes = family, list[str](), describe_absorbed_moons(stars, moons)
     counted = [*chosen, *(one for left in moons.values() for one in left)]
     relative = compute_orbit_states(stars, family, time)
     moving = [body_id for body_id, parent in zip(family.ids, family.parents, strict=True) if parent >= 0]
-    epochs = {read_orbit(stars, body_id).epoch for body_id in moving}
+    epochs = {read_astronomical_orbit(stars, body_id).epoch for body_id in moving}
     try:
-        vectors = None if is_kepler else read_vectors(stars)
+        vectors = None if use_kepler_orbits else read_state_vectors(stars)
         if vectors and len(set(vectors.ids) & set(family.ids)) > 1 and family.ids[family.order[0]] in vectors.ids:
-            placing, held = apply_states(
-                stars, family, relative, merge_states(stars, integrate_states(stars, vectors, time), moons)
+            placing, held = overwrite_orbits_with_states(
+                stars,
+                family,
+                relative,
+                move_planets_to_moon_barycentres(stars, integrate_state_vectors(stars, vectors, time), moons),
             )
-            notes.append(describe_vectors(stars, held, time - vectors.epoch, vectors))
-        elif epochs - {time} and not is_kepler:
+            notes.append(describe_state_vectors(stars, held, time - vectors.epoch, vectors))
+        elif epochs - {time} and not use_kepler_orbits:
             if has_mean_elements(stars, moving):
                 notes.append(describe_kepler_motion("the elements of some of them are means over years"))
             elif len(epochs) > 1 or len(family.ids) > len(chosen):
                 notes.append(describe_kepler_motion("their elements do not all hold at one instant"))
             else:
                 positions, velocities = _integrate_from_epoch(stars, family, epoch := epochs.pop(), time)
-                notes.append(describe_epoch(epoch, time - epoch))
-                return positions, velocities, notes + describe_data(stars, chosen, counted, family, moving)
+                notes.append(describe_integration_from_epoch(epoch, time - epoch))
+                return positions, velocities, notes + describe_data_problems(stars, chosen, counted, family, moving)
     except TooLong:
         notes.append(describe_kepler_motion("the time is too far from the instant at which their states are known"))
     except TooClose:
         notes.append(describe_kepler_motion("two bodies meet after the instant at which their states are known"))
     by_elements = [body_id for body_id in moving if body_id not in held]
-    notes += describe_data(stars, chosen, counted, family, by_elements)
-    return place_bodies(placing, relative[0]), place_bodies(placing, relative[1]), notes
+    notes += describe_data_problems(stars, chosen, counted, family, by_elements)
+    return compute_body_states(placing, relative[0]), compute_body_states(placing, relative[1]), notes
 
 
 def _integrate_from_epoch(stars: Bodies, family: Grouping, epoch: float, time: float) -> tuple[Floats, Floats]:
     """Return positions and velocities at a time, integrated from the instant at which all elements hold."""
     relative, masses = compute_orbit_states(stars, family, epoch), np.array(family.masses)
-    positions, velocities = (subtract_barycentre(masses, place_bodies(family, one)) for one in relative)
-    periods = [read_orbit(stars, body_id).period for body_id in family.ids if body_id != family.ids[family.order[0]]]
-    return integrate_days(masses, positions, velocities, time - epoch, shortest=min(periods))
+    positions, velocities = (subtract_barycentre(masses, compute_body_states(family, one)) for one in relative)
+    periods = [
+        read_astronomical_orbit(stars, body_id).period
+        for body_id in family.ids
+        if body_id != family.ids[family.order[0]]
+    ]
+    return integrate_final_state(masses, positions, velocities, time - epoch, shortest_period=min(periods))
 
 
 def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
@@ -160,7 +171,7 @@ def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats
 def _read_consistent_orbit(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
     """Return an orbit whose size and period obey Kepler's third law for the mass it is about."""
     mass = family.orbited_masses[index]
-    orbit = read_orbit(stars, family.ids[index], mass)
+    orbit = read_astronomical_orbit(stars, family.ids[index], mass)
     if orbit.eccentricity >= 1:
         scale = orbit.periapsis_distance if orbit.eccentricity == 1 else -orbit.semi_major_axis
         return replace(orbit, period=compute_period(scale, mass))

@@ -18,26 +18,26 @@ def make_relative_matrix(grouping: Grouping) -> Floats:
     return matrix
 
 
-def place_bodies(grouping: Grouping, relative: Floats) -> Floats:
+def compute_body_states(grouping: Grouping, orbit_states: Floats) -> Floats:
     """Return positions (or velocities) of all bodies from those of their orbits, both of shape (n, 3).
 
     The barycentre of each root and the bodies below it is at the row of the root.
     """
-    groups = relative.copy()
+    groups = orbit_states.copy()
     """First the barycentre of a body's subsystem, then the body."""
     for parent in grouping.order:
         mass = grouping.subsystem_masses[parent]
         for child in reversed(grouping.children[parent]):
             share = grouping.subsystem_masses[child]
             fraction = share / mass if share > 0 else 0.0
-            centre = groups[parent] - fraction * relative[child]
-            groups[child] = centre + relative[child]
+            centre = groups[parent] - fraction * orbit_states[child]
+            groups[child] = centre + orbit_states[child]
             groups[parent] = centre
             mass -= share
     return groups
 
 
-def compute_family_masses(masses: Floats, parents: Sequence[int]) -> Floats:
+def compute_subsystem_masses(masses: Floats, parents: Sequence[int]) -> Floats:
     """Return the mass of each body together with everything that orbits it."""
     total = masses.copy()
     for index, mass in enumerate(masses):

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from universe.nbody import limits
-from universe.nbody.body_selection import group_chosen_bodies, read_orbit
+from universe.nbody.body_selection import build_chosen_hierarchy, read_astronomical_orbit
 from universe.nbody.gravity import Gravity
-from universe.nbody.initial_conditions import REFERENCE_AXES, Start
+from universe.nbody.initial_conditions import REFERENCE_AXES, InitialConditions
 from universe.nbody.integration import GAUSS, make_stepper
-from universe.nbody.jacobi_coordinates import place_bodies, subtract_barycentre
-from universe.nbody.trajectory_integration import shift_start
+from universe.nbody.jacobi_coordinates import compute_body_states, subtract_barycentre
+from universe.nbody.trajectory_integration import shift_start_by_rounding
 from universe.orbits.jacobi_hierarchy import Bodies, Grouping
 from universe.orbits.kepler import Elements
 from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
@@ -42,7 +42,7 @@ class MotionPiece(Protocol):
         ...
 
 
-def check_days(days: float) -> float:
+def check_positive_days(days: float) -> float:
     """Return the days of a measurement. Raise InvalidInput unless they are a finite number above 0."""
     if not (math.isfinite(days) and days > 0):
         raise InvalidInput(
@@ -54,21 +54,21 @@ def check_days(days: float) -> float:
     return days
 
 
-def integrate_main_motion(start: Start, days: float) -> Iterator[MotionPiece]:
+def integrate_main_motion(start: InitialConditions, days: float) -> Iterator[MotionPiece]:
     """Return the motion by gravity, step by step. Raise InvalidInput for too much work."""
     return _integrate_motion(start, days, (start.positions.T, start.velocities.T), is_twin=False)
 
 
-def integrate_twin_motion(start: Start, days: float) -> Iterator[MotionPiece]:
+def integrate_twin_motion(start: InitialConditions, days: float) -> Iterator[MotionPiece]:
     """Return the motion from a start shifted by rounding errors, with another order and tolerance."""
-    return _integrate_motion(start, days, shift_start(start), is_twin=True)
+    return _integrate_motion(start, days, shift_start_by_rounding(start), is_twin=True)
 
 
 def _integrate_motion(
-    start: Start, days: float, states: tuple[Floats, Floats], *, is_twin: bool
+    start: InitialConditions, days: float, states: tuple[Floats, Floats], *, is_twin: bool
 ) -> Iterator[MotionPiece]:
-    limits.check_start(start)
-    limits.choose_step(start, days, GAUSS, None)
+    limits.check_initial_conditions(start)
+    limits.check_work_and_choose_step(start, days, GAUSS, None)
     x, v = (one[None] for one in states)
     stepper = make_stepper(Gravity(start.masses), x, v, method=GAUSS, step=None, coarse=is_twin)
     try:
@@ -82,17 +82,17 @@ def _integrate_motion(
         ) from None
 
 
-def follow_kepler_orbits(plain: Mapping[str, Any], start: Start, days: float) -> Iterator[MotionPiece]:
+def follow_kepler_orbits(plain: Mapping[str, Any], start: InitialConditions, days: float) -> Iterator[MotionPiece]:
     """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
 
     Raise InvalidInput for too many orbits.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
-    family = group_chosen_bodies(stars, start.ids)
+    family = build_chosen_hierarchy(stars, start.ids)
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
-    orbits = [_read_orbit(stars, family, index) for index in moving]
+    orbits = [_read_orbit_with_derived_axis(stars, family, index) for index in moving]
     unit = np.eye(len(family.ids))
-    weights = subtract_barycentre(start.masses, place_bodies(family, unit)[: len(start.ids)])[:, moving]
+    weights = subtract_barycentre(start.masses, compute_body_states(family, unit)[: len(start.ids)])[:, moving]
     motion = make_elements(orbits)
     # The closer an orbit is to a parabola, the faster is its periapsis.
     lengths = (orbit.period * max(1 - orbit.eccentricity, 1e-3) ** 1.5 for orbit in orbits if orbit.eccentricity < 1)
@@ -110,17 +110,17 @@ def follow_kepler_orbits(plain: Mapping[str, Any], start: Start, days: float) ->
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
 
 
-def _read_orbit(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
+def _read_orbit_with_derived_axis(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
     """Return an orbit with the stated period, and a size that obeys Kepler's third law where it is derived."""
     mass = family.orbited_masses[index]
-    orbit = read_orbit(stars, family.ids[index], mass)
+    orbit = read_astronomical_orbit(stars, family.ids[index], mass)
     if orbit.derived != AXIS or orbit.eccentricity >= 1:
         return orbit
     axis = compute_semi_major_axis(orbit.osculating_period or orbit.period, mass)
     return replace(orbit, semi_major_axis=axis, periapsis_distance=axis * (1 - orbit.eccentricity))
 
 
-def report_progress(
+def yield_and_report_progress(
     motions: Iterable[MotionPiece], days: float, notify: Notify | None, part: tuple[float, float]
 ) -> Iterator[MotionPiece]:
     """Yield the motions unchanged, and report the fraction of the whole work."""

@@ -46,7 +46,7 @@ COMPOSITIONS: Final = {
 }
 
 
-class FixedSteps:
+class SymplecticStepper:
     """An integration of several configurations of the same bodies side by side, with equal steps.
 
     `positions` and `velocities` have the shape (m, 3, n). Segments are those of the first configuration; the present

@@ -7,11 +7,11 @@ from universe.nbody.analysis.resonances import format_angle_formula
 from universe.nbody.body_names import shorten_names
 from universe.nbody.text_formats import (
     WIDTH,
-    cut_text,
-    format_full_duration,
-    format_number,
+    format_days_and_years,
+    format_number_or_dash,
     format_range,
     format_table,
+    truncate_text,
     wrap_text,
 )
 from uraniborg.kernel.logging import printable
@@ -26,55 +26,57 @@ _NOT_TRUSTED: Final = "NOT TRUSTWORTHY"
 Reply = Mapping[str, Any]
 
 
-def summarise(reply: Reply, names: Mapping[str, str]) -> list[str]:
+def summarise_run(reply: Reply, names: Mapping[str, str]) -> list[str]:
     """Return the lines of a summary of a reply; `names` are the names of the bodies by id."""
     listed = shorten_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
     short = dict(zip(reply["bodies"], listed, strict=True))
-    lines = [format_heading(reply), "", *wrap_text(reply["verdict"]), ""]
+    lines = [format_run_heading(reply), "", *wrap_text(reply["verdict"]), ""]
     if reply["stoppedBy"]:
         lines += [
             *wrap_text(
                 f"A {reply['stoppedBy']} ended the run "
-                f"{format_full_duration(reply['daysAsked'] - reply['days'])} early."
+                f"{format_days_and_years(reply['daysAsked'] - reply['days'])} early."
             ),
             "",
         ]
     lines += [
-        *_summarise_bodies(reply, short),
-        *_summarise_resonances(reply, short),
-        *_summarise_pairs(reply, short),
-        *_summarise_events(reply, short),
+        *_format_orbit_table(reply, short),
+        *_format_resonance_table(reply, short),
+        *_format_pair_table(reply, short),
+        *_format_event_lines(reply, short),
     ]
     lines += ["Chaos", *wrap_text(reply["chaos"]["meaning"], "  ")]
     if amd := reply.get("amd"):
         lines += wrap_text(amd["meaning"], "  ")
-    return [*lines, "", *_summarise_errors(reply)]
+    return [*lines, "", *_format_error_lines(reply)]
 
 
-def format_heading(reply: Reply) -> str:
+def format_run_heading(reply: Reply) -> str:
     """Return the heading with the universe, the bodies, the duration and the method."""
     count = len(reply["bodies"])
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
-    return cut_text(
+    return truncate_text(
         f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
-        f"{'body' if count == 1 else 'bodies'}, {format_full_duration(reply['days'])}, {reply['method']}, {steps}",
+        f"{'body' if count == 1 else 'bodies'}, {format_days_and_years(reply['days'])}, {reply['method']}, {steps}",
         WIDTH,
     )
 
 
-def _summarise_bodies(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_orbit_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     if not reply["orbits"]:
         return
     tables = [
         list(format_table(_list_orbit_rows(reply, short, *digits), right=(4, 5), width=None)) for digits in _DIGITS
     ]
     fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
-    yield from (cut_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
+    yield from (truncate_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
     yield from _describe_omitted(len(reply["orbits"]), _MOST_ROWS, "body", "bodies")
     yield ""
 
 
-def _list_orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_others: int) -> list[tuple[str, ...]]:
+def _list_orbit_rows(
+    reply: Reply, short: Mapping[str, str], axis_digits: int, other_digits: int
+) -> list[tuple[str, ...]]:
     """Return the rows of the table of orbits with these numbers of digits."""
     rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
     for key, orbit in list(reply["orbits"].items())[:_MOST_ROWS]:
@@ -82,17 +84,17 @@ def _list_orbit_rows(reply: Reply, short: Mapping[str, str], of_axis: int, of_ot
         rows.append(
             (
                 short.get(key, key),
-                format_range(orbit["semiMajorAxis"], of_axis),
-                format_range(orbit["eccentricity"], of_others),
-                format_range(orbit["inclination"], of_others),
+                format_range(orbit["semiMajorAxis"], axis_digits),
+                format_range(orbit["eccentricity"], other_digits),
+                format_range(orbit["inclination"], other_digits),
                 "-" if period is None else f"{period:.7g}",
-                format_number(reply["error"].get(key, {}).get("degrees"), 1),
+                format_number_or_dash(reply["error"].get(key, {}).get("degrees"), 1),
             )
         )
     return rows
 
 
-def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_resonance_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield each group of bodies near a resonance with the angle that swings least, or the first if none does."""
     best: dict[tuple[str, ...], Reply] = {}
     for one in reply["resonances"]:
@@ -110,7 +112,9 @@ def _summarise_resonances(reply: Reply, short: Mapping[str, str]) -> Iterator[st
             if one["centre"] is None or one["halfRange"] >= _WHOLE_TURN
             else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
         )
-        rows.append((f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, format_angle(one, short)))
+        rows.append(
+            (f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, format_resonant_angle(one, short))
+        )
     if max(map(len, format_table(rows, right=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
     yield from format_table(rows, right=())
@@ -123,13 +127,13 @@ def _get_swing_sort_key(resonance: Reply) -> tuple[bool, float]:
     return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
 
 
-def format_angle(resonance: Reply, short: Mapping[str, str]) -> str:
+def format_resonant_angle(resonance: Reply, short: Mapping[str, str]) -> str:
     """Return a resonant angle of a reply as a short formula with short names."""
     names = [short.get(key, key) for key in resonance["bodies"]]
     return format_angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
 
 
-def _summarise_pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_pair_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield the period ratios and closest approaches of neighbours, which are first in the reply."""
     neighbours: dict[str, Reply] = {}
     for one in reply["pairs"]:
@@ -155,33 +159,33 @@ def _summarise_pairs(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     yield ""
 
 
-def _summarise_events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_event_lines(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     """Yield encounters, collisions and ejections, if there were any."""
     lines: list[str] = []
     for one in reply["encounters"][:_MOST_ROWS]:
         hill = "" if one.get("hillRadii") is None else f" ({one['hillRadii']:.3g} mutual Hill radii)"
-        lines.append(f"day {one['day']:.6g}: {_format_pair(one, short)} pass at {one['au']:.4g} AU{hill}")
+        lines.append(f"day {one['day']:.6g}: {_join_body_names(one, short)} pass at {one['au']:.4g} AU{hill}")
     for one in reply["collisions"][:_MOST_ROWS]:
         merged = one.get("survivor")
         after = f"; {short.get(merged, merged)} continues with both masses" if merged else ""
-        lines.append(f"day {one['day']:.6g}: {_format_pair(one, short)} collide{after}")
+        lines.append(f"day {one['day']:.6g}: {_join_body_names(one, short)} collide{after}")
     lines += [
         f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
     ]
     if lines:
-        yield "Encounters, collisions, ejections"
+        yield "EncounterRecorder, collisions, ejections"
         for line in lines[:_MOST_ROWS]:
-            yield cut_text("  " + printable(line, keep=""), WIDTH)
+            yield truncate_text("  " + printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
         yield from _describe_omitted(total, _MOST_ROWS, "event", "events")
         yield ""
 
 
-def _format_pair(event: Reply, short: Mapping[str, str]) -> str:
+def _join_body_names(event: Reply, short: Mapping[str, str]) -> str:
     return " and ".join(short.get(key, key) for key in event["bodies"])
 
 
-def _summarise_errors(reply: Reply) -> Iterator[str]:
+def _format_error_lines(reply: Reply) -> Iterator[str]:
     yield "Errors" if reply["trustworthy"] else f"Errors: {_NOT_TRUSTED}"
     for name in ("arithmetic", "start", "physics"):
         described = reply["errors"][name]
@@ -207,16 +211,19 @@ def summarise_comparison(
     """Return the lines of a comparison of two replies; `names` are the names of the bodies by id."""
     ids = list(names)
     short = dict(zip(ids, shorten_names(list(names.values())), strict=True))
-    lines = [format_heading(first), format_heading(second), "", *wrap_text(differences["verdict"]), ""]
-    lines += [*_compare_resonance_rows(first, second, differences, short), *_compare_orbit_rows(differences, short)]
-    lines += [*_compare_pair_rows(differences, short, len(ids)), *_compare_chaos(differences)]
+    lines = [format_run_heading(first), format_run_heading(second), "", *wrap_text(differences["verdict"]), ""]
+    lines += [
+        *_format_resonance_comparison(first, second, differences, short),
+        *_format_orbit_comparison(differences, short),
+    ]
+    lines += [*_format_pair_comparison(differences, short, len(ids)), *_format_chaos_comparison(differences)]
     for label, reply in (("first", first), ("second", second)):
         if not reply["trustworthy"]:
             lines += ["", *wrap_text(f"The {label} run is NOT TRUSTWORTHY: {' '.join(reply['errors']['arithmetic'])}")]
     return lines
 
 
-def _compare_resonance_rows(
+def _format_resonance_comparison(
     first: Mapping[str, Any], second: Mapping[str, Any], found: Mapping[str, Any], short: Mapping[str, str]
 ) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("resonant angle", "first", "second")]
@@ -224,7 +231,9 @@ def _compare_resonance_rows(
     chosen = [one for one in found["resonances"] if one["kind"] == "laplace" or one["changed"]][:_MOST_ROWS]
     for one in chosen:
         cells = zip(one["behaviour"], one["centre"], one["halfRange"], strict=True)
-        rows.append((format_angle(known[one["angle"]], short), *(_describe_behaviour(*cell) for cell in cells)))
+        rows.append(
+            (format_resonant_angle(known[one["angle"]], short), *(_describe_behaviour(*cell) for cell in cells))
+        )
     if chosen:
         yield from format_table(rows, right=())
         if left := len(found["resonances"]) - len(chosen):
@@ -238,7 +247,7 @@ def _describe_behaviour(behaviour: str | None, centre: float | None, half_range:
     return behaviour if centre is None or half_range is None else f"{behaviour} {centre:.0f} ± {half_range:.0f}"
 
 
-def _compare_orbit_rows(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]:
+def _format_orbit_comparison(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("body", "period (d)", "", "largest e", "")]
     for key, one in list(found["orbits"].items())[:_MOST_ROWS]:
         periods, peaks = _format_value_pair(one["meanPeriod"], ".7g"), _format_value_pair(one["eccentricityMax"], ".3g")
@@ -248,7 +257,7 @@ def _compare_orbit_rows(found: Mapping[str, Any], short: Mapping[str, str]) -> I
         yield ""
 
 
-def _compare_pair_rows(found: Mapping[str, Any], short: Mapping[str, str], bodies: int) -> Iterator[str]:
+def _format_pair_comparison(found: Mapping[str, Any], short: Mapping[str, str], bodies: int) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("pair", "period ratio", "", "closest, mutual Hill radii", "")]
     known = [one for one in found["pairs"] if any(value is not None for value in one["closestHillRadii"])]
     for one in known[: min(_MOST_ROWS, max(1, bodies - 2))]:
@@ -261,7 +270,7 @@ def _compare_pair_rows(found: Mapping[str, Any], short: Mapping[str, str], bodie
         yield ""
 
 
-def _compare_chaos(found: Mapping[str, Any]) -> Iterator[str]:
+def _format_chaos_comparison(found: Mapping[str, Any]) -> Iterator[str]:
     megno = " and ".join(_format_value_pair(found["chaos"]["megno"], ".2g"))
     days = " and ".join(_format_value_pair(found["chaos"]["lyapunovDays"], ".3g"))
     yield f"MEGNO {megno}; Lyapunov time in days {days} (- is none seen)"

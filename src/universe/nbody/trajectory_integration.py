@@ -5,14 +5,23 @@ from typing import Final
 
 import numpy as np
 
-from universe.nbody.collisions import IGNORE, MERGE, MOST_LISTED, STOP, Collision, Contact, Contacts, merge_bodies
-from universe.nbody.encounters import Encounters
-from universe.nbody.gravity import Gravity, compute_distances
-from universe.nbody.initial_conditions import Start
+from universe.nbody.collisions import (
+    IGNORE,
+    MERGE,
+    MOST_LISTED,
+    STOP,
+    Collision,
+    Contact,
+    ContactDetector,
+    compute_merger,
+)
+from universe.nbody.encounters import EncounterRecorder
+from universe.nbody.gravity import Gravity, compute_pairwise_distances
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.integration import Stepper
 from universe.nbody.pair_motion import PairMotion, Pairs
 from universe.nbody.segments import PartialSegment, Segment
-from universe.nbody.trajectory_divergence import Divergence
+from universe.nbody.trajectory_divergence import DivergenceTracker
 from universe.orbits.kepler_equation import Floats
 from uraniborg.kernel.errors import InvalidInput
 
@@ -30,31 +39,36 @@ class Trajectory:
 
     def __init__(
         self,
-        start: Start,
+        start: InitialConditions,
         make: Maker,
         *,
         on_collision: str,
-        central: int | None = None,
-        divergence: Divergence | None = None,
-        watches: bool = True,
+        relativistic_body: int | None = None,
+        divergence: DivergenceTracker | None = None,
+        records_encounters: bool = True,
     ) -> None:
         self.masses, self.radii = start.masses, start.radii
-        self.relative: Floats = start.relative
+        self.relative_matrix: Floats = start.relative_matrix
         self.positions, self.velocities = start.positions.T, start.velocities.T
         self.collisions: list[Collision] = []
         self.stopped_by: Collision | None = None
-        self._ids, self._make, self._on_collision, self._central = start.ids, make, on_collision, central
+        self._ids, self._make, self._on_collision, self._relativistic_body = (
+            start.ids,
+            make,
+            on_collision,
+            relativistic_body,
+        )
         self._divergence = divergence
         self._pairs = Pairs(len(start.ids))
-        self._contacts = Contacts(start.radii, self._pairs)
-        self.encounters = Encounters(start.ids, start.parents, self._pairs)
-        self._watches = watches
-        self.gravity = Gravity(self.masses, central=central)
+        self._contacts = ContactDetector(start.radii, self._pairs)
+        self.encounters = EncounterRecorder(start.ids, start.parents, self._pairs)
+        self._records_encounters = records_encounters
+        self.gravity = Gravity(self.masses, relativistic_body=relativistic_body)
         """The masses of all bodies; 0 for merged bodies."""
         self._day = 0.0
 
     @property
-    def is_alive(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def alive_mask(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return a mask of the bodies that have not merged into another."""
         return np.isfinite(self.positions[0])
 
@@ -67,44 +81,48 @@ class Trajectory:
         motion = None
         while self._day != days and self.stopped_by is None:
             for segment, motion in self._integrate_until_merger(days):
-                if self._watches:
-                    self.encounters.record_segment(motion, self.masses, self._contacts.reach, is_first=is_first)
+                if self._records_encounters:
+                    self.encounters.record_segment(
+                        motion, self.masses, self._contacts.contact_distances, is_first=is_first
+                    )
                 is_first = False
                 yield segment
-        if self._watches and motion:
-            self.encounters.record_run_edge(motion, self.masses, self._contacts.reach, -1)
+        if self._records_encounters and motion:
+            self.encounters.record_edge_distances(motion, self.masses, self._contacts.contact_distances, -1)
 
     def _integrate_until_merger(self, days: float) -> Iterator[tuple[Segment, PairMotion]]:
-        alive = np.flatnonzero(self.is_alive)
+        alive = np.flatnonzero(self.alive_mask)
         bodies, count = tuple(alive.tolist()), self.masses.size
-        central = None if self._central is None else bodies.index(self._central)
+        relativistic_body = None if self._relativistic_body is None else bodies.index(self._relativistic_body)
         x, v = self.positions[None][:, :, alive], self.velocities[None][:, :, alive]
         if self._divergence:
-            x, v = self._divergence.begin(x, v, self.relative[np.ix_(alive, alive)])
-        stepper = self._make(Gravity(self.masses[alive], central=central), x, v)
-        for whole in self._integrate_bodies(stepper, days, bodies):
-            segment = whole if len(bodies) == count else PartialSegment.of(whole, bodies, count)
+            x, v = self._divergence.start_shifted_copy(x, v, self.relative_matrix[np.ix_(alive, alive)])
+        stepper = self._make(Gravity(self.masses[alive], relativistic_body=relativistic_body), x, v)
+        for whole in self._integrate_or_raise_too_close(stepper, days, bodies):
+            segment = whole if len(bodies) == count else PartialSegment.from_whole(whole, bodies, count)
             motion = PairMotion(segment, self._pairs)
-            contacts = self._contacts.find(motion)
+            contacts = self._contacts.find_new_contacts(motion)
             if contacts and self._on_collision != IGNORE:
-                segment = PartialSegment.of(whole, bodies, count, contacts[0].day)
+                segment = PartialSegment.from_whole(whole, bodies, count, contacts[0].day)
                 motion = PairMotion(segment, self._pairs)
                 contacts = contacts[:1]
             self._day, self.positions, self.velocities = segment.end, segment.last_positions, segment.last_velocities
             if contacts and self._on_collision == STOP:
-                self.stopped_by = self._make_collision(contacts[0], motion, None)
+                self.stopped_by = self._record_collision(contacts[0], motion, None)
                 yield segment, motion
                 return
             for contact in contacts if self._on_collision == IGNORE else ():
-                self._make_collision(contact, motion, None)
+                self._record_collision(contact, motion, None)
             if self._divergence:
-                self._divergence.measure(stepper, segment.end)
+                self._divergence.record_distance_and_rescale(stepper, segment.end)
             yield segment, motion
             if contacts and self._on_collision == MERGE:
                 self._merge_bodies(contacts[0], motion)
                 return
 
-    def _integrate_bodies(self, stepper: Stepper, days: float, bodies: tuple[int, ...]) -> Iterator[Segment]:
+    def _integrate_or_raise_too_close(
+        self, stepper: Stepper, days: float, bodies: tuple[int, ...]
+    ) -> Iterator[Segment]:
         try:
             yield from stepper.integrate(self._day, days)
         except ArithmeticError:
@@ -113,10 +131,10 @@ class Trajectory:
     def _make_too_close_error(self, positions: Floats, bodies: tuple[int, ...]) -> InvalidInput:
         masses = self.masses[list(bodies)]
         with np.errstate(divide="ignore"):
-            time = compute_distances(positions)[0] ** 3 / (masses[:, None] + masses)
+            time = compute_pairwise_distances(positions)[0] ** 3 / (masses[:, None] + masses)
         pair = np.unravel_index(int(time.argmin()), time.shape)
         one, other = sorted(self._ids[bodies[int(index)]] for index in pair)
-        distance = float(compute_distances(positions)[0][pair])
+        distance = float(compute_pairwise_distances(positions)[0][pair])
         return InvalidInput(
             f"'{one}' and '{other}' come too close to be followed at day {self._day:.10g}: {distance:.3g} AU.",
             hint="Point masses cannot be followed through each other: choose a shorter time, or give both bodies "
@@ -127,7 +145,7 @@ class Trajectory:
             at=self._day,
         )
 
-    def _make_collision(self, contact: Contact, motion: PairMotion, survivor: str | None) -> Collision:
+    def _record_collision(self, contact: Contact, motion: PairMotion, survivor: str | None) -> Collision:
         pair, day = contact.pair, contact.day
         bodies = self._ids[int(self._pairs.first[pair])], self._ids[int(self._pairs.second[pair])]
         found = Collision(bodies, day, motion.compute_distance(pair, day), motion.compute_speed(pair, day), survivor)
@@ -136,21 +154,23 @@ class Trajectory:
         return found
 
     def _merge_bodies(self, contact: Contact, motion: PairMotion) -> None:
-        if self._watches:
-            self.encounters.record_run_edge(motion, self.masses, self._contacts.reach, -1, pair=contact.pair)
+        if self._records_encounters:
+            self.encounters.record_edge_distances(
+                motion, self.masses, self._contacts.contact_distances, -1, pair=contact.pair
+            )
         one, other = int(self._pairs.first[contact.pair]), int(self._pairs.second[contact.pair])
-        merger = merge_bodies(one, other, self.masses, self.radii, self.relative)
-        self._make_collision(contact, motion, self._ids[merger.survivor])
-        self.positions = merger.join_states(self.masses, self.positions)
-        self.velocities = merger.join_states(self.masses, self.velocities)
-        self.masses, self.radii, self.relative = merger.masses, merger.radii, merger.relative
-        if self._central == merger.gone:
-            self._central = merger.survivor
-        self.gravity = Gravity(self.masses, central=self._central)
-        self._contacts = Contacts(self.radii, self._pairs)
+        merger = compute_merger(one, other, self.masses, self.radii, self.relative_matrix)
+        self._record_collision(contact, motion, self._ids[merger.survivor])
+        self.positions = merger.merge_vectors(self.masses, self.positions)
+        self.velocities = merger.merge_vectors(self.masses, self.velocities)
+        self.masses, self.radii, self.relative_matrix = merger.masses, merger.radii, merger.relative_matrix
+        if self._relativistic_body == merger.gone:
+            self._relativistic_body = merger.survivor
+        self.gravity = Gravity(self.masses, relativistic_body=self._relativistic_body)
+        self._contacts = ContactDetector(self.radii, self._pairs)
 
 
-def shift_start(start: Start) -> tuple[Floats, Floats]:
+def shift_start_by_rounding(start: InitialConditions) -> tuple[Floats, Floats]:
     """Return the positions and velocities (3, n) from which the twin of a run begins; always the same."""
     signs = np.random.default_rng(1).choice([-1.0, 1.0], (2, 3, len(start.ids)))
     return start.positions.T * (1 + _MOVED * signs[0]), start.velocities.T * (1 + _MOVED * signs[1])
@@ -161,24 +181,31 @@ class TwinTrajectory:
 
     def __init__(
         self,
-        start: Start,
+        start: InitialConditions,
         make: Maker,
         days: float,
         *,
         on_collision: str,
-        central: int | None,
-        divergence: Divergence,
-        is_moved: bool,
+        relativistic_body: int | None,
+        divergence: DivergenceTracker,
+        is_shifted: bool,
     ) -> None:
         # A collision that stops the first run does not stop the twin: their times of contact differ a little.
         policy = MERGE if on_collision == MERGE else IGNORE
-        self._pass = Trajectory(start, make, on_collision=policy, central=central, divergence=divergence, watches=False)
-        if is_moved:
-            self._pass.positions, self._pass.velocities = shift_start(start)
-        self._segments = self._pass.integrate(days)
+        self._trajectory = Trajectory(
+            start,
+            make,
+            on_collision=policy,
+            relativistic_body=relativistic_body,
+            divergence=divergence,
+            records_encounters=False,
+        )
+        if is_shifted:
+            self._trajectory.positions, self._trajectory.velocities = shift_start_by_rounding(start)
+        self._segments = self._trajectory.integrate(days)
         self._segment: Segment | None = None
 
-    def compute_positions_at(self, day: float) -> Floats:
+    def advance_and_compute_positions(self, day: float) -> Floats:
         """Return the positions (3, n) at a day; days must not decrease between calls."""
         while self._segment is None or abs(self._segment.end) < abs(day):
             self._segment = next(self._segments)
@@ -189,5 +216,5 @@ class TwinTrajectory:
     def has_same_collisions(self, collisions: Sequence[Collision], day: float) -> bool:
         """Return True if this run had exactly these collisions before a day."""
         ours = [one.bodies for one in collisions if abs(one.day) < abs(day)]
-        twins = [one.bodies for one in self._pass.collisions if abs(one.day) < abs(day)]
+        twins = [one.bodies for one in self._trajectory.collisions if abs(one.day) < abs(day)]
         return ours == twins

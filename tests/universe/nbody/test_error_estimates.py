@@ -106,5 +106,5 @@ def test_a_run_back_in_time_returns_to_the_start() -> None:
     truth, end, _ = ran("kepler-90", YEAR)
     there = truth.start
     done = run_nbody(replace(there, positions=end.positions, velocities=end.velocities), -end.days)
-    relative = there.relative @ (done.positions - there.positions)
+    relative = there.relative_matrix @ (done.positions - there.positions)
     assert np.linalg.norm(relative, axis=1).max() < 1e-11

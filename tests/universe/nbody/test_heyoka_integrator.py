@@ -22,7 +22,7 @@ def test_heyoka_ends_where_the_default_method_does_within_the_reported_error(cas
     pytest.importorskip("heyoka", reason="the extra nbody is not installed")
     truth = read_truth(case)
     gauss, taylor = (run_nbody(truth.start, days, method=method) for method in ("gauss", "heyoka"))
-    apart = np.linalg.norm(truth.start.relative @ (gauss.positions - taylor.positions), axis=1)
+    apart = np.linalg.norm(truth.start.relative_matrix @ (gauss.positions - taylor.positions), axis=1)
     assert (apart <= gauss.error_au + taylor.error_au).all()
     assert taylor.trustworthy
     _, degrees = truth.errors(truth.end(days).positions, taylor.positions)

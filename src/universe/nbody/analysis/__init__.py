@@ -5,7 +5,7 @@ All functions are pure: they read the samples and measurements of a run.
 
 from universe.nbody.analysis.orbit_history import OrbitHistory
 from universe.nbody.analysis.resonances import compute_angle_series
-from universe.nbody.analysis.run_analysis import collect_answers, compute_run_motion
-from universe.nbody.analysis.run_comparison import compare_answers
+from universe.nbody.analysis.run_analysis import analyse_run, compute_run_orbit_history
+from universe.nbody.analysis.run_comparison import compare_run_analyses
 
-__all__ = ["OrbitHistory", "collect_answers", "compare_answers", "compute_angle_series", "compute_run_motion"]
+__all__ = ["OrbitHistory", "analyse_run", "compare_run_analyses", "compute_angle_series", "compute_run_orbit_history"]

@@ -15,14 +15,14 @@ _HEAVY: Final = 0.1
 _BISECTIONS: Final = 60
 
 
-def compute_amd(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any] | None:
+def compute_angular_momentum_deficit(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any] | None:
     """Return the deficit over its critical value at the start, for the largest family, or None if it does not apply.
 
     `ratio` is the largest of the neighbouring pairs. The meaning says how resonances limit it.
     """
-    families = motion.list_families()
+    families = motion.list_sibling_families()
     massive = [body for body in max(families, key=len) if motion.masses[body] > 0] if families else []
-    if len(massive) < 2 or not all(_is_planetary(motion, body) for body in massive):
+    if len(massive) < 2 or not all(_is_deficit_defined(motion, body) for body in massive):
         return None
     axes = motion.axes[0, massive]
     if (np.diff(axes) <= 0).any():
@@ -36,17 +36,17 @@ def compute_amd(motion: OrbitHistory, *, has_resonances: bool) -> dict[str, Any]
             "outer": motion.ids[massive[k + 1]],
             "ratio": deficit
             / float(momenta[k + 1])
-            / compute_critical_amd(
+            / compute_critical_deficit(
                 float(axes[k] / axes[k + 1]), float(motion.masses[massive[k]] / motion.masses[massive[k + 1]])
             ),
         }
         for k in range(len(massive) - 1)
     ]
     worst = max(float(pair["ratio"]) for pair in pairs)
-    return {"ratio": worst, "pairs": pairs, "meaning": _describe_amd(worst, has_resonances=has_resonances)}
+    return {"ratio": worst, "pairs": pairs, "meaning": _describe_deficit(worst, has_resonances=has_resonances)}
 
 
-def compute_critical_amd(axis_ratio: float, mass_ratio: float) -> float:
+def compute_critical_deficit(axis_ratio: float, mass_ratio: float) -> float:
     """Return the least relative deficit with which two orbits (inner over outer: axes, masses) can touch.
 
     Relative to the circular angular momentum of the outer body (Laskar & Petit 2017).
@@ -68,7 +68,7 @@ def _solve_outer_eccentricity(inner: float, axis_ratio: float, mass_ratio: float
     return mass_ratio * inner / math.sqrt(axis_ratio * (1 - inner * inner) + (mass_ratio * inner) ** 2)
 
 
-def _is_planetary(motion: OrbitHistory, body: int) -> bool:
+def _is_deficit_defined(motion: OrbitHistory, body: int) -> bool:
     return bool(
         motion.masses[body] < _HEAVY * motion.central_masses[body]
         and motion.axes[0, body] > 0
@@ -77,7 +77,7 @@ def _is_planetary(motion: OrbitHistory, body: int) -> bool:
     )
 
 
-def _describe_amd(worst: float, *, has_resonances: bool) -> str:
+def _describe_deficit(worst: float, *, has_resonances: bool) -> str:
     below = (
         f"The angular momentum deficit is {worst:.2g} of its critical value"
         if worst < 1

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.nbody.initial_conditions import Start
-from universe.nbody.jacobi_coordinates import compute_family_masses
+from universe.nbody.initial_conditions import InitialConditions
+from universe.nbody.jacobi_coordinates import compute_subsystem_masses
 from universe.nbody.osculating_elements import OsculatingElements, compute_osculating_elements
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
@@ -70,18 +70,18 @@ class OrbitHistory:
         """Return the days between the first and the last sample."""
         return float(abs(self.times[-1] - self.times[0]))
 
-    def mask_gone_bodies(self, gone: NDArray[np.bool_]) -> "OrbitHistory":
+    def mask_bodies(self, is_gone: NDArray[np.bool_]) -> "OrbitHistory":
         """Return the motion with not-a-number where a body is gone, of shape (m, n)."""
-        if not gone.any():
+        if not is_gone.any():
             return self
-        left = {name: np.where(gone, np.nan, getattr(self, name)) for name in _SAMPLED}
-        return replace(self, **left, mean_motions=np.where(gone.any(axis=0), np.nan, self.mean_motions))
+        left = {name: np.where(is_gone, np.nan, getattr(self, name)) for name in _SAMPLED}
+        return replace(self, **left, mean_motions=np.where(is_gone.any(axis=0), np.nan, self.mean_motions))
 
-    def at(self, samples: slice) -> "OrbitHistory":
+    def select_samples(self, samples: slice) -> "OrbitHistory":
         """Return the motion at some of its times, with the mean motions of all."""
         return replace(self, times=self.times[samples], **{name: getattr(self, name)[samples] for name in _SAMPLED})
 
-    def list_families(self) -> list[list[int]]:
+    def list_sibling_families(self) -> list[list[int]]:
         """Return the bodies that share a parent, each family from the inside outwards."""
         order = np.argsort(np.where(self.axes[0] > 0, self.axes[0], np.inf), kind="stable")
         return [
@@ -91,18 +91,18 @@ class OrbitHistory:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def compute_motion(start: Start, samples: Samples) -> OrbitHistory:
+def compute_orbit_history(start: InitialConditions, samples: Samples) -> OrbitHistory:
     """Return the orbits of a run from its samples."""
     seen = _compute_elements(start, samples.positions, samples.velocities)
     turned = _compute_elements(start, samples.positions, samples.velocities, _compute_invariable_frames(start))
     times = samples.times - samples.times[0]
     # A parabola has no period, and rounding must not make one of its longitudes.
     rates = 360 / _compute_periods(start, np.where(np.isfinite(seen.semi_major_axis), seen.semi_major_axis, np.nan))
-    longitudes = _count_revolutions(times, turned.mean_longitude, rates)
+    longitudes = _unwrap_longitudes(times, turned.mean_longitude, rates)
     return OrbitHistory(
         start.ids,
         start.names,
-        compute_family_masses(start.masses, start.parents),
+        compute_subsystem_masses(start.masses, start.parents),
         np.array([start.masses[parent] if parent >= 0 else 0.0 for parent in start.parents]),
         start.parents,
         times,
@@ -116,7 +116,7 @@ def compute_motion(start: Start, samples: Samples) -> OrbitHistory:
     )
 
 
-def list_pairs(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
+def iterate_pairs_neighbours_first(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
     """Yield all pairs of a family (inner, outer, whether they are neighbours), the closest in rank first."""
     for gap in range(1, len(family)):
         for inner, outer in zip(family, family[gap:], strict=False):
@@ -124,31 +124,31 @@ def list_pairs(family: Sequence[int]) -> Iterator[tuple[int, int, bool]]:
 
 
 def _compute_elements(
-    start: Start, positions: Floats, velocities: Floats, frames: Floats | None = None
+    start: InitialConditions, positions: Floats, velocities: Floats, frames: Floats | None = None
 ) -> OsculatingElements:
-    offsets, speeds = start.relative @ positions, start.relative @ velocities
+    offsets, speeds = start.relative_matrix @ positions, start.relative_matrix @ velocities
     if frames is not None:
         offsets, speeds = (np.einsum("nij,...nj->...ni", frames, one) for one in (offsets, speeds))
     return compute_osculating_elements(offsets, speeds, G * start.orbited_mass)
 
 
-def _compute_invariable_frames(start: Start) -> Floats:
+def _compute_invariable_frames(start: InitialConditions) -> Floats:
     """Return for each body a rotation to axes whose z is the angular momentum of the body and its siblings.
 
     Angles among siblings then do not depend on the reference plane, nor on which of its sides is called up.
     """
-    offsets, speeds = start.relative @ start.positions, start.relative @ start.velocities
+    offsets, speeds = start.relative_matrix @ start.positions, start.relative_matrix @ start.velocities
     momenta = np.cross(offsets, speeds) * np.maximum(start.masses, 1e-30)[:, None]
     frames = np.broadcast_to(np.eye(3), (len(start.ids), 3, 3)).copy()
     for parent in set(start.parents) - {-1}:
         family = [index for index, one in enumerate(start.parents) if one == parent]
         pole = momenta[family].sum(axis=0)
         if (size := float(np.linalg.norm(pole))) > 0:
-            frames[family] = _make_axes(pole / size)
+            frames[family] = _make_frame_with_pole(pole / size)
     return frames
 
 
-def _make_axes(pole: Floats) -> Floats:
+def _make_frame_with_pole(pole: Floats) -> Floats:
     nearly_x = np.eye(3)[0 if abs(pole[0]) < 0.9 else 1]
     across = nearly_x - float(nearly_x @ pole) * pole
     first: Floats = across / float(np.linalg.norm(across))
@@ -156,7 +156,7 @@ def _make_axes(pole: Floats) -> Floats:
     return np.stack([first, second, pole])
 
 
-def _count_revolutions(times: Floats, longitudes: Floats, rates: Floats) -> Floats:
+def _unwrap_longitudes(times: Floats, longitudes: Floats, rates: Floats) -> Floats:
     """Return longitudes that grow with every revolution; not-a-number for a body whose revolutions are ambiguous."""
     steps = np.diff(times)[:, None]
     kernel = np.ones(min(_SMOOTHED, len(times)))
@@ -178,5 +178,5 @@ def _fit_slopes(times: Floats, values: Floats) -> Floats:
 
 
 @np.errstate(invalid="ignore", divide="ignore")
-def _compute_periods(start: Start, axes: Floats) -> Floats:
+def _compute_periods(start: InitialConditions, axes: Floats) -> Floats:
     return 2 * np.pi * np.sqrt(axes**3 / (G * start.orbited_mass))

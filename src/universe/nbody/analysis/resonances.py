@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.analysis.orbit_history import OrbitHistory, list_pairs
+from universe.nbody.analysis.orbit_history import OrbitHistory, iterate_pairs_neighbours_first
 from universe.nbody.analysis.resonant_angle_behaviour import LIBRATES, Behaviour, classify_angle
 from universe.orbits.kepler_equation import Floats
 
@@ -33,7 +33,7 @@ _MOST_PAIRS: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Angle:
+class ResonantAngle:
     """A sum of mean longitudes and longitudes of periapses, with whole numbers that add up to 0."""
 
     kind: str
@@ -42,7 +42,7 @@ class Angle:
     apsides: tuple[int, ...]
     ratio: str | None = None
 
-    def values(self, motion: OrbitHistory) -> Floats:
+    def compute_values(self, motion: OrbitHistory) -> Floats:
         """Return the angle at all times of a run, in degrees, with whole turns."""
         bodies = list(self.bodies)
         swept = motion.longitudes[:, bodies] @ np.array(self.longitudes, dtype=np.float64)
@@ -75,7 +75,7 @@ def format_angle_formula(
 class Resonance:
     """An angle and how it moved during a run."""
 
-    angle: Angle
+    angle: ResonantAngle
     behaviour: Behaviour
 
     def to_plain(self, motion: OrbitHistory) -> dict[str, Any]:
@@ -101,11 +101,11 @@ def find_resonances(motion: OrbitHistory, errors: Floats | None = None) -> list[
     """
     unknown = np.zeros(len(motion.ids)) if errors is None else errors
     found: list[Resonance] = []
-    for family in motion.list_families():
-        moving = [body for body in family if _is_regular(motion, body)]
-        found += [_classify_resonance(motion, angle, unknown) for angle in _find_triple_resonances(motion, moving)]
-        for inner, outer, are_neighbours in islice(list_pairs(moving), _MOST_PAIRS):
-            angles = [_classify_resonance(motion, one, unknown) for one in _find_pair_resonances(motion, inner, outer)]
+    for family in motion.list_sibling_families():
+        moving = [body for body in family if _is_prograde_and_closed(motion, body)]
+        found += [_classify_resonance(motion, angle, unknown) for angle in _list_triple_angles(motion, moving)]
+        for inner, outer, are_neighbours in islice(iterate_pairs_neighbours_first(moving), _MOST_PAIRS):
+            angles = [_classify_resonance(motion, one, unknown) for one in _list_pair_angles(motion, inner, outer)]
             if are_neighbours or any(one.behaviour.behaviour == LIBRATES for one in angles):
                 found += angles
     return sorted(found, key=lambda one: one.angle.kind != TRIPLE)
@@ -114,28 +114,28 @@ def find_resonances(motion: OrbitHistory, errors: Floats | None = None) -> list[
 def compute_angle_series(motion: OrbitHistory, resonance: Mapping[str, Any]) -> Floats:
     """Return the values during a run of an angle from a reply, in degrees from 0 to 360."""
     bodies = tuple(motion.ids.index(body) for body in resonance["bodies"])
-    angle = Angle(resonance["kind"], bodies, tuple(resonance["longitudes"]), tuple(resonance["apsides"]))
-    return angle.values(motion) % 360
+    angle = ResonantAngle(resonance["kind"], bodies, tuple(resonance["longitudes"]), tuple(resonance["apsides"]))
+    return angle.compute_values(motion) % 360
 
 
-def _classify_resonance(motion: OrbitHistory, angle: Angle, errors: Floats) -> Resonance:
+def _classify_resonance(motion: OrbitHistory, angle: ResonantAngle, errors: Floats) -> Resonance:
     bodies = list(angle.bodies)
     orbits = motion.span * float(np.min(motion.mean_motions[bodies])) / 360
     error = float(np.abs(angle.longitudes) @ errors[bodies])
-    return Resonance(angle, classify_angle(angle.values(motion), orbits=orbits, error=error))
+    return Resonance(angle, classify_angle(angle.compute_values(motion), orbits=orbits, error=error))
 
 
-def _is_regular(motion: OrbitHistory, body: int) -> bool:
+def _is_prograde_and_closed(motion: OrbitHistory, body: int) -> bool:
     """Return True if a body stayed on a closed orbit in the direction of its siblings."""
     is_closed = np.isfinite(motion.longitudes[:, body]).all() and motion.mean_motions[body] > 0
     return bool(is_closed and (motion.tilts[:, body] < 90).all())
 
 
-def _find_pair_resonances(motion: OrbitHistory, inner: int, outer: int) -> Iterator[Angle]:
+def _list_pair_angles(motion: OrbitHistory, inner: int, outer: int) -> Iterator[ResonantAngle]:
     """Yield all eccentricity angles of the simplest resonance p+q:p that two bodies are near."""
     ratio = float(motion.mean_motions[inner] / motion.mean_motions[outer])
     if abs(ratio - 1) < _SHARED:
-        yield Angle(PAIR, (inner, outer), (-1, 1), (0, 0), "1:1")
+        yield ResonantAngle(PAIR, (inner, outer), (-1, 1), (0, 0), "1:1")
         return
     for order in range(1, _HIGHEST_ORDER + 1):
         p = round(order / (ratio - 1)) if ratio > 1 else 0
@@ -146,17 +146,18 @@ def _find_pair_resonances(motion: OrbitHistory, inner: int, outer: int) -> Itera
         for of_outer in range(order + 1):
             apsides = (of_outer - order, -of_outer)
             if all(
-                not number or _has_apsis(motion, body) for number, body in zip(apsides, (inner, outer), strict=True)
+                not number or _has_defined_periapsis(motion, body)
+                for number, body in zip(apsides, (inner, outer), strict=True)
             ):
-                yield Angle(PAIR, (inner, outer), (-p, p + order), apsides, f"{p + order}:{p}")
+                yield ResonantAngle(PAIR, (inner, outer), (-p, p + order), apsides, f"{p + order}:{p}")
         return
 
 
-def _has_apsis(motion: OrbitHistory, body: int) -> bool:
+def _has_defined_periapsis(motion: OrbitHistory, body: int) -> bool:
     return float(motion.eccentricities[:, body].mean()) > _CIRCULAR
 
 
-def _find_triple_resonances(motion: OrbitHistory, moving: list[int]) -> Iterator[Angle]:
+def _list_triple_angles(motion: OrbitHistory, moving: list[int]) -> Iterator[ResonantAngle]:
     """Yield for each three neighbours the slowest angle p λ1 - (p + q) λ2 + q λ3, if it is slow."""
     for first, second, third in zip(moving, moving[1:], moving[2:], strict=False):
         n1, n2, n3 = motion.mean_motions[[first, second, third]]
@@ -168,4 +169,4 @@ def _find_triple_resonances(motion: OrbitHistory, moving: list[int]) -> Iterator
         ]
         weighted, p, q = min(rates)
         if weighted / (p + q) < _SLOW:
-            yield Angle(TRIPLE, (first, second, third), (p, -p - q, q), (0, 0, 0))
+            yield ResonantAngle(TRIPLE, (first, second, third), (p, -p - q, q), (0, 0, 0))

@@ -69,14 +69,14 @@ def classify_angle(angle: Floats, *, orbits: float, error: float = 0.0) -> Behav
         reason = "The angle did not move: the bodies do not attract each other, or too little."
     elif reach > _WIDEST:
         reason = f"The angle went through {reach:.0f} degrees: neither a full turn nor clearly a swing."
-    elif _count_returns(angle, orbits) < (3 if reach > _WIDE else 1):
+    elif _count_reversals(angle, orbits) < (3 if reach > _WIDE else 1):
         reason = f"The angle drifted by {reach:.3g} degrees and did not come back, or not often enough."
     else:
         reason = None
     return Behaviour(UNCLEAR if reason else LIBRATES, mean % 360, swing, reason)
 
 
-def _count_returns(angle: Floats, orbits: float) -> int:
+def _count_reversals(angle: Floats, orbits: float) -> int:
     """Return how often the slow part of an angle reversed its direction."""
     window = max(1, round(angle.size * max(_SMOOTHED, 2 / orbits)))
     sums = np.concatenate([[0.0], np.cumsum(angle - angle[0])])

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.analysis.angular_momentum_deficit import compute_amd
+from universe.nbody.analysis.angular_momentum_deficit import compute_angular_momentum_deficit
 from universe.nbody.analysis.chaos import estimate_chaos
-from universe.nbody.analysis.orbit_history import OrbitHistory, Samples, compute_motion
+from universe.nbody.analysis.orbit_history import OrbitHistory, Samples, compute_orbit_history
 from universe.nbody.analysis.orbit_summary import find_ejections, summarise_orbits, summarise_pairs
 from universe.nbody.analysis.resonances import find_resonances
 from universe.nbody.analysis.verdict_text import Findings, compose_verdict
@@ -19,15 +19,15 @@ _MOST_STATES: Final = 1_000_000
 """Samples times bodies: the elements of so many states take some hundred megabytes."""
 
 
-def collect_answers(run: Run, motion: OrbitHistory | None = None) -> dict[str, Any]:
+def analyse_run(run: Run, motion: OrbitHistory | None = None) -> dict[str, Any]:
     """Return verdict, orbits, pairs, resonances, ejections, chaos and amd of a run, as JSON values.
 
-    `motion` is the result of `compute_run_motion`, if the caller has it.
+    `motion` is the result of `compute_run_orbit_history`, if the caller has it.
     """
-    motion = compute_run_motion(run) if motion is None else motion
+    motion = compute_run_orbit_history(run) if motion is None else motion
     resonances = find_resonances(motion, run.worst_error_degrees)
     pairs = summarise_pairs(motion, run.closest)
-    ejections = find_ejections(run.start, motion, _continue_merged_bodies(run, _choose_samples(run)))
+    ejections = find_ejections(run.start, motion, _move_merged_bodies_to_survivors(run, _choose_samples(run)))
     chaos = estimate_chaos(run.divergence.times, run.divergence.log_distance, run_days=run.days)
     findings = Findings(
         motion,
@@ -50,14 +50,14 @@ def collect_answers(run: Run, motion: OrbitHistory | None = None) -> dict[str, A
         "resonances": [one.to_plain(motion) for one in resonances],
         "ejections": ejections,
         "chaos": chaos.to_plain(),
-        "amd": compute_amd(motion, has_resonances=bool(resonances)),
+        "amd": compute_angular_momentum_deficit(motion, has_resonances=bool(resonances)),
     }
 
 
-def compute_run_motion(run: Run) -> OrbitHistory:
+def compute_run_orbit_history(run: Run) -> OrbitHistory:
     """Return the osculating orbits of a run. A body that has merged into another has none from then on."""
     samples = _choose_samples(run)
-    return compute_motion(run.start, _continue_merged_bodies(run, samples)).mask_gone_bodies(
+    return compute_orbit_history(run.start, _move_merged_bodies_to_survivors(run, samples)).mask_bodies(
         np.isnan(samples.positions[:, :, 0])
     )
 
@@ -78,7 +78,7 @@ def _choose_samples(run: Run) -> Samples:
     return _States(samples.times[::every], samples.positions[::every], samples.velocities[::every])
 
 
-def _continue_merged_bodies(run: Run, samples: Samples) -> Samples:
+def _move_merged_bodies_to_survivors(run: Run, samples: Samples) -> Samples:
     """Return the samples with each merged body at the position of the body it merged into.
 
     The orbits further out then are about the same mass as before.

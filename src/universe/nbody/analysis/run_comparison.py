@@ -14,10 +14,10 @@ _ABSENT: Final = "not near"
 _LISTED: Final = 4
 
 
-def compare_answers(
+def compare_run_analyses(
     first: Answers, second: Answers, names: Sequence[str] = ("the first", "the second")
 ) -> dict[str, Any]:
-    """Return two answers of `collect_answers` side by side, and a verdict about the differences.
+    """Return two answers of `analyse_run` side by side, and a verdict about the differences.
 
     Each value is a list of two: the first run's and the second's, None where a run does not have it. The verdict
     claims nothing if a run is not trustworthy.
@@ -31,7 +31,7 @@ def compare_answers(
     }
     doubtful = [name for name, run in zip(names, (first, second), strict=True) if run.get("trustworthy") is False]
     for row in found["resonances"]:
-        row["changed"] = row["changed"] and not _find_bodies_in_one_run(found, row["bodies"])
+        row["changed"] = row["changed"] and not _list_bodies_in_one_run(found, row["bodies"])
     return {"verdict": _describe_distrust(doubtful) if doubtful else _compose_verdict(found, names), **found}
 
 
@@ -61,18 +61,22 @@ def _compare_orbits(first: Answers, second: Answers) -> dict[str, dict[str, Any]
     return {
         body: {
             "meanPeriod": [run["orbits"].get(body, {}).get("meanPeriod") for run in (first, second)],
-            "eccentricityMax": [_read_largest(run["orbits"].get(body), "eccentricity") for run in (first, second)],
-            "semiMajorAxisMean": [_read_mean(run["orbits"].get(body), "semiMajorAxis") for run in (first, second)],
+            "eccentricityMax": [
+                _get_element_maximum(run["orbits"].get(body), "eccentricity") for run in (first, second)
+            ],
+            "semiMajorAxisMean": [
+                _get_element_mean(run["orbits"].get(body), "semiMajorAxis") for run in (first, second)
+            ],
         }
         for body in ids
     }
 
 
-def _read_largest(orbit: Mapping[str, Any] | None, element: str) -> float | None:
+def _get_element_maximum(orbit: Mapping[str, Any] | None, element: str) -> float | None:
     return orbit[element]["max"] if orbit and orbit[element] else None
 
 
-def _read_mean(orbit: Mapping[str, Any] | None, element: str) -> float | None:
+def _get_element_mean(orbit: Mapping[str, Any] | None, element: str) -> float | None:
     return orbit[element]["mean"] if orbit and orbit[element] else None
 
 
@@ -101,12 +105,12 @@ def _describe_distrust(doubtful: Sequence[str]) -> str:
 
 
 def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
-    shared = [row for row in found["resonances"] if not _find_bodies_in_one_run(found, row["bodies"])]
+    shared = [row for row in found["resonances"] if not _list_bodies_in_one_run(found, row["bodies"])]
     triples = [row for row in shared if row["kind"] == TRIPLE]
     pairs = [row for row in shared if row["kind"] != TRIPLE]
     sentences = [
         f"Of {names[0]} and {names[1]}, each over its own span:",
-        *_describe_bodies(found, names),
+        *_describe_bodies_in_one_run(found, names),
         *_describe_angles(triples, "Laplace angle"),
         *_describe_angles(pairs, "angle of a pair"),
         *_describe_approaches(found["pairs"], names),
@@ -117,17 +121,17 @@ def _compose_verdict(found: Mapping[str, Any], names: Sequence[str]) -> str:
     return " ".join(sentences)
 
 
-def _find_bodies_in_one_run(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
+def _list_bodies_in_one_run(found: Mapping[str, Any], ids: Iterable[str], run: int | None = None) -> list[str]:
     """Return the bodies that orbit in only one of the runs: in `run`, or in either."""
     shapes = {body: found["orbits"][body]["eccentricityMax"] for body in ids if body in found["orbits"]}
     lone = {body: one for body, one in shapes.items() if (one[0] is None) != (one[1] is None)}
     return [body for body, one in lone.items() if run is None or one[run] is not None]
 
 
-def _describe_bodies(found: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _describe_bodies_in_one_run(found: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     sentences: list[str] = []
     for run, name in enumerate(names):
-        if lone := _find_bodies_in_one_run(found, found["orbits"], run):
+        if lone := _list_bodies_in_one_run(found, found["orbits"], run):
             more = [f"{len(lone) - _LISTED} more"] if len(lone) > _LISTED else []
             listed = join_words([*lone[:_LISTED], *more])
             sentences.append(
@@ -159,10 +163,10 @@ def _describe_angles(rows: Sequence[Mapping[str, Any]], noun: str) -> list[str]:
                     f"{len(some)} {noun if len(some) == 1 else plural} changed from '{before or _ABSENT}' to "
                     f"'{after or _ABSENT}': {join_words(some)}."
                 )
-    return [*sentences, *_describe_swings(rows)]
+    return [*sentences, *_describe_largest_swing_change(rows)]
 
 
-def _describe_swings(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _describe_largest_swing_change(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the angle that librates in both and whose swing changed most."""
     held = [row for row in rows if row["behaviour"] == [LIBRATES, LIBRATES]]
     if not held:

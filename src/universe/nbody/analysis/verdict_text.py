@@ -13,7 +13,12 @@ from universe.nbody.analysis.resonances import PAIR, TRIPLE, Resonance
 from universe.nbody.analysis.resonant_angle_behaviour import CIRCULATES, LIBRATES
 from universe.nbody.error_estimates import TRUSTED_DEGREES
 from universe.nbody.symplectic_integrators import COMPOSITIONS
-from universe.nbody.text_formats import format_plain_number, format_short_duration, join_names, join_words
+from universe.nbody.text_formats import (
+    format_short_duration,
+    format_two_digits,
+    join_names_with_common_prefix,
+    join_words,
+)
 from universe.orbits.kepler_equation import Floats
 from uraniborg.kernel.text import plural
 
@@ -60,7 +65,7 @@ def compose_verdict(found: Findings) -> str:
 def _describe_distrust(found: Findings) -> str:
     worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
     reason = (
-        f"{found.motion.names[worst]} is known to {format_plain_number(found.errors[worst])} degrees of its orbit "
+        f"{found.motion.names[worst]} is known to {format_two_digits(found.errors[worst])} degrees of its orbit "
         "only, and "
         f"{TRUSTED_DEGREES:g} degrees is the limit"
         if not found.errors[worst] < TRUSTED_DEGREES
@@ -84,7 +89,7 @@ def _describe_events(found: Findings) -> str:
         orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
     events = [
         "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
-        "none left" if not found.ejections else f"{_describe_ejections(found)} became unbound and left",
+        "none left" if not found.ejections else f"{_join_ejected_names(found)} became unbound and left",
         *_describe_open_orbits(motion),
     ]
     if found.encounters:
@@ -101,18 +106,18 @@ def _describe_open_orbits(motion: OrbitHistory) -> list[str]:
     ]
     if not names:
         return []
-    subject = join_names(names) if len(names) <= _LISTED else f"{len(names)} bodies"
+    subject = join_names_with_common_prefix(names) if len(names) <= _LISTED else f"{len(names)} bodies"
     return [f"{subject} {'was' if len(names) == 1 else 'were'} unbound from the start"]
 
 
-def _describe_ejections(found: Findings) -> str:
+def _join_ejected_names(found: Findings) -> str:
     names = dict(zip(found.motion.ids, found.motion.names, strict=True))
-    return join_names([names[one["id"]] for one in found.ejections])
+    return join_names_with_common_prefix([names[one["id"]] for one in found.ejections])
 
 
 def _describe_resonances(found: Findings) -> list[str]:
     motion = found.motion
-    families = [family for family in motion.list_families() if len(family) > 1]
+    families = [family for family in motion.list_sibling_families() if len(family) > 1]
     if not families:
         return []
     if not found.resonances:
@@ -135,7 +140,7 @@ def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str
         subject = f"All {len(triples)} Laplace angles" if len(triples) > 1 else "The Laplace angle"
         return [
             f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
-            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_name_bodies(found, widest)}."
+            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_join_body_names(found, widest)}."
         ]
     if not librating and not circulating:
         subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
@@ -171,14 +176,14 @@ def _describe_pairs(found: Findings) -> list[str]:
 
 
 def _format_ratios(found: Findings, some: Sequence[Resonance]) -> str:
-    return _shorten_list([f"{_name_bodies(found, one)} ({one.angle.ratio})" for one in some])
+    return _join_first_texts([f"{_join_body_names(found, one)} ({one.angle.ratio})" for one in some])
 
 
 def _format_body_groups(found: Findings, some: Sequence[Resonance]) -> str:
-    return _shorten_list([_name_bodies(found, one) for one in some])
+    return _join_first_texts([_join_body_names(found, one) for one in some])
 
 
-def _shorten_list(texts: Sequence[str]) -> str:
+def _join_first_texts(texts: Sequence[str]) -> str:
     """Return the first texts and how many more there are; all if only one more would be left out."""
     if len(texts) <= _LISTED + 1:
         return "; ".join(texts)
@@ -189,8 +194,8 @@ def _select_by_behaviour(some: Sequence[Resonance], behaviour: str) -> list[Reso
     return [one for one in some if one.behaviour.behaviour == behaviour]
 
 
-def _name_bodies(found: Findings, one: Resonance) -> str:
-    return join_names([found.motion.names[body] for body in one.angle.bodies])
+def _join_body_names(found: Findings, one: Resonance) -> str:
+    return join_names_with_common_prefix([found.motion.names[body] for body in one.angle.bodies])
 
 
 def _describe_extremes(found: Findings) -> list[str]:
@@ -207,7 +212,7 @@ def _describe_extremes(found: Findings) -> list[str]:
         names = [motion.names[motion.ids.index(least[end])] for end in ("inner", "outer")]
         closest = least["closest"]
         sentences.append(
-            f"The closest approach, of {join_names(names)}, was {format_plain_number(closest['hillRadii'])} mutual "
+            f"The closest approach, of {join_names_with_common_prefix(names)}, was {format_two_digits(closest['hillRadii'])} mutual "
             "Hill "
             f"radii on day {round(closest['day'], 6):.4g}."
         )
@@ -217,7 +222,7 @@ def _describe_extremes(found: Findings) -> list[str]:
 def _describe_hill_stability(found: Findings) -> list[str]:
     """Return the Hill criterion, which holds for two light bodies alone, on orbits that are nearly circles."""
     motion = found.motion
-    families = motion.list_families()
+    families = motion.list_sibling_families()
     if len(motion.ids) != 3 or len(families) != 1 or len(families[0]) != 2:
         return []
     inner, outer = families[0]

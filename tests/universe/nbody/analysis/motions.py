@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from universe.nbody.analysis.orbit_history import OrbitHistory, compute_motion
-from universe.nbody.initial_conditions import Start, make_start
+from universe.nbody.analysis.orbit_history import OrbitHistory, compute_orbit_history
+from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.integration import integrate
 from universe.nbody.runs import Samples
 from universe.orbits.kepler_blocks import read_elements
@@ -14,25 +14,25 @@ from universe.orbits.units import compute_semi_major_axis
 from universe.systems import load_system
 
 
-def trappist_1(h_times: float = 1.0) -> Start:
+def trappist_1(h_times: float = 1.0) -> InitialConditions:
     """Return TRAPPIST-1 (Agol et al. 2021) with planet h so many times as heavy."""
     plain = load_system("trappist-1")
     plain["stars"]["trappist-1-h"]["mass"] *= h_times
-    return make_start(plain)
+    return make_initial_conditions(plain)
 
 
-def solar_system(*ids: str) -> Start:
-    return make_start(load_system("solar-system"), ids)
+def solar_system(*ids: str) -> InitialConditions:
+    return make_initial_conditions(load_system("solar-system"), ids)
 
 
-def neptune_and_pluto() -> Start:
+def neptune_and_pluto() -> InitialConditions:
     """Return Neptune and Pluto about one body that has the mass and the barycentre of the Sun and the other giants."""
     small = solar_system("sun", "neptune", "pluto")
     large = solar_system("sun", "jupiter", "saturn", "uranus", "neptune", "pluto")
     inside = large.masses[:4] / large.masses[:4].sum()
     masses = np.array([large.masses[:4].sum(), *large.masses[4:]])
     states = [np.stack([inside @ one[:4], *one[4:]]) for one in (large.positions, large.velocities)]
-    relative = small.relative.copy()
+    relative = small.relative_matrix.copy()
     relative[2, :2] = -masses[:2] / masses[:2].sum()
     orbited = np.array([0.0, masses[:2].sum(), masses.sum()])
     return replace(
@@ -66,7 +66,7 @@ def planets(
     return {"stars": stars, "time": 0.0}
 
 
-def sample_run(start: Start, days: float, count: int) -> Samples:
+def sample_run(start: InitialConditions, days: float, count: int) -> Samples:
     """Return states at evenly spread times of an integration."""
     times = np.linspace(0.0, days, count)
     places, speeds, done = [start.positions[None]], [start.velocities[None]], 1
@@ -80,17 +80,17 @@ def sample_run(start: Start, days: float, count: int) -> Samples:
     return Samples(times, np.concatenate(places), np.concatenate(speeds))
 
 
-def compute_history(start: Start, days: float, count: int) -> OrbitHistory:
-    return compute_motion(start, sample_run(start, days, count))
+def compute_history(start: InitialConditions, days: float, count: int) -> OrbitHistory:
+    return compute_orbit_history(start, sample_run(start, days, count))
 
 
 def compute_kepler_history(plain: dict[str, Any], days: float, count: int) -> OrbitHistory:
     """Return the motion of planets without mass, which is Kepler's."""
-    start = make_start(plain)
+    start = make_initial_conditions(plain)
     orbits = read_elements(plain["stars"], start.ids[1:])
     times = np.linspace(0.0, days, count)
     states = np.zeros((2, count, len(start.ids), 3))
     for at, time in enumerate(times.tolist()):
         states[0, at, 1:] = orbits.compute_positions(time)[:, [0, 2, 1]]
         states[1, at, 1:] = orbits.compute_velocities(time)[:, [0, 2, 1]]
-    return compute_motion(start, Samples(times, states[0], states[1]))
+    return compute_orbit_history(start, Samples(times, states[0], states[1]))

@@ -4,7 +4,7 @@ import pytest
 from tests.universe.nbody.analysis.motions import planets
 from tests.universe.nbody.sample_starts import YEAR, pair
 from universe.nbody.analysis.chaos import estimate_chaos
-from universe.nbody.initial_conditions import make_start
+from universe.nbody.initial_conditions import make_initial_conditions
 from universe.nbody.runs import run_nbody
 
 DAYS = np.linspace(0, 10_000, 2001)
@@ -52,11 +52,11 @@ def test_a_short_run_has_no_estimate(count: int) -> None:
 
 
 def test_two_distant_planets_are_regular_and_three_close_ones_chaotic() -> None:
-    calm = run_nbody(make_start(planets([10.0, 41.0], mass=1e-6)), 400.0)
+    calm = run_nbody(make_initial_conditions(planets([10.0, 41.0], mass=1e-6)), 400.0)
     assert estimate_chaos(calm.divergence.times, calm.divergence.log_distance).lyapunov_days is None
     # Five mutual Hill radii apart: J. E. Chambers, G. W. Wetherill and A. P. Boss, Icarus 119, 261 (1996), find that
     # systems of three or more planets closer than 10 are unstable.
-    wild = run_nbody(make_start(planets([10.0, 12.0, 14.4], mass=1e-4)), 700.0, on_collision="ignore")
+    wild = run_nbody(make_initial_conditions(planets([10.0, 12.0, 14.4], mass=1e-4)), 700.0, on_collision="ignore")
     found = estimate_chaos(wild.divergence.times, wild.divergence.log_distance)
     assert found.megno is not None
     assert found.megno > 4

@@ -13,11 +13,11 @@ from tests.universe.nbody.analysis.motions import (
     solar_system,
     trappist_1,
 )
-from universe.nbody.analysis import collect_answers
+from universe.nbody.analysis import analyse_run
 from universe.nbody.analysis.orbit_history import OrbitHistory
 from universe.nbody.analysis.resonances import PAIR, TRIPLE, Resonance, compute_angle_series, find_resonances
 from universe.nbody.analysis.resonant_angle_behaviour import CIRCULATES, LIBRATES, UNCLEAR
-from universe.nbody.initial_conditions import make_start
+from universe.nbody.initial_conditions import make_initial_conditions
 from universe.nbody.runs import run_nbody
 
 # The five angles of TRAPPIST-1 and the numbers before the longitudes: R. Luger et al., "A seven-planet resonant chain
@@ -43,7 +43,7 @@ def laplace(found: list[Resonance], of: OrbitHistory) -> dict[str, Resonance]:
 
 def first_part(of: OrbitHistory, part: float) -> OrbitHistory:
     """Return the beginning of a motion."""
-    return of.at(slice(round((len(of.times) - 1) * part) + 1))
+    return of.select_samples(slice(round((len(of.times) - 1) * part) + 1))
 
 
 def test_all_five_laplace_angles_of_trappist_1_librate_over_ten_years() -> None:
@@ -63,7 +63,7 @@ def test_laplace_angles_of_trappist_1_have_the_known_means_and_swings_over_four_
 
 def test_few_samples_of_trappist_1_give_the_same_behaviour() -> None:
     of = ten_years_of_trappist_1()
-    sparse = laplace(find_resonances(of.at(slice(None, None, 20))), of)
+    sparse = laplace(find_resonances(of.select_samples(slice(None, None, 20))), of)
     for key, one in laplace(find_resonances(of), of).items():
         assert sparse[key].behaviour.behaviour == one.behaviour.behaviour
         assert sparse[key].behaviour.centre == pytest.approx(one.behaviour.centre, abs=0.5)
@@ -150,7 +150,7 @@ def test_bodies_that_do_not_attract_each_other_never_librate(
 @pytest.mark.parametrize("ratios", [(1.71, 1.83), (1.42, 2.23), (2.14, 1.58)])
 def test_planets_away_from_resonances_have_none(ratios: tuple[float, float]) -> None:
     periods = [10.0, 10.0 * ratios[0], 10.0 * ratios[0] * ratios[1]]
-    of = compute_history(make_start(planets(periods, mass=2e-5)), 60 * periods[-1], 1000)
+    of = compute_history(make_initial_conditions(planets(periods, mass=2e-5)), 60 * periods[-1], 1000)
     assert LIBRATES not in {one.behaviour.behaviour for one in find_resonances(of)}
 
 
@@ -170,7 +170,7 @@ def test_heavier_h_over_ten_years(h_times: float, circulating: int) -> None:
 
 @pytest.mark.soak
 def test_trappist_1_with_fifty_times_h_is_chaotic_over_thirty_years() -> None:
-    found = collect_answers(run_nbody(trappist_1(50.0), 30 * YEAR, seconds=3600))
+    found = analyse_run(run_nbody(trappist_1(50.0), 30 * YEAR, seconds=3600))
     assert found["chaos"]["megno"] > 4
     assert 1 * YEAR < found["chaos"]["lyapunovDays"] < 10 * YEAR
 
@@ -180,7 +180,7 @@ def test_a_trojan_shares_the_orbit_of_its_planet() -> None:
     planet = state["stars"]["p0"]
     block = {**planet["kepler"], "eccentricity": 0.03, "meanAnomaly": planet["kepler"]["meanAnomaly"] + 70}
     state["stars"]["p1"] = {**planet, "name": "Trojan", "mass": 0.0, "kepler": block}
-    found = collect_answers(run_nbody(make_start(state), 60 * 4330.0))
+    found = analyse_run(run_nbody(make_initial_conditions(state), 60 * 4330.0))
     (one,) = found["resonances"]
     assert (one["ratio"], one["behaviour"]) == ("1:1", "librates")
     assert min(one["centre"], 360 - one["centre"]) == pytest.approx(60, abs=5)  # L4, by Lagrange
