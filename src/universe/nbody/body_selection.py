@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from universe.orbits.jacobi_hierarchy import Bodies, Grouping, group_bodies
+from universe.orbits.jacobi_hierarchy import Bodies, JacobiHierarchy, build_hierarchy
 from universe.orbits.kepler_blocks import ASTRONOMICAL, KeplerOrbit, read_kepler_orbit
 from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
@@ -51,7 +51,7 @@ def choose_body_ids(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     return chosen
 
 
-def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> Grouping:
+def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> JacobiHierarchy:
     """Return the hierarchy of the chosen bodies, in their order, and then of the bodies that connect them.
 
     Raise InvalidInput for bodies without a common centre, a missing orbit, and parents that are missing or form a ring.
@@ -73,7 +73,7 @@ def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> Grouping:
         read_mass(stars, body_id)
         if body_id != centre:
             read_astronomical_orbit(stars, body_id)
-    return group_bodies(stars, members)
+    return build_hierarchy(stars, members)
 
 
 def attach_to_chosen_parents(stars: Bodies, chosen: Sequence[str]) -> Bodies:
@@ -86,8 +86,8 @@ def attach_to_chosen_parents(stars: Bodies, chosen: Sequence[str]) -> Bodies:
     }
 
 
-def read_astronomical_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
-    """Return the orbit of a body; `mass` is the orbited mass, for an orbit without a period.
+def read_astronomical_orbit(stars: Bodies, body_id: str, orbited_mass: float | None = None) -> KeplerOrbit:
+    """Return the orbit of a body; `orbited_mass` is for an orbit without a period.
 
     Raise InvalidInput unless it has one in astronomical units.
     """
@@ -95,7 +95,7 @@ def read_astronomical_orbit(stars: Bodies, body_id: str, mass: float | None = No
         raise make_field_error(
             body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent"
         )
-    orbit = read_kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
+    orbit = read_kepler_orbit(stars, body_id, None if orbited_mass is None else lambda _: orbited_mass)
     if orbit.units != ASTRONOMICAL:
         raise make_field_error(
             body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees"

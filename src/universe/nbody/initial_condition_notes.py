@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from universe.nbody.body_selection import read_astronomical_orbit, read_mass
 from universe.nbody.state_vectors import VectorSet
 from universe.nbody.text_formats import format_days_and_years
-from universe.orbits.jacobi_hierarchy import Bodies, Grouping
+from universe.orbits.jacobi_hierarchy import Bodies, JacobiHierarchy
 from universe.orbits.units import compute_period
 
 _LISTED: Final = 6
@@ -18,20 +18,26 @@ _KINDS: Final = {"estimate": "an estimate and not measured", "minimum": "a minim
 
 
 def describe_data_problems(
-    stars: Bodies, chosen: Sequence[str], counted: Sequence[str], family: Grouping, by_elements: Sequence[str]
+    stars: Bodies,
+    chosen: Sequence[str],
+    attracting: Sequence[str],
+    family: JacobiHierarchy,
+    from_elements: Sequence[str],
 ) -> list[str]:
     """Return sentences about the data of the bodies: values that are left out, unknown or inconsistent.
 
-    `counted` are the bodies that attract, `by_elements` those that start from elements.
+    `attracting` are the bodies that attract, `from_elements` those that start from elements.
     """
     notes: list[str] = []
-    left = sum(1 for body_id, body in stars.items() if body.get("kepler") and body_id not in counted)
+    left = sum(1 for body_id, body in stars.items() if body.get("kepler") and body_id not in attracting)
     if left:
         notes.append(
             f"Only the chosen bodies are included: they keep their orbital elements, and {left} other "
             f"{'bodies do' if left > 1 else 'body does'} not attract."
         )
-    accuracies = {body_id: _read_physical_block(stars, body_id).get("orbitAccuracyDegrees") for body_id in by_elements}
+    accuracies = {
+        body_id: _read_physical_block(stars, body_id).get("orbitAccuracyDegrees") for body_id in from_elements
+    }
     for degrees in sorted({value for value in accuracies.values() if isinstance(value, (int, float))}):
         names = _join_first_names(stars, [body_id for body_id, value in accuracies.items() if value == degrees])
         unit = "degree" if degrees == 1 else "degrees"
@@ -41,13 +47,13 @@ def describe_data_problems(
         ("argument of periapsis", "argumentOfPeriapsis", "a periapsis at the node is assumed"),
         ("inclination", "inclination", "an orbit in the reference plane is assumed"),
     ):
-        unknown = [body_id for body_id in by_elements if _is_element_absent(stars[body_id], field)]
+        unknown = [body_id for body_id in from_elements if _is_element_absent(stars[body_id], field)]
         if unknown:
             notes.append(f"The {name} of {_join_first_names(stars, unknown)} is unknown: {taken}.")
     for kind, meaning in _KINDS.items():
         if listed := [body_id for body_id in chosen if _read_physical_block(stars, body_id).get("massIs") == kind]:
             notes.append(f"The mass of {_join_first_names(stars, listed)} is {meaning}.")
-    return notes + _describe_disagreements(stars, family, by_elements)
+    return notes + _describe_disagreements(stars, family, from_elements)
 
 
 def describe_absorbed_moons(stars: Bodies, moons: Mapping[str, Sequence[str]]) -> list[str]:
@@ -117,9 +123,9 @@ def has_mean_elements(stars: Bodies, ids: Iterable[str]) -> bool:
     return any("orbitAccuracyDegrees" in _read_physical_block(stars, body_id) for body_id in ids)
 
 
-def _describe_disagreements(stars: Bodies, family: Grouping, by_elements: Sequence[str]) -> list[str]:
+def _describe_disagreements(stars: Bodies, family: JacobiHierarchy, from_elements: Sequence[str]) -> list[str]:
     notes: list[str] = []
-    for body_id in by_elements:
+    for body_id in from_elements:
         fields = cast("Mapping[str, Any]", stars[body_id].get("kepler") or {})
         orbit, mass = read_astronomical_orbit(stars, body_id), family.orbited_masses[family.ids.index(body_id)]
         if fields.get("period") is None or fields.get("derived") is not None or orbit.eccentricity >= 1:

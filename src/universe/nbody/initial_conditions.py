@@ -33,10 +33,10 @@ from universe.nbody.state_vectors import (
     overwrite_orbits_with_states,
     read_state_vectors,
 )
-from universe.orbits.jacobi_hierarchy import Bodies, Grouping, group_bodies
+from universe.orbits.jacobi_hierarchy import Bodies, JacobiHierarchy, build_hierarchy
 from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
 from universe.orbits.kepler_equation import Floats
-from universe.orbits.number_fields import check_time
+from universe.orbits.number_fields import check_finite_time
 from universe.orbits.units import compute_period, compute_semi_major_axis
 
 REFERENCE_AXES: Final = [0, 2, 1]
@@ -58,7 +58,7 @@ class InitialConditions:
     radii: Floats
     """Shape (n,): physical radii in AU, not-a-number if unknown."""
     relative_matrix: Floats
-    """Shape (n, n): relative_matrix @ positions is each body's subsystem relative to the centre it orbits; 0 for a root."""
+    """Shape (n, n): times positions it gives each body's subsystem relative to the centre it orbits; 0 for a root."""
     orbited_mass: Floats
     """Shape (n,): solar masses in Kepler's third law of each orbit; 0 for a root."""
     parents: tuple[int, ...]
@@ -80,14 +80,14 @@ def make_initial_conditions(
     Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
     """
     stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
-    check_time(time)
+    check_finite_time(time)
     chosen = choose_body_ids(stars, ids)
     lone, (stars, moons) = stars, add_moon_masses_to_planets(stars, chosen)
     family = build_chosen_hierarchy(stars, chosen)
     positions, velocities, notes = _compute_states(
         lone, chosen, family, moons, time, use_kepler_orbits=use_kepler_orbits
     )
-    run = family if len(family.ids) == len(chosen) else group_bodies(attach_to_chosen_parents(stars, chosen), chosen)
+    run = family if len(family.ids) == len(chosen) else build_hierarchy(attach_to_chosen_parents(stars, chosen), chosen)
     masses = np.array(run.masses)
     return InitialConditions(
         run.ids,
@@ -106,7 +106,7 @@ def make_initial_conditions(
 def _compute_states(
     stars: Bodies,
     chosen: Sequence[str],
-    family: Grouping,
+    family: JacobiHierarchy,
     moons: Mapping[str, Sequence[str]],
     time: float,
     *,
@@ -146,7 +146,7 @@ def _compute_states(
     return compute_body_states(placing, relative[0]), compute_body_states(placing, relative[1]), notes
 
 
-def _integrate_from_epoch(stars: Bodies, family: Grouping, epoch: float, time: float) -> tuple[Floats, Floats]:
+def _integrate_from_epoch(stars: Bodies, family: JacobiHierarchy, epoch: float, time: float) -> tuple[Floats, Floats]:
     """Return positions and velocities at a time, integrated from the instant at which all elements hold."""
     relative, masses = compute_orbit_states(stars, family, epoch), np.array(family.masses)
     positions, velocities = (subtract_barycentre(masses, compute_body_states(family, one)) for one in relative)
@@ -158,7 +158,7 @@ def _integrate_from_epoch(stars: Bodies, family: Grouping, epoch: float, time: f
     return integrate_final_state(masses, positions, velocities, time - epoch, shortest_period=min(periods))
 
 
-def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats:
+def compute_orbit_states(stars: Bodies, family: JacobiHierarchy, time: float) -> Floats:
     """Return positions and velocities of all orbits at a time, by Kepler motion; shape (2, n, 3), roots 0."""
     states = np.zeros((2, len(family.ids), 3))
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
@@ -168,7 +168,7 @@ def compute_orbit_states(stars: Bodies, family: Grouping, time: float) -> Floats
     return states
 
 
-def _read_consistent_orbit(stars: Bodies, family: Grouping, index: int, time: float) -> KeplerOrbit:
+def _read_consistent_orbit(stars: Bodies, family: JacobiHierarchy, index: int, time: float) -> KeplerOrbit:
     """Return an orbit whose size and period obey Kepler's third law for the mass it is about."""
     mass = family.orbited_masses[index]
     orbit = read_astronomical_orbit(stars, family.ids[index], mass)

@@ -15,7 +15,7 @@ from universe.nbody.initial_conditions import REFERENCE_AXES, InitialConditions
 from universe.nbody.integration import GAUSS, make_stepper
 from universe.nbody.jacobi_coordinates import compute_body_states, subtract_barycentre
 from universe.nbody.trajectory_integration import shift_start_by_rounding
-from universe.orbits.jacobi_hierarchy import Bodies, Grouping
+from universe.orbits.jacobi_hierarchy import Bodies, JacobiHierarchy
 from universe.orbits.kepler import Elements
 from universe.orbits.kepler_blocks import AXIS, KeplerOrbit, make_elements
 from universe.orbits.kepler_equation import Floats, solve_kepler
@@ -110,7 +110,7 @@ def follow_kepler_orbits(plain: Mapping[str, Any], start: InitialConditions, day
         yield _KeplerPiece(days * piece / pieces, days * (piece + 1) / pieces, time, weights, motion, is_elliptic)
 
 
-def _read_orbit_with_derived_axis(stars: Bodies, family: Grouping, index: int) -> KeplerOrbit:
+def _read_orbit_with_derived_axis(stars: Bodies, family: JacobiHierarchy, index: int) -> KeplerOrbit:
     """Return an orbit with the stated period, and a size that obeys Kepler's third law where it is derived."""
     mass = family.orbited_masses[index]
     orbit = read_astronomical_orbit(stars, family.ids[index], mass)
@@ -121,10 +121,10 @@ def _read_orbit_with_derived_axis(stars: Bodies, family: Grouping, index: int) -
 
 
 def yield_and_report_progress(
-    motions: Iterable[MotionPiece], days: float, notify: Notify | None, part: tuple[float, float]
+    motions: Iterable[MotionPiece], days: float, notify: Notify | None, first_and_share: tuple[float, float]
 ) -> Iterator[MotionPiece]:
     """Yield the motions unchanged, and report the fraction of the whole work."""
-    first, share = part
+    first, share = first_and_share
     for motion in motions:
         yield motion
         if notify is not None:

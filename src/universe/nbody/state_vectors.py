@@ -11,7 +11,13 @@ from universe.nbody.body_selection import read_mass
 from universe.nbody.gravity import compute_pairwise_distances
 from universe.nbody.integration import integrate
 from universe.nbody.jacobi_coordinates import make_relative_matrix
-from universe.orbits.jacobi_hierarchy import ROOT, Bodies, Grouping, arrange_bodies, make_orbit_sort_key
+from universe.orbits.jacobi_hierarchy import (
+    ROOT,
+    Bodies,
+    JacobiHierarchy,
+    build_hierarchy_from_indices,
+    make_orbit_sort_key,
+)
 from universe.orbits.kepler_blocks import read_kepler_orbit
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.number_fields import read_number
@@ -101,8 +107,8 @@ def _get_parent_or_empty(stars: Bodies, body_id: str) -> str:
 
 
 def overwrite_orbits_with_states(
-    stars: Bodies, family: Grouping, orbit_states: Floats, states: Mapping[str, tuple[Floats, Floats]]
-) -> tuple[Grouping, list[str]]:
+    stars: Bodies, family: JacobiHierarchy, orbit_states: Floats, states: Mapping[str, tuple[Floats, Floats]]
+) -> tuple[JacobiHierarchy, list[str]]:
     """Write the orbits of bodies with states into `orbit_states`, shape (2, n, 3).
 
     Return the hierarchy for the positions of all bodies, and the bodies that have states. The state of a planet is that
@@ -120,14 +126,14 @@ def overwrite_orbits_with_states(
         if index not in held and (parent in beside or (parent not in held and parent != ROOT and masses[parent] == 0)):
             masses[index] = 0.0
     sizes = [make_orbit_sort_key(stars[body_id]) for body_id in family.ids]
-    placing = arrange_bodies(family.ids, family.parents, masses, sizes)
+    placing = build_hierarchy_from_indices(family.ids, family.parents, masses, sizes)
     own = [
         placing.subsystem_masses[index]
         - sum(placing.subsystem_masses[child] for child in placing.children[index] if child in held)
         for index in held
     ]
     order = {index: position for position, index in enumerate(held)}
-    merged = arrange_bodies(
+    merged = build_hierarchy_from_indices(
         tuple(family.ids[index] for index in held),
         [order.get(family.parents[index], ROOT) for index in held],
         own,

@@ -66,7 +66,8 @@ def _format_orbit_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]
     if not reply["orbits"]:
         return
     tables = [
-        list(format_table(_list_orbit_rows(reply, short, *digits), right=(4, 5), width=None)) for digits in _DIGITS
+        list(format_table(_list_orbit_rows(reply, short, *digits), right_aligned=(4, 5), width=None))
+        for digits in _DIGITS
     ]
     fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
     yield from (truncate_text(line, WIDTH) for line in (fitting or tables[-1:])[0])
@@ -115,9 +116,9 @@ def _format_resonance_table(reply: Reply, short: Mapping[str, str]) -> Iterator[
         rows.append(
             (f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, format_resonant_angle(one, short))
         )
-    if max(map(len, format_table(rows, right=(), width=None))) > WIDTH:
+    if max(map(len, format_table(rows, right_aligned=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
-    yield from format_table(rows, right=())
+    yield from format_table(rows, right_aligned=())
     yield from _describe_omitted(len(best), _MOST_ROWS, "resonance", "resonances")
     yield ""
 
@@ -155,7 +156,7 @@ def _format_pair_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
                 f"{round(closest['day'], 6):.6g}",
             )
         )
-    yield from format_table(rows, right=(1, 2, 3, 4))
+    yield from format_table(rows, right_aligned=(1, 2, 3, 4))
     yield ""
 
 
@@ -235,7 +236,7 @@ def _format_resonance_comparison(
             (format_resonant_angle(known[one["angle"]], short), *(_describe_behaviour(*cell) for cell in cells))
         )
     if chosen:
-        yield from format_table(rows, right=())
+        yield from format_table(rows, right_aligned=())
         if left := len(found["resonances"]) - len(chosen):
             yield f"  {left:,} more {'angle' if left == 1 else 'angles'} in --json"
         yield ""
@@ -253,7 +254,7 @@ def _format_orbit_comparison(found: Mapping[str, Any], short: Mapping[str, str])
         periods, peaks = _format_value_pair(one["meanPeriod"], ".7g"), _format_value_pair(one["eccentricityMax"], ".3g")
         rows.append((short.get(key, key), *periods, *peaks))
     if len(rows) > 1:
-        yield from format_table(rows, right=(1, 2, 3, 4))
+        yield from format_table(rows, right_aligned=(1, 2, 3, 4))
         yield ""
 
 
@@ -266,7 +267,7 @@ def _format_pair_comparison(found: Mapping[str, Any], short: Mapping[str, str], 
             (name, *_format_value_pair(one["periodRatio"], ".5f"), *_format_value_pair(one["closestHillRadii"], ".3g"))
         )
     if len(rows) > 1:
-        yield from format_table(rows, right=(1, 2, 3, 4))
+        yield from format_table(rows, right_aligned=(1, 2, 3, 4))
         yield ""
 
 

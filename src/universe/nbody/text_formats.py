@@ -79,12 +79,14 @@ def format_number_or_dash(value: float | None, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}g}"
 
 
-def format_table(rows: Sequence[tuple[str, ...]], right: Sequence[int], width: int | None = WIDTH) -> Iterator[str]:
+def format_table(
+    rows: Sequence[tuple[str, ...]], right_aligned: Sequence[int], width: int | None = WIDTH
+) -> Iterator[str]:
     """Yield rows with aligned columns, cut at the width unless it is None."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = (
-            text.rjust(size) if column in right else text.ljust(size)
+            text.rjust(size) if column in right_aligned else text.ljust(size)
             for column, (text, size) in enumerate(zip(row, widths, strict=True))
         )
         line = "  ".join(cells).rstrip()

@@ -22,7 +22,7 @@ ROOT: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
+class JacobiHierarchy:
     """Bodies by index, with the centre and the mass of each orbit."""
 
     ids: tuple[str, ...]
@@ -38,11 +38,11 @@ class Grouping:
     order: tuple[int, ...]
     """All bodies, each after its parent."""
 
-    def roots(self) -> tuple[int, ...]:
+    def list_roots(self) -> tuple[int, ...]:
         """Return the bodies that orbit nothing."""
         return tuple(index for index, parent in enumerate(self.parents) if parent == ROOT)
 
-    def weights(self) -> list[tuple[dict[int, float], dict[int, float]]]:
+    def compute_barycentre_weights(self) -> list[tuple[dict[int, float], dict[int, float]]]:
         """Return for each body the weights of its subsystem's barycentre and of the centre it orbits, by index.
 
         The centre of a root is empty. A barycentre without mass is the place of its first body.
@@ -62,25 +62,25 @@ class Grouping:
         return list(zip(own, centres, strict=True))
 
 
-def group_bodies(stars: Bodies, ids: Iterable[str]) -> Grouping:
+def build_hierarchy(stars: Bodies, ids: Iterable[str]) -> JacobiHierarchy:
     """Return the hierarchy of the bodies `ids`. A body whose parent is not among them orbits nothing.
 
     A ring of parents is cut at the first of its bodies, which then orbits nothing.
     """
     chosen = tuple(ids)
     index_of = {body_id: index for index, body_id in enumerate(chosen)}
-    parents = tuple(index_of.get(_read_parent(stars[body_id]), ROOT) for body_id in chosen)
-    return arrange_bodies(
+    parents = tuple(index_of.get(_get_parent_or_empty(stars[body_id]), ROOT) for body_id in chosen)
+    return build_hierarchy_from_indices(
         chosen,
         parents,
-        [_read_mass(stars[body_id]) for body_id in chosen],
+        [_read_mass_or_zero(stars[body_id]) for body_id in chosen],
         [make_orbit_sort_key(stars[body_id]) for body_id in chosen],
     )
 
 
-def arrange_bodies(
+def build_hierarchy_from_indices(
     ids: tuple[str, ...], parents: Sequence[int], masses: Sequence[float], sizes: Sequence[tuple[float, float]]
-) -> Grouping:
+) -> JacobiHierarchy:
     """Return the hierarchy of bodies from the indices of their parents, their masses and the sizes of their orbits."""
     parents = _cut_cycles(parents)
     children: list[list[int]] = [[] for _ in ids]
@@ -100,7 +100,7 @@ def arrange_bodies(
         for child in listed:
             inside += subsystems[child]
             orbited[child] = inside
-    return Grouping(
+    return JacobiHierarchy(
         ids, tuple(parents), tuple(masses), tuple(map(tuple, children)), tuple(subsystems), tuple(orbited), tuple(order)
     )
 
@@ -110,27 +110,27 @@ def compute_orbited_mass(stars: Bodies, body_id: str) -> float:
 
     Bodies with a `kepler` block count: the parent, its children further in, and all bodies below these.
     """
-    parent = _read_parent(stars[body_id])
+    parent = _get_parent_or_empty(stars[body_id])
     if parent not in stars:
         return 0.0
-    family = _list_descendants(stars, parent)
-    return group_bodies(stars, family).orbited_masses[family.index(body_id)] if body_id in family else 0.0
+    family = _list_body_and_descendants(stars, parent)
+    return build_hierarchy(stars, family).orbited_masses[family.index(body_id)] if body_id in family else 0.0
 
 
 def list_orbited_bodies(stars: Bodies, body_id: str) -> list[str]:
     """Return the bodies whose masses `compute_orbited_mass` adds; none for a body without a parent or an orbit."""
-    parent = _read_parent(stars[body_id])
-    family = _list_descendants(stars, parent) if parent in stars else []
+    parent = _get_parent_or_empty(stars[body_id])
+    family = _list_body_and_descendants(stars, parent) if parent in stars else []
     if body_id not in family:
         return []
-    own, centre = group_bodies(stars, family).weights()[family.index(body_id)]
+    own, centre = build_hierarchy(stars, family).compute_barycentre_weights()[family.index(body_id)]
     return [family[index] for index in {**centre, **own}]
 
 
 def compute_orbited_masses(stars: Bodies) -> dict[str, float]:
     """Return `compute_orbited_mass` of every body that has a `kepler` block or no parent, with one sort."""
-    ids = [body_id for body_id, body in stars.items() if body.get("kepler") or _read_parent(body) not in stars]
-    grouping = group_bodies(stars, ids)
+    ids = [body_id for body_id, body in stars.items() if body.get("kepler") or _get_parent_or_empty(body) not in stars]
+    grouping = build_hierarchy(stars, ids)
     return dict(zip(grouping.ids, grouping.orbited_masses, strict=True))
 
 
@@ -138,7 +138,9 @@ def make_orbit_sort_key(body: Mapping[str, Any]) -> tuple[float, float]:
     """Return a key that sorts orbits outwards: by semi-major axis, then open orbits by periapsis distance."""
     block = body.get("kepler")
     fields = cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else dict[str, Any]()
-    eccentricity, axis, nearest = (_read_number(fields, name) for name in ("eccentricity", "semiMajorAxis", "q"))
+    eccentricity, axis, nearest = (
+        _read_number_or_zero(fields, name) for name in ("eccentricity", "semiMajorAxis", "q")
+    )
     if eccentricity >= 1:
         return math.inf, nearest or axis * (1 - eccentricity)
     return axis or nearest / (1 - eccentricity), 0.0
@@ -161,11 +163,11 @@ def _cut_cycles(parents: Sequence[int]) -> list[int]:
     return cut
 
 
-def _list_descendants(stars: Bodies, root: str) -> list[str]:
+def _list_body_and_descendants(stars: Bodies, root: str) -> list[str]:
     """Return a body and all bodies with true orbits below it."""
     below: dict[str, list[str]] = {}
     for body_id, body in stars.items():
-        if body.get("kepler") and (parent := _read_parent(body)):
+        if body.get("kepler") and (parent := _get_parent_or_empty(body)):
             below.setdefault(parent, []).append(body_id)
     family = {root: None}
     for parent in (listed := [root]):
@@ -175,16 +177,16 @@ def _list_descendants(stars: Bodies, root: str) -> list[str]:
     return list(family)
 
 
-def _read_parent(body: Mapping[str, Any]) -> str:
+def _get_parent_or_empty(body: Mapping[str, Any]) -> str:
     parent = body.get("parentId")
     return parent if isinstance(parent, str) else ""
 
 
-def _read_mass(body: Mapping[str, Any]) -> float:
-    return max(_read_number(body, "mass"), 0.0)
+def _read_mass_or_zero(body: Mapping[str, Any]) -> float:
+    return max(_read_number_or_zero(body, "mass"), 0.0)
 
 
-def _read_number(fields: Mapping[str, Any], name: str) -> float:
+def _read_number_or_zero(fields: Mapping[str, Any], name: str) -> float:
     try:
         return read_number(fields, name, 0.0)
     except InvalidInput:

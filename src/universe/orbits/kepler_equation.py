@@ -39,17 +39,17 @@ def solve_kepler(mean_anomaly: ArrayLike, eccentricity: ArrayLike) -> Floats:
             allowed="finite numbers (radians)",
         )
     shape = np.broadcast_shapes(anomaly.shape, np.shape(eccentricity))
-    eccentric = np.broadcast_to(check_ellipses(eccentricity), shape).ravel()
+    eccentric = np.broadcast_to(check_ellipse_eccentricities(eccentricity), shape).ravel()
     full = np.broadcast_to(anomaly, shape).ravel()
     solved = np.empty_like(full)
     for start in range(0, full.size, BLOCK):
         part = slice(start, start + BLOCK)
         turns = np.rint(full[part] / _TURN) * _TURN
-        solved[part] = compute_eccentric_anomaly(full[part] - turns, eccentric[part])[0] + turns
+        solved[part] = compute_anomaly_sine_cosine(full[part] - turns, eccentric[part])[0] + turns
     return solved.reshape(shape)
 
 
-def check_ellipses(eccentricity: ArrayLike) -> Floats:
+def check_ellipse_eccentricities(eccentricity: ArrayLike) -> Floats:
     """Return the eccentricities as an array. Raise InvalidInput unless all are those of ellipses."""
     eccentric = np.asarray(eccentricity, dtype=np.float64)
     outside = ~((eccentric >= 0) & (eccentric < 1))
@@ -63,12 +63,12 @@ def check_ellipses(eccentricity: ArrayLike) -> Floats:
     return eccentric
 
 
-def compute_eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
+def compute_anomaly_sine_cosine(mean: Floats, e: Floats) -> tuple[Floats, Floats, Floats]:
     """Return E, sin E and cos E for mean anomalies within half a turn of 0.
 
     The caller checks the range and the block size.
     """
-    start = _guess_anomaly(mean, e)
+    start = _estimate_eccentric_anomaly(mean, e)
     sin, cos = np.sin(start), np.cos(start)
     half_second, sixth_third = 0.5 * (e * sin), e * cos
     slope = 1 - sixth_third
@@ -86,7 +86,7 @@ def compute_eccentric_anomaly(mean: Floats, e: Floats) -> tuple[Floats, Floats, 
     )
 
 
-def _guess_anomaly(mean: Floats, e: Floats) -> Floats:
+def _estimate_eccentric_anomaly(mean: Floats, e: Floats) -> Floats:
     circular = 1 - e
     alpha = _ALPHA + _ALPHA_SLOPE * (math.pi - np.abs(mean)) / (1 + e)
     d = 3 * circular + alpha * e

@@ -32,7 +32,7 @@ def finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def check_time(t: float) -> None:
+def check_finite_time(t: float) -> None:
     """Raise InvalidInput unless `t` is a finite number."""
     if not math.isfinite(t):
         raise InvalidInput(

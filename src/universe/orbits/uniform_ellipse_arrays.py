@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from universe.orbits.kepler_equation import Floats
 from universe.orbits.number_fields import read_number
 from universe.orbits.uniform_ellipses import (
-    is_curved,
+    has_curved_path,
     read_rogue_centre,
     read_rogue_ellipse,
+    read_rogue_preview_windows,
     read_rogue_start,
     read_rogue_velocity,
-    read_rogue_windows,
 )
 from uraniborg.kernel.errors import InvalidInput
 
@@ -132,7 +132,7 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
-class Rogues:
+class RoguePlanets:
     """Rogue planets by kind of path, with their indices in the input."""
 
     straight: Lines
@@ -143,22 +143,26 @@ class Rogues:
     """The reason why a planet has no path, by index."""
 
 
-def read_rogues(metas: Sequence[Mapping[str, Any]]) -> Rogues:
+def read_rogue_planets(metas: Sequence[Mapping[str, Any]]) -> RoguePlanets:
     """Read the `roguePlanet` objects of bodies."""
     lines: dict[int, list[float]] = {}
     ellipses: dict[int, list[float]] = {}
     problems: dict[int, str] = {}
     for index, meta in enumerate(metas):
         try:
-            if is_curved(meta):
-                ellipses[index] = _read_ellipse_row(meta)
+            if has_curved_path(meta):
+                ellipses[index] = _read_rogue_ellipse_row(meta)
             else:
-                lines[index] = [*read_rogue_start(meta), *read_rogue_velocity(meta), sum(read_rogue_windows(meta))]
+                lines[index] = [
+                    *read_rogue_start(meta),
+                    *read_rogue_velocity(meta),
+                    sum(read_rogue_preview_windows(meta)),
+                ]
         except InvalidInput as exc:
             problems[index] = exc.message
     straight = np.array(list(lines.values()), dtype=np.float64).reshape(-1, 7)
     curved = np.array(list(ellipses.values()), dtype=np.float64).reshape(-1, 9)
-    return Rogues(
+    return RoguePlanets(
         Lines(straight[:, :3], straight[:, 3:6], straight[:, 6]),
         list(lines),
         Ellipses(curved[:, 0], curved[:, 1:5], curved[:, 5:8], curved[:, 8], np.zeros(len(curved))),
@@ -167,7 +171,7 @@ def read_rogues(metas: Sequence[Mapping[str, Any]]) -> Rogues:
     )
 
 
-def _read_ellipse_row(meta: Mapping[str, Any]) -> list[float]:
+def _read_rogue_ellipse_row(meta: Mapping[str, Any]) -> list[float]:
     axis, period = read_rogue_ellipse(meta)
     shape = [read_number(meta, name, 0.0) for name in SHAPE]
     if abs(shape[0]) > 1:

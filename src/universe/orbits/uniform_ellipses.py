@@ -26,14 +26,14 @@ def compute_local_position(body: Mapping[str, Any], t: float) -> Point:
 
 def compute_orbit_path(body: Mapping[str, Any], segments: int = 64) -> list[Point]:
     """Return the orbit relative to the parent as `segments` + 1 points, the last equal to the first."""
-    check_segments(segments)
+    check_at_least_one_segment(segments)
     axis, centre = _read_semi_major_axis(body), _read_point(body, "orbitOffset")
     return [_compute_ellipse_point(body, axis, i / segments * 360 * _DEGREE, centre) for i in range(segments + 1)]
 
 
 def compute_rogue_position(meta: Mapping[str, Any], t: float) -> Point:
     """Return the position of a rogue planet: on a straight line or, with a curvature, on an ellipse."""
-    if not is_curved(meta):
+    if not has_curved_path(meta):
         (x, y, z), (vx, vy, vz) = read_rogue_start(meta), read_rogue_velocity(meta)
         return (x + vx * t, y + vy * t, z + vz * t)
     axis, period = read_rogue_ellipse(meta)
@@ -54,8 +54,8 @@ def compute_rogue_trajectory(
     Windows are in seconds; the defaults are those of the planet, or follow from its period. Before time 0 the
     planet has its position at time 0.
     """
-    check_segments(sample_count, "sample_count")
-    back, ahead = read_rogue_windows(meta)
+    check_at_least_one_segment(sample_count, "sample_count")
+    back, ahead = read_rogue_preview_windows(meta)
     back = back if past_window is None else past_window
     ahead = ahead if future_window is None else future_window
     past = [max(0.0, current_time - back + back * i / sample_count) for i in range(sample_count + 1)]
@@ -63,7 +63,7 @@ def compute_rogue_trajectory(
     return [compute_rogue_position(meta, t) for t in past], [compute_rogue_position(meta, t) for t in future]
 
 
-def is_curved(meta: Mapping[str, Any]) -> bool:
+def has_curved_path(meta: Mapping[str, Any]) -> bool:
     return read_number(meta, "pathCurvature", 0.0) != 0
 
 
@@ -86,14 +86,14 @@ def read_rogue_ellipse(meta: Mapping[str, Any]) -> tuple[float, float]:
     return axis, read_number(meta, "pathPeriod", _SECONDS_PER_ROGUE_AXIS * axis)
 
 
-def read_rogue_windows(meta: Mapping[str, Any]) -> tuple[float, float]:
+def read_rogue_preview_windows(meta: Mapping[str, Any]) -> tuple[float, float]:
     """Return the past and future seconds that a preview of the path shows."""
-    period = read_number(meta, "pathPeriod") if is_curved(meta) else None
+    period = read_number(meta, "pathPeriod") if has_curved_path(meta) else None
     window = _TRAJECTORY_WINDOW if period is None else period / 4
     return read_number(meta, "trajectoryPastWindow", window), read_number(meta, "trajectoryFutureWindow", window)
 
 
-def check_segments(segments: int, argument: str = "segments") -> None:
+def check_at_least_one_segment(segments: int, argument: str = "segments") -> None:
     if segments < 1:
         raise InvalidInput(
             f"{argument} is {segments}, but a path needs at least 1.",
@@ -115,16 +115,16 @@ def _compute_ellipse_point(shape: Mapping[str, Any], axis: float, angle: float, 
     if squeezed < 0 or not math.isfinite(angle):
         return (math.nan, math.nan, math.nan)
     x, y, z = axis * math.cos(angle), 0.0, axis * math.sqrt(squeezed) * math.sin(angle)
-    cos, sin = _compute_sine_and_cosine(shape, "orbitRotZ")
+    cos, sin = _compute_cosine_and_sine(shape, "orbitRotZ")
     x, y = x * cos - y * sin, x * sin + y * cos
-    cos, sin = _compute_sine_and_cosine(shape, "orbitRotY")
+    cos, sin = _compute_cosine_and_sine(shape, "orbitRotY")
     x, z = x * cos + z * sin, -x * sin + z * cos
-    cos, sin = _compute_sine_and_cosine(shape, "orbitRotX")
+    cos, sin = _compute_cosine_and_sine(shape, "orbitRotX")
     y, z = y * cos - z * sin, y * sin + z * cos
     return (x + centre[0], y + centre[1], z + centre[2])
 
 
-def _compute_sine_and_cosine(shape: Mapping[str, Any], name: str) -> tuple[float, float]:
+def _compute_cosine_and_sine(shape: Mapping[str, Any], name: str) -> tuple[float, float]:
     angle = read_number(shape, name, 0.0) * _DEGREE
     return math.cos(angle), math.sin(angle)
 

@@ -89,7 +89,7 @@ def _list_grid_cells(box: Box) -> Iterator[tuple[int, int]]:
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 
 
-def clean_text(given: Any, longest: int = 40) -> str:
+def clean_and_truncate_text(given: Any, longest: int = 40) -> str:
     """Return `given` without control and format characters, or an empty text if it is not a text."""
     if not isinstance(given, str):
         return ""

@@ -49,7 +49,7 @@ def convert_julian_date_to_datetime(julian: float) -> datetime:
     return _NOON_2000 + timedelta(days=julian - J2000)
 
 
-def convert_date_in_range(at: date | datetime | float, first: date, last: date) -> float:
+def convert_to_tdb_in_range(at: date | datetime | float, first: date, last: date) -> float:
     """Return the Julian date in TDB of a UTC date, or of a Julian date in TDB.
 
     Raise InvalidInput unless it lies from the first day to the last, both included.

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from universe.orbits.units import compute_semi_major_axis, convert_unit
-from universe.systems.frames import Rotation, make_equator_rotation, rotate_angles
+from universe.systems.frames import Rotation, make_equator_rotation, rotate_orbit_angles
 from universe.systems.julian_dates import CENTURY, J2000
 
 Facts = Mapping[str, Any]
@@ -46,7 +46,7 @@ class ConversionTarget:
     orbited_mass: float
 
 
-def find_sorting_period(facts: Facts) -> float:
+def compute_stated_period(facts: Facts) -> float:
     """Return the period of an orbit in days, in any form, as a key that sorts orbits outwards."""
     if "periodDays" in facts:
         return facts["periodDays"]
@@ -56,13 +56,13 @@ def find_sorting_period(facts: Facts) -> float:
     return 360 * days / abs(rate)
 
 
-def compute_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
-    """Return the orbit that `facts` state, with its mean anomaly at the moment."""
-    return _KINDS[facts["kind"]](facts, moment)
+def convert_stated_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
+    """Return the orbit that `facts` state, with its mean anomaly at the date of `target`."""
+    return _KINDS[facts["kind"]](facts, target)
 
 
-def _read_secular_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
-    centuries = (moment.julian_date - J2000) / CENTURY
+def _convert_secular_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
+    centuries = (target.julian_date - J2000) / CENTURY
     eccentricity, tilt, longitude, periapsis, node = (
         _extrapolate_value(facts[name], centuries)
         for name in (
@@ -86,8 +86,8 @@ def _read_secular_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     )
 
 
-def _read_osculating_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
-    turns = (moment.julian_date - facts["epochJd"]) / facts["periodDays"]
+def _convert_osculating_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
+    turns = (target.julian_date - facts["epochJd"]) / facts["periodDays"]
     return Orbit(
         facts["semiMajorAxisAu"],
         facts["eccentricity"],
@@ -98,8 +98,8 @@ def _read_osculating_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     )
 
 
-def _read_synchronous_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
-    days = moment.julian_date - J2000
+def _convert_synchronous_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
+    days = target.julian_date - J2000
     centuries = days / CENTURY
     pole_ra, pole_dec = (
         _extrapolate_value(facts["poleRaDeg"], centuries),
@@ -114,7 +114,7 @@ def _read_synchronous_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     # The prime meridian looks at the planet, so the moon is on the other side; the period is of the meridian's rate.
     behind, rate = meridian + 180, facts["meridianDeg"][1]
     tilt, longitude = (0.0, behind) if rate > 0 else (180.0, -behind)
-    inclination, node, from_node = rotate_angles(make_equator_rotation(pole_ra, pole_dec), tilt, 0.0, 0.0)
+    inclination, node, from_node = rotate_orbit_angles(make_equator_rotation(pole_ra, pole_dec), tilt, 0.0, 0.0)
     return Orbit(
         _read_semi_major_axis(facts, 0.0),
         facts["eccentricity"],
@@ -125,20 +125,20 @@ def _read_synchronous_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     )
 
 
-def _read_transit_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
+def _convert_transit_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
     tilt, mean_period = facts["skyInclinationDeg"], facts["periodDays"]
     period = facts.get("osculatingPeriodDays", mean_period)
     along, across = facts.get("eCosOmega"), facts.get("eSinOmega")
-    inclination, node, from_node = rotate_angles(moment.sky, tilt, 0.0, 0.0)
+    inclination, node, from_node = rotate_orbit_angles(target.sky, tilt, 0.0, 0.0)
     if along is None or across is None:
         eccentricity, periapsis, on_sky = facts.get("eccentricity"), None, -from_node
     else:
         eccentricity = math.hypot(along, across)
         on_sky = math.degrees(math.atan2(across, along)) + _OMEGA_SHIFTS[facts["omegaOf"]]
         periapsis = (from_node + on_sky) % 360
-    turns = (moment.julian_date - facts["transitJd"]) / period
+    turns = (target.julian_date - facts["transitJd"]) / period
     return Orbit(
-        compute_semi_major_axis(period, moment.orbited_mass),
+        compute_semi_major_axis(period, target.orbited_mass),
         eccentricity,
         mean_period,
         (_compute_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
@@ -148,23 +148,23 @@ def _read_transit_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
     )
 
 
-def _read_visual_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
+def _convert_visual_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
     sky = facts["skyInclinationDeg"], facts["skyNodeDeg"], facts["argumentOfPeriapsisDeg"]
-    inclination, node, periapsis = rotate_angles(moment.sky, *sky)
+    inclination, node, periapsis = rotate_orbit_angles(target.sky, *sky)
     return Orbit(
         facts.get("semiMajorAxisAu") or facts["semiMajorAxisArcsec"] / facts["parallaxArcsec"],
         facts["eccentricity"],
         facts["periodDays"],
-        360 * (moment.julian_date - facts["periapsisJd"]) / facts["periodDays"] % 360,
+        360 * (target.julian_date - facts["periapsisJd"]) / facts["periodDays"] % 360,
         (inclination, node),
         periapsis,
     )
 
 
-def _read_conjunction_orbit(facts: Facts, moment: ConversionTarget) -> Orbit:
-    turns = (moment.julian_date - facts["conjunctionJd"]) / facts["periodDays"]
+def _convert_conjunction_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
+    turns = (target.julian_date - facts["conjunctionJd"]) / facts["periodDays"]
     return Orbit(
-        compute_semi_major_axis(facts["periodDays"], moment.orbited_mass),
+        compute_semi_major_axis(facts["periodDays"], target.orbited_mass),
         facts["eccentricity"],
         facts["periodDays"],
         (facts["earthLongitudeDeg"] + 360 * turns) % 360,
@@ -182,12 +182,12 @@ that of the star's own orbit.
 
 
 _KINDS: Final[dict[str, Callable[[Facts, ConversionTarget], Orbit]]] = {
-    "secular": _read_secular_orbit,
-    "osculating": _read_osculating_orbit,
-    "synchronous": _read_synchronous_orbit,
-    "transit": _read_transit_orbit,
-    "visual": _read_visual_orbit,
-    "conjunction": _read_conjunction_orbit,
+    "secular": _convert_secular_orbit,
+    "osculating": _convert_osculating_orbit,
+    "synchronous": _convert_synchronous_orbit,
+    "transit": _convert_transit_orbit,
+    "visual": _convert_visual_orbit,
+    "conjunction": _convert_conjunction_orbit,
 }
 
 

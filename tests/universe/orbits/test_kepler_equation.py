@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from universe.orbits.kepler_equation import BLOCK, Floats, compute_eccentric_anomaly, solve_kepler
+from universe.orbits.kepler_equation import BLOCK, Floats, compute_anomaly_sine_cosine, solve_kepler
 from uraniborg.kernel.errors import InvalidInput
 
 JUST_BELOW_1 = math.nextafter(1.0, 0.0)
@@ -56,7 +56,7 @@ def test_the_anomaly_is_odd_keeps_its_turns_and_stands_still_at_the_apsides(e: f
 
 @given(e=st.floats(0, 1, exclude_max=True), mean=st.floats(-math.pi, math.pi))
 def test_sine_and_cosine_belong_to_the_anomaly(e: float, mean: float) -> None:
-    solved, sin, cos = compute_eccentric_anomaly(np.array([mean]), np.array([e]))
+    solved, sin, cos = compute_anomaly_sine_cosine(np.array([mean]), np.array([e]))
     assert sin[0] == pytest.approx(math.sin(solved[0]), abs=1e-15)
     assert cos[0] == pytest.approx(math.cos(solved[0]), abs=1e-15)
 

@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
-from universe.systems.julian_dates import compute_julian_date, convert_date_in_range
+from universe.systems.julian_dates import compute_julian_date, convert_to_tdb_in_range
 from uraniborg.kernel.errors import InvalidInput
 
 
@@ -29,8 +29,8 @@ def test_an_instant_is_the_same_in_every_time_zone_and_utc_where_none_is_named()
 
 def test_the_last_day_lasts_until_midnight() -> None:
     first, last = date(2000, 1, 1), date(2000, 1, 31)
-    found = convert_date_in_range(datetime(2000, 1, 31, 23, 59, tzinfo=UTC), first, last)
+    found = convert_to_tdb_in_range(datetime(2000, 1, 31, 23, 59, tzinfo=UTC), first, last)
     assert found == pytest.approx(2451575.5 + (64.184 - 60) / 86400, abs=1e-8)
-    assert convert_date_in_range(2451575.25, first, last) == 2451575.25
+    assert convert_to_tdb_in_range(2451575.25, first, last) == 2451575.25
     with pytest.raises(InvalidInput, match="2000-02-01"):
-        convert_date_in_range(datetime(2000, 2, 1, tzinfo=UTC), first, last)
+        convert_to_tdb_in_range(datetime(2000, 2, 1, tzinfo=UTC), first, last)

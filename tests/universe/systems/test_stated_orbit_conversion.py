@@ -14,7 +14,7 @@ from universe.orbits.jacobi_hierarchy import compute_orbited_mass
 from universe.orbits.kepler_blocks import read_elements
 from universe.orbits.units import compute_period
 from universe.systems.bodies import make_bodies
-from universe.systems.catalogue import read_system
+from universe.systems.catalogue import read_system_data
 from universe.systems.julian_dates import compute_julian_date
 
 Bodies = Mapping[str, Mapping[str, Any]]
@@ -73,7 +73,7 @@ def test_it_holds_in_trappist_1_for_the_periods_at_the_epoch(letter: str) -> Non
 def test_the_sizes_of_the_orbits_that_follow_from_periods_agree_with_those_published() -> None:
     for name in ("trappist-1", "alpha-centauri"):
         stars = systems.load_system(name)["stars"]
-        for facts in read_system(name)["bodies"]:
+        for facts in read_system_data(name)["bodies"]:
             if published := facts.get("orbit", {}).get("publishedSemiMajorAxisAu"):
                 assert stars[facts["id"]]["kepler"]["semiMajorAxis"] == pytest.approx(published, rel=3e-3), facts["id"]
 
@@ -174,7 +174,7 @@ def test_moons_and_ceres_are_where_jpl_has_them(key: str) -> None:
     ("jd", "expected"), [(2449731.5, 340.389 + 71.449 + 80.659), (2454033.5, 179.974 + 73.189 + 80.408)]
 )
 def test_ceres_is_led_through_decades_by_its_proper_motion(jd: float, expected: float) -> None:
-    ceres = make_bodies(read_system("solar-system"), jd)["ceres"]
+    ceres = make_bodies(read_system_data("solar-system"), jd)["ceres"]
     assert abs((mean_longitude(ceres) - expected + 180) % 360 - 180) < 0.5
 
 
@@ -193,7 +193,7 @@ def test_neighbours_in_trappist_1_are_near_small_ratios() -> None:
 
 @pytest.mark.parametrize("name", ["trappist-1", "kepler-90"])
 def test_planets_are_on_our_side_of_their_star_when_they_pass_before_it(name: str) -> None:
-    system, stars = read_system(name), systems.load_system(name)["stars"]
+    system, stars = read_system_data(name), systems.load_system(name)["stars"]
     for facts in system["bodies"][1:]:
         since = facts["orbit"]["transitJd"] - system["epochJd"]
         x, y, _ = place(stars, facts["id"], since) / stars[facts["id"]]["orbitalDistance"]
@@ -219,6 +219,6 @@ def test_estimated_masses_and_radii_are_those_of_the_relation_they_cite() -> Non
         return rocky if mass < 2.04 else 1.008 * 2.04 ** (0.279 - 0.589) * mass**0.589
 
     for name in systems.list_system_names():
-        for facts in read_system(name)["bodies"]:
+        for facts in read_system_data(name)["bodies"]:
             if "estimate" in (facts.get("massIs"), facts.get("radiusIs")):
                 assert radius_of(facts["massEarth"]) == pytest.approx(facts["radiusEarth"], rel=0.01), facts["id"]
