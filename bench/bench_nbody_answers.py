@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 from nbody_cases import DATA, YEAR, Floats, line
 
+from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.runs import run_nbody
-from universe.nbody.starts import Start, make_start
 from universe.systems import load_system
 
 LAST_TRANSITS: Final = {
@@ -113,7 +113,7 @@ def report_chain(home: Home, heavier: int, years: int) -> None:
 def report_solar_system() -> None:
     vectors = json.loads(DATA.read_text(encoding="utf-8"))
     there = vectors["epochs"]["2455197.5"]
-    start = make_start(load_system("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
+    start = make_initial_conditions(load_system("solar-system"), ["sun", *PLANETS, "moon", "pluto"])
     for relativity in (False, True):
         done = run_nbody(start, 2455197.5 - 2451545.0, relativity=relativity)
         apart = arcseconds(start, done.positions, there, vectors["gm_au3_per_day2"])
@@ -126,7 +126,7 @@ def report_solar_system() -> None:
             line("DE421, 10 years, Newton: Mercury", value, "10 arcsec", passed=apart["mercury"] <= 10)
 
 
-def arcseconds(start: Start, positions: Floats, there: Any, gm: dict[str, float]) -> dict[str, float]:
+def arcseconds(start: InitialConditions, positions: Floats, there: Any, gm: dict[str, float]) -> dict[str, float]:
     """Return the angle at the Sun between where each planet is and where the ephemeris has it; Earth with its Moon."""
     ours = dict(zip(start.ids, positions, strict=True))
     theirs = {one: np.array(there[one]["position"]) for one in ours}

@@ -6,7 +6,7 @@ with its twin at most 16 times.
 
 from typing import Final
 
-from nbody_cases import YEAR, Start, best_of, ias15, installed, line, read_truth
+from nbody_cases import YEAR, InitialConditions, best_of, ias15, installed, line, read_truth
 from ratios import record_ratio
 
 from universe.nbody.integration import integrate
@@ -39,7 +39,7 @@ def main() -> None:
             line(claim, f"{ratio:.1f}x IAS15 in C", f"<= {target}x", passed=ratio <= target)
 
 
-def one_pass(start: Start) -> int:
+def one_pass(start: InitialConditions) -> int:
     return sum(1 for _ in integrate(start.masses, start.positions, start.velocities, YEAR))
 
 

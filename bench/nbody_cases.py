@@ -11,11 +11,23 @@ ROOT: Final = Path(__file__).parents[1]
 sys.path.append(str(ROOT))  # the stored results are those of the tests
 
 from tests.universe.nbody.truths import End, Truth, read_truth  # noqa: E402
-from universe.nbody.starts import Start  # noqa: E402
-from universe.orbits.anomaly import Floats  # noqa: E402
+from universe.nbody.initial_conditions import InitialConditions  # noqa: E402
+from universe.orbits.kepler_equation import Floats  # noqa: E402
 from universe.orbits.units import G  # noqa: E402
 
-__all__ = ["DATA", "YEAR", "End", "Floats", "Start", "Truth", "best_of", "ias15", "installed", "line", "read_truth"]
+__all__ = [
+    "DATA",
+    "YEAR",
+    "End",
+    "Floats",
+    "InitialConditions",
+    "Truth",
+    "best_of",
+    "ias15",
+    "installed",
+    "line",
+    "read_truth",
+]
 
 YEAR: Final = 365.25
 DATA: Final = ROOT.parent / "shared" / "data" / "universe" / "de421_vectors.json"
@@ -28,7 +40,7 @@ def installed(module: str) -> Any | None:
         return None
 
 
-def ias15(start: Start, days: float, rebound: Any) -> Floats:
+def ias15(start: InitialConditions, days: float, rebound: Any) -> Floats:
     """Return where IAS15 of REBOUND finds the bodies after `days`."""
     import numpy as np
 

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from universe.app import make_app
 from universe.config import UniverseConfig
-from universe.nbody.reports import format_headline, report_run
+from universe.nbody.reports import format_run_headline, run_and_report
 from universe.provenance.bibliography import collect_sources, format_bibliography
 from universe.universe_files import write_orbit_picture
 from uraniborg.kernel.files import write_atomic
@@ -67,9 +67,9 @@ def _count_origins(bodies: dict[str, Any]) -> str:
 
 
 def _write_results(console: Console, state: dict[str, Any], output: Path) -> None:
-    run = report_run(state, 30, universe_id=_ID, version=0)
+    run = run_and_report(state, 30, universe_id=_ID, version=0)
     line = Table.grid()
-    line.add_row(Text("  n-body          ", "dim"), format_headline(run.reply))
+    line.add_row(Text("  n-body          ", "dim"), format_run_headline(run.reply))
     console.print(line)
     console.print()
     write_orbit_picture(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")

@@ -9,7 +9,7 @@ from rich.console import Console
 from tests.universe import test_cli
 from tests.universe.command_line import RunUniverse
 from universe.cli import app
-from universe.nbody.text_formats import format_full_duration
+from universe.nbody.text_formats import format_days_and_years
 from universe.plotting import Panel, Series, draw_chart
 from universe.plotting.marks import Label, Polyline
 from universe.terminal.console import print_paragraph
@@ -113,8 +113,8 @@ def test_a_circle_has_the_eccentricity_0_and_long_spans_no_exponents(run_univers
     printed = run_universe("nbody", "k", "--days", "2").out
     assert "  0–" in printed
     assert "e-16" not in printed.partition("Resonances")[0]
-    assert format_full_duration(3_652_500) == "3,652,500 days (10,000 years)"
-    assert format_full_duration(1) == "1 day"
+    assert format_days_and_years(3_652_500) == "3,652,500 days (10,000 years)"
+    assert format_days_and_years(1) == "1 day"
 
 
 def test_the_name_of_a_smooth_curve_stands_at_its_end() -> None:

@@ -55,16 +55,18 @@ def transits(
     - `universe transits t1 --days 120 --plot ttv.png --csv ttv.csv`
     - `universe transits sol --body earth --observer 0,0 --days 400`
     """
-    from universe.nbody.body_names import find_bodies
+    from universe.nbody.body_names import find_body_ids
     from universe.nbody.transit_times import measure_transit_times
     from universe.terminal.measurement_tables import print_transits, render_transits_csv
 
     check_output_files([] if plot is None else [plot], [csv])
     name, at, plain = read_state(universe_id, version, db)
-    chosen = find_bodies(plain["stars"], body) if body else None
+    chosen = find_body_ids(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
     with Progress(universe_id, is_quiet=json) as progress:
-        found = measure_transit_times(plain, chosen, days=days, observer=direction, is_kepler=kepler, notify=progress)
+        found = measure_transit_times(
+            plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
+        )
     reply = {"id": universe_id, "version": at, **found}
     _write_files(reply, csv, render_transits_csv, plot, "transits", title=name)
     print_json(reply) if json else print_transits(reply)
@@ -90,17 +92,17 @@ def rv(
     - `universe rv t1 --days 20 --plot rv.png`
     - `universe rv sol --observer 0,0 --days 4333 --kepler`
     """
-    from universe.nbody.body_names import find_bodies
+    from universe.nbody.body_names import find_body_ids
     from universe.nbody.radial_velocity import measure_radial_velocities
     from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
 
     check_output_files([] if plot is None else [plot], [csv])
     name, at, plain = read_state(universe_id, version, db)
-    chosen = find_bodies(plain["stars"], [star])[0] if star else None
+    chosen = find_body_ids(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
     with Progress(universe_id, is_quiet=json) as progress:
         found = measure_radial_velocities(
-            plain, chosen, days=days, samples=samples, observer=direction, is_kepler=kepler, notify=progress
+            plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
     reply = {"id": universe_id, "version": at, **found}
     _write_files(reply, csv, render_velocities_csv, plot, "velocities", title=name)

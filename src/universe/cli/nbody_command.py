@@ -104,10 +104,10 @@ def nbody(
 
     def report_universe(one: _UniverseVersion) -> "Report":
         from universe.cli.common import Progress
-        from universe.nbody.reports import report_run
+        from universe.nbody.reports import run_and_report
 
         with Progress(one.id, is_quiet=json) as progress:
-            return report_run(
+            return run_and_report(
                 one.plain,
                 span,
                 universe_id=one.id,
@@ -125,10 +125,10 @@ def nbody(
     reports = [report_universe(one) for one in runs]
     reply = dict(reports[0].reply)
     if compare is not None:
-        from universe.nbody.answers import compare_answers
+        from universe.nbody.analysis import compare_run_analyses
 
         labels = [f"{one.id} version {one.version}" for one in runs]
-        differences = compare_answers(reports[0].reply, reports[1].reply, labels)
+        differences = compare_run_analyses(reports[0].reply, reports[1].reply, labels)
         reply["comparison"] = {"with": reports[1].reply, "differences": differences}
     written = _write_files(runs[0], reports[0], span, plot or [], plot_what, write_rebound, write_csv)
     if json:
@@ -177,13 +177,13 @@ def _read_compared_universe(text: str, universe_id: str, db: str | None) -> _Uni
 
 def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
     """Return the ids of the bodies to move. Raise if one of the universes does not have them."""
-    from universe.nbody.body_names import find_bodies
+    from universe.nbody.body_names import find_body_ids
 
     if not body:
         return None
-    ids = find_bodies(runs[0].plain["stars"], body)
+    ids = find_body_ids(runs[0].plain["stars"], body)
     for one in runs[1:]:
-        find_bodies(one.plain["stars"], ids)
+        find_body_ids(one.plain["stars"], ids)
     return ids
 
 
@@ -197,12 +197,12 @@ def _write_files(
     table: Path | None,
 ) -> list[Path]:
     """Write the start, the table and the pictures of a run to the files given, and return their paths."""
-    from universe.nbody.exports import render_csv, render_rebound
+    from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
     from universe.universe_files import write_output
 
     start, at = report.run.start, float(universe.plain["time"])
     if rebound:
-        script = render_rebound(
+        script = render_rebound_script(
             start,
             days=span,
             universe_id=universe.id,
@@ -212,12 +212,14 @@ def _write_files(
         )
         write_output(rebound, script.encode())
     if table:
-        write_output(table, render_csv(start, universe_id=universe.id, version=universe.version, time=at).encode())
+        write_output(
+            table, render_start_csv(start, universe_id=universe.id, version=universe.version, time=at).encode()
+        )
     if plots:
-        from universe.nbody.charts import KINDS, draw_run
+        from universe.nbody.charts import KINDS, draw_run_chart
         from universe.universe_files import write_drawing
 
-        drawing = draw_run(
+        drawing = draw_run_chart(
             report.reply, start, report.run.samples, report.motion, title=universe.name, kinds=kinds or KINDS
         )
         for path in plots:
@@ -226,11 +228,11 @@ def _write_files(
 
 
 def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: Sequence[Path]) -> None:
-    from universe.nbody.summary import summarise, summarise_comparison
+    from universe.nbody.terminal_summary import summarise_comparison, summarise_run
     from uraniborg.kernel.files import shown
 
     if len(reports) == 1:
-        lines = summarise(reply, reports[0].names)
+        lines = summarise_run(reply, reports[0].names)
     else:
         names = {**reports[1].names, **reports[0].names}
         lines = summarise_comparison(reports[0].reply, reports[1].reply, reply["comparison"]["differences"], names)

@@ -90,7 +90,7 @@ def new(
     from universe.initial_states import get_default_name, load_initial_state
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
-    from universe.systems.dates import describe_inexact_conversion
+    from universe.systems.julian_dates import describe_inexact_conversion
     from universe.terminal.universe_reports import print_new_universe
 
     if at is not None and origin is None:

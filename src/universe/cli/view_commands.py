@@ -201,9 +201,9 @@ def cite(
     _, _, plain = read_state(universe_id, version, db)
     bodies = dict(plain["stars"])
     if physics:
-        from universe.physics.report import list_computed_sources
+        from universe.physics.report import make_computed_sources_entry
 
-        bodies |= list_computed_sources(plain)
+        bodies |= make_computed_sources_entry(plain)
     sources = collect_sources(bodies)
     if json:
         print_json({"sources": sources, "bibtex": format_bibliography(sources)})

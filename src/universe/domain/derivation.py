@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from universe.domain.entities import Entity
 from universe.domain.state import get_derived_element
-from universe.orbits.grouping import compute_orbited_masses
+from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 
 Bodies = Mapping[str, Entity]

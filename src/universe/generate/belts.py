@@ -28,7 +28,7 @@ def add_belts(system: System) -> None:
             chosen.append(gap_range)
     for number, (label, inner, outer) in enumerate(sorted(chosen, key=lambda gap_range: gap_range[1]), start=1):
         system.fields.append(_make_belt(system, rng, number, label, inner, outer))
-        system.extend_to([outer])
+        system.extend_extent([outer])
 
 
 def _find_belt_gaps(system: System) -> list[tuple[str, float, float]]:
@@ -87,7 +87,7 @@ def add_kuiper_belt(system: System) -> None:
             "name": f"{system.name} Kuiper Belt",
         }
     )
-    system.extend_to([end])
+    system.extend_extent([end])
 
 
 def _make_small_body_field(system: System, rng: Prng, key: str, inner: float, outer: float) -> Entity:

@@ -17,7 +17,7 @@ _GLOW: Final = {"subtle": 0.6, "normal": 0.8, "quasar": 1.0}
 _IMAGES: Final = {"minimal": 1, "normal": 2, "cinematic": 3}
 
 
-def draw_is_black_hole(rng: Prng, config: GenerationConfig) -> bool:
+def draw_whether_black_hole(rng: Prng, config: GenerationConfig) -> bool:
     if not config.enable_black_holes:
         return False
     by_frequency = max(0.05, 0.5 * config.black_hole_frequency)

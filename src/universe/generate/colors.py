@@ -26,11 +26,11 @@ def draw_similar_color(rng: Prng, color: str, spread: int = 16) -> str:
     return _format_channels(channel + rng.integer(-spread, spread) for channel in _parse_channels(color))
 
 
-def dim_color(color: str, light: float) -> str:
+def scale_brightness(color: str, light: float) -> str:
     return _format_channels(round(channel * light) for channel in _parse_channels(color))
 
 
-def draw_color(rng: Prng) -> str:
+def draw_bright_color(rng: Prng) -> str:
     return _format_channels(rng.integer(64, 255) for _ in range(3))
 
 

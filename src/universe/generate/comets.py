@@ -5,9 +5,9 @@ from typing import Final
 
 from universe.generate.colors import COMETS, TAILS
 from universe.generate.config import GenerationConfig
-from universe.generate.orbits import choose_scale
+from universe.generate.orbits import get_orbit_scale
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Body, System, compute_radius, draw_mass, make_body
+from universe.generate.system import Body, System, compute_radius_from_mass, draw_mass, make_body
 
 _ECCENTRICITY: Final = {"rareLong": (0.7, 0.99), "mixed": (0.6, 0.95), "manyShort": (0.5, 0.9)}
 _REACH: Final = {"rareLong": (2.0, 3.5), "mixed": (1.5, 3.0), "manyShort": (1.2, 2.5)}
@@ -29,11 +29,11 @@ def add_comets(system: System) -> None:
         return
     rng = system.rng.fork("comets")
     for number in range(1, rng.integer(fewest, most) + 1):
-        comet = system.add(_make_comet(system, rng, number))
-        system.extend_to([comet["comet"]["aphelionDistance"]])
+        comet = system.add_body(_draw_comet(system, rng, number))
+        system.extend_extent([comet["comet"]["aphelionDistance"]])
 
 
-def _make_comet(system: System, rng: Prng, number: int) -> Body:
+def _draw_comet(system: System, rng: Prng, number: int) -> Body:
     style = system.config.comet_orbit_style
     short = rng.chance(_SHORT[style])
     axis = system.planets[-1].orbit.far * rng.uniform(*_REACH[style]) * (0.5 if short else 1.0)
@@ -46,21 +46,21 @@ def _make_comet(system: System, rng: Prng, number: int) -> Body:
         f"Comet {system.name} {number}",
         "comet",
         mass=mass,
-        radius=compute_radius(mass),
+        radius=compute_radius_from_mass(mass),
         color=rng.choice(COMETS),
         parent=system.key,
         comet={
             "isPeriodic": short,
             "perihelionDistance": axis * (1 - eccentricity),
             "aphelionDistance": axis * (1 + eccentricity),
-            **_make_tail(rng, system.config.comet_activity),
+            **_draw_tail_fields(rng, system.config.comet_activity),
             "seed": rng.integer(0, 2**31 - 1),
         },
-        **_make_comet_orbit(rng, axis, eccentricity, choose_scale(system.config).speed / math.sqrt(axis)),
+        **_draw_comet_orbit(rng, axis, eccentricity, get_orbit_scale(system.config).speed / math.sqrt(axis)),
     )
 
 
-def _make_tail(rng: Prng, activity: float) -> Body:
+def _draw_tail_fields(rng: Prng, activity: float) -> Body:
     length = rng.uniform(2, 6) * (0.7 + activity)
     return {
         "hasTail": rng.chance(0.9 + 0.1 * activity),
@@ -72,7 +72,7 @@ def _make_tail(rng: Prng, activity: float) -> Body:
     }
 
 
-def _make_comet_orbit(rng: Prng, axis: float, eccentricity: float, speed: float) -> Body:
+def _draw_comet_orbit(rng: Prng, axis: float, eccentricity: float, speed: float) -> Body:
     """Return the Kepler orbit, and the simple orbit in the same plane with the same period."""
     phase, tilt = rng.uniform(0, 360), rng.uniform(0, _TILT)
     node, periapsis = rng.uniform(0, 360), rng.uniform(0, 360)

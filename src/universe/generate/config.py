@@ -67,7 +67,7 @@ _TABLE: Final[dict[str, tuple[Any, Any, Any, Any]]] = {
 }
 
 
-def read_style_settings(style: Style) -> dict[str, Any]:
+def get_style_settings(style: Style) -> dict[str, Any]:
     column = STYLES.index(style)
     return {name: row[column] for name, row in _TABLE.items()}
 
@@ -183,7 +183,7 @@ class GenerationConfig(BaseModel):
             return given
         settings = dict(cast("Mapping[str, Any]", given))
         style = settings.get("stylePreset")
-        return {**read_style_settings(style), **settings} if style in STYLES else settings
+        return {**get_style_settings(style), **settings} if style in STYLES else settings
 
     @model_validator(mode="after")
     def _check_curvature(self) -> Self:
@@ -195,7 +195,7 @@ class GenerationConfig(BaseModel):
 _SETTINGS: Final = tuple(to_camel(name) for name in GenerationConfig.model_fields)
 
 
-def load_config(settings: Mapping[str, Any]) -> GenerationConfig:
+def make_config(settings: Mapping[str, Any]) -> GenerationConfig:
     """Return the config for `settings`. Raise InvalidInput with the problem and the allowed values."""
     unknown = next((name for name in settings if name not in _SETTINGS), None)
     if unknown is not None:
@@ -226,4 +226,4 @@ def make_preset_config(preset: str, seed: int | str, **overrides: Any) -> Genera
             argument="preset",
             allowed=allowed,
         )
-    return load_config({**chosen, **overrides, "seed": seed})
+    return make_config({**chosen, **overrides, "seed": seed})

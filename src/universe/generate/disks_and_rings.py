@@ -4,12 +4,12 @@ from typing import Any
 
 from universe.generate.colors import DUST, draw_similar_color
 from universe.generate.config import GenerationConfig
-from universe.generate.orbits import choose_scale
+from universe.generate.orbits import get_orbit_scale
 from universe.generate.random_numbers import Prng
 from universe.generate.system import Entity, Planet, System
 
 
-def add_disk(system: System) -> None:
+def add_protoplanetary_disk(system: System) -> None:
     config = system.config
     if not config.enable_protoplanetary_disks or system.centre["bodyType"] != "star":
         return
@@ -17,13 +17,13 @@ def add_disk(system: System) -> None:
     if rng.chance(0.7 * config.protoplanetary_disk_presence):
         disk = _make_disk(system, rng)
         system.disks.append(disk)
-        system.extend_to([disk["outerRadius"]])
+        system.extend_extent([disk["outerRadius"]])
 
 
 def _make_disk(system: System, rng: Prng) -> Entity:
     config = system.config
     inner = 2 * system.edge
-    filled = system.planets[-1].orbit.far if system.planets else choose_scale(config).base
+    filled = system.planets[-1].orbit.far if system.planets else get_orbit_scale(config).base
     base, highlight = rng.choice(DUST)
     density = config.protoplanetary_disk_density
     return {

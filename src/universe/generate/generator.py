@@ -4,16 +4,20 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from universe.generate.belts import add_belts, add_kuiper_belt
-from universe.generate.bodies import add_stars_and_planets
 from universe.generate.comets import add_comets, get_comet_count_range
 from universe.generate.config import MOST_BODIES, GenerationConfig, make_preset_config
-from universe.generate.disks_and_rings import add_disk, add_rings
+from universe.generate.disks_and_rings import add_protoplanetary_disk, add_rings
 from universe.generate.grammar import Node, expand_grammar, make_grammar
 from universe.generate.groups import make_groups, place_systems
-from universe.generate.interstellar_objects import get_rogue_count_range, make_nebulae, make_rogues
-from universe.generate.lagrange_points import add_lagrange_points, choose_lagrange_points, get_trojan_count_range
-from universe.generate.names import make_star_name
+from universe.generate.interstellar_objects import get_rogue_planet_count_range, make_nebulae, make_rogue_planets
+from universe.generate.lagrange_points import (
+    add_lagrange_points_and_trojans,
+    choose_lagrange_points,
+    get_trojan_count_range,
+)
+from universe.generate.names import make_system_name
 from universe.generate.random_numbers import Prng
+from universe.generate.stars_and_planets import add_stars_and_planets
 from universe.generate.system import Entity, System
 from uraniborg.kernel.errors import InvalidInput
 
@@ -22,8 +26,8 @@ _STEPS: Final[tuple[Callable[[System], None], ...]] = (
     add_kuiper_belt,
     add_rings,
     add_comets,
-    add_lagrange_points,
-    add_disk,
+    add_lagrange_points_and_trojans,
+    add_protoplanetary_disk,
 )
 _STARS: Final = {1: (1.0, 0.0, 0.0), 2: (0.6, 0.4, 0.0), 3: (0.65, 0.25, 0.10)}
 
@@ -45,7 +49,7 @@ def generate_from_config(config: GenerationConfig) -> dict[str, Any]:
     positions = place_systems(systems)
     groups = make_groups(config, master.fork("groups"), tag, [system.key for system in systems])
     nebulae = make_nebulae(config, master.fork("nebulae"), tag, groups, positions)
-    rogues = make_rogues(config, master.fork("rogue-planets"), tag, positions)
+    rogues = make_rogue_planets(config, master.fork("rogue-planets"), tag, positions)
     bodies = [*(body for system in systems for body in system.bodies.values()), *rogues]
     return {
         "stars": _index_by_id(bodies),
@@ -65,7 +69,7 @@ def _make_systems(config: GenerationConfig, master: Prng, tag: str) -> list[Syst
     count = config.max_systems
     streams = [master] if count == 1 else [Prng(master.integer(0, 2**31 - 1)) for _ in range(count)]
     return [
-        _make_system(config, stream, topology, f"{tag}-s{number + 1}", make_star_name(number, turn))
+        _make_system(config, stream, topology, f"{tag}-s{number + 1}", make_system_name(number, turn))
         for number, (stream, topology) in enumerate(zip(streams, draw_topologies(config, streams), strict=True))
     ]
 
@@ -86,20 +90,22 @@ def draw_topologies(config: GenerationConfig, streams: Sequence[Prng]) -> list[N
     """Return one topology for each stream. Raise InvalidInput if there could be more than MOST_BODIES bodies."""
     grammar = make_grammar(
         config.topology_preset,
-        stars=_STARS[config.max_stars_per_system if config.enable_nary_systems else 1],
+        star_count_weights=_STARS[config.max_stars_per_system if config.enable_nary_systems else 1],
         planet_p=0.8 - 0.6 * config.planet_density,
         moon_p=0.8 - 0.6 * config.moon_density,
     )
-    budget = _Budget()
-    budget.spend(get_rogue_count_range(config)[1])
+    budget = _BodyBudget()
+    budget.spend(get_rogue_planet_count_range(config)[1])
     topologies: list[Node] = []
     for stream in streams:
-        topologies.append(expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, spend=budget.spend))
+        topologies.append(
+            expand_grammar(grammar, stream.fork("lsystem"), levels=config.max_depth, reserve_bodies=budget.spend)
+        )
         budget.spend(_count_possible_extras(config, topologies[-1]))
     return topologies
 
 
-class _Budget:
+class _BodyBudget:
     def __init__(self) -> None:
         self._left = MOST_BODIES
 

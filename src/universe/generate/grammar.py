@@ -14,18 +14,18 @@ _BODIES: Final = ("star", "planet", "moon", "submoon")
 MOST: Final = 32
 """The largest count that a distribution may return."""
 
-Count = Callable[[Prng], int]
+CountSampler = Callable[[Prng], int]
 
 
-def make_fixed_count(count: int) -> Count:
+def make_fixed_count_sampler(count: int) -> CountSampler:
     return lambda _: count
 
 
-def make_uniform_count(low: int, high: int) -> Count:
+def make_uniform_count_sampler(low: int, high: int) -> CountSampler:
     return lambda rng: rng.integer(low, high)
 
 
-def make_geometric_count(p: float, low: int = 0, high: int = MOST) -> Count:
+def make_geometric_count_sampler(p: float, low: int = 0, high: int = MOST) -> CountSampler:
     return lambda rng: min(max(rng.geometric(p), low), high)
 
 
@@ -33,7 +33,7 @@ def make_geometric_count(p: float, low: int = 0, high: int = MOST) -> Count:
 class Alternative:
     """One expansion of a symbol: the symbols that follow, with their counts."""
 
-    parts: Sequence[tuple[Symbol, Count]]
+    parts: Sequence[tuple[Symbol, CountSampler]]
     weight: float = 1.0
 
 
@@ -59,10 +59,10 @@ class Node:
         return [child for child in (*self.children, *gathered) if child.symbol == symbol]
 
 
-def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[[int], None]) -> Node:
+def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, reserve_bodies: Callable[[int], None]) -> Node:
     """Return a system, expanded symbol by symbol, with at most `levels` levels of bodies below the stars.
 
-    `spend` is called with the number of bodies before they are made, and may raise.
+    `reserve_bodies` is called with the number of bodies before they are made, and may raise.
     """
     root = Node("system")
     waiting = [(root, 0)]
@@ -77,7 +77,7 @@ def expand_grammar(grammar: Grammar, rng: Prng, *, levels: int, spend: Callable[
         for symbol, count in _draw_alternative(alternatives, rng).parts:
             times = count(rng)
             if is_in_depth and symbol in _BODIES:
-                spend(times)
+                reserve_bodies(times)
             children_made.extend(Node(symbol) for _ in range(times))
         if is_in_depth:
             node.children = children_made
@@ -91,60 +91,76 @@ def _draw_alternative(alternatives: Sequence[Alternative], rng: Prng) -> Alterna
     return alternatives[rng.draw_weighted_index([alternative.weight for alternative in alternatives])]
 
 
-def make_grammar(topology: Topology, *, stars: Sequence[float], planet_p: float, moon_p: float) -> Grammar:
+def make_grammar(topology: Topology, *, star_count_weights: Sequence[float], planet_p: float, moon_p: float) -> Grammar:
     """Return the rules of a topology.
 
-    `stars` (weights of one, two and three stars) and both probabilities are for `classic`.
+    `star_count_weights` (weights of one, two and three stars) and both probabilities are for `classic`.
     """
     one = (1.0, 0.0, 0.0)
     match topology:
         case "classic":
-            return _combine_rules(stars, make_geometric_count(planet_p), _make_moon_rules(make_geometric_count(moon_p)))
+            return _make_grammar_from_rules(
+                star_count_weights,
+                make_geometric_count_sampler(planet_p),
+                _make_moon_rules(make_geometric_count_sampler(moon_p)),
+            )
         case "compact":
-            return _combine_rules(one, make_uniform_count(1, 2), _make_moon_rules(make_geometric_count(0.08, 5, 18)))
+            return _make_grammar_from_rules(
+                one, make_uniform_count_sampler(1, 2), _make_moon_rules(make_geometric_count_sampler(0.08, 5, 18))
+            )
         case "multiStarHeavy":
-            some = Alternative([("moons", make_fixed_count(1))], 0.7), Alternative([], 0.3)
-            return _combine_rules(
+            some = Alternative([("moons", make_fixed_count_sampler(1))], 0.7), Alternative([], 0.3)
+            return _make_grammar_from_rules(
                 (0.05, 0.55, 0.40),
-                make_uniform_count(1, 4),
-                {"planet": some, **_make_plural_rules("moons", "moon", make_uniform_count(1, 3))},
+                make_uniform_count_sampler(1, 4),
+                {"planet": some, **_make_plural_rules("moons", "moon", make_uniform_count_sampler(1, 3))},
             )
         case "moonRich":
-            return _combine_rules(one, make_uniform_count(3, 6), _make_moon_rules(make_geometric_count(0.05, 4, 25)))
-        case "sparseOutpost":
-            seldom = Alternative([], 0.75), Alternative([("moons", make_fixed_count(1))], 0.25)
-            moons = (
-                Alternative([("moon", make_fixed_count(1))], 0.85),
-                Alternative([("moon", make_fixed_count(2))], 0.15),
+            return _make_grammar_from_rules(
+                one, make_uniform_count_sampler(3, 6), _make_moon_rules(make_geometric_count_sampler(0.05, 4, 25))
             )
-            return _combine_rules(
-                one, _count_zero_or_one(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3
+        case "sparseOutpost":
+            seldom = Alternative([], 0.75), Alternative([("moons", make_fixed_count_sampler(1))], 0.25)
+            moons = (
+                Alternative([("moon", make_fixed_count_sampler(1))], 0.85),
+                Alternative([("moon", make_fixed_count_sampler(2))], 0.15),
+            )
+            return _make_grammar_from_rules(
+                one, _make_weighted_count_sampler(0.15, 0.60, 0.25), {"planet": seldom, "moons": moons}, depth=3
             )
         case "deepHierarchy":
-            half = Alternative([], 0.5), Alternative([("submoons", make_fixed_count(1))], 0.5)
+            half = Alternative([], 0.5), Alternative([("submoons", make_fixed_count_sampler(1))], 0.5)
             nested: Rules = {
-                **_make_moon_rules(make_uniform_count(2, 6)),
+                **_make_moon_rules(make_uniform_count_sampler(2, 6)),
                 "moon": half,
-                **_make_plural_rules("submoons", "submoon", make_uniform_count(1, 4)),
+                **_make_plural_rules("submoons", "submoon", make_uniform_count_sampler(1, 4)),
             }
-            return _combine_rules(one, make_uniform_count(2, 5), nested, depth=6)
+            return _make_grammar_from_rules(one, make_uniform_count_sampler(2, 5), nested, depth=6)
 
 
-def _combine_rules(stars: Sequence[float], planets: Count, below: Rules, *, depth: int = 4) -> Grammar:
-    system = Alternative([("stars", make_fixed_count(1)), ("planets", make_fixed_count(1))])
-    several = [Alternative([("star", make_fixed_count(n))], weight) for n, weight in enumerate(stars, start=1)]
+def _make_grammar_from_rules(
+    star_count_weights: Sequence[float], planets: CountSampler, lower_rules: Rules, *, depth: int = 4
+) -> Grammar:
+    system = Alternative([("stars", make_fixed_count_sampler(1)), ("planets", make_fixed_count_sampler(1))])
+    several = [
+        Alternative([("star", make_fixed_count_sampler(n))], weight)
+        for n, weight in enumerate(star_count_weights, start=1)
+    ]
     return Grammar(
-        {"system": [system], "stars": several, **_make_plural_rules("planets", "planet", planets), **below}, depth
+        {"system": [system], "stars": several, **_make_plural_rules("planets", "planet", planets), **lower_rules}, depth
     )
 
 
-def _make_moon_rules(count: Count) -> Rules:
-    return {"planet": [Alternative([("moons", make_fixed_count(1))])], **_make_plural_rules("moons", "moon", count)}
+def _make_moon_rules(count: CountSampler) -> Rules:
+    return {
+        "planet": [Alternative([("moons", make_fixed_count_sampler(1))])],
+        **_make_plural_rules("moons", "moon", count),
+    }
 
 
-def _make_plural_rules(plural: Symbol, symbol: Symbol, count: Count) -> Rules:
+def _make_plural_rules(plural: Symbol, symbol: Symbol, count: CountSampler) -> Rules:
     return {plural: [Alternative([(symbol, count)])]}
 
 
-def _count_zero_or_one(*weights: float) -> Count:
+def _make_weighted_count_sampler(*weights: float) -> CountSampler:
     return lambda rng: rng.draw_weighted_index(weights)

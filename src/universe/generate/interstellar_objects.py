@@ -4,15 +4,15 @@ import math
 from collections.abc import Sequence
 from typing import Final
 
-from universe.generate.colors import NEBULAE, PLANETS, dim_color, draw_color, draw_similar_color
+from universe.generate.colors import NEBULAE, PLANETS, draw_bright_color, draw_similar_color, scale_brightness
 from universe.generate.config import GenerationConfig
-from universe.generate.names import make_nebula_name, make_rogue_name
+from universe.generate.names import make_nebula_name, make_rogue_planet_name
 from universe.generate.random_numbers import Prng
 from universe.generate.system import (
     Body,
     Entity,
     Position,
-    compute_radius,
+    compute_radius_from_mass,
     draw_direction,
     draw_mass,
     draw_position_at_distance,
@@ -70,11 +70,11 @@ def _make_nebula(
 def _choose_nebula_colors(config: GenerationConfig, rng: Prng) -> tuple[str, str]:
     if config.nebula_color_style == "mixed":
         return rng.choice(NEBULAE)
-    base = draw_color(rng)
+    base = draw_bright_color(rng)
     return base, draw_similar_color(rng, base, 48)
 
 
-def get_rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
+def get_rogue_planet_count_range(config: GenerationConfig) -> tuple[int, int]:
     """Return the minimum and maximum number of rogue planets in a universe."""
     frequency = config.rogue_planet_frequency
     if not config.enable_rogue_planets or frequency == 0:
@@ -82,24 +82,24 @@ def get_rogue_count_range(config: GenerationConfig) -> tuple[int, int]:
     return next((counts for below, counts in _COUNTS if frequency < below), _MANY)
 
 
-def make_rogues(config: GenerationConfig, rng: Prng, tag: str, centres: Sequence[Position]) -> list[Body]:
-    count = rng.integer(*get_rogue_count_range(config))
+def make_rogue_planets(config: GenerationConfig, rng: Prng, tag: str, centres: Sequence[Position]) -> list[Body]:
+    count = rng.integer(*get_rogue_planet_count_range(config))
     return [
-        _make_rogue(config, rng, f"{tag}-r{number + 1}", make_rogue_name(number), rng.choice(centres))
+        _make_rogue_planet(config, rng, f"{tag}-r{number + 1}", make_rogue_planet_name(number), rng.choice(centres))
         for number in range(count)
     ]
 
 
-def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, centre: Position) -> Body:
+def _make_rogue_planet(config: GenerationConfig, rng: Prng, key: str, name: str, centre: Position) -> Body:
     mass = draw_mass(rng, 10)
-    color = dim_color(draw_similar_color(rng, rng.choice(PLANETS)), 0.4 + 0.6 * config.rogue_planet_visibility)
+    color = scale_brightness(draw_similar_color(rng, rng.choice(PLANETS)), 0.4 + 0.6 * config.rogue_planet_visibility)
     speed = rng.uniform(*_SPEED[config.rogue_planet_orbit_style])
     return make_body(
         key,
         name,
         "planet",
         mass=mass,
-        radius=compute_radius(mass),
+        radius=compute_radius_from_mass(mass),
         color=color,
         parent=None,
         isRoguePlanet=True,
@@ -108,7 +108,7 @@ def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, centre
             "initialPosition": draw_position_at_distance(rng, centre, rng.uniform(*_ROGUE_DISTANCES)),
             "velocity": {axis: speed * part for axis, part in draw_direction(rng).items()},
             "colorOverride": color,
-            **_draw_curved_path(config, rng),
+            **_draw_path_fields(config, rng),
             "showTrajectory": config.rogue_trajectory_show,
             "trajectoryPastWindow": 100 * config.rogue_trajectory_preview_length,
             "trajectoryFutureWindow": 100 * config.rogue_trajectory_preview_length,
@@ -119,7 +119,7 @@ def _make_rogue(config: GenerationConfig, rng: Prng, key: str, name: str, centre
     )
 
 
-def _draw_curved_path(config: GenerationConfig, rng: Prng) -> Entity:
+def _draw_path_fields(config: GenerationConfig, rng: Prng) -> Entity:
     """Return the fields of a curved path, or none for a straight line."""
     curvature = rng.uniform(config.rogue_curvature_min, config.rogue_curvature_max)
     if not rng.chance(_CURVED[config.rogue_trajectory_mode]) or curvature == 0:

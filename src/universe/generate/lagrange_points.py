@@ -6,7 +6,7 @@ from typing import Final
 from universe.generate.colors import ROCKS, draw_similar_color
 from universe.generate.config import GenerationConfig
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Body, System, compute_radius, draw_mass, make_body
+from universe.generate.system import Body, System, compute_radius_from_mass, draw_mass, make_body
 
 _STABLE: Final = (4, 5)
 _ALL: Final = (1, 2, 3, 4, 5)
@@ -27,7 +27,7 @@ def get_trojan_count_range(config: GenerationConfig) -> tuple[int, int]:
     return (math.floor(2 * frequency), math.floor(2 + 4 * frequency)) if frequency > 0.05 else (0, 0)
 
 
-def add_lagrange_points(system: System) -> None:
+def add_lagrange_points_and_trojans(system: System) -> None:
     points = choose_lagrange_points(system.config)
     if not points:
         return
@@ -35,15 +35,17 @@ def add_lagrange_points(system: System) -> None:
     scope = system.config.lagrange_pair_scope
     for planet in system.planets:
         if scope != "planetMoon":
-            _add_markers(system, rng, points, system.centre, planet.body, "starPlanet")
+            _add_markers_and_trojans(system, rng, points, system.centre, planet.body, "starPlanet")
         if scope != "starPlanet":
             for moon in planet.moons:
-                _add_markers(system, rng, points, planet.body, moon, "planetMoon")
+                _add_markers_and_trojans(system, rng, points, planet.body, moon, "planetMoon")
 
 
-def _add_markers(system: System, rng: Prng, points: tuple[int, ...], primary: Body, secondary: Body, pair: str) -> None:
+def _add_markers_and_trojans(
+    system: System, rng: Prng, points: tuple[int, ...], primary: Body, secondary: Body, pair: str
+) -> None:
     for point in points:
-        marker = system.add(_make_marker(primary, secondary, point, pair))
+        marker = system.add_body(_make_marker(primary, secondary, point, pair))
         if point in _STABLE:
             _add_trojans(system, rng, marker, secondary)
 
@@ -78,11 +80,11 @@ def _compute_point_offset(primary: float, secondary: float, point: int) -> tuple
     return {1: (1 - hill, 0), 2: (1 + hill, 0), 3: (1 + 5 * share / 12, 180), 4: (1, 60), 5: (1, -60)}[point]
 
 
-def _make_shared_orbit(secondary: Body, times: float, ahead: float) -> Body:
-    """Return the orbit of the secondary scaled by `times`, with the same period and a lead of `ahead` degrees."""
+def _make_shared_orbit(secondary: Body, scale: float, lead_degrees: float) -> Body:
+    """Return the orbit of the secondary scaled by `scale`, with the same period and a lead of `lead_degrees`."""
     return {
-        **{name: secondary[name] * times for name in _LENGTHS if name in secondary},
-        "orbitalPhase": (secondary["orbitalPhase"] + ahead) % 360,
+        **{name: secondary[name] * scale for name in _LENGTHS if name in secondary},
+        "orbitalPhase": (secondary["orbitalPhase"] + lead_degrees) % 360,
         "eccentricity": secondary.get("eccentricity", 0.0),
         **{name: secondary[name] for name in _SAME},
     }
@@ -99,13 +101,13 @@ def _add_trojans(system: System, rng: Prng, marker: Body, secondary: Body) -> No
     for number in range(1, count + 1):
         mass = draw_mass(rng, 0.01, secondary["mass"])
         times = 1 + rng.uniform(-spread, spread) / secondary["orbitalDistance"]
-        system.add(
+        system.add_body(
             make_body(
                 f"{marker['id']}-t{number}",
                 f"{marker['name']} Trojan {number}",
                 "asteroid",
                 mass=mass,
-                radius=min(compute_radius(mass), secondary["radius"] / 4),
+                radius=min(compute_radius_from_mass(mass), secondary["radius"] / 4),
                 color=draw_similar_color(rng, rng.choice(ROCKS)),
                 parent=marker["parentId"],
                 lagrangeHostId=marker["id"],

@@ -29,10 +29,10 @@ _ROGUES: Final = ("Nomad", "Wanderer", "Vagrant", "Drifter", "Exile")
 _ROMAN: Final = (("x", 10), ("ix", 9), ("v", 5), ("iv", 4), ("i", 1))
 
 
-def make_star_name(number: int, turn: int) -> str:
-    """Return the name of system `number`, counted from 0. `turn` rotates the lists. Each name is unique."""
+def make_system_name(number: int, rotation: int) -> str:
+    """Return the name of system `number`, counted from 0. `rotation` rotates the lists. Each name is unique."""
     # 24 and 23 have no common divisor, so every pair occurs once before the first is repeated.
-    at = number + turn
+    at = number + rotation
     again = number // (len(_LETTERS) * len(_CONSTELLATIONS))
     name = f"{_LETTERS[at % len(_LETTERS)]} {_CONSTELLATIONS[at % len(_CONSTELLATIONS)]}"
     return f"{name} {again + 1}" if again else name
@@ -48,7 +48,7 @@ def make_planet_name(star: str, number: int) -> str:
 
 
 def make_moon_name(planet: str, number: int) -> str:
-    return f"{planet} {format_roman(number + 1)}"
+    return f"{planet} {format_roman_numeral(number + 1)}"
 
 
 def make_submoon_name(moon: str, number: int) -> str:
@@ -56,18 +56,18 @@ def make_submoon_name(moon: str, number: int) -> str:
 
 
 def make_nebula_name(number: int) -> str:
-    return _number_repeated_name(_NEBULAE, number, "{} Nebula")
+    return _pick_name_and_number_repeats(_NEBULAE, number, "{} Nebula")
 
 
-def make_rogue_name(number: int) -> str:
-    return _number_repeated_name(_ROGUES, number, "{}")
+def make_rogue_planet_name(number: int) -> str:
+    return _pick_name_and_number_repeats(_ROGUES, number, "{}")
 
 
 def make_group_name(number: int) -> str:
     return f"Cluster {_format_letters(number).upper()}"
 
 
-def format_roman(number: int) -> str:
+def format_roman_numeral(number: int) -> str:
     text = ""
     for numeral, value in _ROMAN:
         text += numeral.upper() * (number // value)
@@ -85,7 +85,7 @@ def _format_letters(number: int) -> str:
     return text
 
 
-def _number_repeated_name(names: tuple[str, ...], number: int, form: str) -> str:
+def _pick_name_and_number_repeats(names: tuple[str, ...], number: int, form: str) -> str:
     again, at = divmod(number, len(names))
     name = form.format(names[at])
     return f"{name} {again + 1}" if again else name

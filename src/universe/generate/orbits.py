@@ -14,7 +14,7 @@ _OFFSET: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class OrbitScale:
     base: float
     growth: float
     speed: float
@@ -22,13 +22,13 @@ class Scale:
 
 
 _SCALES: Final = {
-    "realistic": Scale(8, 1.8, 20),
-    "compressed": Scale(5, 1.6, 18),
-    "toy": Scale(3, 1.5, 15),
+    "realistic": OrbitScale(8, 1.8, 20),
+    "compressed": OrbitScale(5, 1.6, 18),
+    "toy": OrbitScale(3, 1.5, 15),
 }
 
 
-def choose_scale(config: GenerationConfig) -> Scale:
+def get_orbit_scale(config: GenerationConfig) -> OrbitScale:
     return _SCALES[config.scale_mode]
 
 
@@ -48,28 +48,28 @@ def draw_distances(rng: Prng, count: int, start: float, growth: float) -> list[f
     return [at + rng.uniform(-1, 1) * min(_JITTER, 0.05 * at * step) for at in regular]
 
 
-def draw_orbits(rng: Prng, config: GenerationConfig, at: Sequence[float], surface: float) -> list[Orbit]:
+def draw_orbits(rng: Prng, config: GenerationConfig, distances: Sequence[float], surface: float) -> list[Orbit]:
     """Return orbits at increasing distances that cross neither each other nor the distance `surface`."""
     orbits: list[Orbit] = []
     below = surface
-    for distance in at:
+    for distance in distances:
         orbits.append(_draw_orbit(rng, config, distance, below))
         below = orbits[-1].far
     return orbits
 
 
-def _draw_orbit(rng: Prng, config: GenerationConfig, distance: float, below: float) -> Orbit:
-    step = distance - below
+def _draw_orbit(rng: Prng, config: GenerationConfig, distance: float, inner_limit: float) -> Orbit:
+    step = distance - inner_limit
     elements: dict[str, Any] = {
         "orbitalDistance": distance,
-        "orbitalSpeed": choose_scale(config).speed / math.sqrt(distance),
+        "orbitalSpeed": get_orbit_scale(config).speed / math.sqrt(distance),
         "orbitalPhase": rng.uniform(0, 360),
         "semiMajorAxis": distance,
         **_draw_plane(rng, config.orbit_inclination_max),
     }
     near, shift = distance, 0.0
     if config.orbit_eccentricity_style != "circular":
-        longest = math.sqrt(1 - ((below + 0.35 * step) / distance) ** 2)
+        longest = math.sqrt(1 - ((inner_limit + 0.35 * step) / distance) ** 2)
         eccentricity = min(rng.uniform(*_ECCENTRICITY[config.orbit_eccentricity_style]), longest)
         elements["eccentricity"] = eccentricity
         near = distance * math.sqrt(1 - eccentricity**2)

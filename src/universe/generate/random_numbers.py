@@ -23,7 +23,7 @@ class Prng:
 
     def __init__(self, seed: Seed) -> None:
         self._set_words(
-            *_make_seed_words(_hash_text(seed) if isinstance(seed, str) else int(_replace_not_finite(seed)) & _WORD)
+            *_make_seed_words(_hash_text(seed) if isinstance(seed, str) else int(_check_finite(seed)) & _WORD)
         )
 
     def _set_words(self, s0: int, s1: int, s2: int, s3: int) -> None:
@@ -53,7 +53,7 @@ class Prng:
 
         Raise InvalidInput for more than 2^32 values.
         """
-        first, last = sorted((math.floor(_replace_not_finite(low)), math.floor(_replace_not_finite(high))))
+        first, last = sorted((math.floor(_check_finite(low)), math.floor(_check_finite(high))))
         values = last - first + 1
         if values > _WORDS:
             # 32 bits cannot cover a larger range: the rejection below would not end.
@@ -125,7 +125,7 @@ def _hash_text(text: str) -> int:
     return value
 
 
-def _replace_not_finite(number: float) -> float:
+def _check_finite(number: float) -> float:
     if isinstance(number, float) and not math.isfinite(number):
         raise InvalidInput("Seeds and bounds of random numbers must be finite.", hint="Give a finite number.")
     return number

@@ -46,13 +46,13 @@ class System:
     def centre(self) -> Body:
         return self.bodies[self.key]
 
-    def add(self, body: Body) -> Body:
+    def add_body(self, body: Body) -> Body:
         self.bodies[body["id"]] = body
         if body["parentId"] is not None:
             self.bodies[body["parentId"]]["children"].append(body["id"])
         return body
 
-    def extend_to(self, distances: Sequence[float]) -> None:
+    def extend_extent(self, distances: Sequence[float]) -> None:
         """Extend the system's size to these distances."""
         self.extent = max(self.extent, *distances)
 
@@ -73,15 +73,15 @@ def make_body(
     }
 
 
-def draw_mass(rng: Prng, unit: float, host: float | None = None) -> float:
+def draw_mass(rng: Prng, unit: float, host_mass: float | None = None) -> float:
     """Draw a log-normal mass around 4.5 units, limited to less than half of the host's mass."""
     mass = unit * rng.log_normal(1.5, 0.8)
-    if host is None or mass <= host / 2:
+    if host_mass is None or mass <= host_mass / 2:
         return mass
-    return (host / 2) ** 2 / mass
+    return (host_mass / 2) ** 2 / mass
 
 
-def compute_radius(mass: float) -> float:
+def compute_radius_from_mass(mass: float) -> float:
     return 0.15 * mass**0.4
 
 

@@ -5,22 +5,22 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from universe.domain.suggestions import find_bodies_by_name, list_lowercase_names
-from universe.plotting.labels import clean_text
+from universe.plotting.label_placement import clean_and_truncate_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _LONGEST: Final = 60
 _MOST_LISTED: Final = 8
 
 
-def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -> list[str]:
+def find_body_ids(bodies: Mapping[str, Mapping[str, Any]], ids_or_names: Sequence[str]) -> list[str]:
     """Return the ids of bodies given by id or by a unique name; the case of names does not matter.
 
     Raise NotFound with the nearest names, or InvalidInput for a name of several bodies.
     """
-    return [_find(stars, text) for text in wanted]
+    return [_find_body_id(bodies, text) for text in ids_or_names]
 
 
-def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
+def _find_body_id(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
     found = find_bodies_by_name(text, stars)
     if len(found) == 1:
         return found[0]
@@ -47,7 +47,7 @@ def shorten_names(names: Sequence[str], longest: int = 14) -> list[str]:
 
     "TRAPPIST-1", "TRAPPIST-1 b", "TRAPPIST-1 c" become "TRAPPIST-1", "b", "c".
     """
-    clean = [clean_text(name, _LONGEST) or "?" for name in names]
+    clean = [clean_and_truncate_text(name, _LONGEST) or "?" for name in names]
     if not clean:
         return []
     prefix = clean[0] + " "

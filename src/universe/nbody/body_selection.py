@@ -5,20 +5,20 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from universe.orbits.grouping import Bodies, Grouping, group_bodies
+from universe.orbits.jacobi_hierarchy import Bodies, JacobiHierarchy, build_hierarchy
 from universe.orbits.kepler_blocks import ASTRONOMICAL, KeplerOrbit, read_kepler_orbit
-from universe.orbits.numbers import read_number
+from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 
-def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
+def choose_body_ids(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     """Return the bodies to move: `ids`, or all with a true orbit or without a parent.
 
     Raise NotFound for an id that does not exist, and InvalidInput for no orbits, no id, an id given twice, or an
     invalid mass.
     """
-    chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _can_move(body)]
+    chosen = list(ids) if ids is not None else [key for key, body in stars.items() if _has_orbit_or_no_parent(body)]
     if ids is None and not any(body.get("kepler") for body in stars.values()) and len(chosen) != 1:
         problem = "No body of this universe has a kepler block" if stars else "This universe has no bodies"
         raise InvalidInput(
@@ -51,12 +51,12 @@ def choose_bodies(stars: Bodies, ids: Sequence[str] | None) -> list[str]:
     return chosen
 
 
-def group_chosen_bodies(stars: Bodies, chosen: Sequence[str]) -> Grouping:
+def build_chosen_hierarchy(stars: Bodies, chosen: Sequence[str]) -> JacobiHierarchy:
     """Return the hierarchy of the chosen bodies, in their order, and then of the bodies that connect them.
 
     Raise InvalidInput for bodies without a common centre, a missing orbit, and parents that are missing or form a ring.
     """
-    chains = [_list_ancestors(stars, body_id) for body_id in chosen]
+    chains = [_list_body_and_ancestors(stars, body_id) for body_id in chosen]
     common = set(chains[0]).intersection(*chains[1:])
     centre = next((body_id for body_id in chains[0] if body_id in common), None)
     if centre is None:
@@ -72,22 +72,22 @@ def group_chosen_bodies(stars: Bodies, chosen: Sequence[str]) -> Grouping:
     for body_id in members:
         read_mass(stars, body_id)
         if body_id != centre:
-            read_orbit(stars, body_id)
-    return group_bodies(stars, members)
+            read_astronomical_orbit(stars, body_id)
+    return build_hierarchy(stars, members)
 
 
 def attach_to_chosen_parents(stars: Bodies, chosen: Sequence[str]) -> Bodies:
     """Return the chosen bodies, each with the nearest chosen body above it as its parent."""
     listed = set(chosen)
-    above = {body_id: _list_ancestors(stars, body_id)[1:] for body_id in chosen}
+    above = {body_id: _list_body_and_ancestors(stars, body_id)[1:] for body_id in chosen}
     return {
         body_id: {**stars[body_id], "parentId": next((key for key in above[body_id] if key in listed), None)}
         for body_id in chosen
     }
 
 
-def read_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> KeplerOrbit:
-    """Return the orbit of a body; `mass` is the orbited mass, for an orbit without a period.
+def read_astronomical_orbit(stars: Bodies, body_id: str, orbited_mass: float | None = None) -> KeplerOrbit:
+    """Return the orbit of a body; `orbited_mass` is for an orbit without a period.
 
     Raise InvalidInput unless it has one in astronomical units.
     """
@@ -95,7 +95,7 @@ def read_orbit(stars: Bodies, body_id: str, mass: float | None = None) -> Kepler
         raise make_field_error(
             body_id, "kepler", "it has no orbital elements", "the elements of its orbit around its parent"
         )
-    orbit = read_kepler_orbit(stars, body_id, None if mass is None else lambda _: mass)
+    orbit = read_kepler_orbit(stars, body_id, None if orbited_mass is None else lambda _: orbited_mass)
     if orbit.units != ASTRONOMICAL:
         raise make_field_error(
             body_id, "kepler.units", f"it is '{orbit.units}'", f"'{ASTRONOMICAL}', with AU, days and degrees"
@@ -141,11 +141,11 @@ def make_field_error(body_id: str, field: str, problem: str, allowed: str) -> In
     )
 
 
-def _can_move(body: Mapping[str, Any]) -> bool:
+def _has_orbit_or_no_parent(body: Mapping[str, Any]) -> bool:
     return bool(body.get("kepler")) or not body.get("parentId")
 
 
-def _list_ancestors(stars: Bodies, body_id: str) -> list[str]:
+def _list_body_and_ancestors(stars: Bodies, body_id: str) -> list[str]:
     """Return a body and all bodies above it, nearest first."""
     chain = [body_id]
     while (parent := stars[chain[-1]].get("parentId")) is not None:

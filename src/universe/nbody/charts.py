@@ -6,14 +6,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.answers import OrbitHistory, compute_angle_series
-from universe.nbody.answers.orbit_history import OPEN_AXIS, Samples
+from universe.nbody.analysis import OrbitHistory, compute_angle_series
+from universe.nbody.analysis.orbit_history import OPEN_AXIS, Samples
 from universe.nbody.body_names import shorten_names
-from universe.nbody.starts import Start
-from universe.nbody.summary import format_angle
-from universe.nbody.text_formats import format_full_duration
-from universe.nbody.transit_times import find_passages
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import InitialConditions
+from universe.nbody.terminal_summary import format_resonant_angle
+from universe.nbody.text_formats import format_days_and_years
+from universe.nbody.transit_times import find_distance_minima
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import YEAR_IN_DAYS
 from universe.plotting import Drawing, Panel, Series, draw_chart, make_stacked_panel
 from universe.plotting.colours import make_colour_ramp
@@ -32,9 +32,9 @@ _NOISE: Final = 1e-9
 _PASSAGES: Final = "distance of neighbours when they pass, mutual Hill radii"
 
 
-def draw_run(
+def draw_run_chart(
     reply: Mapping[str, Any],
-    start: Start,
+    start: InitialConditions,
     samples: Samples,
     motion: OrbitHistory,
     *,
@@ -48,25 +48,25 @@ def draw_run(
     short = dict(zip(start.ids, shorten_names(start.names), strict=True))
     panels: list[Panel] = []
     if "elements" in kinds:
-        panels += _draw_elements(motion, times, short)
+        panels += _make_element_panels(motion, times, short)
     if "angles" in kinds:
-        panels += _draw_angles(reply, motion, times, short)
+        panels += _make_angle_panels(reply, motion, times, short)
     if "distances" in kinds:
-        panels += _draw_distances(start, samples, motion, short, unit)
+        panels += _make_distance_panels(start, samples, motion, short, unit)
     worst = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     trust = f"error at most {worst:.1g} degrees" if reply["trustworthy"] else "NOT TRUSTWORTHY"
     return draw_chart(
         panels,
         title=title,
-        subtitle=f"{format_full_duration(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
+        subtitle=f"{format_days_and_years(reply['days'])} · {len(start.ids)} bodies · version {reply['version']:,}",
         x_label=f"{name} since the start",
         footer=f"{reply['method']}, {reply['steps']:,} steps, {trust}",
     )
 
 
-def _draw_elements(motion: OrbitHistory, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+def _make_element_panels(motion: OrbitHistory, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
     has_orbit = np.asarray(np.isfinite(motion.eccentricities).any(axis=0))
-    bodies = [body for family in motion.list_families() for body in family if has_orbit[body]][:_MOST_BODIES]
+    bodies = [body for family in motion.list_sibling_families() for body in family if has_orbit[body]][:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
     names = [short[motion.ids[body]] for body in bodies]
 
@@ -96,7 +96,7 @@ def _compute_column_means(values: Floats) -> Floats:
     return np.where(count, np.nan_to_num(values).sum(axis=0) / np.maximum(count, 1), np.nan)
 
 
-def _draw_angles(
+def _make_angle_panels(
     reply: Mapping[str, Any], motion: OrbitHistory, times: Floats, short: Mapping[str, str]
 ) -> Iterator[Panel]:
     """Yield a panel for angles of three bodies and one for those of pairs that librate; these do not wrap."""
@@ -110,7 +110,7 @@ def _draw_angles(
         values = [compute_angle_series(motion, one) for one in chosen]
         low = _choose_angle_cut([value for one, value in zip(chosen, values, strict=True) if one in held] or values)
         series = [
-            Series(format_angle(one, short), times, (value - low) % 360 + low, is_points=True, width=1.3)
+            Series(format_resonant_angle(one, short), times, (value - low) % 360 + low, is_points=True, width=1.3)
             for one, value in zip(chosen, values, strict=True)
         ]
         shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
@@ -130,19 +130,19 @@ def _choose_angle_cut(values: Sequence[Floats]) -> float:
     return min((0.0, -180.0, -90.0, -270.0), key=crossings)
 
 
-def _draw_distances(
-    start: Start, samples: Samples, motion: OrbitHistory, short: Mapping[str, str], unit: float
+def _make_distance_panels(
+    start: InitialConditions, samples: Samples, motion: OrbitHistory, short: Mapping[str, str], unit: float
 ) -> Iterator[Panel]:
     """Yield the distance of neighbours at each passage, in mutual Hill radii."""
     step = motion.span / max(1, samples.times.size - 1)
     series: list[Series] = []
-    for inner, outer in [pair for family in motion.list_families() for pair in pairwise(family)][:_MOST_PAIRS]:
+    for inner, outer in [pair for family in motion.list_sibling_families() for pair in pairwise(family)][:_MOST_PAIRS]:
         if not motion.periods[inner] > _COARSE * step:
             continue
-        days, distances = find_passages(
+        days, distances = find_distance_minima(
             start.masses, samples.times, samples.positions, samples.velocities, inner, outer
         )
-        reach = _compute_reach(start, samples, days, inner, outer)
+        reach = _compute_mean_parent_distances(start, samples, days, inner, outer)
         # The distance of eccentric orbits can also be least while the bodies are on opposite sides of their parent.
         days, distances, reach = (values[distances < reach] for values in (days, distances, reach))
         radii = reach * np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[start.parents[inner]]))
@@ -155,7 +155,9 @@ def _draw_distances(
         yield Panel(_PASSAGES, series, note, y_range=(0.0, 1.08 * max(highest, _HILL_STABLE)), lines=(_HILL_STABLE,))
 
 
-def _compute_reach(start: Start, samples: Samples, days: Floats, inner: int, outer: int) -> Floats:
+def _compute_mean_parent_distances(
+    start: InitialConditions, samples: Samples, days: Floats, inner: int, outer: int
+) -> Floats:
     """Return the mean of the distances of two siblings from their parent in AU, at each of these days."""
     parent = start.parents[inner]
     nearest = np.abs(np.searchsorted(np.abs(samples.times), np.abs(days))).clip(max=samples.times.size - 1)

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 
 from universe.nbody.pair_motion import PairMotion, Pairs
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 STOP: Final = "stop"
 MERGE: Final = "merge"
@@ -48,20 +48,20 @@ def compute_contact_distances(radii: Floats, pairs: Pairs) -> Floats:
     return np.where(total > 0, total, np.nan)
 
 
-class Contacts:
+class ContactDetector:
     """The detector of contacts, called for each segment."""
 
     def __init__(self, radii: Floats, pairs: Pairs) -> None:
-        self.reach = compute_contact_distances(radii, pairs)
+        self.contact_distances = compute_contact_distances(radii, pairs)
         self._touching = np.zeros(pairs.count, dtype=bool)
-        self._is_possible = bool(np.isfinite(self.reach).any())
+        self._is_possible = bool(np.isfinite(self.contact_distances).any())
 
-    def find(self, motion: PairMotion) -> list[Contact]:
+    def find_new_contacts(self, motion: PairMotion) -> list[Contact]:
         """Return the contacts that begin within a segment, in the order of the run."""
-        if not (self._is_possible and motion.can_reach(self.reach)):
+        if not (self._is_possible and motion.can_reach(self.contact_distances)):
             return []
-        square = self.reach * self.reach
-        inside = motion.squares < square
+        square = self.contact_distances * self.contact_distances
+        inside = motion.squared_distances < square
         minima = motion.minima
         deep = minima.squares - minima.slack < square[minima.pairs]
         passing = {(int(k), int(p)) for k, p in zip(minima.intervals[deep], minima.pairs[deep], strict=True)}
@@ -79,7 +79,7 @@ class Contacts:
         passing: set[tuple[int, int]],
     ) -> float | None:
         """Return the first time in a segment at which a pair begins to touch."""
-        reach = float(self.reach[pair])
+        reach = float(self.contact_distances[pair])
         if inside[0] and not self._touching[pair]:
             return motion.segment.begin
         for interval, (first, last) in enumerate(
@@ -90,7 +90,7 @@ class Contacts:
             if inside[interval + 1]:
                 return motion.find_entry_time(pair, first, last, reach)
             if (interval, pair) in passing:
-                day, distance = motion.closest(interval, pair)
+                day, distance = motion.find_minimum(interval, pair)
                 if distance < reach:
                     return motion.find_entry_time(pair, first, day, reach)
         return None
@@ -104,9 +104,9 @@ class Merger:
     gone: int
     masses: Floats
     radii: Floats
-    relative: Floats
+    relative_matrix: Floats
 
-    def join_states(self, old_masses: Floats, values: Floats) -> Floats:
+    def merge_vectors(self, old_masses: Floats, values: Floats) -> Floats:
         """Return positions or velocities (3, n) with the survivor at the barycentre of the two bodies."""
         pair = [self.survivor, self.gone]
         weights = old_masses[pair]
@@ -117,16 +117,16 @@ class Merger:
         return found
 
 
-def merge_bodies(one: int, other: int, masses: Floats, radii: Floats, relative: Floats) -> Merger:
+def compute_merger(one: int, other: int, masses: Floats, radii: Floats, relative_matrix: Floats) -> Merger:
     """Return the merger of two bodies: masses and volumes are added; satellites of both orbit the survivor."""
     survivor, gone = (one, other) if masses[one] >= masses[other] else (other, one)
-    masses, radii, relative = masses.copy(), radii.copy(), relative.copy()
+    masses, radii, relative_matrix = masses.copy(), radii.copy(), relative_matrix.copy()
     masses[survivor] += masses[gone]
     masses[gone] = 0.0
     if not math.isnan(radii[gone]):
         radii[survivor] = math.cbrt(float(np.nan_to_num(radii[survivor])) ** 3 + float(radii[gone]) ** 3)
     radii[gone] = np.nan
-    relative[:, survivor] += relative[:, gone]
-    relative[:, gone] = 0.0
-    relative[gone] = 0.0
-    return Merger(survivor, gone, masses, radii, relative)
+    relative_matrix[:, survivor] += relative_matrix[:, gone]
+    relative_matrix[:, gone] = 0.0
+    relative_matrix[gone] = 0.0
+    return Merger(survivor, gone, masses, radii, relative_matrix)

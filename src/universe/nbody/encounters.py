@@ -13,7 +13,7 @@ from typing import Final
 import numpy as np
 
 from universe.nbody.pair_motion import Indices, PairMotion, Pairs
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 MOST_LISTED: Final = 1000
 _CLOSER: Final = (1 - 1e-3) ** 2
@@ -33,7 +33,7 @@ class Encounter:
 
 
 @dataclass(frozen=True, slots=True)
-class Closest:
+class ClosestApproaches:
     """The closest approach of every pair, in symmetric arrays of shape (n, n); not-a-number where there is none."""
 
     distance_au: Floats
@@ -41,7 +41,7 @@ class Closest:
     hill_radii: Floats
 
 
-class Encounters:
+class EncounterRecorder:
     """The detector of minima of the distances of all pairs, called for each segment."""
 
     def __init__(self, ids: Sequence[str], parents: Sequence[int], pairs: Pairs) -> None:
@@ -54,41 +54,43 @@ class Encounters:
         self._days = np.full(pairs.count, np.nan)
         self._hill_radii = np.full(pairs.count, np.nan)
 
-    def record_segment(self, motion: PairMotion, masses: Floats, reach: Floats, *, is_first: bool) -> None:
+    def record_segment(self, motion: PairMotion, masses: Floats, contact_distances: Floats, *, is_first: bool) -> None:
         """Record the minima within a segment, and the distances at the beginning of the first segment."""
         if is_first:
-            self.record_run_edge(motion, masses, reach, 0)
+            self.record_edge_distances(motion, masses, contact_distances, 0)
         found = motion.minima
         if not found.pairs.size:
             return
-        hill = self._compute_hill_radii(masses, motion.positions, found.intervals, found.pairs)
+        hill = self._compute_mutual_hill_radii(masses, motion.positions, found.intervals, found.pairs)
         is_close = found.squares - found.slack < hill * hill
         for at in np.flatnonzero(is_close | (found.squares < _CLOSER * self._squares[found.pairs])).tolist():
             pair = int(found.pairs[at])
-            day, distance = motion.closest(int(found.intervals[at]), pair)
+            day, distance = motion.find_minimum(int(found.intervals[at]), pair)
             x, _ = motion.segment.compute_transposed_states(np.array([day]))
-            radius = float(self._compute_hill_radii(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
-            self._record_encounter(pair, day, distance, radius, float(reach[pair]))
+            radius = float(self._compute_mutual_hill_radii(masses, x, np.zeros(1, dtype=np.intp), np.array([pair]))[0])
+            self._record_minimum(pair, day, distance, radius, float(contact_distances[pair]))
 
-    def record_run_edge(
-        self, motion: PairMotion, masses: Floats, reach: Floats, edge: int, *, pair: int | None = None
+    def record_edge_distances(
+        self, motion: PairMotion, masses: Floats, contact_distances: Floats, edge: int, *, pair: int | None = None
     ) -> None:
         """Record distances at the beginning (edge 0) or the end (edge -1) of a motion that are less than before.
 
         With `pair`, only the distance of this pair.
         """
-        squares, receding = motion.squares[edge], motion.receding[edge]
+        squares, receding = motion.squared_distances[edge], motion.recession_rates[edge]
         away = receding >= 0 if edge == 0 else receding < 0
         every = np.arange(self._pairs.count)
-        hill = self._compute_hill_radii(masses, motion.positions, np.full_like(every, edge), every)
+        hill = self._compute_mutual_hill_radii(masses, motion.positions, np.full_like(every, edge), every)
         is_recorded = away & ((squares < hill * hill) | (squares < self._squares))
         if pair is not None:
             is_recorded &= every == pair
         for one in np.flatnonzero(is_recorded).tolist():
             distance = float(np.sqrt(squares[one]))
-            self._record_encounter(one, float(motion.times[edge]), distance, float(hill[one]), float(reach[one]))
+            self._record_minimum(
+                one, float(motion.times[edge]), distance, float(hill[one]), float(contact_distances[one])
+            )
 
-    def closest(self, count: int) -> Closest:
+    def get_closest_approaches(self, count: int) -> ClosestApproaches:
         """Return the closest approach of every pair of `count` bodies."""
         arrays: list[Floats] = []
         for values in (np.sqrt(self._squares), self._days, self._hill_radii):
@@ -96,21 +98,23 @@ class Encounters:
             known = np.where(np.isfinite(values), values, np.nan)
             square[self._pairs.first, self._pairs.second] = square[self._pairs.second, self._pairs.first] = known
             arrays.append(square)
-        return Closest(*arrays)
+        return ClosestApproaches(*arrays)
 
-    def _record_encounter(self, pair: int, day: float, distance: float, hill: float, reach: float) -> None:
-        in_hill_radii = distance / hill if hill > 0 else float("nan")
+    def _record_minimum(
+        self, pair: int, day: float, distance: float, hill_radius: float, contact_distance: float
+    ) -> None:
+        in_hill_radii = distance / hill_radius if hill_radius > 0 else float("nan")
         if distance**2 < self._squares[pair]:
             self._squares[pair], self._days[pair], self._hill_radii[pair] = distance**2, day, in_hill_radii
-        if not distance < hill:
+        if not distance < hill_radius:
             return
         self.count += 1
         if len(self.listed) < MOST_LISTED:
             bodies = self._ids[int(self._pairs.first[pair])], self._ids[int(self._pairs.second[pair])]
-            in_radii = distance / reach if reach > 0 else float("nan")
+            in_radii = distance / contact_distance if contact_distance > 0 else float("nan")
             self.listed.append(Encounter(bodies, day, distance, in_hill_radii, in_radii))
 
-    def _compute_hill_radii(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
+    def _compute_mutual_hill_radii(self, masses: Floats, positions: Floats, rows: Indices, pairs: Indices) -> Floats:
         """Return the mutual Hill radii of pairs at these rows of positions (k, 3, n); not-a-number if there is none."""
         first, second, centre = self._pairs.first[pairs], self._pairs.second[pairs], self._common[pairs]
         centre_positions = positions[rows, :, centre]

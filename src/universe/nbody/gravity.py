@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 LIGHT_SPEED: Final = 173.144_632_674_24
@@ -13,7 +13,7 @@ _BLOCK: Final = 400_000
 """The pairs computed at once, so that intermediate arrays fit into the processor cache."""
 
 
-def compute_distances(positions: Floats) -> Floats:
+def compute_pairwise_distances(positions: Floats) -> Floats:
     """Return the distances between bodies, of shape (b, n, n) for positions (b, 3, n); a body's own is infinite."""
     _, square = _compute_separations(positions)
     return np.sqrt(square)
@@ -22,38 +22,40 @@ def compute_distances(positions: Floats) -> Floats:
 class Gravity:
     """The attraction among bodies of given masses.
 
-    Positions and velocities have the shape (b, 3, n): b configurations of n bodies. `central`, if given, is the index
+    Positions and velocities have the shape (b, 3, n): b configurations of n bodies. `relativistic_body`, if given, is the index
     of the body whose relativistic field (first post-Newtonian order) the others feel.
     """
 
-    def __init__(self, masses: Floats, *, constant: float = G, central: int | None = None) -> None:
+    def __init__(self, masses: Floats, *, constant: float = G, relativistic_body: int | None = None) -> None:
         self.masses = masses
         self.constant = constant
-        self.central = central
+        self.relativistic_body = relativistic_body
         self._pull = constant * masses
 
     @property
     def depends_on_velocity(self) -> bool:
-        return self.central is not None
+        return self.relativistic_body is not None
 
     def compute_accelerations(self, positions: Floats, velocities: Floats | None = None) -> Floats:
         """Return the accelerations, of the shape of `positions`. `velocities` count in a relativistic field only."""
         block = max(1, _BLOCK // self.masses.size**2)
         if len(positions) <= block:
-            found = self._compute_newtonian(positions)
+            found = self._compute_newtonian_accelerations(positions)
         else:
             parts = range(0, len(positions), block)
-            found = np.concatenate([self._compute_newtonian(positions[part : part + block]) for part in parts])
-        if self.central is not None:
+            found = np.concatenate(
+                [self._compute_newtonian_accelerations(positions[part : part + block]) for part in parts]
+            )
+        if self.relativistic_body is not None:
             assert velocities is not None
-            found += self._compute_relativistic(positions, velocities, self.central)
+            found += self._compute_relativistic_accelerations(positions, velocities, self.relativistic_body)
         return found
 
     def compute_energy(self, positions: Floats, velocities: Floats) -> Floats:
         """Return the Newtonian energy of each configuration, in solar masses x AU^2 / day^2."""
         kinetic = 0.5 * ((velocities * velocities).sum(axis=1) @ self.masses)
         return kinetic - 0.5 * self.constant * np.einsum(
-            "i,bij,j->b", self.masses, 1 / compute_distances(positions), self.masses
+            "i,bij,j->b", self.masses, 1 / compute_pairwise_distances(positions), self.masses
         )
 
     def compute_angular_momentum(self, positions: Floats, velocities: Floats) -> Floats:
@@ -62,22 +64,24 @@ class Gravity:
         found = [(x[:, j] * v[:, k] - x[:, k] * v[:, j]).sum(axis=1) for j, k in ((1, 2), (2, 0), (0, 1))]
         return np.stack(found, axis=1)
 
-    def _compute_newtonian(self, positions: Floats) -> Floats:
+    def _compute_newtonian_accelerations(self, positions: Floats) -> Floats:
         apart, square = _compute_separations(positions)
         return np.einsum("bcij,bij->bci", apart, self._pull / (square * np.sqrt(square)))
 
-    def _compute_relativistic(self, positions: Floats, velocities: Floats, central: int) -> Floats:
+    def _compute_relativistic_accelerations(
+        self, positions: Floats, velocities: Floats, relativistic_body: int
+    ) -> Floats:
         """Return the accelerations by the central body's field, which feels the opposite: momentum is conserved."""
-        offset = positions - positions[:, :, central, None]
-        speed = velocities - velocities[:, :, central, None]
+        offset = positions - positions[:, :, relativistic_body, None]
+        speed = velocities - velocities[:, :, relativistic_body, None]
         square = np.einsum("bcn,bcn->bn", offset, offset)
-        square[:, central] = 1.0
-        mu = self._pull[central]
+        square[:, relativistic_body] = 1.0
+        mu = self._pull[relativistic_body]
         along = 4 * mu / np.sqrt(square) - np.einsum("bcn,bcn->bn", speed, speed)
         radial = 4 * np.einsum("bcn,bcn->bn", offset, speed)
         factor = mu / (LIGHT_SPEED**2 * square * np.sqrt(square))
         found = (factor * along)[:, None] * offset + (factor * radial)[:, None] * speed
-        found[:, :, central] = -(found @ self.masses) / self.masses[central]
+        found[:, :, relativistic_body] = -(found @ self.masses) / self.masses[relativistic_body]
         return found
 
 

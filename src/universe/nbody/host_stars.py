@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
-from universe.nbody.starts import Start
-from universe.orbits.grouping import Bodies
+from universe.nbody.initial_conditions import InitialConditions
+from universe.orbits.jacobi_hierarchy import Bodies
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 STAR: Final = "star"
@@ -33,16 +33,16 @@ def describe_unknown_elements(stars: Bodies, ids: Iterable[str]) -> list[str]:
     shapeless = [names[body_id] for body_id, unknown in listed.items() if {SHAPE, PERIAPSIS} & set(unknown)]
     found: list[str] = []
     if tilted:
-        found.append(f"The tilt of {_format_ids(tilted)} is unknown: transits and sin i are unknown too.")
+        found.append(f"The tilt of {_join_first_names(tilted)} is unknown: transits and sin i are unknown too.")
     if shapeless:
         found.append(
-            f"The shape or the periapsis of {_format_ids(shapeless)} is unknown: variations of transit times and the "
+            f"The shape or the periapsis of {_join_first_names(shapeless)} is unknown: variations of transit times and the "
             "form of the velocity curve are those of the assumed orbits."
         )
     return found
 
 
-def find_host_star(stars: Bodies, start: Start, index: int) -> int | None:
+def find_host_star_index(stars: Bodies, start: InitialConditions, index: int) -> int | None:
     """Return the nearest star above a body of a run, by index."""
     parent = start.parents[index]
     while parent >= 0 and not is_star(stars[start.ids[parent]]):
@@ -50,13 +50,15 @@ def find_host_star(stars: Bodies, start: Start, index: int) -> int | None:
     return parent if parent >= 0 else None
 
 
-def find_planets(stars: Bodies, start: Start, bodies: Sequence[str] | None = None) -> list[tuple[int, int]]:
+def find_planet_star_pairs(
+    stars: Bodies, start: InitialConditions, bodies: Sequence[str] | None = None
+) -> list[tuple[int, int]]:
     """Return bodies with their stars, by index: the bodies named, or all whose parent is a star.
 
     Raise NotFound for an id that does not exist, and InvalidInput for a body without a star and a run without planets.
     """
     if bodies:
-        return [(index, _check_has_star(stars, start, index)) for index in _find_indices(stars, start, bodies)]
+        return [(index, _get_host_star_index(stars, start, index)) for index in _get_body_indices(stars, start, bodies)]
     found = [
         (index, parent)
         for index, parent in enumerate(start.parents)
@@ -73,10 +75,10 @@ def find_planets(stars: Bodies, start: Start, bodies: Sequence[str] | None = Non
     return found
 
 
-def find_star(stars: Bodies, start: Start, star: str | None) -> int:
+def find_star_index(stars: Bodies, start: InitialConditions, star: str | None) -> int:
     """Return the star of this id by index, or the heaviest one. Raise NotFound or InvalidInput if there is none."""
     if star is not None:
-        index = _find_indices(stars, start, [star])[0]
+        index = _get_body_indices(stars, start, [star])[0]
         if not is_star(stars[star]):
             raise InvalidInput(
                 f"Body '{star[:100]}' is not a star.",
@@ -96,16 +98,16 @@ def find_star(stars: Bodies, start: Start, star: str | None) -> int:
     return max(found, key=lambda index: start.masses[index])
 
 
-def _format_ids(ids: Sequence[str]) -> str:
+def _join_first_names(ids: Sequence[str]) -> str:
     shown = [one[:100] for one in ids[:10]]
     return ", ".join(shown) + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")
 
 
-def _list_star_indices(stars: Bodies, start: Start) -> list[int]:
+def _list_star_indices(stars: Bodies, start: InitialConditions) -> list[int]:
     return [index for index, body_id in enumerate(start.ids) if is_star(stars[body_id])]
 
 
-def _find_indices(stars: Bodies, start: Start, bodies: Sequence[str]) -> list[int]:
+def _get_body_indices(stars: Bodies, start: InitialConditions, bodies: Sequence[str]) -> list[int]:
     index_of = {body_id: index for index, body_id in enumerate(start.ids)}
     for body_id in bodies:
         if body_id not in stars:
@@ -123,8 +125,8 @@ def _find_indices(stars: Bodies, start: Start, bodies: Sequence[str]) -> list[in
     return [index_of[body_id] for body_id in dict.fromkeys(bodies)]
 
 
-def _check_has_star(stars: Bodies, start: Start, index: int) -> int:
-    star = find_host_star(stars, start, index)
+def _get_host_star_index(stars: Bodies, start: InitialConditions, index: int) -> int:
+    star = find_host_star_index(stars, start, index)
     if star is None:
         raise InvalidInput(
             f"Body '{start.ids[index][:100]}' does not orbit a star.",

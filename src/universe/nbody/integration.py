@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Final, Protocol
 
-from universe.nbody.fixed_steps import COMPOSITIONS, FixedSteps
-from universe.nbody.gauss import NODES, TOLERANCE, Gauss
+from universe.nbody.gauss_legendre_integrator import NODES, TOLERANCE, GaussLegendreStepper
 from universe.nbody.gravity import Gravity
 from universe.nbody.segments import Segment
-from universe.orbits.anomaly import Floats
+from universe.nbody.symplectic_integrators import COMPOSITIONS, SymplecticStepper
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 GAUSS: Final = "gauss"
@@ -35,13 +35,13 @@ def make_stepper(
     """
     if method == GAUSS:
         nodes, tolerance = (NODES - 2, 10 * TOLERANCE) if coarse else (NODES, TOLERANCE)
-        return Gauss(gravity, positions, velocities, nodes=nodes, tolerance=tolerance)
+        return GaussLegendreStepper(gravity, positions, velocities, nodes=nodes, tolerance=tolerance)
     if method == HEYOKA:
-        from universe.nbody.heyoka_method import Heyoka
+        from universe.nbody.heyoka_integrator import HeyokaStepper
 
-        return Heyoka(gravity, positions, velocities, tolerance=1e-15 if coarse else 1e-16)
+        return HeyokaStepper(gravity, positions, velocities, tolerance=1e-15 if coarse else 1e-16)
     assert step is not None
-    return FixedSteps(gravity, positions, velocities, composition=COMPOSITIONS[method], step=step)
+    return SymplecticStepper(gravity, positions, velocities, composition=COMPOSITIONS[method], step=step)
 
 
 def integrate(
@@ -52,14 +52,14 @@ def integrate(
     *,
     method: str = GAUSS,
     step: float | None = None,
-    central: int | None = None,
+    relativistic_body: int | None = None,
     gravitational_constant: float = G,
 ) -> Iterator[Segment]:
     """Yield the motion of n bodies for `duration` days (below 0: backwards), one step at a time.
 
     Positions and velocities have the shape (n, 3). `step` is for the methods with a fixed step: no step is longer.
-    `central` is the index of a body whose relativistic field is included. Stop iterating to stop the run.
+    `relativistic_body` is the index of a body whose relativistic field is included. Stop iterating to stop the run.
     """
-    gravity = Gravity(masses, constant=gravitational_constant, central=central)
+    gravity = Gravity(masses, constant=gravitational_constant, relativistic_body=relativistic_body)
     stepper = make_stepper(gravity, positions.T[None], velocities.T[None], method=method, step=step)
     return stepper.integrate(0.0, duration)

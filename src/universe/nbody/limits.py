@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.accuracy import compute_periods
 from universe.nbody.collisions import POLICIES
-from universe.nbody.fixed_steps import COMPOSITIONS, count_steps
-from universe.nbody.gravity import compute_distances
+from universe.nbody.error_estimates import compute_periods
+from universe.nbody.gravity import compute_pairwise_distances
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.integration import METHODS
-from universe.nbody.starts import Start
+from universe.nbody.symplectic_integrators import COMPOSITIONS, count_steps
 from universe.orbits.units import G
 from uraniborg.kernel.errors import InvalidInput
 
@@ -31,57 +31,63 @@ _FEWEST_SAMPLES: Final = 1_000
 _MOST_SAMPLES: Final = 20_000
 
 
-def check_start(start: Start) -> None:
+def check_initial_conditions(start: InitialConditions) -> None:
     """Raise InvalidInput, with the body, for a start that cannot be integrated."""
     count = len(start.ids)
     if not 2 <= count <= MAX_BODIES:
-        raise _make_refusal("bodies", f"the number of chosen bodies is {count}", f"2 to {MAX_BODIES} bodies")
+        raise _make_limit_error("bodies", f"the number of chosen bodies is {count}", f"2 to {MAX_BODIES} bodies")
     for index, body_id in enumerate(start.ids):
         mass = float(start.masses[index])
         if not (math.isfinite(mass) and mass >= 0):
-            raise _make_refusal("mass", f"the mass of '{body_id}' is {mass:g}", "0 or more solar masses", id=body_id)
+            raise _make_limit_error(
+                "mass", f"the mass of '{body_id}' is {mass:g}", "0 or more solar masses", id=body_id
+            )
         if not (np.isfinite(start.positions[index]).all() and np.isfinite(start.velocities[index]).all()):
-            raise _make_refusal("start", f"the state of '{body_id}' is not finite", "finite numbers", id=body_id)
+            raise _make_limit_error("start", f"the state of '{body_id}' is not finite", "finite numbers", id=body_id)
     if not start.masses.any():
-        raise _make_refusal("mass", "no body has a mass above 0", "at least one mass above 0")
-    apart = compute_distances(start.positions.T[None])[0]
+        raise _make_limit_error("mass", "no body has a mass above 0", "at least one mass above 0")
+    apart = compute_pairwise_distances(start.positions.T[None])[0]
     if not apart.min() > 0:
         one, other = (start.ids[int(index)] for index in np.argwhere(apart == apart.min())[0])
-        raise _make_refusal("start", f"'{one}' and '{other}' are in the same position", "different positions", id=one)
+        raise _make_limit_error(
+            "start", f"'{one}' and '{other}' are in the same position", "different positions", id=one
+        )
 
 
-def check_choices(days: float, method: str, on_collision: str, *, relativity: bool) -> None:
+def check_run_options(days: float, method: str, on_collision: str, *, relativity: bool) -> None:
     """Raise InvalidInput for a duration that is not finite, or a method or policy that does not exist."""
     if not math.isfinite(days):
-        raise _make_refusal("days", f"days is {days}", "a finite number; below 0 runs backwards")
+        raise _make_limit_error("days", f"days is {days}", "a finite number; below 0 runs backwards")
     if method not in METHODS:
-        raise _make_refusal("method", f"the method '{str(method)[:80]}' does not exist", list(METHODS))
+        raise _make_limit_error("method", f"the method '{str(method)[:80]}' does not exist", list(METHODS))
     if on_collision not in POLICIES:
-        raise _make_refusal("on_collision", f"on_collision is '{str(on_collision)[:80]}'", list(POLICIES))
+        raise _make_limit_error("on_collision", f"on_collision is '{str(on_collision)[:80]}'", list(POLICIES))
     if relativity and method in COMPOSITIONS:
         allowed = [name for name in METHODS if name not in COMPOSITIONS]
-        raise _make_refusal("method", f"'{method}' cannot follow forces that depend on velocities", allowed)
+        raise _make_limit_error("method", f"'{method}' cannot follow forces that depend on velocities", allowed)
 
 
-def find_inner_orbit(start: Start) -> tuple[str, float]:
+def find_shortest_period(start: InitialConditions) -> tuple[str, float]:
     """Return the body with the shortest period and that period; of the nearest pair if no body is bound."""
     every = compute_periods(start)
     index = int(every.argmin())
     if math.isfinite(every[index]):
         return start.ids[index], float(every[index])
     with np.errstate(divide="ignore"):
-        times = compute_distances(start.positions.T[None])[0] ** 3 / (G * (start.masses[:, None] + start.masses))
+        times = compute_pairwise_distances(start.positions.T[None])[0] ** 3 / (
+            G * (start.masses[:, None] + start.masses)
+        )
     index = int(times.min(axis=1).argmin())
     return start.ids[index], 2 * math.pi * math.sqrt(float(times[index].min()))
 
 
-def choose_step(start: Start, days: float, method: str, step: float | None) -> float | None:
+def check_work_and_choose_step(start: InitialConditions, days: float, method: str, step: float | None) -> float | None:
     """Return the step, or None for methods that choose it. Raise InvalidInput if it is too long or too short."""
-    body_id, period = find_inner_orbit(start)
+    body_id, period = find_shortest_period(start)
     count = len(start.ids)
     if method not in COMPOSITIONS:
         if step is not None:
-            raise _make_refusal(
+            raise _make_limit_error(
                 "step", f"'{method}' chooses its steps itself", f"a step with {', '.join(COMPOSITIONS)}"
             )
         _check_work(body_id, period, days, count)
@@ -89,16 +95,16 @@ def choose_step(start: Start, days: float, method: str, step: float | None) -> f
     if step is None:
         step = period / _USUAL_STEPS if math.isfinite(period) else max(abs(days), 1.0)
     if not (math.isfinite(step) and step > 0):
-        raise _make_refusal("step", f"the step is {step} days", "a finite number above 0")
+        raise _make_limit_error("step", f"the step is {step} days", "a finite number above 0")
     if step > period / STEPS_PER_PERIOD:
-        raise _make_refusal(
+        raise _make_limit_error(
             "step",
             f"a step of {step:g} days cannot follow '{body_id}', whose orbit takes {period:.6g} days",
             f"at most {period / STEPS_PER_PERIOD:.3g} days; leave it out for one that fits, or choose other bodies",
         )
     most = min(MAX_STEPS, MAX_FORCES // (len(COMPOSITIONS[method].weights) * count * count))
     if not abs(days) / step <= most:
-        raise _make_refusal(
+        raise _make_limit_error(
             "step",
             f"{abs(days):g} days are {abs(days) / step:.6g} steps of '{method}' for {count} bodies",
             f"at most {most} steps: a step of at least {abs(days) / most:.6g} days, or a shorter time",
@@ -107,14 +113,14 @@ def choose_step(start: Start, days: float, method: str, step: float | None) -> f
     return abs(days) / steps if steps else step
 
 
-def choose_sample_count(samples: int | None, start: Start, days: float) -> int:
+def choose_sample_count(samples: int | None, start: InitialConditions, days: float) -> int:
     """Return the number of samples: enough to follow the shortest orbit, if none is given."""
     count = len(start.ids)
     if samples is None:
-        wanted = _SAMPLES_PER_PERIOD * abs(days) / find_inner_orbit(start)[1]
+        wanted = _SAMPLES_PER_PERIOD * abs(days) / find_shortest_period(start)[1]
         return int(min(max(wanted, _FEWEST_SAMPLES), _MOST_SAMPLES, MAX_SAMPLED // count)) + 1
     if not 0 <= samples * count <= MAX_SAMPLED:
-        raise _make_refusal("samples", f"samples is {samples}", f"0 to {MAX_SAMPLED // count} for {count} bodies")
+        raise _make_limit_error("samples", f"samples is {samples}", f"0 to {MAX_SAMPLED // count} for {count} bodies")
     return samples
 
 
@@ -132,7 +138,7 @@ def make_time_limit_error(seconds: float, day: float, days: float) -> InvalidInp
 def _check_work(body_id: str, period: float, days: float, count: int) -> None:
     orbits, most = abs(days) / period, MAX_WORK / max(count, 8) ** 2
     if not orbits <= most:
-        raise _make_refusal(
+        raise _make_limit_error(
             "days",
             f"{abs(days):,.10g} days are {orbits:,.0f} orbits of '{body_id}', too many for {count} bodies",
             f"at most {most:,.0f} of these orbits, {most * period:,.6g} days: choose a shorter time, or fewer bodies "
@@ -140,7 +146,7 @@ def _check_work(body_id: str, period: float, days: float, count: int) -> None:
         )
 
 
-def _make_refusal(argument: str, problem: str, allowed: Any, **ids: Any) -> InvalidInput:
+def _make_limit_error(argument: str, problem: str, allowed: Any, **ids: Any) -> InvalidInput:
     return InvalidInput(
         f"These bodies cannot be integrated: {problem}.",
         hint=f"Allowed: {allowed if isinstance(allowed, str) else ', '.join(allowed)}.",

@@ -7,15 +7,15 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Bodies
+from universe.orbits.jacobi_hierarchy import Bodies
+from universe.orbits.kepler_equation import Floats
 from uraniborg.kernel.errors import InvalidInput
 
 FIELD: Final = "physical.towardsObserver"
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class LineOfSight:
     """An observer far away. All vectors are unit vectors in the reference frame."""
 
     towards: Floats
@@ -24,7 +24,7 @@ class Sight:
     """Two directions in the plane of the sky, shape (2, 3); with `towards` they form a right-handed frame."""
 
 
-def find_line_of_sight(stars: Bodies, body_id: str, observer: tuple[float, float] | None = None) -> Sight:
+def find_line_of_sight(stars: Bodies, body_id: str, observer: tuple[float, float] | None = None) -> LineOfSight:
     """Return the line of sight from longitude and latitude in degrees, or else from `physical.towardsObserver`.
 
     A body without that field uses that of its ancestors, then of any body.
@@ -32,12 +32,12 @@ def find_line_of_sight(stars: Bodies, body_id: str, observer: tuple[float, float
     Raise InvalidInput if neither gives a direction.
     """
     if observer is not None:
-        return _make_line_of_sight(_compute_direction(*observer))
-    for body in _list_stated_directions(stars, body_id):
+        return _make_line_of_sight(_compute_direction_from_angles(*observer))
+    for body in _iterate_ancestors_then_all_bodies(stars, body_id):
         physical = body.get("physical")
         stated = cast("Mapping[str, Any]", physical).get("towardsObserver") if isinstance(physical, Mapping) else None
         if stated is not None:
-            return _make_line_of_sight(_read_vector(stated))
+            return _make_line_of_sight(_read_unit_vector(stated))
     raise InvalidInput(
         "This universe does not state where its observer is.",
         hint="Give --observer LON,LAT: the direction from the system to the observer, in degrees of the reference "
@@ -47,7 +47,7 @@ def find_line_of_sight(stars: Bodies, body_id: str, observer: tuple[float, float
     )
 
 
-def compute_inclinations(sight: Sight, positions: Floats, velocities: Floats) -> Floats:
+def compute_sky_inclinations(sight: LineOfSight, positions: Floats, velocities: Floats) -> Floats:
     """Return the angles in degrees between the plane of the sky and orbits through these relative states."""
     momentum = np.cross(positions, velocities)
     with np.errstate(invalid="ignore"):
@@ -55,7 +55,7 @@ def compute_inclinations(sight: Sight, positions: Floats, velocities: Floats) ->
     return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
 
 
-def _list_stated_directions(stars: Bodies, body_id: str) -> Iterator[Mapping[str, Any]]:
+def _iterate_ancestors_then_all_bodies(stars: Bodies, body_id: str) -> Iterator[Mapping[str, Any]]:
     seen: set[object] = set()
     parent: object = body_id
     while isinstance(parent, str) and parent in stars and parent not in seen:
@@ -65,7 +65,7 @@ def _list_stated_directions(stars: Bodies, body_id: str) -> Iterator[Mapping[str
     yield from stars.values()
 
 
-def _compute_direction(longitude: float, latitude: float) -> Floats:
+def _compute_direction_from_angles(longitude: float, latitude: float) -> Floats:
     if not (math.isfinite(longitude) and math.isfinite(latitude) and abs(latitude) <= 90):
         raise InvalidInput(
             f"The observer is at longitude {longitude:g} and latitude {latitude:g}, which is not a direction.",
@@ -77,7 +77,7 @@ def _compute_direction(longitude: float, latitude: float) -> Floats:
     return np.array([math.cos(lat) * math.cos(lon), math.cos(lat) * math.sin(lon), math.sin(lat)])
 
 
-def _read_vector(stated: object) -> Floats:
+def _read_unit_vector(stated: object) -> Floats:
     try:
         found = np.asarray(stated, dtype=np.float64)
     except (TypeError, ValueError):
@@ -93,8 +93,8 @@ def _read_vector(stated: object) -> Floats:
     return found / size
 
 
-def _make_line_of_sight(towards: Floats) -> Sight:
+def _make_line_of_sight(towards: Floats) -> LineOfSight:
     pole = np.array([0.0, 0.0, 1.0]) if abs(towards[2]) < 0.9 else np.array([0.0, 1.0, 0.0])
     first = np.cross(pole, towards)
     first /= np.linalg.norm(first)
-    return Sight(towards, np.stack([first, np.cross(towards, first)]))
+    return LineOfSight(towards, np.stack([first, np.cross(towards, first)]))

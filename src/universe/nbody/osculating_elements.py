@@ -6,8 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import InitialConditions
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 _PARABOLIC: Final = 1e-12
@@ -34,12 +34,14 @@ class OsculatingElements:
     mean_longitude: Floats
 
 
-def compute_jacobi_elements(start: Start, positions: Floats, velocities: Floats) -> OsculatingElements:
+def compute_jacobi_elements(start: InitialConditions, positions: Floats, velocities: Floats) -> OsculatingElements:
     """Return the Jacobi elements of all bodies of a run, from states of shape (…, n, 3) in the order of the start.
 
     The elements of the root are not-a-number.
     """
-    return compute_osculating_elements(start.relative @ positions, start.relative @ velocities, G * start.orbited_mass)
+    return compute_osculating_elements(
+        start.relative_matrix @ positions, start.relative_matrix @ velocities, G * start.orbited_mass
+    )
 
 
 @np.errstate(invalid="ignore", divide="ignore", over="ignore")

@@ -12,22 +12,22 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star, list_unknown_elements
-from universe.nbody.jacobi_coordinates import compute_family_masses
-from universe.nbody.line_of_sight import Sight, compute_inclinations, find_line_of_sight
-from universe.nbody.measured_motion import (
+from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star_index, list_unknown_elements
+from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
+from universe.nbody.jacobi_coordinates import compute_subsystem_masses
+from universe.nbody.line_of_sight import LineOfSight, compute_sky_inclinations, find_line_of_sight
+from universe.nbody.motion_pieces import (
     MotionPiece,
     Notify,
-    check_days,
+    check_positive_days,
     follow_kepler_orbits,
     integrate_main_motion,
     integrate_twin_motion,
-    report_progress,
+    yield_and_report_progress,
 )
 from universe.nbody.osculating_elements import compute_jacobi_elements
-from universe.nbody.starts import Start, make_start
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Bodies
+from universe.orbits.jacobi_hierarchy import Bodies
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import AU_IN_METRES, DAY_IN_SECONDS, G, compute_period
 from uraniborg.kernel.errors import InvalidInput
 
@@ -44,14 +44,14 @@ def measure_radial_velocities(
     days: float,
     samples: int,
     observer: tuple[float, float] | None = None,
-    is_kepler: bool = False,
+    use_kepler_orbits: bool = False,
     notify: Notify | None = None,
 ) -> dict[str, Any]:
     """Return the radial velocity of a star at evenly spread times of the next `days`, as plain data.
 
     Raise InvalidInput for a universe without a star or a line of sight, and for days or samples out of range.
     """
-    days = check_days(days)
+    days = check_positive_days(days)
     if not 2 <= samples <= _MOST_SAMPLES:
         raise InvalidInput(
             f"samples must be between 2 and {_MOST_SAMPLES}, got {samples}.",
@@ -60,21 +60,24 @@ def measure_radial_velocities(
             allowed=f"2 to {_MOST_SAMPLES}",
         )
     stars = cast("Bodies", plain["stars"])
-    start = make_start(plain, is_kepler=is_kepler)
-    index = find_star(stars, start, star)
+    start = make_initial_conditions(plain, use_kepler_orbits=use_kepler_orbits)
+    index = find_star_index(stars, start, star)
     sight = find_line_of_sight(stars, start.ids[index], observer)
     times = np.linspace(0, days, samples)
     error = None
-    if is_kepler:
-        speeds = _sample_velocity(
-            report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), times, index, sight
+    if use_kepler_orbits:
+        speeds = _sample_radial_velocity(
+            yield_and_report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)),
+            times,
+            index,
+            sight,
         )
     else:
-        speeds = _sample_velocity(
-            report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), times, index, sight
+        speeds = _sample_radial_velocity(
+            yield_and_report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), times, index, sight
         )
-        twin = _sample_velocity(
-            report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), times, index, sight
+        twin = _sample_radial_velocity(
+            yield_and_report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), times, index, sight
         )
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
     epoch = find_epoch(stars.values())
@@ -82,7 +85,7 @@ def measure_radial_velocities(
         "time": plain["time"],
         "epochJulianDate": epoch,
         "days": days,
-        "method": "kepler" if is_kepler else "gauss",
+        "method": "kepler" if use_kepler_orbits else "gauss",
         "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
         "towardsObserver": sight.towards.tolist(),
         "star": start.ids[index],
@@ -103,17 +106,19 @@ def measure_radial_velocities(
     }
 
 
-def compute_semi_amplitudes(stars: Bodies, start: Start, star: int, sight: Sight) -> dict[str, dict[str, Any]]:
+def compute_semi_amplitudes(
+    stars: Bodies, start: InitialConditions, star: int, sight: LineOfSight
+) -> dict[str, dict[str, Any]]:
     """Return the period, mass times sin i, eccentricity and semi-amplitude of each body that orbits a star.
 
     Where the tilt is unknown, the mass counts as the least one: sin i is 1 and the inclination None.
     """
     found: dict[str, dict[str, Any]] = {}
-    apart, speed = start.relative @ start.positions, start.relative @ start.velocities
+    apart, speed = start.relative_matrix @ start.positions, start.relative_matrix @ start.velocities
     elements = compute_jacobi_elements(start, start.positions, start.velocities)
-    tilts = compute_inclinations(sight, apart, speed)
+    tilts = compute_sky_inclinations(sight, apart, speed)
     # A body moves with its moons: all the mass of the subsystem pulls at the star.
-    masses = compute_family_masses(start.masses, start.parents)
+    masses = compute_subsystem_masses(start.masses, start.parents)
     for index, parent in enumerate(start.parents):
         if parent != star or not elements.eccentricity[index] < 1:
             continue
@@ -139,7 +144,7 @@ def compute_semi_amplitude(period: float, mass_sin_i: float, total_mass: float, 
     return METRES_PER_SECOND * speed / math.sqrt((1 - eccentricity) * (1 + eccentricity))
 
 
-def _sample_velocity(motions: Iterable[MotionPiece], times: Floats, index: int, sight: Sight) -> Floats:
+def _sample_radial_velocity(motions: Iterable[MotionPiece], times: Floats, index: int, sight: LineOfSight) -> Floats:
     """Return the speed away from the observer in m/s."""
     speeds = np.empty(times.size)
     done = 0

@@ -8,14 +8,14 @@ from typing import Any, Final
 import numpy as np
 
 from universe.domain.units import find_epoch
-from universe.nbody.answers import OrbitHistory, collect_answers, compute_run_motion
+from universe.nbody.analysis import OrbitHistory, analyse_run, compute_run_orbit_history
 from universe.nbody.gravity import LIGHT_SPEED
+from universe.nbody.initial_conditions import make_initial_conditions
 from universe.nbody.limits import MAX_SECONDS
 from universe.nbody.runs import Run, run_nbody
-from universe.nbody.starts import make_start
-from universe.nbody.text_formats import format_plain_number
-from universe.orbits.anomaly import Floats
-from universe.orbits.numbers import finite_or_none
+from universe.nbody.text_formats import format_two_digits
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import finite_or_none
 from universe.orbits.units import G
 
 FRAME: Final = {
@@ -42,7 +42,7 @@ class Report:
         return dict(zip(self.run.start.ids, self.run.start.names, strict=True))
 
 
-def report_run(
+def run_and_report(
     plain: Mapping[str, Any],
     days: float,
     *,
@@ -62,7 +62,7 @@ def report_run(
     Raise NotFound for a body that does not exist, and InvalidInput for a start that cannot be integrated.
     """
     done = run_nbody(
-        make_start(plain, ids),
+        make_initial_conditions(plain, ids),
         days,
         method=method,
         step=step,
@@ -72,7 +72,7 @@ def report_run(
         clock=clock,
         seconds=seconds,
     )
-    motion = compute_run_motion(done)
+    motion = compute_run_orbit_history(done)
     reply = {
         "id": universe_id,
         "version": version,
@@ -88,13 +88,13 @@ def report_run(
         "relativity": done.relativity,
         "frame": FRAME,
         "bodies": list(done.start.ids),
-        "start": _list_states(done.start.ids, done.start.masses, done.start.positions, done.start.velocities),
-        "end": _list_states(done.start.ids, done.masses, done.positions, done.velocities),
-        "error": _list_errors(done),
+        "start": _make_states_reply(done.start.ids, done.start.masses, done.start.positions, done.start.velocities),
+        "end": _make_states_reply(done.start.ids, done.masses, done.positions, done.velocities),
+        "error": _make_errors_reply(done),
         "errors": _describe_errors(done, motion),
         "trustworthy": done.trustworthy,
-        "energyDrift": _format_drift(done.energy_drift),
-        "angularMomentumDrift": _format_drift(done.angular_momentum_drift),
+        "energyDrift": _make_drift_reply(done.energy_drift),
+        "angularMomentumDrift": _make_drift_reply(done.angular_momentum_drift),
         "encounters": [
             {
                 "bodies": list(one.bodies),
@@ -116,23 +116,23 @@ def report_run(
             }
             for one in done.collisions
         ],
-        **collect_answers(done, motion),
+        **analyse_run(done, motion),
     }
     return Report(reply, done, motion)
 
 
-def format_headline(reply: Mapping[str, Any]) -> str:
+def format_run_headline(reply: Mapping[str, Any]) -> str:
     """Return the outcome of a run on one short line."""
     degrees = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     if not reply["trustworthy"]:
-        known = format_plain_number(degrees)
+        known = format_two_digits(degrees)
         return f"not trustworthy after {reply['days']:g} days: positions known to {known} degrees only"
     collided, left = len(reply["collisions"]), len(reply["ejections"])
     fate = f"{collided:,} collided, {left:,} left" if collided or left else "nothing collided or left"
     return f"{reply['days']:g} days: {fate}; arithmetic good to {degrees:.1g} degrees"
 
 
-def _list_states(
+def _make_states_reply(
     ids: Iterable[str], masses: Floats, positions: Floats, velocities: Floats
 ) -> dict[str, dict[str, Any] | None]:
     """Return the states by id; None for a body that has merged into another."""
@@ -143,7 +143,7 @@ def _list_states(
     }
 
 
-def _list_errors(done: Run) -> dict[str, dict[str, float | None]]:
+def _make_errors_reply(done: Run) -> dict[str, dict[str, float | None]]:
     rows = zip(done.start.ids, done.error_au.tolist(), done.error_degrees.tolist(), strict=True)
     return {key: {"au": finite_or_none(au), "degrees": finite_or_none(degrees)} for key, au, degrees in rows}
 
@@ -171,14 +171,14 @@ def _describe_arithmetic_error(done: Run) -> str:
     )
 
 
-def _format_drift(drift: Any) -> dict[str, float] | None:
+def _make_drift_reply(drift: Any) -> dict[str, float] | None:
     return None if drift is None else {"max": drift.max, "final": drift.final}
 
 
 def describe_missing_physics(motion: OrbitHistory, *, relativity: bool) -> list[str]:
     """Return sentences about the forces that a run leaves out."""
     sentences = ["Bodies are points with constant masses that attract each other by Newton's law."]
-    turned = estimate_periapsis_shift(motion)
+    turned = estimate_largest_periapsis_shift(motion)
     if relativity:
         sentences.append("General relativity counts in the field of the heaviest body, to first order.")
     elif turned is not None and turned[1] >= _NOTICEABLE:
@@ -195,7 +195,7 @@ def describe_missing_physics(motion: OrbitHistory, *, relativity: bool) -> list[
     return sentences
 
 
-def estimate_periapsis_shift(motion: OrbitHistory) -> tuple[str, float] | None:
+def estimate_largest_periapsis_shift(motion: OrbitHistory) -> tuple[str, float] | None:
     """Return the body whose periapsis relativity turns most during a run, and by how many degrees.
 
     To first order 6 pi G M / (c^2 a (1 - e^2)) for each revolution.

@@ -7,18 +7,18 @@ from typing import Final
 import numpy as np
 
 from universe.nbody import limits
-from universe.nbody.accuracy import Accuracy, Drift, Drifts
 from universe.nbody.collisions import STOP, Collision
-from universe.nbody.divergence import Divergence
-from universe.nbody.encounters import Closest, Encounter
-from universe.nbody.fixed_steps import COMPOSITIONS
+from universe.nbody.encounters import ClosestApproaches, Encounter
+from universe.nbody.error_estimates import Drift, DriftTracker, ErrorTracker
 from universe.nbody.gravity import Gravity
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.integration import GAUSS, Stepper, make_stepper
 from universe.nbody.limits import make_time_limit_error
 from universe.nbody.segments import Segment
-from universe.nbody.starts import Start
-from universe.nbody.trajectories import Trajectory, TwinTrajectory
-from universe.orbits.anomaly import Floats
+from universe.nbody.symplectic_integrators import COMPOSITIONS
+from universe.nbody.trajectory_divergence import DivergenceTracker
+from universe.nbody.trajectory_integration import Trajectory, TwinTrajectory
+from universe.orbits.kepler_equation import Floats
 
 _INTERVAL: Final = 0.1
 """Seconds between two reports; without a clock, a hundredth of the run."""
@@ -40,21 +40,21 @@ class Samples:
 class RunRecord:
     """Steps, samples, drifts and errors of a run."""
 
-    def __init__(self, start: Start, days: float, samples: int) -> None:
-        self.accuracy, self.drifts = Accuracy(start), Drifts()
+    def __init__(self, start: InitialConditions, days: float, samples: int) -> None:
+        self.accuracy, self.drifts = ErrorTracker(start), DriftTracker()
         self.steps, self.shortest_step, self.day = 0, 0.0, 0.0
         self._times = np.linspace(0.0, days, samples) if samples > 1 else np.full(samples, days)
         self._positions, self._velocities = np.empty((2, samples, len(start.ids), 3))
         self._taken = int(samples > 0 and self._times[0] == 0)
         self._positions[: self._taken], self._velocities[: self._taken] = start.positions, start.velocities
 
-    def add(self, segment: Segment, gravity: Gravity) -> None:
+    def add_segment(self, segment: Segment, gravity: Gravity) -> None:
         """Record a segment."""
         length = abs(segment.length)
         self.shortest_step = min(self.shortest_step, length) if self.steps else length
         self.steps += 1
         self.day = segment.end
-        self.drifts.measure(gravity, segment)
+        self.drifts.record_segment(gravity, segment)
         left = self._times[self._taken :]
         due = int(np.searchsorted(np.abs(left), abs(segment.end), side="right"))
         if due:
@@ -82,7 +82,7 @@ class ProgressReporter:
         self._began = clock() if clock else 0.0
         self._next = 0.0
 
-    def report_day(self, day: float) -> None:
+    def report_and_check_time_limit(self, day: float) -> None:
         """Report the day that the run has reached. Raise InvalidInput at the time limit."""
         done = day / self._days
         passed = self._clock() - self._began if self._clock else _INTERVAL * 100 * done
@@ -111,7 +111,7 @@ class Run:
     its position.
     """
 
-    start: Start
+    start: InitialConditions
     days: float
     """The days covered; fewer than requested if a collision stopped the run."""
     masses: Floats
@@ -140,7 +140,7 @@ class Run:
     encounters: tuple[Encounter, ...]
     """The first 1000."""
     encounter_count: int
-    closest: Closest
+    closest: ClosestApproaches
     collisions: tuple[Collision, ...]
     divergence: Growth
     stopped_by: str | None
@@ -148,7 +148,7 @@ class Run:
 
 
 def run_nbody(
-    start: Start,
+    start: InitialConditions,
     days: float,
     *,
     method: str = GAUSS,
@@ -173,11 +173,11 @@ def run_nbody(
     Raise InvalidInput for a start, a choice or an amount of work that is not accepted, and for bodies that come too
     close to each other to be followed.
     """
-    limits.check_choices(days, method, on_collision, relativity=relativity)
-    limits.check_start(start)
-    step = limits.choose_step(start, days, method, step)
+    limits.check_run_options(days, method, on_collision, relativity=relativity)
+    limits.check_initial_conditions(start)
+    step = limits.check_work_and_choose_step(start, days, method, step)
     count = limits.choose_sample_count(samples, start, days)
-    central = int(start.masses.argmax()) if relativity else None
+    relativistic_body = int(start.masses.argmax()) if relativity else None
 
     def make(gravity: Gravity, x: Floats, v: Floats) -> Stepper:
         return make_stepper(gravity, x, v, method=method, step=step)
@@ -185,28 +185,31 @@ def run_nbody(
     def make_twin(gravity: Gravity, x: Floats, v: Floats) -> Stepper:
         return make_stepper(gravity, x, v, method=method, step=step and step / 2, coarse=True)
 
-    ours = Trajectory(start, make, on_collision=on_collision, central=central)
-    divergence = Divergence(days, _DIVERGENCES)
+    ours = Trajectory(start, make, on_collision=on_collision, relativistic_body=relativistic_body)
+    divergence = DivergenceTracker(days, _DIVERGENCES)
     twin = TwinTrajectory(
         start,
         make_twin,
         days,
         on_collision=on_collision,
-        central=central,
+        relativistic_body=relativistic_body,
         divergence=divergence,
-        is_moved=method not in COMPOSITIONS,
+        is_shifted=method not in COMPOSITIONS,
     )
     record = RunRecord(start, days, count)
     reporter = ProgressReporter(days, progress, clock, seconds)
     with np.errstate(all="ignore"):
         for segment in ours.integrate(days):
-            record.add(segment, ours.gravity)
+            record.add_segment(segment, ours.gravity)
             if observe:
                 observe(segment)
-            record.accuracy.compare(
-                segment.end, ours.relative, segment.last_positions, twin.compute_positions_at(segment.end)
+            record.accuracy.record_errors(
+                segment.end,
+                ours.relative_matrix,
+                segment.last_positions,
+                twin.advance_and_compute_positions(segment.end),
             )
-            reporter.report_day(segment.end)
+            reporter.report_and_check_time_limit(segment.end)
     return Run(
         start=start,
         days=record.day,
@@ -229,8 +232,8 @@ def run_nbody(
         angular_momentum_drift=None if relativity else record.drifts.angular_momentum,
         encounters=tuple(ours.encounters.listed),
         encounter_count=ours.encounters.count,
-        closest=ours.encounters.closest(len(start.ids)),
+        closest=ours.encounters.get_closest_approaches(len(start.ids)),
         collisions=tuple(ours.collisions),
-        divergence=Growth(*divergence.growth),
+        divergence=Growth(*divergence.growth_over_time),
         stopped_by="collision" if ours.stopped_by else None,
     )

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 _ENDS: Final = np.array([0.0, 1.0])
 _QUARTERS: Final = np.linspace(0.0, 1.0, 5)
@@ -42,14 +42,14 @@ class Segment(ABC):
 
     def compute_transposed_states(self, times: Floats) -> tuple[Floats, Floats]:
         """Return the positions and velocities at times of this step, each of shape (k, 3, n)."""
-        return self._compute_at_fractions((times - self.begin) / (self.length or 1.0))
+        return self._compute_states_at_fractions((times - self.begin) / (self.length or 1.0))
 
     def compute_grid_states(self) -> tuple[Floats, Floats, Floats]:
         """Return the times of the grid, and the positions and velocities there, of shape (k, 3, n)."""
-        return self.begin + self.length * self.grid, *self._compute_at_fractions(self.grid)
+        return self.begin + self.length * self.grid, *self._compute_states_at_fractions(self.grid)
 
     @abstractmethod
-    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_states_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities of shape (k, 3, n) at these fractions (0 to 1) of the step."""
 
 
@@ -62,7 +62,7 @@ class HermiteSegment(Segment):
     first_accelerations: Floats
     last_accelerations: Floats
 
-    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_states_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         t = fraction[:, None, None]
         h = self.length
         x, v, a = self.first_positions, h * self.first_velocities, h * h * self.first_accelerations
@@ -89,7 +89,9 @@ class PartialSegment(Segment):
     count: int
 
     @classmethod
-    def of(cls, whole: Segment, bodies: tuple[int, ...], count: int, end: float | None = None) -> "PartialSegment":
+    def from_whole(
+        cls, whole: Segment, bodies: tuple[int, ...], count: int, end: float | None = None
+    ) -> "PartialSegment":
         """Return `whole` until `end` with its bodies at these indices among `count`."""
         times = np.array([whole.begin, whole.end if end is None else end])
         if end is None:
@@ -104,7 +106,7 @@ class PartialSegment(Segment):
         x, v = self.whole.compute_transposed_states(times)
         return _scatter_to_all_bodies(x, self.bodies, self.count), _scatter_to_all_bodies(v, self.bodies, self.count)
 
-    def _compute_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
+    def _compute_states_at_fractions(self, fraction: Floats) -> tuple[Floats, Floats]:
         return self.compute_transposed_states(self.begin + self.length * fraction)
 
 

@@ -8,13 +8,19 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.nbody.body_selection import read_mass
-from universe.nbody.gravity import compute_distances
+from universe.nbody.gravity import compute_pairwise_distances
 from universe.nbody.integration import integrate
 from universe.nbody.jacobi_coordinates import make_relative_matrix
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import ROOT, Bodies, Grouping, arrange_bodies, make_orbit_sort_key
+from universe.orbits.jacobi_hierarchy import (
+    ROOT,
+    Bodies,
+    JacobiHierarchy,
+    build_hierarchy_from_indices,
+    make_orbit_sort_key,
+)
 from universe.orbits.kepler_blocks import read_kepler_orbit
-from universe.orbits.numbers import read_number
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import read_number
 from universe.systems.state_vectors import compute_elements_digest
 from uraniborg.kernel.errors import InvalidInput
 
@@ -30,9 +36,9 @@ class VectorSet:
     velocities: Floats
 
 
-def read_vectors(stars: Bodies) -> VectorSet | None:
+def read_state_vectors(stars: Bodies) -> VectorSet | None:
     """Return the state vectors of all bodies that have one at the instant of the first, or None if none has one."""
-    found = {body_id: vector for body_id, body in stars.items() if (vector := _read_vector(body))}
+    found = {body_id: vector for body_id, body in stars.items() if (vector := _read_matching_vector(body))}
     if not found:
         return None
     epoch = next(iter(found.values()))[0]
@@ -41,22 +47,22 @@ def read_vectors(stars: Bodies) -> VectorSet | None:
     return VectorSet(epoch, tuple(listed), np.array(masses), np.array(positions), np.array(velocities))
 
 
-def integrate_states(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
+def integrate_state_vectors(stars: Bodies, vectors: VectorSet, time: float) -> dict[str, tuple[Floats, Floats]]:
     """Return position and velocity of the bodies at a time, by integration. Raise TooLong or TooClose."""
     periods = [read_kepler_orbit(stars, body_id).period for body_id in vectors.ids if stars[body_id].get("kepler")]
     heaviest = int(vectors.masses.argmax())
-    positions, velocities = integrate_days(
+    positions, velocities = integrate_final_state(
         vectors.masses,
         vectors.positions,
         vectors.velocities,
         time - vectors.epoch,
-        shortest=min(periods, default=math.inf),
-        central=heaviest,
+        shortest_period=min(periods, default=math.inf),
+        relativistic_body=heaviest,
     )
     return {body_id: (positions[index], velocities[index]) for index, body_id in enumerate(vectors.ids)}
 
 
-def absorb_moons(stars: Bodies, chosen: Sequence[str]) -> tuple[Bodies, dict[str, list[str]]]:
+def add_moon_masses_to_planets(stars: Bodies, chosen: Sequence[str]) -> tuple[Bodies, dict[str, list[str]]]:
     """Return the bodies, planets with the masses of their moons, and these moons by planet.
 
     A chosen planet that starts from a state vector stands for its moons, unless one of these is chosen.
@@ -64,17 +70,22 @@ def absorb_moons(stars: Bodies, chosen: Sequence[str]) -> tuple[Bodies, dict[str
     listed = set(chosen)
     moons: dict[str, list[str]] = {}
     for body_id in stars:
-        planet = _find_parent(stars, body_id)
-        if body_id not in listed and planet in listed and _find_parent(stars, planet) and _read_vector(stars[planet]):
+        planet = _get_parent_or_empty(stars, body_id)
+        if (
+            body_id not in listed
+            and planet in listed
+            and _get_parent_or_empty(stars, planet)
+            and _read_matching_vector(stars[planet])
+        ):
             moons.setdefault(planet, []).append(body_id)
-    taken = {_find_parent(stars, body_id) for body_id in chosen}
+    taken = {_get_parent_or_empty(stars, body_id) for body_id in chosen}
     moons = {planet: left for planet, left in moons.items() if planet not in taken}
     masses = {planet: sum(read_mass(stars, one) for one in (planet, *left)) for planet, left in moons.items()}
     heavier = {planet: {**stars[planet], "mass": mass} for planet, mass in masses.items()}
     return {**stars, **heavier}, moons
 
 
-def merge_states(
+def move_planets_to_moon_barycentres(
     stars: Bodies, states: dict[str, tuple[Floats, Floats]], moons: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[Floats, Floats]]:
     """Return the states with planets at the barycentre of themselves and their moons that have states."""
@@ -89,16 +100,16 @@ def merge_states(
     return merged
 
 
-def _find_parent(stars: Bodies, body_id: str) -> str:
+def _get_parent_or_empty(stars: Bodies, body_id: str) -> str:
     """Return the parent of a body, or an empty string."""
     parent = stars[body_id].get("parentId")
     return parent if isinstance(parent, str) and parent in stars else ""
 
 
-def apply_states(
-    stars: Bodies, family: Grouping, relative: Floats, states: Mapping[str, tuple[Floats, Floats]]
-) -> tuple[Grouping, list[str]]:
-    """Write the orbits of bodies with states into `relative`, shape (2, n, 3).
+def overwrite_orbits_with_states(
+    stars: Bodies, family: JacobiHierarchy, orbit_states: Floats, states: Mapping[str, tuple[Floats, Floats]]
+) -> tuple[JacobiHierarchy, list[str]]:
+    """Write the orbits of bodies with states into `orbit_states`, shape (2, n, 3).
 
     Return the hierarchy for the positions of all bodies, and the bodies that have states. The state of a planet is that
     of the barycentre of the planet and its moons without states. Other bodies beside those with states are placed
@@ -115,14 +126,14 @@ def apply_states(
         if index not in held and (parent in beside or (parent not in held and parent != ROOT and masses[parent] == 0)):
             masses[index] = 0.0
     sizes = [make_orbit_sort_key(stars[body_id]) for body_id in family.ids]
-    placing = arrange_bodies(family.ids, family.parents, masses, sizes)
+    placing = build_hierarchy_from_indices(family.ids, family.parents, masses, sizes)
     own = [
         placing.subsystem_masses[index]
         - sum(placing.subsystem_masses[child] for child in placing.children[index] if child in held)
         for index in held
     ]
     order = {index: position for position, index in enumerate(held)}
-    merged = arrange_bodies(
+    merged = build_hierarchy_from_indices(
         tuple(family.ids[index] for index in held),
         [order.get(family.parents[index], ROOT) for index in held],
         own,
@@ -130,11 +141,11 @@ def apply_states(
     )
     matrix = make_relative_matrix(merged)
     for kind in (0, 1):
-        relative[kind, held] = matrix @ np.array([states[family.ids[index]][kind] for index in held])
+        orbit_states[kind, held] = matrix @ np.array([states[family.ids[index]][kind] for index in held])
     return placing, [family.ids[index] for index in held]
 
 
-def _read_vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[float]] | None:
+def _read_matching_vector(body: Mapping[str, Any]) -> tuple[float, float, list[float], list[float]] | None:
     """Return epoch, mass, position and velocity of a body, or None if it has no vector that matches its elements."""
     block = body.get("stateVector")
     if not isinstance(block, Mapping):
@@ -178,20 +189,26 @@ class TooClose(Exception):
     """Two bodies meet on the way to the time."""
 
 
-def integrate_days(
-    masses: Floats, positions: Floats, velocities: Floats, days: float, *, shortest: float, central: int | None = None
+def integrate_final_state(
+    masses: Floats,
+    positions: Floats,
+    velocities: Floats,
+    days: float,
+    *,
+    shortest_period: float,
+    relativistic_body: int | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return positions and velocities after `days`; `shortest` is the shortest period in days.
+    """Return positions and velocities after `days`; `shortest_period` is in days.
 
     Raise TooLong or TooClose.
     """
     if days == 0:
         return positions, velocities
-    if abs(days) / shortest * max(masses.size, 8) ** 2 > MOST_WORK:
+    if abs(days) / shortest_period * max(masses.size, 8) ** 2 > MOST_WORK:
         raise TooLong
-    if not compute_distances(positions.T[None]).min() > 0:
+    if not compute_pairwise_distances(positions.T[None]).min() > 0:
         raise TooClose
-    segments = integrate(masses, positions, velocities, days, central=central)
+    segments = integrate(masses, positions, velocities, days, relativistic_body=relativistic_body)
     try:
         last = next(segments)
         for steps, segment in enumerate(segments):

@@ -22,7 +22,7 @@ def format_short_duration(days: float) -> str:
     return f"{years:.3g} years" if abs(years) < 1000 else f"{years:,.0f} years"
 
 
-def format_plain_number(value: float) -> str:
+def format_two_digits(value: float) -> str:
     """Return a number with two significant digits, or without decimals from 10 on."""
     return f"{value:.0f}" if abs(value) >= 10 else f"{value:.2g}"
 
@@ -32,7 +32,7 @@ def join_words(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
-def join_names(names: Sequence[str]) -> str:
+def join_names_with_common_prefix(names: Sequence[str]) -> str:
     """Join names, with a common first part only once: "TRAPPIST-1 c, d and e"."""
     first, space, _ = names[0].rpartition(" ")
     prefix = first + space
@@ -41,7 +41,7 @@ def join_names(names: Sequence[str]) -> str:
     return join_words(names)
 
 
-def format_full_duration(days: float) -> str:
+def format_days_and_years(days: float) -> str:
     """Return a duration in days and, from 730 days on, also in years."""
     unit = "day" if abs(days) == 1 else "days"
     long = f" ({_format_without_exponent(days / 365.25, 4)} years)" if abs(days) >= 730 else ""
@@ -58,7 +58,7 @@ def wrap_text(text: str, indent: str = "") -> list[str]:
     return textwrap.wrap(printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
 
 
-def cut_text(text: str, width: int) -> str:
+def truncate_text(text: str, width: int) -> str:
     """Return the text, cut to `width` characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -74,18 +74,20 @@ def format_range(values: Mapping[str, float] | None, digits: int = 3) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def format_number(value: float | None, digits: int = 2) -> str:
+def format_number_or_dash(value: float | None, digits: int = 2) -> str:
     """Return a number with this many digits, or a dash for None."""
     return "-" if value is None else f"{value:.{digits}g}"
 
 
-def format_table(rows: Sequence[tuple[str, ...]], right: Sequence[int], width: int | None = WIDTH) -> Iterator[str]:
+def format_table(
+    rows: Sequence[tuple[str, ...]], right_aligned: Sequence[int], width: int | None = WIDTH
+) -> Iterator[str]:
     """Yield rows with aligned columns, cut at the width unless it is None."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = (
-            text.rjust(size) if column in right else text.ljust(size)
+            text.rjust(size) if column in right_aligned else text.ljust(size)
             for column, (text, size) in enumerate(zip(row, widths, strict=True))
         )
         line = "  ".join(cells).rstrip()
-        yield line if width is None else cut_text(line, width)
+        yield line if width is None else truncate_text(line, width)

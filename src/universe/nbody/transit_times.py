@@ -9,22 +9,22 @@ import numpy as np
 
 from universe.domain.units import find_epoch
 from universe.nbody.gravity import Gravity
-from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planets, list_unknown_elements
+from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planet_star_pairs, list_unknown_elements
+from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.measured_motion import (
+from universe.nbody.motion_pieces import (
     Notify,
-    check_days,
+    check_positive_days,
     follow_kepler_orbits,
     integrate_main_motion,
     integrate_twin_motion,
-    report_progress,
+    yield_and_report_progress,
 )
 from universe.nbody.segments import HermiteSegment
-from universe.nbody.starts import Start, make_start
 from universe.nbody.transits import Conjunction, TransitGeometry, compute_transit_geometry, find_conjunctions
-from universe.orbits.anomaly import Floats
-from universe.orbits.grouping import Bodies
-from universe.orbits.numbers import finite_or_none
+from universe.orbits.jacobi_hierarchy import Bodies
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import finite_or_none
 from universe.orbits.units import DAY_IN_SECONDS
 
 _MINUTES: Final = 1440.0
@@ -59,29 +59,29 @@ def measure_transit_times(
     *,
     days: float,
     observer: tuple[float, float] | None = None,
-    is_kepler: bool = False,
+    use_kepler_orbits: bool = False,
     notify: Notify | None = None,
 ) -> dict[str, Any]:
     """Return the transits of the next `days` as plain data; all bodies with true orbits attract.
 
     Raise InvalidInput for a universe without planets, without a line of sight, or for days that are not above 0.
     """
-    days = check_days(days)
+    days = check_positive_days(days)
     stars = cast("Bodies", plain["stars"])
-    start = make_start(plain, is_kepler=is_kepler)
-    pairs = find_planets(stars, start, bodies)
+    start = make_initial_conditions(plain, use_kepler_orbits=use_kepler_orbits)
+    pairs = find_planet_star_pairs(stars, start, bodies)
     sight = find_line_of_sight(stars, start.ids[pairs[0][1]], observer)
-    if is_kepler:
+    if use_kepler_orbits:
         found = find_conjunctions(
-            report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), sight, pairs
+            yield_and_report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), sight, pairs
         )
         twins = None
     else:
         found = find_conjunctions(
-            report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), sight, pairs
+            yield_and_report_progress(integrate_main_motion(start, days), days, notify, (0, 0.4)), sight, pairs
         )
         twins = find_conjunctions(
-            report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), sight, pairs
+            yield_and_report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), sight, pairs
         )
     epoch = find_epoch(stars.values())
     zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
@@ -89,7 +89,7 @@ def measure_transit_times(
         "time": plain["time"],
         "epochJulianDate": epoch,
         "days": days,
-        "method": "kepler" if is_kepler else "gauss",
+        "method": "kepler" if use_kepler_orbits else "gauss",
         "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
         "towardsObserver": sight.towards.tolist(),
         "planets": {
@@ -97,8 +97,8 @@ def measure_transit_times(
                 "name": start.names[planet],
                 "star": start.ids[host],
                 "starName": start.names[host],
-                **_describe_planet(
-                    _list_conjunctions(found[row], twins[row] if twins else None, start, (planet, host)),
+                **_make_planet_reply(
+                    _make_transits(found[row], twins[row] if twins else None, start, (planet, host)),
                     zero,
                     is_tilt_known=TILT not in list_unknown_elements(stars[start.ids[planet]]),
                 ),
@@ -115,19 +115,19 @@ def fit_linear_ephemeris(numbers: Sequence[int], times: Sequence[float]) -> Line
     return LinearEphemeris(float(first), float(period))
 
 
-def _list_conjunctions(
-    found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: Start, pair: tuple[int, int]
+def _make_transits(
+    found: Sequence[Conjunction], twins: Sequence[Conjunction] | None, start: InitialConditions, pair: tuple[int, int]
 ) -> list[Transit]:
     """Return the conjunctions with their geometry and errors."""
     radii = float(start.radii[pair[1]]), float(start.radii[pair[0]])
-    errors = [None] * len(found) if twins is None else _estimate_errors(found, twins)
+    errors = [None] * len(found) if twins is None else _estimate_time_errors(found, twins)
     return [
         Transit(number, one, compute_transit_geometry(one, *radii), error)
         for number, (one, error) in enumerate(zip(found, errors, strict=True))
     ]
 
 
-def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
+def _estimate_time_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction]) -> list[float | None]:
     """Return the error of each time in seconds: twice the difference from its twin, plus rounding."""
     period = (found[-1].day - found[0].day) / (len(found) - 1) if len(found) > 1 else 0.0
     return [
@@ -138,7 +138,7 @@ def _estimate_errors(found: Sequence[Conjunction], twins: Sequence[Conjunction])
     ]
 
 
-def _describe_planet(events: Sequence[Transit], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
+def _make_planet_reply(events: Sequence[Transit], zero: float, *, is_tilt_known: bool) -> dict[str, Any]:
     transits = [one for one in events if one.shadow.kind != "none"] if is_tilt_known else []
     numbers, days = [one.number for one in transits], [one.conjunction.day for one in transits]
     line = fit_linear_ephemeris(numbers, days) if len(transits) > 1 else None
@@ -190,7 +190,7 @@ _FAR: Final = 1e9
 """The distance in AU at which merged bodies are put, so that they attract nothing."""
 
 
-def find_passages(
+def find_distance_minima(
     masses: Floats, times: Floats, positions: Floats, velocities: Floats, first: int, second: int
 ) -> tuple[Floats, Floats]:
     """Return the days and distances (AU) of all local minima of the distance of two bodies at evenly spread times.

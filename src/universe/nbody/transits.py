@@ -12,9 +12,9 @@ from typing import Final, cast
 
 import numpy as np
 
-from universe.nbody.line_of_sight import Sight
-from universe.nbody.measured_motion import MotionPiece
-from universe.orbits.anomaly import Floats
+from universe.nbody.line_of_sight import LineOfSight
+from universe.nbody.motion_pieces import MotionPiece
+from universe.orbits.kepler_equation import Floats
 
 _PLACES: Final = np.linspace(0, 1, 9)
 """The fractions of a step at which the sky motion is sampled."""
@@ -50,7 +50,9 @@ class TransitGeometry:
     """`full`, `grazing`, `none` or `unknown`."""
 
 
-def find_conjunctions(motions: Iterable[MotionPiece], sight: Sight, pairs: Sequence[Pair]) -> list[list[Conjunction]]:
+def find_conjunctions(
+    motions: Iterable[MotionPiece], sight: LineOfSight, pairs: Sequence[Pair]
+) -> list[list[Conjunction]]:
     """Return the conjunctions of each pair in the order of time."""
     found: list[list[Conjunction]] = [[] for _ in pairs]
     planets, hosts = [one for one, _ in pairs], [one for _, one in pairs]
@@ -58,7 +60,7 @@ def find_conjunctions(motions: Iterable[MotionPiece], sight: Sight, pairs: Seque
     for motion in motions:
         times = motion.begin + _PLACES * (motion.end - motion.begin)
         times[-1] = motion.end
-        slopes, depths = _compute_sky_motion(motion, times, sight, planets, hosts)
+        slopes, depths = _compute_separation_rates_and_depths(motion, times, sight, planets, hosts)
         if before is not None:
             slopes[0] = before  # rounding between two steps must not hide a change of sign
         before = slopes[-1]
@@ -84,8 +86,8 @@ def compute_transit_geometry(conjunction: Conjunction, star_radius: float, plane
     return TransitGeometry(impact, minutes, "grazing" if is_grazing else "full")
 
 
-def _compute_sky_motion(
-    motion: MotionPiece, times: Floats, sight: Sight, planets: Sequence[int], hosts: Sequence[int]
+def _compute_separation_rates_and_depths(
+    motion: MotionPiece, times: Floats, sight: LineOfSight, planets: Sequence[int], hosts: Sequence[int]
 ) -> tuple[Floats, Floats]:
     """Return half the rate of the squared sky separation, and how far in front the planets are, of shape (k, pairs)."""
     positions, velocities = motion.compute_states(times)
@@ -95,14 +97,16 @@ def _compute_sky_motion(
 
 
 def _refine_conjunction(
-    motion: MotionPiece, sight: Sight, pair: Pair, ends: tuple[float, float], values: tuple[float, float]
+    motion: MotionPiece, sight: LineOfSight, pair: Pair, ends: tuple[float, float], values: tuple[float, float]
 ) -> Conjunction:
     """Return the conjunction between two times, by the secant method kept within them."""
     (low, high), (below, above) = ends, values
     time = low - below * (high - low) / (above - below) if above > below else low
     last, last_value = (low, below) if -below < above else (high, above)
     for _ in range(_MOST_ITERATIONS):
-        value = float(_compute_sky_motion(motion, np.array([time]), sight, [pair[0]], [pair[1]])[0][0, 0])
+        value = float(
+            _compute_separation_rates_and_depths(motion, np.array([time]), sight, [pair[0]], [pair[1]])[0][0, 0]
+        )
         low, high = (time, high) if value < 0 else (low, time)
         slope = (value - last_value) / (time - last) if time != last else 0.0
         following = time - value / slope if slope > 0 else math.nan

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 _MOST_STEPS: Final = 100
 _SERIES_BELOW: Final = 1.0
@@ -31,7 +31,7 @@ class Conics:
     def compute_states(self, elapsed: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities, each (n, 3), at these times after the periapsis."""
         s = solve_universal_anomaly(self._q, self._e, self._root_mu * elapsed)
-        c0, c1, c2, _ = compute_stumpff(s * s * (1 - self._e) / self._q)
+        c0, c1, c2, _ = compute_stumpff_functions(s * s * (1 - self._e) / self._q)
         distance = self._q + self._e * s * s * c2
         rate = self._root_mu / distance
         return (
@@ -44,7 +44,7 @@ class Conics:
         q, e = self._q[index : index + 1], self._e[index : index + 1]
         end = _solve_anomaly_at_distance(float(q[0]), float(e[0]), reach)
         s = np.linspace(-end, end, segments + 1)
-        _, c1, c2, _ = compute_stumpff(s * s * (1 - e) / q)
+        _, c1, c2, _ = compute_stumpff_functions(s * s * (1 - e) / q)
         along, aside = q - s * s * c2, s * c1
         return np.outer(along, self._to_periapsis[:, index]) + np.outer(aside, self._to_side[:, index])
 
@@ -53,12 +53,12 @@ class Conics:
 def solve_universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats:
     """Return s of q s + e s^3 c3(s^2 (1 - e)/q) = scaled_time, for times within half a period of the periapsis."""
     time, alpha = np.abs(scaled_time), (1 - e) / q
-    s = _estimate_upper_anomaly(q, e, time, alpha)
+    s = _compute_anomaly_upper_bound(q, e, time, alpha)
     active = np.flatnonzero(np.isfinite(s))
     for _ in range(_MOST_STEPS):
         at = s[active]
         square = at * at
-        _, _, c2, c3 = compute_stumpff(alpha[active] * square)
+        _, _, c2, c3 = compute_stumpff_functions(alpha[active] * square)
         excess = q[active] * at + e[active] * square * at * c3 - time[active]
         step = excess / (q[active] + e[active] * square * c2)
         s[active] = at - step
@@ -68,7 +68,7 @@ def solve_universal_anomaly(q: Floats, e: Floats, scaled_time: Floats) -> Floats
     return np.copysign(s, scaled_time)
 
 
-def compute_stumpff(z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def compute_stumpff_functions(z: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Return c0 to c3 of z: cos, sin and what follows of sqrt(z), continued through 0 to cosh and sinh of sqrt(-z)."""
     root = np.sqrt(np.abs(z))
     near = np.abs(z) < _SERIES_BELOW
@@ -93,7 +93,7 @@ def _sum_stumpff_series(z: Floats, order: int) -> Floats:
     return total
 
 
-def _estimate_upper_anomaly(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
+def _compute_anomaly_upper_bound(q: Floats, e: Floats, time: Floats, alpha: Floats) -> Floats:
     """Return a value of s that is not below the root."""
     # c3 is least at the apoapsis of an ellipse (1/pi^2) and at the periapsis of an open orbit (1/6); with its least
     # value for all of the orbit the equation is a cubic whose root is the bound.

@@ -9,9 +9,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from universe.orbits.anomaly import BLOCK, Floats, compute_eccentric_anomaly, solve_kepler
 from universe.orbits.conics import Conics
-from universe.orbits.numbers import check_time
+from universe.orbits.kepler_equation import BLOCK, Floats, compute_anomaly_sine_cosine, solve_kepler
+from universe.orbits.number_fields import check_finite_time
 from uraniborg.kernel.errors import InvalidInput
 
 __all__ = ["Elements", "solve_kepler"]
@@ -94,10 +94,10 @@ class Elements:
 
         Results beyond the range of numbers are not-a-number.
         """
-        check_time(t)
-        found = self._make_output(out)
-        for part in self._list_slices():
-            sin, cos = self._compute_anomaly(t, part)
+        check_finite_time(t)
+        found = self._check_or_make_output(out)
+        for part in self._list_block_slices():
+            sin, cos = self._compute_anomaly_sine_cosine(t, part)
             cos -= self.eccentricity[part]
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
@@ -108,10 +108,10 @@ class Elements:
     @np.errstate(over="ignore", invalid="ignore")
     def compute_velocities(self, t: float, out: Floats | None = None) -> Floats:
         """Return the velocities at time `t`, in length per unit of time, as an (n, 3) array."""
-        check_time(t)
-        found = self._make_output(out)
-        for part in self._list_slices():
-            sin, cos = self._compute_anomaly(t, part)
+        check_finite_time(t)
+        found = self._check_or_make_output(out)
+        for part in self._list_block_slices():
+            sin, cos = self._compute_anomaly_sine_cosine(t, part)
             rate = self.turns_per_time[part] * _TURN / (1 - self.eccentricity[part] * cos)
             sin *= -rate
             cos *= rate
@@ -133,10 +133,10 @@ class Elements:
         along = np.cos(around) - self.eccentricity[index]
         return np.outer(along, self.to_periapsis[:, index]) + np.outer(np.sin(around), self.to_side[:, index])
 
-    def _list_slices(self) -> list[slice]:
+    def _list_block_slices(self) -> list[slice]:
         return [slice(start, start + BLOCK) for start in range(0, len(self), BLOCK)]
 
-    def _compute_anomaly(self, t: float, part: slice) -> tuple[Floats, Floats]:
+    def _compute_anomaly_sine_cosine(self, t: float, part: slice) -> tuple[Floats, Floats]:
         """Return sine and cosine of the eccentric anomaly.
 
         Time is counted in turns, so whole periods drop out exactly.
@@ -145,10 +145,10 @@ class Elements:
         turns = self.turns_per_time[part] * elapsed + self.turns_at_epoch[part]
         turns -= np.rint(turns)
         turns *= _TURN
-        _, sin, cos = compute_eccentric_anomaly(turns, self.eccentricity[part])
+        _, sin, cos = compute_anomaly_sine_cosine(turns, self.eccentricity[part])
         return sin, cos
 
-    def _make_output(self, out: Floats | None) -> Floats:
+    def _check_or_make_output(self, out: Floats | None) -> Floats:
         if out is None:
             return np.empty((len(self), 3))
         if out.shape != (len(self), 3) or out.dtype != np.float64:

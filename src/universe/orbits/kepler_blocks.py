@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.orbits.grouping import Bodies, compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_mass
 from universe.orbits.kepler import Elements
-from universe.orbits.numbers import read_number
+from universe.orbits.number_fields import read_number
 from universe.orbits.units import compute_period
 from uraniborg.kernel.errors import InvalidInput
 
@@ -63,10 +63,12 @@ def make_elements(orbits: Iterable[KeplerOrbit]) -> Elements:
     )
 
 
-def read_kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], float] | None = None) -> KeplerOrbit:
+def read_kepler_orbit(
+    stars: Bodies, body_id: str, get_orbited_mass: Callable[[str], float] | None = None
+) -> KeplerOrbit:
     """Return the orbit that the `kepler` block of one body describes. Raise InvalidInput as `read_elements` does.
 
-    A period that is not given follows from the mass orbited, which `mass_of` returns; computed if left out.
+    A period that is not given follows from the mass orbited, which `get_orbited_mass` returns; computed if left out.
     """
     block = stars[body_id].get("kepler")
     if not isinstance(block, Mapping):
@@ -91,7 +93,9 @@ def read_kepler_orbit(stars: Bodies, body_id: str, mass_of: Callable[[str], floa
         ) from None
     axis, nearest = _compute_axis_and_periapsis(body_id, axis, nearest, eccentricity)
     if period is None:
-        period = _compute_period(stars, body_id, nearest if eccentricity == 1 else abs(axis), units or SCENE, mass_of)
+        period = _compute_period(
+            stars, body_id, nearest if eccentricity == 1 else abs(axis), units or SCENE, get_orbited_mass
+        )
     for name, days in ((PERIOD, period), ("osculatingPeriod", osculating)):
         if days is not None and not 0 < days < math.inf:
             raise _make_field_error(body_id, f"kepler.{name}", "an orbit takes time", "a number above 0")
@@ -133,7 +137,7 @@ def _compute_axis_and_periapsis(
 
 
 def _compute_period(
-    stars: Bodies, body_id: str, axis: float, units: str, mass_of: Callable[[str], float] | None
+    stars: Bodies, body_id: str, axis: float, units: str, get_orbited_mass: Callable[[str], float] | None
 ) -> float:
     if units == SCENE:
         raise _make_field_error(
@@ -141,7 +145,7 @@ def _compute_period(
         )
     try:
         read_number(stars.get(str(stars[body_id].get("parentId")), {}), "mass")
-        total = mass_of(body_id) if mass_of else compute_orbited_mass(stars, body_id)
+        total = get_orbited_mass(body_id) if get_orbited_mass else compute_orbited_mass(stars, body_id)
     except InvalidInput:
         total = 0.0
     if not 0 < total < math.inf:

@@ -7,13 +7,13 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from universe.orbits.anomaly import Floats
-from universe.orbits.compatible_orbit_arrays import read_ellipses, read_rogues
-from universe.orbits.compatible_orbits import check_segments
-from universe.orbits.grouping import Bodies, compute_orbited_masses
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_masses
 from universe.orbits.kepler_blocks import KeplerOrbit, make_elements, read_kepler_orbit
-from universe.orbits.numbers import check_time
+from universe.orbits.kepler_equation import Floats
+from universe.orbits.number_fields import check_finite_time
 from universe.orbits.parent_chains import Indices, ParentChains, find_parent_indices
+from universe.orbits.uniform_ellipse_arrays import read_ellipses, read_rogue_planets
+from universe.orbits.uniform_ellipses import check_at_least_one_segment
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 # Finite numbers can overflow; such a body has no position, and numpy must not warn.
@@ -48,10 +48,10 @@ class Orrery:
         """The reason why a body has no position, by id."""
         self._index_of = {body_id: body_index for body_index, body_id in enumerate(self.ids)}
         self._moving: list[_Moving] = []
-        plain, kepler, rogue = _sort_ids_by_rule(stars)
-        self._add_compatible_bodies(stars, plain)
+        plain, kepler, rogue = _split_ids_by_rule(stars)
+        self._add_uniform_ellipse_bodies(stars, plain)
         self._add_kepler_bodies(stars, kepler)
-        self._add_rogues(stars, rogue)
+        self._add_rogue_bodies(stars, rogue)
         self._hierarchy = ParentChains(find_parent_indices(stars))
         self._has_problem = np.array([body_id in self.unplaceable for body_id in self.ids], dtype=np.bool_)
         self._mark_bodies_without_parent_position()
@@ -62,12 +62,12 @@ class Orrery:
 
         NaN for bodies without a position.
         """
-        check_time(t)
+        check_finite_time(t)
         local = np.zeros((len(self.ids), 3))
         for moving in self._moving:
             local[moving.indices] = moving.motion.compute_positions(t)
         local[self._has_problem] = math.nan
-        return _blank_incomplete_rows(self._hierarchy.sum_along_parents(local))
+        return _fill_incomplete_rows_with_nan(self._hierarchy.sum_along_parents(local))
 
     @_BEYOND_NUMBERS
     def compute_path(self, body_id: str, segments: int = 128) -> Floats:
@@ -75,7 +75,7 @@ class Orrery:
 
         Raise NotFound for an unknown body.
         """
-        check_segments(segments)
+        check_at_least_one_segment(segments)
         body_index = self._index_of.get(body_id)
         if body_index is None:
             raise NotFound(f"There is no body '{body_id}'.", hint="Use an id of the state.", id=body_id)
@@ -84,14 +84,14 @@ class Orrery:
         for moving in self._moving:
             index = int(np.searchsorted(moving.indices, body_index))
             if index < moving.indices.size and moving.indices[index] == body_index:
-                return _blank_incomplete_rows(moving.motion.compute_path(index, segments))
+                return _fill_incomplete_rows_with_nan(moving.motion.compute_path(index, segments))
         raise AssertionError("every body moves by one of the rules")
 
     def _add_motion(self, indices: list[int], motion: MotionRule) -> None:
         if indices:
             self._moving.append(_Moving(np.array(indices, dtype=np.intp), motion))
 
-    def _add_compatible_bodies(self, stars: Bodies, ids: list[str]) -> None:
+    def _add_uniform_ellipse_bodies(self, stars: Bodies, ids: list[str]) -> None:
         ellipses, problems = read_ellipses([stars[body_id] for body_id in ids])
         self._add_motion([self._index_of[body_id] for body_id in ids], ellipses)
         self.unplaceable |= {ids[index]: reason for index, reason in problems.items()}
@@ -101,13 +101,13 @@ class Orrery:
         masses = _MassesOrbited(stars)
         for body_id in ids:
             try:
-                orbits[self._index_of[body_id]] = read_kepler_orbit(stars, body_id, masses.find_mass)
+                orbits[self._index_of[body_id]] = read_kepler_orbit(stars, body_id, masses.get_orbited_mass)
             except InvalidInput as exc:
                 self.unplaceable[body_id] = exc.message
         self._add_motion(list(orbits), make_elements(orbits.values()))
 
-    def _add_rogues(self, stars: Bodies, ids: list[str]) -> None:
-        rogues = read_rogues([stars[body_id]["roguePlanet"] for body_id in ids])
+    def _add_rogue_bodies(self, stars: Bodies, ids: list[str]) -> None:
+        rogues = read_rogue_planets([stars[body_id]["roguePlanet"] for body_id in ids])
         self._add_motion([self._index_of[ids[index]] for index in rogues.straight_indices], rogues.straight)
         self._add_motion([self._index_of[ids[index]] for index in rogues.curved_indices], rogues.curved)
         self.unplaceable |= {ids[index]: reason for index, reason in rogues.problems.items()}
@@ -129,19 +129,19 @@ class _MassesOrbited:
         self._stars = stars
         self._masses: dict[str, float] | None = None
 
-    def find_mass(self, body_id: str) -> float:
+    def get_orbited_mass(self, body_id: str) -> float:
         if self._masses is None:
             self._masses = compute_orbited_masses(self._stars)
         return self._masses.get(body_id, 0.0)
 
 
-def _blank_incomplete_rows(rows: Floats) -> Floats:
+def _fill_incomplete_rows_with_nan(rows: Floats) -> Floats:
     """Return `rows`, with NaN for every row that is not three finite numbers."""
     rows[~np.isfinite(rows).all(axis=1)] = math.nan
     return rows
 
 
-def _sort_ids_by_rule(stars: Bodies) -> tuple[list[str], list[str], list[str]]:
+def _split_ids_by_rule(stars: Bodies) -> tuple[list[str], list[str], list[str]]:
     """Return the ids of bodies by rule: the compatible rule, a `kepler` block, or the rule of rogue planets."""
     plain: list[str] = []
     kepler: list[str] = []

@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 
 Indices = NDArray[np.intp]
 

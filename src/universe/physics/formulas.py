@@ -166,9 +166,9 @@ def compute_habitable_zone(temperature: float, luminosity: float) -> HabitableZo
     return HabitableZone(starlight, distances, used, note)
 
 
-def collect_papers(quantities: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+def collect_papers(paper_quantity_pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """Return the papers of pairs of a paper's id and a quantity, each once, with the quantities as its fields."""
     fields: dict[str, dict[str, None]] = {}
-    for paper, quantity in quantities:
+    for paper, quantity in paper_quantity_pairs:
         fields.setdefault(paper, {})[quantity] = None
     return [{"id": paper, **PAPERS[paper], "fields": list(named)} for paper, named in fields.items()]

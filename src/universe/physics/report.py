@@ -7,9 +7,9 @@ from typing import Any, Final, cast
 
 from universe.domain.units import is_astronomical
 from universe.nbody.host_stars import is_star
-from universe.orbits.grouping import Bodies, compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_mass
 from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
-from universe.orbits.numbers import read_number
+from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
 from universe.physics import formulas
 from universe.physics.formulas import HOTTEST, HabitableZone, collect_papers, compute_habitable_zone
@@ -44,7 +44,7 @@ def report_physics(plain: Mapping[str, Any]) -> dict[str, Any]:
             argument="kepler.units",
             allowed="astronomical",
         )
-    hosts = {body_id: _report_star(body) for body_id, body in stars.items() if is_star(body)}
+    hosts = {body_id: _make_star(body) for body_id, body in stars.items() if is_star(body)}
     bodies = {body_id: _report_body(stars, body_id, hosts) for body_id in stars}
     zones = {body_id: _report_zone(host) for body_id, host in hosts.items()}
     used = [
@@ -60,7 +60,7 @@ def report_physics(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {"bodies": bodies, "zones": zones, "notes": notes, "sources": collect_papers(used)}
 
 
-def list_computed_sources(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def make_computed_sources_entry(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the papers of all quantities that can be computed, as the sources of one entry among the bodies."""
     measured = collect_papers([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
     return {
@@ -73,12 +73,12 @@ def list_computed_sources(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]
 
 def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, Any]:
     body = stars[body_id]
-    mass, radius_km = _read_number(body, "mass"), _read_physical_number(body, "radiusKm")
+    mass, radius_km = _read_non_negative_number(body, "mass"), _read_positive_physical_number(body, "radiusKm")
     quantities: dict[str, Quantity] = {}
     if body_id in hosts:
-        quantities |= _find_starlight(body, hosts[body_id])
-    orbit = _read_orbit(stars, body_id)
-    host_id, around = _find_host(stars, body_id, hosts)
+        quantities |= _report_starlight(body, hosts[body_id])
+    orbit = _read_astronomical_orbit(stars, body_id)
+    host_id, around = _find_host_and_orbit(stars, body_id, hosts)
     if host_id is not None and around is not None and body_id not in hosts:
         quantities |= _report_climate(hosts[host_id], around)
     if mass and radius_km:
@@ -93,7 +93,7 @@ def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dic
         if inner > 0:
             value = formulas.compute_hill_radius(orbit.semi_major_axis, orbit.eccentricity, mass, inner)
             quantities["hillRadius"] = _make_quantity(value, "AU", "a (1 - e) (m / 3M)^(1/3)", _HAMILTON)
-    physical = _read_block(body, "physical")
+    physical = _get_mapping_or_empty(body, "physical")
     return {
         "name": body.get("name") or body_id,
         "star": host_id,
@@ -103,10 +103,10 @@ def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dic
     }
 
 
-def _find_starlight(body: Mapping[str, Any], star: _Star) -> dict[str, Quantity]:
+def _report_starlight(body: Mapping[str, Any], star: _Star) -> dict[str, Quantity]:
     """Return temperature and luminosity: as stated, or from each other and the radius."""
-    has_temperature = _read_physical_number(body, "teffKelvin") is not None
-    has_luminosity = _read_physical_number(body, "luminositySolar") is not None
+    has_temperature = _read_positive_physical_number(body, "teffKelvin") is not None
+    has_luminosity = _read_positive_physical_number(body, "luminositySolar") is not None
     return {
         "effectiveTemperature": _make_quantity(
             star.temperature,
@@ -159,10 +159,13 @@ def _report_zone(star: _Star) -> dict[str, Any]:
     return {"limits": limits, "temperature": star.zone.temperature, "note": star.zone.note, "paper": _KOPPARAPU}
 
 
-def _report_star(body: Mapping[str, Any]) -> _Star:
-    radius_km = _read_physical_number(body, "radiusKm")
+def _make_star(body: Mapping[str, Any]) -> _Star:
+    radius_km = _read_positive_physical_number(body, "radiusKm")
     radius = convert_unit(radius_km, "km", "solar_radius") if radius_km else None
-    temperature, luminosity = _read_physical_number(body, "teffKelvin"), _read_physical_number(body, "luminositySolar")
+    temperature, luminosity = (
+        _read_positive_physical_number(body, "teffKelvin"),
+        _read_positive_physical_number(body, "luminositySolar"),
+    )
     if luminosity is None and radius and temperature:
         luminosity = formulas.compute_luminosity(radius, temperature)
     elif temperature is None and radius and luminosity:
@@ -171,7 +174,9 @@ def _report_star(body: Mapping[str, Any]) -> _Star:
     return _Star(radius, temperature, luminosity, zone)
 
 
-def _find_host(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tuple[str | None, KeplerOrbit | None]:
+def _find_host_and_orbit(
+    stars: Bodies, body_id: str, hosts: Mapping[str, _Star]
+) -> tuple[str | None, KeplerOrbit | None]:
     """Return the nearest star above a body, and the orbit around it of the body or of the planet it belongs to."""
     seen: set[str] = set()
     current = body_id
@@ -181,13 +186,13 @@ def _find_host(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> tuple
         if not isinstance(parent, str) or parent not in stars:
             break
         if parent in hosts:
-            return parent, _read_orbit(stars, current)
+            return parent, _read_astronomical_orbit(stars, current)
         current = parent
     return None, None
 
 
-def _read_orbit(stars: Bodies, body_id: str) -> KeplerOrbit | None:
-    if not _read_block(stars[body_id], "kepler"):
+def _read_astronomical_orbit(stars: Bodies, body_id: str) -> KeplerOrbit | None:
+    if not _get_mapping_or_empty(stars[body_id], "kepler"):
         return None
     orbit = read_kepler_orbit(stars, body_id)
     return orbit if orbit.units == "astronomical" else None
@@ -200,13 +205,13 @@ def _make_quantity(
     return found if value is not None else {**found, "unknown": lacking}
 
 
-def _read_physical_number(body: Mapping[str, Any], name: str) -> float | None:
+def _read_positive_physical_number(body: Mapping[str, Any], name: str) -> float | None:
     """Return a number above 0 of the block `physical`, or None."""
-    value = _read_number(_read_block(body, "physical"), name)
+    value = _read_non_negative_number(_get_mapping_or_empty(body, "physical"), name)
     return value if value is not None and value > 0 else None
 
 
-def _read_number(fields: Mapping[str, Any], name: str) -> float | None:
+def _read_non_negative_number(fields: Mapping[str, Any], name: str) -> float | None:
     try:
         value = read_number(fields, name)
     except InvalidInput:
@@ -214,6 +219,6 @@ def _read_number(fields: Mapping[str, Any], name: str) -> float | None:
     return value if value is not None and 0 <= value < math.inf else None
 
 
-def _read_block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _get_mapping_or_empty(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     block = body.get(name)
     return cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}

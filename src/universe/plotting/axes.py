@@ -38,12 +38,12 @@ class Area:
     def compute_page_y(self, y: float) -> float:
         return self.bottom - (y - self.y_low) / (self.y_high - self.y_low) * (self.bottom - self.top)
 
-    def contains(self, x: Floats, y: Floats) -> np.ndarray:
+    def make_inside_mask(self, x: Floats, y: Floats) -> np.ndarray:
         """Return a mask of the points that are finite and inside the area."""
         with np.errstate(invalid="ignore"):
             return (self.x_low <= x) & (x <= self.x_high) & (self.y_low <= y) & (y <= self.y_high)
 
-    def points(self, x: Floats, y: Floats) -> tuple[tuple[float, float], ...]:
+    def compute_page_points(self, x: Floats, y: Floats) -> tuple[tuple[float, float], ...]:
         across = self.left + (x - self.x_low) / (self.x_high - self.x_low) * self.width
         down = self.bottom - (y - self.y_low) / (self.y_high - self.y_low) * (self.bottom - self.top)
         return tuple(zip(across.tolist(), down.tolist(), strict=True))
@@ -97,14 +97,14 @@ def choose_ticks(low: float, high: float, most: int = 6, *, angles: bool = False
     span = high - low
     if not (math.isfinite(span) and span > 0):
         return [low] if math.isfinite(low) else []
-    step = _choose_step(span / max(1, most), angles=angles)
+    step = _choose_tick_step(span / max(1, most), angles=angles)
     while math.floor(high / step + 1e-9) - math.ceil(low / step - 1e-9) + 1 > most:
-        step = _choose_step(step * 1.01, angles=angles)
+        step = _choose_tick_step(step * 1.01, angles=angles)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [number * step for number in range(first, last + 1)]
 
 
-def _choose_step(least: float, *, angles: bool) -> float:
+def _choose_tick_step(least: float, *, angles: bool) -> float:
     if angles and 1 <= least <= _ANGLES[-1]:
         least = 90.0 if 45 < least < 90 else least  # quarters of a turn
         return next(step for step in _ANGLES if step >= least * (1 - 1e-9))

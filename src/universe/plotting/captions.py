@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 import numpy as np
 
 from universe.plotting.colours import DIM, PALE, RULER
-from universe.plotting.labels import Page, clean_text, estimate_text_width
+from universe.plotting.label_placement import Page, clean_and_truncate_text, estimate_text_width
 from universe.plotting.marks import Circle, Label, Mark, Polyline
 from universe.plotting.visible_bodies import Frame, VisibleBodies
 
@@ -19,15 +19,19 @@ _RING_ANGLES: Final = (-45, -20, -70, 135, 110, 160, 45, 20, 70, -135, -110, -16
 
 def choose_length_unit(bodies: Iterable[Mapping[str, Any]]) -> str:
     """Return the unit of lengths: AU if a body has an orbit in AU."""
-    return "AU" if any(_read_block(body, "kepler").get("units") == "astronomical" for body in bodies) else "units"
+    return (
+        "AU"
+        if any(_get_mapping_or_empty(body, "kepler").get("units") == "astronomical" for body in bodies)
+        else "units"
+    )
 
 
 def draw_heading(title: str, when: str, frame: Frame, width: int) -> Iterator[Label]:
     unit = frame.unit
     size = 26 * unit
-    shown = clean_text(title, 120)
+    shown = clean_and_truncate_text(title, 120)
     while shown and estimate_text_width(shown, size) > width - 80 * unit:
-        shown = clean_text(shown, max(2, len(shown) - 4))
+        shown = clean_and_truncate_text(shown, max(2, len(shown) - 4))
     if shown:
         yield Label(40 * unit, 58 * unit, shown, size, PALE)
     yield Label(40 * unit, 84 * unit, when, 14 * unit, DIM)
@@ -48,24 +52,24 @@ def format_time(bodies: Iterable[Mapping[str, Any]], t: float, unit: str) -> str
 
 
 def _read_epoch(body: Mapping[str, Any]) -> float | None:
-    epoch = _read_block(body, "physical").get("epochJulianDate")
+    epoch = _get_mapping_or_empty(body, "physical").get("epochJulianDate")
     return float(epoch) if isinstance(epoch, (int, float)) and abs(epoch) < _FARTHEST_DAY else None
 
 
-def _read_block(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _get_mapping_or_empty(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     block = body.get(name)
     return cast("Mapping[str, Any]", block) if isinstance(block, Mapping) else {}
 
 
-def draw_rings(visible: VisibleBodies, frame: Frame) -> Iterator[Circle]:
-    for radius in _choose_ring_radii(visible):
+def draw_distance_rings(visible: VisibleBodies, frame: Frame) -> Iterator[Circle]:
+    for radius in _compute_ring_radii(visible):
         yield Circle(frame.x, frame.y, radius, stroke=RULER, width=frame.unit, dash=2.5 * frame.unit)
 
 
-def draw_ring_labels(visible: VisibleBodies, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
+def place_distance_ring_labels(visible: VisibleBodies, frame: Frame, unit: str, page: Page) -> Iterator[Label]:
     """Yield the radius of each ring as a label at a free position of the ring."""
     size = 11 * frame.unit
-    for distance, radius in zip(visible.scale.list_rings(), _choose_ring_radii(visible), strict=True):
+    for distance, radius in zip(visible.scale.list_ring_distances(), _compute_ring_radii(visible), strict=True):
         text = f"{distance:,.6g} {unit}"
         choices = (
             Label(
@@ -89,7 +93,7 @@ def draw_footer(visible: VisibleBodies, frame: Frame, unit: str, width: int, hei
     if visible.scale.is_log:
         yield Label(left, bottom, "distance from the centre: logarithmic", size, DIM)
     else:
-        length, pixels = visible.scale.list_rings()[0], _choose_ring_radii(visible)[0]
+        length, pixels = visible.scale.list_ring_distances()[0], _compute_ring_radii(visible)[0]
         tick = 4 * frame.unit
         bar = ((left, bottom - tick), (left, bottom), (left + pixels, bottom), (left + pixels, bottom - tick))
         yield Polyline(bar, DIM, 1.2 * frame.unit)
@@ -101,5 +105,5 @@ def draw_footer(visible: VisibleBodies, frame: Frame, unit: str, width: int, hei
     yield Label(width - left, bottom, text, size, DIM, "end")
 
 
-def _choose_ring_radii(visible: VisibleBodies) -> list[float]:
-    return visible.scale.compute_page_distance(np.array(visible.scale.list_rings())).tolist()
+def _compute_ring_radii(visible: VisibleBodies) -> list[float]:
+    return visible.scale.compute_page_distance(np.array(visible.scale.list_ring_distances())).tolist()

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from universe.plotting.axes import Area, draw_axes
 from universe.plotting.colours import BACKGROUND, DIM, PALE, make_colour_ramp
-from universe.plotting.labels import clean_text, estimate_text_width
+from universe.plotting.label_placement import clean_and_truncate_text, estimate_text_width
 from universe.plotting.marks import Dots, Drawing, Label, Mark, Polyline
 from universe.plotting.radial_scale import Floats
 
@@ -89,16 +89,18 @@ def draw_chart(
 ) -> Drawing:
     """Return the drawing of panels one above the other, as high as they need."""
     right = _measure_right_margin(panels)
-    shared = _find_x_range([panel for panel in panels if panel.x_label is None])
+    shared = _compute_x_range([panel for panel in panels if panel.x_label is None])
     marks: list[Mark] = []
     top = _TOP if panels else 0.0
     for number, panel in enumerate(panels):
-        x_low, x_high = shared if panel.x_label is None else _find_x_range([panel])
-        y_low, y_high = panel.y_range or _find_range([np.asarray(one.y, dtype=np.float64) for one in panel.series])
+        x_low, x_high = shared if panel.x_label is None else _compute_x_range([panel])
+        y_low, y_high = panel.y_range or _compute_padded_range(
+            [np.asarray(one.y, dtype=np.float64) for one in panel.series]
+        )
         area = Area(_LEFT, top, width - right, top + panel.height, x_low, x_high, y_low, y_high)
         has_x = panel.x_label is not None or not any(one.x_label is None for one in panels[number + 1 :])
         marks += draw_axes(
-            area, clean_text(panel.title, 120), clean_text(panel.note, 120),
+            area, clean_and_truncate_text(panel.title, 120), clean_and_truncate_text(panel.note, 120),
             panel.x_label or x_label if has_x else None,
             is_angle=panel.is_angle, y_ticks=panel.y_ticks, lines=panel.lines,
         )  # fmt: skip
@@ -112,7 +114,7 @@ def draw_chart(
         head.append(Label(40, 84, _shorten_to_width(subtitle, 14, width - 80), 14, DIM))
     if footer:
         head.append(Label(40, height - 24, _shorten_to_width(footer, 12, width - 80), 12, DIM))
-    return Drawing(width, height, BACKGROUND, clean_text(title, 120) or "Chart", (*marks, *head))
+    return Drawing(width, height, BACKGROUND, clean_and_truncate_text(title, 120) or "Chart", (*marks, *head))
 
 
 def _draw_series(panel: Panel, area: Area) -> Iterator[Mark]:
@@ -122,22 +124,28 @@ def _draw_series(panel: Panel, area: Area) -> Iterator[Mark]:
     for series, ramped in zip(panel.series, colours, strict=True):
         x, y = (np.asarray(values, dtype=np.float64) for values in (series.x, series.y))
         colour = series.colour or ramped
-        seen = area.contains(x, y)
+        seen = area.make_inside_mask(x, y)
         if not seen.any():
             continue
         if series.is_points:
             some = np.flatnonzero(seen)[:: max(1, -(-int(seen.sum()) // _MOST_DOTS))]
-            yield Dots(area.points(x[some], y[some]), series.width, colour)
+            yield Dots(area.compute_page_points(x[some], y[some]), series.width, colour)
         else:
             for part_x, part_y in split_at_gaps(x, np.where(seen, y, np.nan)):
-                yield Polyline(area.points(*thin_points(part_x, part_y, round(area.width / 1.5))), colour, series.width)
+                yield Polyline(
+                    area.compute_page_points(*thin_points(part_x, part_y, round(area.width / 1.5))),
+                    colour,
+                    series.width,
+                )
         tail = y[seen][-max(1, int(seen.sum()) // 20) :] if series.is_points else y[seen][-1:]
-        ends.append((area.compute_page_y(float(np.median(tail))), clean_text(series.name, _LONGEST_NAME), colour))
+        ends.append(
+            (area.compute_page_y(float(np.median(tail))), clean_and_truncate_text(series.name, _LONGEST_NAME), colour)
+        )
     if len(ends) <= _MOST_NAMES:
-        yield from _draw_names(ends, area)
+        yield from _draw_series_names(ends, area)
 
 
-def _draw_names(ends: Sequence[tuple[float, str, str]], area: Area) -> Iterator[Mark]:
+def _draw_series_names(ends: Sequence[tuple[float, str, str]], area: Area) -> Iterator[Mark]:
     """Yield the names beside the ends of their series, apart from each other, with lines that lead to them."""
     gap = min(_NAME_SIZE * 1.35, (area.bottom - area.top) / max(1, len(ends) - 1) if len(ends) > 1 else 99)
     size = min(_NAME_SIZE, gap / 1.05)
@@ -148,15 +156,17 @@ def _draw_names(ends: Sequence[tuple[float, str, str]], area: Area) -> Iterator[
 
 
 def _measure_right_margin(panels: Sequence[Panel]) -> float:
-    names = [clean_text(one.name, _LONGEST_NAME) for panel in panels for one in panel.series[:_MOST_NAMES]]
+    names = [clean_and_truncate_text(one.name, _LONGEST_NAME) for panel in panels for one in panel.series[:_MOST_NAMES]]
     return 60 + max((estimate_text_width(name, _NAME_SIZE) for name in names), default=0.0)
 
 
-def _find_x_range(panels: Sequence[Panel]) -> tuple[float, float]:
-    return _find_range([np.asarray(one.x, dtype=np.float64) for panel in panels for one in panel.series], margin=0.0)
+def _compute_x_range(panels: Sequence[Panel]) -> tuple[float, float]:
+    return _compute_padded_range(
+        [np.asarray(one.x, dtype=np.float64) for panel in panels for one in panel.series], margin=0.0
+    )
 
 
-def _find_range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, float]:
+def _compute_padded_range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, float]:
     """Return the lowest and highest finite value, a little apart even if there is only one."""
     finite = [one[np.isfinite(one)] for one in values]
     finite = [one for one in finite if one.size]
@@ -170,9 +180,9 @@ def _find_range(values: Sequence[Floats], margin: float = 0.06) -> tuple[float, 
 
 
 def _shorten_to_width(text: str, size: float, width: float) -> str:
-    shown = clean_text(text, 200)
+    shown = clean_and_truncate_text(text, 200)
     while shown and estimate_text_width(shown, size) > width:
-        shown = clean_text(shown, max(2, len(shown) - 4))
+        shown = clean_and_truncate_text(shown, max(2, len(shown) - 4))
     return shown
 
 

@@ -26,7 +26,7 @@ def render_png(drawing: Drawing) -> bytes:
         match mark:
             case Circle():
                 if mark.dash:
-                    _draw_dashes(
+                    _draw_dashed_circle(
                         pen,
                         mark,
                         mix_colours(drawing.background, mark.stroke or drawing.background, mark.opacity),
@@ -75,7 +75,7 @@ def _draw_circle(pen: Any, mark: Circle, times: int) -> None:
     )
 
 
-def _draw_dashes(pen: Any, mark: Circle, colour: str, times: int) -> None:
+def _draw_dashed_circle(pen: Any, mark: Circle, colour: str, times: int) -> None:
     count = max(8, round(math.tau * mark.radius / (3 * mark.dash)))
     for number in range(count):
         ends = (math.tau * (number + part) / count for part in (0, 1 / 3))

@@ -46,7 +46,7 @@ class RadialScale:
         )
         return flat * stretch[:, None] * [1.0, -1.0]
 
-    def list_rings(self) -> list[float]:
+    def list_ring_distances(self) -> list[float]:
         """Return round distances for the rings of the scale, from the inside out."""
         if self.is_log:
             found = [value for value in _list_decades(self.inner, self.outer) if value <= self.outer]
@@ -55,7 +55,7 @@ class RadialScale:
         return [step * times for times in range(1, int(self.outer / step * (1 + 1e-9)) + 1)]
 
 
-def choose_scale(distances: Floats, farthest: float, page_radius: float, kind: Any = "auto") -> RadialScale:
+def choose_radial_scale(distances: Floats, farthest: float, page_radius: float, kind: Any = "auto") -> RadialScale:
     """Return the scale for bodies at these distances from the centre, up to `farthest`.
 
     Raise InvalidInput if `kind` is not one of `SCALES`.

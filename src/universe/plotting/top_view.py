@@ -9,14 +9,14 @@ import numpy as np
 from universe.orbits.orrery import Orrery
 from universe.plotting.captions import (
     choose_length_unit,
+    draw_distance_rings,
     draw_footer,
     draw_heading,
-    draw_ring_labels,
-    draw_rings,
     format_time,
+    place_distance_ring_labels,
 )
 from universe.plotting.colours import BACKGROUND, DIM, PALE, choose_body_colour, mix_colours
-from universe.plotting.labels import Box, Page, clean_text, measure_label, propose_labels_around
+from universe.plotting.label_placement import Box, Page, clean_and_truncate_text, measure_label, propose_labels_around
 from universe.plotting.marks import Circle, Drawing, Label, Mark, Polyline
 from universe.plotting.radial_scale import Floats
 from universe.plotting.visible_bodies import Bodies, Frame, VisibleBodies, find_visible_bodies, is_luminous
@@ -39,7 +39,7 @@ _FEW: Final = 40
 
 
 def draw_orbit_line(path: Floats, colour: str, width: float) -> Polyline:
-    return Polyline(_list_points(path), colour, width, _ORBIT_OPACITY)
+    return Polyline(_make_point_tuples(path), colour, width, _ORBIT_OPACITY)
 
 
 def draw_trail(path: Floats, body: Floats, colour: str, width: float, *, backwards: bool) -> Iterator[Polyline]:
@@ -51,7 +51,9 @@ def draw_trail(path: Floats, body: Floats, colour: str, width: float, *, backwar
         if len(piece) < 2:
             return
         fading = (1 - step / _TRAIL_STEPS) ** 1.6
-        yield Polyline(_list_points(piece), colour, width, _ORBIT_OPACITY + (_TRAIL_OPACITY - _ORBIT_OPACITY) * fading)
+        yield Polyline(
+            _make_point_tuples(piece), colour, width, _ORBIT_OPACITY + (_TRAIL_OPACITY - _ORBIT_OPACITY) * fading
+        )
 
 
 def _trace_back_from_body(path: Floats, body: Floats) -> Floats:
@@ -66,7 +68,7 @@ def _trace_back_from_body(path: Floats, body: Floats) -> Floats:
     return np.vstack([body, back])
 
 
-def _list_points(path: Floats) -> tuple[tuple[float, float], ...]:
+def _make_point_tuples(path: Floats) -> tuple[tuple[float, float], ...]:
     return tuple((x, y) for x, y in path.tolist())
 
 
@@ -98,17 +100,17 @@ def draw_top_view(
         for label in (mark for mark in (*head, *foot) if isinstance(mark, Label)):
             page.occupy(measure_label(label))
         marks = [
-            *draw_rings(visible, frame),
+            *draw_distance_rings(visible, frame),
             *_draw_orbits(stars, visible, frame),
-            *_draw_dots(stars, visible, frame, page),
+            *_draw_and_occupy_dots(stars, visible, frame, page),
         ]
         marks += [
-            *_draw_names(stars, visible, frame, page),
-            *draw_ring_labels(visible, frame, unit, page),
+            *_place_body_names(stars, visible, frame, page),
+            *place_distance_ring_labels(visible, frame, unit, page),
             *head,
             *foot,
         ]
-    return Drawing(width, height, BACKGROUND, clean_text(title, 120) or "A universe", tuple(marks))
+    return Drawing(width, height, BACKGROUND, clean_and_truncate_text(title, 120) or "A universe", tuple(marks))
 
 
 def _make_frame(width: int, height: int) -> Frame:
@@ -156,7 +158,7 @@ def _draw_orbits(stars: Bodies, visible: VisibleBodies, frame: Frame) -> Iterato
         yield from draw_trail(path, visible.page[index], colour, 1.6 * width, backwards=backwards)
 
 
-def _draw_dots(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Circle]:
+def _draw_and_occupy_dots(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Circle]:
     drawn = [index for index in range(len(visible.ids)) if not visible.hidden[index]]
     glows = len(drawn) <= _MOST_TRAILS
     # Small bodies come last, so that large ones do not cover them.
@@ -174,13 +176,13 @@ def _draw_dots(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) 
             yield Circle(x, y, radius, fill=colour, stroke=edge, width=1.2 * frame.unit)
 
 
-def _draw_names(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Label]:
+def _place_body_names(stars: Bodies, visible: VisibleBodies, frame: Frame, page: Page) -> Iterator[Label]:
     """Yield names with free space, the largest bodies first."""
     wanted = [index for index in range(len(visible.ids)) if not visible.hidden[index]]
     wanted.sort(key=lambda index: (not is_luminous(stars[visible.ids[index]]), -visible.dots[index]))
     for index in wanted[:_MOST_LABELS]:
         body = stars[visible.ids[index]]
-        name = clean_text(body.get("name")) or clean_text(visible.ids[index])
+        name = clean_and_truncate_text(body.get("name")) or clean_and_truncate_text(visible.ids[index])
         if not name:
             continue
         (x, y), radius = visible.page[index].tolist(), float(visible.dots[index])
@@ -214,27 +216,29 @@ def draw_universe(
     )
 
 
-def _compute_paths(stars: Bodies, orrery: Orrery, found: Floats) -> dict[str, Floats]:
+def _compute_paths(stars: Bodies, orrery: Orrery, positions: Floats) -> dict[str, Floats]:
     """Return the orbits to draw, as points of the universe."""
     index_of = {body_id: index for index, body_id in enumerate(orrery.ids)}
     centres: dict[str, Floats] = {}
     for body_id, body in stars.items():
         parent = body.get("parentId")
         if isinstance(parent, str) and parent in index_of:
-            centres[body_id] = found[index_of[parent]]
+            centres[body_id] = positions[index_of[parent]]
         elif not body.get("isRoguePlanet"):  # its path may not be closed
             centres[body_id] = np.zeros(3)
     orbiting = list(centres)
     # Positions may overflow; the view leaves them out.
     with np.errstate(over="ignore", invalid="ignore"):
         if len(orbiting) > _MOST_ORBITS:
-            offsets = found[[index_of[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
-            orbiting = [orbiting[index] for index in _sample_sizes(np.nan_to_num(np.abs(offsets).max(axis=1)))]
+            offsets = positions[[index_of[body_id] for body_id in orbiting]] - np.array(list(centres.values()))
+            orbiting = [
+                orbiting[index] for index in _sample_indices_by_size(np.nan_to_num(np.abs(offsets).max(axis=1)))
+            ]
         segments = _SEGMENTS[0] if len(orbiting) <= _FEW else _SEGMENTS[1]
         return {body_id: orrery.compute_path(body_id, segments) + centres[body_id] for body_id in orbiting}
 
 
-def _sample_sizes(sizes: Floats) -> list[int]:
+def _sample_indices_by_size(sizes: Floats) -> list[int]:
     """Return the indices of a sample of orbits of all visible sizes."""
     order = np.argsort(-sizes, kind="stable")
     seen = order[sizes[order] >= 0.01 * sizes.max()]

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from universe.plotting.radial_scale import Floats, RadialScale, choose_scale
+from universe.plotting.radial_scale import Floats, RadialScale, choose_radial_scale
 
 Bodies = Mapping[str, Mapping[str, Any]]
 
@@ -54,9 +54,9 @@ def find_visible_bodies(
 
     Raise InvalidInput for an unknown scale.
     """
-    ids = [body_id for body_id in stars if body_id in positions and _is_placed(positions[body_id])]
+    ids = [body_id for body_id in stars if body_id in positions and _has_drawable_position(positions[body_id])]
     if not ids:
-        choose_scale(np.zeros(0), 0.0, frame.radius, scale)
+        choose_radial_scale(np.zeros(0), 0.0, frame.radius, scale)
         return None
     flat = np.array([positions[body_id] for body_id in ids], dtype=np.float64)[:, [0, 2]]
     centre = _find_centre(stars, ids, flat)
@@ -64,7 +64,7 @@ def find_visible_bodies(
     distances = np.hypot(flat[:, 0], flat[:, 1])
     lines = {body_id: path[:, [0, 2]] - centre for body_id, path in paths.items() if _is_drawable(path)}
     reach = [float(np.hypot(line[:, 0], line[:, 1]).max()) for line in lines.values()]
-    radial_scale = choose_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
+    radial_scale = choose_radial_scale(distances, max(float(distances.max()), *reach, 0.0) * _EDGE, frame.radius, scale)
     middle = np.array([frame.x, frame.y])
     page = radial_scale.compute_page_offsets(flat) + middle
     dots = _compute_dot_sizes([stars[body_id] for body_id in ids], frame.unit)
@@ -84,7 +84,7 @@ def is_luminous(body: Mapping[str, Any]) -> bool:
     return kind in SHINING if kind is not None else body.get("parentId") is None
 
 
-def _is_placed(position: Iterable[float]) -> bool:
+def _has_drawable_position(position: Iterable[float]) -> bool:
     return all(abs(part) < _FARTHEST for part in position)
 
 

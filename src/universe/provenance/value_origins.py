@@ -9,7 +9,7 @@ from universe.domain.state import get_derived_element
 from universe.domain.suggestions import find_bodies_by_name, find_nearest, find_nearest_entities
 from universe.domain.units import get_unit, is_astronomical
 from universe.errors import MalformedRequest, StarNotFound, did_you_mean
-from universe.orbits.grouping import list_orbited_bodies
+from universe.orbits.jacobi_hierarchy import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
 from universe.provenance.value_status import Support, ValueStatus, get_value_status
 from universe.service.replies import describe_entry

@@ -89,8 +89,8 @@ def _check_claim(
 ) -> ClaimStatus | None:
     is_claimed = record is not None and "sources" in record
     shipped = None if is_claimed else find_shipped_value(body, field)
-    if shipped is not None and shipped.has_source(source):
-        if shipped.is_value(value):
+    if shipped is not None and shipped.matches_publication(source):
+        if shipped.matches_value(value):
             return None
         expected, actual = _format_value(shipped.value), _format_value(value)
         differs = f"The shipped data give {expected} from this source, and the value is {actual}."

@@ -19,7 +19,7 @@ from universe.errors import MalformedRequest, did_you_mean
 from universe.service.changes import ChangeResult
 from universe.store.port import Entry, Record
 from universe.store.replica import Replica
-from universe.systems.dates import convert_tdb_to_utc
+from universe.systems.julian_dates import convert_tdb_to_utc
 
 ReplyContent = Literal["state", "changes", "events"]
 INLINE_BYTES: Final = 64 * 1024

@@ -10,12 +10,18 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.orbits.anomaly import solve_kepler
-from universe.orbits.grouping import compute_orbited_masses
+from universe.orbits.jacobi_hierarchy import compute_orbited_masses
+from universe.orbits.kepler_equation import solve_kepler
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 from universe.systems.frames import Rotation, Vector, compute_plane_vectors, make_sky_rotation
-from universe.systems.state_vectors import find_state_vector
-from universe.systems.stated_orbits import ConversionTarget, Facts, Orbit, compute_orbit, find_sorting_period
+from universe.systems.state_vectors import make_state_vector
+from universe.systems.stated_orbit_conversion import (
+    ConversionTarget,
+    Facts,
+    Orbit,
+    compute_stated_period,
+    convert_stated_orbit,
+)
 
 GM_SUN: Final = 1.327_124_400_412_794_2e11
 """In km^3/s^2: masses stated as mass parameters are compared with the Sun's of the same ephemeris."""
@@ -52,11 +58,11 @@ def make_bodies(system: Facts, julian_date: float) -> dict[str, dict[str, Any]]:
     for body_id, facts in facts_of.items():
         orbit = None
         if facts["parent"]:
-            orbit = compute_orbit(facts["orbit"], ConversionTarget(julian_date, sky, orbited[body_id]))
+            orbit = convert_stated_orbit(facts["orbit"], ConversionTarget(julian_date, sky, orbited[body_id]))
         body = _make_body(facts, masses[body_id], orbit, system, julian_date)
         body["children"] = [other["id"] for other in facts_of.values() if other["parent"] == body_id]
         cites = facts["cites"]
-        if vector := find_state_vector(system, body, julian_date):
+        if vector := make_state_vector(system, body, julian_date):
             body["stateVector"] = vector
             cites = {**cites, system["stateVectors"]["source"]: [f"stateVector.{name}" for name in _VECTOR]}
         body["sources"] = _make_sources(body, cites, system["sources"], has_computed_axis=_is_axis_computed(facts))
@@ -89,7 +95,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
         "referencePlane": system["referencePlane"],
         **_compute_observer_direction(system),
         **{name: facts[name] for name in _STATED if name in facts},
-        **(_describe_elements(orbit, facts["orbit"]) if orbit else {}),
+        **(_make_element_facts(orbit, facts["orbit"]) if orbit else {}),
     }
     return body
 
@@ -103,7 +109,7 @@ def _compute_observer_direction(system: Facts) -> dict[str, Any]:
     return {"towardsObserver": [round(float(part), 15) + 0.0 for part in pole]}
 
 
-def _describe_elements(orbit: Orbit, facts: Facts) -> dict[str, Any]:
+def _make_element_facts(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     """Return facts about the elements: unknown ones, the omega of the source, and their accuracy."""
     unknown = {
         "kepler.eccentricity": orbit.eccentricity is None,
@@ -156,12 +162,12 @@ def _make_sources(
     ]
 
 
-def _list_cited_fields(body: Facts, stated: Iterable[str], basis: str | None) -> list[str]:
-    """Return the fields of the body that are stated, and those that follow from them; the axis from `basis`."""
+def _list_cited_fields(body: Facts, stated: Iterable[str], axis_basis: str | None) -> list[str]:
+    """Return the fields of the body that are stated, and those that follow from them; the axis from `axis_basis`."""
     found: dict[str, None] = {}
     for name in stated:
         found.update(dict.fromkeys((name, *_FOLLOWS.get(name, ()))))
-        if name == basis:
+        if name == axis_basis:
             found.update(dict.fromkeys(_DERIVED_AXIS))
     return [name for name in found if _has_field(body, name)]
 
@@ -172,7 +178,9 @@ def _has_field(body: Facts, name: str) -> bool:
 
 
 def _compute_orbited_masses(facts_of: Mapping[str, Facts], masses: Mapping[str, float]) -> dict[str, float]:
-    sizes = {key: find_sorting_period(facts["orbit"]) ** (2 / 3) for key, facts in facts_of.items() if facts["parent"]}
+    sizes = {
+        key: compute_stated_period(facts["orbit"]) ** (2 / 3) for key, facts in facts_of.items() if facts["parent"]
+    }
     return compute_orbited_masses(
         {
             key: {
@@ -203,15 +211,15 @@ def compute_compatible_fields(orbit: Orbit) -> dict[str, Any]:
     eccentricity = orbit.eccentricity or 0.0
     inclination, node = orbit.plane or (0.0, 0.0)
     to_periapsis, to_side = (
-        _convert_to_scene(vector) for vector in compute_plane_vectors(inclination, node, orbit.periapsis or 0.0)
+        _swap_to_scene_axes(vector) for vector in compute_plane_vectors(inclination, node, orbit.periapsis or 0.0)
     )
     eccentric = solve_kepler(math.radians(orbit.mean_anomaly), eccentricity).item()
     to_centre = -orbit.semi_major_axis * eccentricity * to_periapsis
-    turns = _compute_turns(np.column_stack([to_periapsis, np.cross(to_side, to_periapsis), to_side]))
+    turns = _compute_rotation_angles(np.column_stack([to_periapsis, np.cross(to_side, to_periapsis), to_side]))
     return {
         "orbitalDistance": orbit.semi_major_axis,
         "orbitalSpeed": 360 / orbit.period,
-        "orbitalPhase": _convert_to_degrees(eccentric) % 360,
+        "orbitalPhase": _convert_to_rounded_degrees(eccentric) % 360,
         "semiMajorAxis": orbit.semi_major_axis,
         **({} if orbit.eccentricity is None else {"eccentricity": eccentricity}),
         **{f"orbitOffset{axis}": float(shift) + 0.0 for axis, shift in zip("XYZ", to_centre, strict=True)},
@@ -219,21 +227,29 @@ def compute_compatible_fields(orbit: Orbit) -> dict[str, Any]:
     }
 
 
-def _convert_to_scene(vector: Vector) -> Vector:
+def _swap_to_scene_axes(vector: Vector) -> Vector:
     """Convert to the scene, where Y is up: y of the reference plane is z of the scene."""
     return vector[[0, 2, 1]]
 
 
-def _compute_turns(matrix: Rotation) -> tuple[float, float, float]:
+def _compute_rotation_angles(matrix: Rotation) -> tuple[float, float, float]:
     """Return the degrees about X, Y and Z that make up a rotation, applied about Z first and X last."""
     cosine = math.hypot(matrix[0, 0], matrix[0, 1])
     about_y = math.atan2(matrix[0, 2], cosine)
     if cosine < 1e-12:  # X and Z rotate about the same axis, so one of them is enough
-        return _convert_to_degrees(math.atan2(matrix[2, 1], matrix[1, 1])), _convert_to_degrees(about_y), 0.0
+        return (
+            _convert_to_rounded_degrees(math.atan2(matrix[2, 1], matrix[1, 1])),
+            _convert_to_rounded_degrees(about_y),
+            0.0,
+        )
     about_x = math.atan2(-matrix[1, 2], matrix[2, 2])
     about_z = math.atan2(-matrix[0, 1], matrix[0, 0])
-    return _convert_to_degrees(about_x), _convert_to_degrees(about_y), _convert_to_degrees(about_z)
+    return (
+        _convert_to_rounded_degrees(about_x),
+        _convert_to_rounded_degrees(about_y),
+        _convert_to_rounded_degrees(about_z),
+    )
 
 
-def _convert_to_degrees(radians: float) -> float:
+def _convert_to_rounded_degrees(radians: float) -> float:
     return round(math.degrees(radians), _DECIMALS) + 0.0

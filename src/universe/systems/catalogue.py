@@ -5,7 +5,7 @@ from datetime import date, datetime
 from importlib.resources import files
 from typing import Any, Final, cast
 
-from universe.systems.dates import convert_date_in_range
+from universe.systems.julian_dates import convert_to_tdb_in_range
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 _NAMES: Final = ("solar-system", "trappist-1", "kepler-90", "alpha-centauri")
@@ -41,7 +41,7 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> dict
     if name.lower() not in _NAMES:
         raise SystemNotFound(name)
     name = name.lower()
-    system = read_system(name)
+    system = read_system_data(name)
     julian_date = _choose_julian_date(name, system, at)
     from universe.systems.bodies import make_bodies  # imports numpy, which the list of names does not need
 
@@ -59,7 +59,7 @@ def load_system(name: str, *, at: date | datetime | float | None = None) -> dict
     }
 
 
-def read_system(name: str) -> dict[str, Any]:
+def read_system_data(name: str) -> dict[str, Any]:
     """Return the shipped data of a system."""
     text = (files("universe.systems") / "data" / f"{name}.json").read_text(encoding="utf-8")
     return cast("dict[str, Any]", json.loads(text))
@@ -75,4 +75,4 @@ def _choose_julian_date(name: str, system: dict[str, Any], at: date | datetime |
             argument="at",
             allowed="none",
         )
-    return convert_date_in_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))
+    return convert_to_tdb_in_range(at, date.fromisoformat(system["firstDay"]), date.fromisoformat(system["lastDay"]))

@@ -24,7 +24,7 @@ def compute_plane_vectors(inclination: float, node: float, periapsis: float) -> 
     return orbit[:, 0], orbit[:, 1]
 
 
-def compute_angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float, float]:
+def compute_orbit_angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float, float]:
     """Return inclination, longitude of the node and argument of the periapsis in degrees.
 
     The node of a flat orbit is 0.
@@ -37,10 +37,12 @@ def compute_angles(to_periapsis: Vector, to_side: Vector) -> tuple[float, float,
     return math.degrees(math.atan2(sine, z)), math.degrees(node) % 360, math.degrees(periapsis) % 360
 
 
-def rotate_angles(frame: Rotation, inclination: float, node: float, periapsis: float) -> tuple[float, float, float]:
+def rotate_orbit_angles(
+    frame: Rotation, inclination: float, node: float, periapsis: float
+) -> tuple[float, float, float]:
     """Return the angles of an orbit in the new frame from its angles in the old frame."""
     to_periapsis, to_side = compute_plane_vectors(inclination, node, periapsis)
-    return compute_angles(frame @ to_periapsis, frame @ to_side)
+    return compute_orbit_angles(frame @ to_periapsis, frame @ to_side)
 
 
 def make_sky_rotation(inclination: float, node: float) -> Rotation:

@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from typing import Any, Final, cast
 
 from universe.systems.bodies import GM_SUN, make_bodies
-from universe.systems.catalogue import list_system_names, read_system
-from universe.systems.dates import convert_date_in_range
+from universe.systems.catalogue import list_system_names, read_system_data
+from universe.systems.julian_dates import convert_to_tdb_in_range
 from uraniborg.kernel.errors import InvalidInput
 
 _LABELS: Final[dict[str, tuple[str, str]]] = {
@@ -100,11 +100,11 @@ class ShippedValue:
     """Of radii, for display."""
     tolerance: float
 
-    def is_value(self, value: Any) -> bool:
+    def matches_value(self, value: Any) -> bool:
         """Return True if a value equals the shipped value, except for the last digits."""
         return _is_close(self.value, value, self.tolerance)
 
-    def has_source(self, source: Mapping[str, Any]) -> bool:
+    def matches_publication(self, source: Mapping[str, Any]) -> bool:
         """Return True for a source that describes one of the publications of this value, and nothing else."""
         return any(_is_same_publication(one, source) for one in self.sources)
 
@@ -117,27 +117,27 @@ def find_shipped_value(body: Mapping[str, Any], field: str) -> ShippedValue | No
     epoch = cast("Mapping[str, Any]", physical).get("epochJulianDate") if isinstance(physical, Mapping) else None
     if name is None or isinstance(epoch, bool) or not isinstance(epoch, (int, float)):
         return None
-    shipped_body = _load_bodies(name, float(epoch)).get(key)
-    value = None if shipped_body is None else _read_field(shipped_body, field)
+    shipped_body = _make_bodies_or_empty(name, float(epoch)).get(key)
+    value = None if shipped_body is None else _get_dotted_field(shipped_body, field)
     if shipped_body is None or value is None:
         return None
     sources = tuple(one for one in shipped_body["sources"] if field in one["fields"])
-    facts = next(one for one in _read(name)["bodies"] if one["id"] == key)
+    facts = next(one for one in _read_cached_system(name)["bodies"] if one["id"] == key)
     note = facts.get("note", "") if f"{field}Is" in facts else ""
     tolerance = _NEAR if _MAY_BE_NEAR_ZERO.match(field) else 0.0
     return ShippedValue(
         value,
         sources,
         f"universe/systems/data/{name}.json",
-        tuple(_list_stated_keys(facts, field)),
+        tuple(_format_stated_numbers(facts, field)),
         note,
         f"{GM_SUN} km^3/s^2, GM of the Sun" if field == "mass" and "massGmKm3PerS2" in facts else "",
-        _read(name)["displayMagnification"],
+        _read_cached_system(name)["displayMagnification"],
         tolerance,
     )
 
 
-def _list_stated_keys(facts: Mapping[str, Any], field: str) -> Iterator[str]:
+def _format_stated_numbers(facts: Mapping[str, Any], field: str) -> Iterator[str]:
     if field.startswith("stateVector."):
         yield f"{field.partition('.')[2]} of the state vector"
         return
@@ -148,10 +148,10 @@ def _list_stated_keys(facts: Mapping[str, Any], field: str) -> Iterator[str]:
     for key in _KEYS.get(field, ()):
         if key in holder and not (key == "periodDays" and is_mean and field != "kepler.period"):
             label, unit = _LABELS[key]
-            yield " ".join(part for part in (label, *_format_stated_number(holder[key], unit, key)) if part)
+            yield " ".join(part for part in (label, *_list_number_parts(holder[key], unit, key)) if part)
 
 
-def _format_stated_number(value: Any, unit: str, key: str) -> tuple[str, ...]:
+def _list_number_parts(value: Any, unit: str, key: str) -> tuple[str, ...]:
     if isinstance(value, list):  # a value and its rate
         start, rate = cast("list[float]", value)
         return str(start), unit, f"{rate:+} a {'day' if key == 'meridianDeg' else 'century'}"
@@ -192,29 +192,29 @@ def _is_close(one: Any, other: Any, tolerance: float) -> bool:
     return isinstance(other, (int, float)) and math.isclose(one, other, rel_tol=_NEAR, abs_tol=tolerance)
 
 
-def _read_field(body: Mapping[str, Any], field: str) -> Any:
+def _get_dotted_field(body: Mapping[str, Any], field: str) -> Any:
     value: Any = body
     for name in field.split("."):
         value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
     return value
 
 
-_read = cache(read_system)
+_read_cached_system = cache(read_system_data)
 
 
 @cache
 def _map_bodies_to_systems() -> dict[str, str]:
     """Return for each shipped body the name of its system."""
-    return {body["id"]: name for name in list_system_names() for body in _read(name)["bodies"]}
+    return {body["id"]: name for name in list_system_names() for body in _read_cached_system(name)["bodies"]}
 
 
 @lru_cache(maxsize=16)
-def _load_bodies(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
+def _make_bodies_or_empty(name: str, julian_date: float) -> dict[str, dict[str, Any]]:
     """Return the bodies of a system at an epoch; an empty map for an epoch without data."""
-    system = _read(name)
+    system = _read_cached_system(name)
     if julian_date != system["epochJd"]:
         try:
-            convert_date_in_range(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
+            convert_to_tdb_in_range(julian_date, *(date.fromisoformat(system[day]) for day in ("firstDay", "lastDay")))
         except (InvalidInput, KeyError):
             return {}
     return make_bodies(system, julian_date)

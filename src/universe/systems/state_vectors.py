@@ -16,7 +16,7 @@ _BASIS: Final = (
 )
 
 
-def find_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
+def make_state_vector(system: Mapping[str, Any], body: Mapping[str, Any], julian_date: float) -> dict[str, Any] | None:
     """Return the state vector of a body of a system whose time 0 is this Julian date, or None if it has none."""
     shipped = system.get("stateVectors")
     if shipped is None or body["id"] not in shipped["vectors"]:

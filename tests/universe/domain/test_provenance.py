@@ -12,7 +12,7 @@ from universe.domain.command_parser import parse_command
 from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import apply, reduce
 from universe.domain.state import EMPTY, State, load_plain_state, parse_state
-from universe.orbits.grouping import compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import compute_orbited_mass
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
 E = "trappist-1-e"

@@ -15,7 +15,7 @@ from universe.domain.command_parser import parse_command
 from universe.domain.provenance import Origin, track_replaced_state
 from universe.domain.reducer import reduce
 from universe.domain.state import State, load_plain_state, parse_state
-from universe.orbits.grouping import compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import compute_orbited_mass
 from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
 
 Json = dict[str, Any]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from universe.generate.config import STYLES, load_config, make_preset_config
+from universe.generate.config import STYLES, make_config, make_preset_config
 from universe.generate.grammar import TOPOLOGIES
 from uraniborg.kernel.errors import InvalidInput
 
@@ -13,7 +13,7 @@ SEED_CHARS = 1_000
 
 
 def test_a_seed_is_all_that_must_be_given() -> None:
-    config = load_config({"seed": 7})
+    config = make_config({"seed": 7})
     assert (config.max_systems, config.max_stars_per_system, config.planet_density, config.moon_density) == (
         5,
         3,
@@ -59,7 +59,7 @@ def test_an_unknown_preset_is_refused_with_those_there_are(preset: str) -> None:
 
 def test_a_setting_without_a_name_is_refused_with_those_there_are() -> None:
     with pytest.raises(InvalidInput) as caught:
-        load_config({"seed": 1, "": 2})
+        make_config({"seed": 1, "": 2})
     assert "planetDensity" in caught.value.hint
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.universe.generate.checks import EVERYTHING, KEYS, find_problems, list_bodies, list_satellites
 from universe.domain.state import parse_state
-from universe.generate import STYLES, TOPOLOGIES, generate, generate_from_config, load_config
+from universe.generate import STYLES, TOPOLOGIES, generate, generate_from_config, make_config
 from uraniborg.kernel.errors import InvalidInput
 
 PRESETS = (*TOPOLOGIES, *STYLES)
@@ -120,7 +120,7 @@ def test_different_seeds_make_different_universes_with_different_ids() -> None:
 
 
 def test_the_function_and_the_config_make_the_same_universe() -> None:
-    config = load_config({"seed": 9, "stylePreset": "crowded", "maxSystems": 2})
+    config = make_config({"seed": 9, "stylePreset": "crowded", "maxSystems": 2})
     assert generate_from_config(config) == generate("crowded", 9, maxSystems=2)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.universe.generate.checks import KEYS, State, find_problems, list_bodies, list_rogues
-from universe.generate import generate_from_config, load_config
+from universe.generate import generate_from_config, make_config
 
 ADDED = {
     "star": set[str](),
@@ -32,7 +32,7 @@ def runs(shared_data: Path) -> list[Run]:
     """Each config, with what was recorded and what we make of it."""
     with gzip.open(shared_data / "universe" / "generation.json.gz") as file:
         recorded = json.load(file)["runs"]
-    return [(run["config"], run["result"], generate_from_config(load_config(run["config"]))) for run in recorded]
+    return [(run["config"], run["result"], generate_from_config(make_config(run["config"]))) for run in recorded]
 
 
 def systems(state: State) -> list[tuple[int, list[int]]]:

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import InitialConditions
 from universe.orbits.kepler import Elements
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import compute_period
 
 YEAR = compute_period(1.0, 1.0)
@@ -21,7 +21,7 @@ def start_from(
     parents: Sequence[int],
     *,
     radii: ArrayLike | None = None,
-) -> Start:
+) -> InitialConditions:
     """Return bodies a, b, c … about their barycentre, each in orbit about its parent alone."""
     weights = np.asarray(masses, dtype=np.float64)
     x, v = np.asarray(positions, dtype=np.float64), np.asarray(velocities, dtype=np.float64)
@@ -31,7 +31,7 @@ def start_from(
             relative[body, body], relative[body, parent] = 1.0, -1.0
             orbited[body] = weights[body] + weights[parent]
     ids = tuple("abcdefghijklmnopqrstuvwxyz"[: weights.size])
-    return Start(
+    return InitialConditions(
         ids,
         ids,
         weights,
@@ -51,7 +51,9 @@ def orbit(eccentricity: float, mass: float = 0.0, *, axis: float = 1.0, anomaly:
     return Elements(axis, eccentricity, period=period, inclination=20, mean_anomaly=anomaly)
 
 
-def pair(eccentricity: float = 0.0, mass: float = 0.0, *, axis: float = 1.0, anomaly: float = 40.0) -> Start:
+def pair(
+    eccentricity: float = 0.0, mass: float = 0.0, *, axis: float = 1.0, anomaly: float = 40.0
+) -> InitialConditions:
     """Return a star and a planet."""
     elements = orbit(eccentricity, mass, axis=axis, anomaly=anomaly)
     x, v = (
@@ -61,7 +63,7 @@ def pair(eccentricity: float = 0.0, mass: float = 0.0, *, axis: float = 1.0, ano
     return start_from([1.0, mass], x, v, [-1, 0])
 
 
-def giants() -> Start:
+def giants() -> InitialConditions:
     """Return a star with four heavy planets on tilted, eccentric orbits."""
     axes = (5.2, 9.6, 19.2, 30.1)
     orbits = Elements(
@@ -79,7 +81,7 @@ def giants() -> Start:
     return start_from([1.0, 9.5e-4, 2.9e-4, 4.4e-5, 5.2e-5], x, v, [-1, 0, 0, 0, 0])
 
 
-def with_radii(start: Start, *radii: float) -> Start:
+def with_radii(start: InitialConditions, *radii: float) -> InitialConditions:
     """Return the same bodies with these radii in AU."""
     return replace(start, radii=np.array(radii))
 

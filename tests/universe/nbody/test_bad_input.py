@@ -19,9 +19,9 @@ import pytest
 from tests.universe.command_line import RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body
 from tests.universe.nbody.truths import read_truth
-from universe.nbody.limits import choose_step
+from universe.nbody.initial_conditions import make_initial_conditions
+from universe.nbody.limits import check_work_and_choose_step
 from universe.nbody.runs import run_nbody
-from universe.nbody.starts import make_start
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 EARTH: Final = {"units": "astronomical", "semiMajorAxis": 1.0, "eccentricity": 0.0167, "meanAnomaly": 30}
@@ -83,7 +83,7 @@ def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(run_universe: 
     done = run_universe("import", "state.json", "--json")
     assert (done.code, done.error["path"]) == (2, "stars.earth.mass")
     with pytest.raises(InvalidInput, match=r"earth.*mass"):
-        make_start(state)
+        make_initial_conditions(state)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
@@ -91,7 +91,7 @@ def test_a_negative_mass_is_refused_by_the_state_and_by_the_start(run_universe: 
 def test_numbers_that_are_not_finite_are_refused(field: str, value: float) -> None:
     change: Json = {"mass": value} if field == "mass" else {"kepler": {**EARTH, field: value}}
     with pytest.raises(InvalidInput) as caught:
-        make_start(plain(earth=change))
+        make_initial_conditions(plain(earth=change))
     assert "earth" in caught.value.message
     assert field in caught.value.message
     assert caught.value.hint
@@ -120,14 +120,14 @@ def test_a_start_with_two_bodies_in_the_same_place_is_refused_by_their_names() -
 @pytest.mark.parametrize("mass", [0.0, 3e-7])
 def test_bodies_in_the_same_place_at_the_epoch_of_their_elements_are_refused_later_too(mass: float) -> None:
     state = {**plain(mars={"mass": mass, "kepler": EARTH}, earth={"mass": mass}), "time": 30.0}
-    start = make_start(state)
+    start = make_initial_conditions(state)
     assert any("two bodies meet" in note for note in start.notes)
     with pytest.raises(InvalidInput, match=r"same position|too close"):
         run_nbody(start, 10.0)
 
 
 def test_a_test_particle_without_mass_takes_part() -> None:
-    done = run_nbody(make_start(plain()), 30.0)
+    done = run_nbody(make_initial_conditions(plain()), 30.0)
     assert done.trustworthy
 
 
@@ -135,7 +135,7 @@ def test_a_body_that_does_not_exist_cannot_be_chosen(
     imported: Callable[[Json], str], run_universe: RunUniverse
 ) -> None:
     with pytest.raises(NotFound):
-        make_start(plain(), ["sun", "nobody"])
+        make_initial_conditions(plain(), ["sun", "nobody"])
     done = run_universe("nbody", imported(plain()), "--body", "sun", "--body", "nobody", "--json")
     assert (done.code, done.error["code"]) == (3, "not_found")
     assert "nobody" in done.error["message"]
@@ -144,7 +144,7 @@ def test_a_body_that_does_not_exist_cannot_be_chosen(
 def test_an_empty_choice_and_a_body_named_twice_are_refused() -> None:
     for ids in ([], ["sun", "sun"]):
         with pytest.raises(InvalidInput):
-            make_start(plain(), ids)
+            make_initial_conditions(plain(), ids)
 
 
 def test_one_body_alone_has_nothing_to_answer(imported: Callable[[Json], str], run_universe: RunUniverse) -> None:
@@ -191,14 +191,14 @@ def test_the_span_that_a_refusal_names_is_accepted() -> None:
     assert allowed
     longest = float(allowed[1].replace(",", ""))
     assert longest > 10 * 365.25
-    choose_step(start, longest * 0.999, "gauss", None)
+    check_work_and_choose_step(start, longest * 0.999, "gauss", None)
     with pytest.raises(InvalidInput):
-        choose_step(start, longest * 1.001, "gauss", None)
+        check_work_and_choose_step(start, longest * 1.001, "gauss", None)
 
 
 INTERRUPTED: Final = """
 import sys
-from universe.nbody.trajectories import Trajectory
+from universe.nbody.trajectory_integration import Trajectory
 integrate = Trajectory.integrate
 def marked(self, days):
     for number, segment in enumerate(integrate(self, days)):
@@ -259,7 +259,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_runs(
     def fail(*_: object, **__: object) -> None:
         pytest.fail("it ran")
 
-    monkeypatch.setattr("universe.nbody.reports.report_run", fail)
+    monkeypatch.setattr("universe.nbody.reports.run_and_report", fail)
     done = run_universe("nbody", "t", "--days", "1", option, f"file/{name}", "--json")
     assert done.code == 5
     assert f"file/{name}" in done.error["message"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from universe.nbody.body_names import find_bodies, shorten_names
+from universe.nbody.body_names import find_body_ids, shorten_names
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 STARS = {
@@ -20,23 +20,23 @@ STARS = {
     [("t-b", "t-b"), ("T-B", "t-b"), ("trappist-1 B", "t-b"), (" TRAPPIST-1 ", "t"), ("c", "t-c"), ("N", "n")],
 )
 def test_a_body_is_found_by_id_name_or_last_word(given: str, found: str) -> None:
-    assert find_bodies(STARS, [given]) == [found]
+    assert find_body_ids(STARS, [given]) == [found]
 
 
 def test_an_unknown_body_is_refused_with_the_nearest() -> None:
     with pytest.raises(NotFound, match="There is no body 'trapist-1 b'") as refused:
-        find_bodies(STARS, ["trapist-1 b"])
+        find_body_ids(STARS, ["trapist-1 b"])
     assert "t-b" in (refused.value.hint or "")
     with pytest.raises(NotFound) as refused:
-        find_bodies(STARS, ["\u202eqqqqqqqq" * 1000])
+        find_body_ids(STARS, ["\u202eqqqqqqqq" * 1000])
     assert len(refused.value.message) < 120
     with pytest.raises(NotFound, match="no body ''"):
-        find_bodies({}, [""])
+        find_body_ids({}, [""])
 
 
 def test_a_name_that_two_bodies_have_is_refused_with_their_ids() -> None:
     with pytest.raises(InvalidInput, match="2 bodies are called 'TWIN'") as refused:
-        find_bodies(STARS, ["TWIN"])
+        find_body_ids(STARS, ["TWIN"])
     assert "x1, x2" in (refused.value.hint or "")
 
 

@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.universe.nbody.sample_starts import YEAR, giants, orbit, pair, start_from, with_radii
-from universe.nbody.collisions import POLICIES, merge_bodies
+from universe.nbody.collisions import POLICIES, compute_merger
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.runs import Run, run_nbody
 from universe.nbody.segments import Segment
-from universe.nbody.starts import Start
 from universe.orbits.units import G, compute_period
 
 SUN = 0.00465
 
 
-def sungrazer() -> Start:
+def sungrazer() -> InitialConditions:
     """Return a comet that falls into its star after half a revolution."""
     return with_radii(pair(0.9999, 1e-6, axis=5, anomaly=180), SUN, 0.0)
 
@@ -34,7 +34,7 @@ def hits() -> float:
     return early
 
 
-def falling(masses: tuple[float, ...], *radii: float) -> Start:
+def falling(masses: tuple[float, ...], *radii: float) -> InitialConditions:
     """Return bodies on a line that fall towards each other, the last far away."""
     x = np.array([[-1.0, 0, 0], [1.0, 0, 0], [0, 60.0, 0]])[: len(masses)]
     return start_from(masses, x, np.zeros_like(x), [-1] * len(masses), radii=radii)
@@ -102,11 +102,11 @@ def test_a_merger_keeps_mass_momentum_and_volume(
 def test_satellites_of_a_merged_body_orbit_the_survivor() -> None:
     # Columns are bodies: a star, a planet of it, and a moon of the planet.
     relative = np.array([[0, 0, 0], [-1, 0.9, 0.1], [0, -1, 1]], dtype=np.float64)
-    swallowed = merge_bodies(0, 1, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
+    swallowed = compute_merger(0, 1, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
     assert (swallowed.survivor, swallowed.gone) == (0, 1)
-    assert swallowed.relative.tolist() == [[0, 0, 0], [0, 0, 0], [-1, 0, 1]]
-    landed = merge_bodies(1, 2, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
-    assert landed.relative.tolist() == [[0, 0, 0], [-1, 1, 0], [0, 0, 0]]
+    assert swallowed.relative_matrix.tolist() == [[0, 0, 0], [0, 0, 0], [-1, 0, 1]]
+    landed = compute_merger(1, 2, np.array([1, 1e-3, 1e-5]), np.array([1e-2, 1e-3, np.nan]), relative)
+    assert landed.relative_matrix.tolist() == [[0, 0, 0], [-1, 1, 0], [0, 0, 0]]
     assert landed.radii[1] == 1e-3
 
 
@@ -150,7 +150,7 @@ def test_a_run_whose_twin_collides_otherwise_is_not_trusted() -> None:
     assert not missed.trustworthy
 
 
-def flyby(distance: float, speed: float = 0.01) -> Start:
+def flyby(distance: float, speed: float = 0.01) -> InitialConditions:
     """Return a star, a planet at 5 AU and a small body that passes the planet."""
     x = np.array([[0, 0, 0], [5.0, 0, 0], [5.0 + distance, -1.0, 0]])
     v = np.array([[0, 0, 0], [0, math.sqrt(G / 5), 0], [0, math.sqrt(G / 5) + speed, 0]])

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.integration import integrate
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 VECTORS = Path(__file__).parents[4] / "shared" / "data" / "universe" / "de421_vectors.json"
@@ -28,7 +28,7 @@ def state(ephemeris: dict[str, Any], epoch: str, kind: str) -> Floats:
     return np.array([ephemeris["epochs"][epoch][body][kind] for body in IDS])
 
 
-def at_j2000(ephemeris: dict[str, Any]) -> Start:
+def at_j2000(ephemeris: dict[str, Any]) -> InitialConditions:
     masses = np.array([ephemeris["gm_au3_per_day2"][body] for body in IDS]) / G
     x, v = (state(ephemeris, "2451545.0", kind) for kind in ("position", "velocity"))
     relative, orbited = np.zeros((len(IDS), len(IDS))), np.zeros(len(IDS))
@@ -36,7 +36,7 @@ def at_j2000(ephemeris: dict[str, Any]) -> Start:
         relative[body, body], relative[body, parent] = 1.0, -1.0
         orbited[body] = masses[body] + masses[parent]
     x, v = x - masses @ x / masses.sum(), v - masses @ v / masses.sum()
-    return Start(IDS, IDS, masses, x, v, np.full(len(IDS), np.nan), relative, orbited, PARENTS, ())
+    return InitialConditions(IDS, IDS, masses, x, v, np.full(len(IDS), np.nan), relative, orbited, PARENTS, ())
 
 
 def seen_from_the_sun(positions: Floats, masses: Floats) -> Floats:
@@ -53,7 +53,7 @@ def test_planets_are_where_de421_has_them_after_ten_years(
     start = at_j2000(ephemeris)
     days = 2455197.5 - 2451545.0
     central = 0 if relativity else None
-    *_, last = integrate(start.masses, start.positions, start.velocities, days, central=central)
+    *_, last = integrate(start.masses, start.positions, start.velocities, days, relativistic_body=central)
     ours = seen_from_the_sun(last.last_positions.T.copy(), start.masses)
     theirs = seen_from_the_sun(state(ephemeris, "2455197.5", "position"), start.masses)
     off = np.degrees(np.linalg.norm(ours - theirs, axis=1) / np.linalg.norm(theirs, axis=1)) * 3600

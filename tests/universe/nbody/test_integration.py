@@ -8,23 +8,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.universe.nbody.sample_starts import YEAR, giants, orbit, pair
-from universe.nbody.fixed_steps import COMPOSITIONS
-from universe.nbody.gauss import Gauss
+from universe.nbody.gauss_legendre_integrator import GaussLegendreStepper
 from universe.nbody.gravity import Gravity
+from universe.nbody.initial_conditions import InitialConditions
 from universe.nbody.integration import GAUSS, integrate
 from universe.nbody.segments import Segment
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.symplectic_integrators import COMPOSITIONS
+from universe.orbits.kepler_equation import Floats
 from universe.orbits.units import G
 
 METHODS = (GAUSS, *COMPOSITIONS)
 
 
-def move(start: Start, days: float, method: str = GAUSS, step: float | None = None) -> list[Segment]:
+def move(start: InitialConditions, days: float, method: str = GAUSS, step: float | None = None) -> list[Segment]:
     return list(integrate(start.masses, start.positions, start.velocities, days, method=method, step=step))
 
 
-def drifts(start: Start, segments: list[Segment]) -> tuple[float, float]:
+def drifts(start: InitialConditions, segments: list[Segment]) -> tuple[float, float]:
     """Return the largest relative changes of energy and angular momentum."""
     gravity = Gravity(start.masses)
     x = np.stack([segments[0].first_positions, *(one.last_positions for one in segments)])
@@ -111,7 +111,9 @@ def test_configurations_side_by_side_move_as_they_do_alone() -> None:
     one = giants()
     other = one.positions * (1 + 1e-3), one.velocities * (1 - 1e-3)
     gravity = Gravity(one.masses)
-    both = Gauss(gravity, np.stack([one.positions.T, other[0].T]), np.stack([one.velocities.T, other[1].T]))
+    both = GaussLegendreStepper(
+        gravity, np.stack([one.positions.T, other[0].T]), np.stack([one.velocities.T, other[1].T])
+    )
     segments = list(both.integrate(0.0, 4000.0))
     alone = list(integrate(one.masses, *other, 4000.0))[-1]
     assert both.positions[1] == pytest.approx(alone.last_positions, abs=1e-12)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.sample_starts import YEAR, giants, pair, start_from
-from universe.nbody.limits import MAX_WORK, find_inner_orbit
+from universe.nbody.initial_conditions import InitialConditions
+from universe.nbody.limits import MAX_WORK, find_shortest_period
 from universe.nbody.runs import run_nbody
-from universe.nbody.starts import Start
 from universe.orbits.units import compute_period
 from uraniborg.kernel.errors import InvalidInput
 
@@ -50,7 +50,7 @@ def test_the_default_method_takes_no_step_and_fixed_steps_no_relativity() -> Non
         run_nbody(pair(), 10, method="leapfrog", relativity=True)
 
 
-def broken(**changes: Any) -> Start:
+def broken(**changes: Any) -> InitialConditions:
     return replace(pair(0.1, 1e-3), **changes)
 
 
@@ -67,7 +67,7 @@ def broken(**changes: Any) -> Start:
         (broken(positions=np.array([[0.0, 0, 0], [1e-200, 0, 0]])), "'a' and 'b' are in the same position"),
     ],
 )
-def test_a_start_that_is_invalid_is_refused_with_the_body(start: Start, problem: str) -> None:
+def test_a_start_that_is_invalid_is_refused_with_the_body(start: InitialConditions, problem: str) -> None:
     with pytest.raises(InvalidInput) as refused:
         run_nbody(start, 10)
     assert problem in refused.value.message
@@ -111,12 +111,12 @@ def test_more_bodies_are_allowed_fewer_orbits_and_steps() -> None:
 
 
 def test_the_inner_orbit_is_the_shortest_bound_one_or_the_nearest_pair() -> None:
-    body, period = find_inner_orbit(giants())
+    body, period = find_shortest_period(giants())
     assert (body, period) == ("b", pytest.approx(compute_period(5.2, 1), rel=1e-2))
     loose = start_from([1, 1, 1], [[0, 0, 0], [1, 0, 0], [0, 9, 0]], np.zeros((3, 3)), [-1, -1, -1])
-    assert find_inner_orbit(loose) == ("a", pytest.approx(compute_period(1, 2)))
+    assert find_shortest_period(loose) == ("a", pytest.approx(compute_period(1, 2)))
     alone = start_from([1], [[0, 0, 0]], [[0, 0, 0]], [-1])
-    assert find_inner_orbit(alone) == ("a", math.inf)
+    assert find_shortest_period(alone) == ("a", math.inf)
 
 
 def test_a_fixed_step_fills_the_days_and_one_that_fits_is_chosen() -> None:

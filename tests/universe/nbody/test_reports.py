@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from universe.initial_states import load_initial_state
-from universe.nbody.answers import compare_answers, compute_run_motion
-from universe.nbody.charts import KINDS, draw_run
-from universe.nbody.reports import Report, estimate_periapsis_shift, format_headline, report_run
-from universe.nbody.summary import summarise, summarise_comparison
-from universe.nbody.text_formats import format_full_duration, format_range
+from universe.nbody.analysis import compare_run_analyses, compute_run_orbit_history
+from universe.nbody.charts import KINDS, draw_run_chart
+from universe.nbody.reports import Report, estimate_largest_periapsis_shift, format_run_headline, run_and_report
+from universe.nbody.terminal_summary import summarise_comparison, summarise_run
+from universe.nbody.text_formats import format_days_and_years, format_range
 from universe.plotting import Drawing, render_png, render_svg
 from universe.plotting.marks import Dots, Label
 
@@ -23,7 +23,7 @@ from universe.plotting.marks import Dots, Label
 def report() -> Report:
     """Return a report on the four outer planets of TRAPPIST-1 over 200 days."""
     ids = ["trappist-1", *(f"trappist-1-{letter}" for letter in "efgh")]
-    return report_run(load_initial_state("trappist-1"), 200, universe_id="t", version=7, ids=ids)
+    return run_and_report(load_initial_state("trappist-1"), 200, universe_id="t", version=7, ids=ids)
 
 
 def texts(drawing: Drawing) -> list[str]:
@@ -32,7 +32,7 @@ def texts(drawing: Drawing) -> list[str]:
 
 def drawn(report: Report, *kinds: str) -> Drawing:
     run = report.run
-    return draw_run(report.reply, run.start, run.samples, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
+    return draw_run_chart(report.reply, run.start, run.samples, report.motion, title="TRAPPIST-1", kinds=kinds or KINDS)
 
 
 def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
@@ -40,18 +40,18 @@ def test_a_reply_is_plain_json_without_nan(report: Report) -> None:
 
 
 def test_a_headline_is_one_short_line(report: Report) -> None:
-    assert format_headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
-    assert format_headline({**report.reply, "collisions": [{}], "ejections": []}).startswith(
+    assert format_run_headline(report.reply).startswith("200 days: nothing collided or left; arithmetic good to ")
+    assert format_run_headline({**report.reply, "collisions": [{}], "ejections": []}).startswith(
         "200 days: 1 collided, 0 left;"
     )
-    assert format_headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
+    assert format_run_headline({**report.reply, "trustworthy": False}).startswith("not trustworthy after 200 days: ")
 
 
 def test_orbits_of_a_long_run_are_drawn_at_fewer_times_than_were_sampled(
     report: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.nbody.answers.run_answers._MOST_STATES", 1_000)
-    motion = compute_run_motion(report.run)
+    monkeypatch.setattr("universe.nbody.analysis.run_analysis._MOST_STATES", 1_000)
+    motion = compute_run_orbit_history(report.run)
     assert motion.times.size < report.run.samples.times.size
     labels = texts(drawn(replace(report, motion=motion)))
     assert {"eccentricity", "Laplace angles of three bodies", "0", "50", "100", "150"} <= set(labels)
@@ -70,7 +70,9 @@ def test_relativity_turns_mercury_by_43_arcseconds_in_a_century() -> None:
     state = load_initial_state("solar-system")
     mercury = next(key for key, body in state["stars"].items() if body["name"] == "Mercury")
     sun = next(key for key, body in state["stars"].items() if body["name"] == "Sun")
-    found = estimate_periapsis_shift(report_run(state, 365.25, universe_id="s", version=0, ids=[sun, mercury]).motion)
+    found = estimate_largest_periapsis_shift(
+        run_and_report(state, 365.25, universe_id="s", version=0, ids=[sun, mercury]).motion
+    )
     assert found is not None
     name, degrees = found
     assert name == "Mercury"
@@ -78,7 +80,7 @@ def test_relativity_turns_mercury_by_43_arcseconds_in_a_century() -> None:
 
 
 def test_a_summary_fits_80_columns_and_names_all_bodies(report: Report) -> None:
-    lines = summarise(report.reply, report.names)
+    lines = summarise_run(report.reply, report.names)
     assert max(map(len, lines)) <= 80
     assert lines[0].startswith("t version 7: 5 bodies, 200 days, gauss, ")
     rows = {line.split()[0] for line in lines if line}
@@ -97,7 +99,7 @@ def test_a_summary_of_events_and_of_a_run_that_cannot_be_trusted(report: Report)
     reply.update(trustworthy=False, stoppedBy="collision", daysAsked=400.0, energyDrift=None, amd=None)
     for orbit in reply["orbits"].values():
         orbit.update(semiMajorAxis=None, meanPeriod=None)
-    text = "\n".join(summarise(reply, report.names))
+    text = "\n".join(summarise_run(reply, report.names))
     assert "NOT TRUSTWORTHY" in text
     assert "A collision ended the run 200 days early." in text
     assert "day 3.5: e and f pass at 0.001 AU (0.7 mutual Hill radii)" in text
@@ -110,8 +112,8 @@ def test_texts_of_ranges_and_spans() -> None:
     assert format_range({"min": 1.0, "mean": 1.0, "max": 1.00001}) == "1"
     assert format_range({"min": 129.6, "mean": 130, "max": 130.2}, 2) == "130"
     assert format_range(None) == "-"
-    assert format_full_duration(3652.5) == "3,652.5 days (10 years)"
-    assert format_full_duration(-1) == "-1 day"
+    assert format_days_and_years(3652.5) == "3,652.5 days (10 years)"
+    assert format_days_and_years(-1) == "-1 day"
 
 
 def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
@@ -120,7 +122,7 @@ def test_two_runs_side_by_side_fit_80_columns(report: Report) -> None:
     other["trustworthy"] = False
     for one in other["resonances"]:
         one.update(behaviour="circulates", centre=None, halfRange=None)
-    found = compare_answers(report.reply, other, ["t version 7", "t version 8"])
+    found = compare_run_analyses(report.reply, other, ["t version 7", "t version 8"])
     lines = summarise_comparison(report.reply, other, found, report.names)
     assert max(map(len, lines)) <= 80
     assert (lines[0][:11], lines[1][:11]) == ("t version 7", "t version 8")
@@ -149,7 +151,7 @@ def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
         kepler = {"units": "astronomical", "semiMajorAxis": axis, "eccentricity": 0.05}
         kepler["argumentOfPeriapsis"] = periapsis
         stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 1e-6, "parentId": "a", "kepler": kepler}
-    found = report_run({**state, "stars": stars}, 100, universe_id="t", version=1)
+    found = run_and_report({**state, "stars": stars}, 100, universe_id="t", version=1)
     labels = texts(drawn(found, "distances"))
     assert "30" in labels
     assert "200" not in labels  # mutual Hill radii, the distance on opposite sides
@@ -161,7 +163,7 @@ def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
     for key, eccentricity in (("parabola", 1), ("hyperbola", 1.2)):
         kepler = {"units": "astronomical", "q": 0.5 * eccentricity, "eccentricity": eccentricity}
         stars[key] = {"id": key, "name": key, "bodyType": "planet", "mass": 0.0, "parentId": "a", "kepler": kepler}
-    found = report_run({**state, "stars": stars, "time": 100.0}, 1000, universe_id="t", version=1)
+    found = run_and_report({**state, "stars": stars, "time": 100.0}, 1000, universe_id="t", version=1)
     assert "none left and parabola and hyperbola were unbound from the start" in found.reply["verdict"]
     assert found.reply["ejections"] == []
     labels = texts(drawn(found, "elements"))
@@ -170,7 +172,7 @@ def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
 
 
 def test_a_verdict_counts_one_orbit_in_the_singular() -> None:
-    found = report_run(
+    found = run_and_report(
         load_initial_state("trappist-1"), 1.6, universe_id="t", version=1, ids=["trappist-1", "trappist-1-b"]
     )
     assert "(1 orbit of TRAPPIST-1 b)" in found.reply["verdict"]
@@ -187,16 +189,16 @@ def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:
 
 
 def test_a_run_of_no_days_is_reported_and_drawn() -> None:
-    nothing = report_run(load_initial_state("trappist-1"), 0, universe_id="t", version=0)
+    nothing = run_and_report(load_initial_state("trappist-1"), 0, universe_id="t", version=0)
     assert nothing.reply["start"] == nothing.reply["end"]
-    assert max(map(len, summarise(nothing.reply, nothing.names))) <= 80
+    assert max(map(len, summarise_run(nothing.reply, nothing.names))) <= 80
     assert drawn(nothing).height > 0
     json.dumps(nothing.reply, allow_nan=False)
 
 
 def test_a_run_backwards_is_drawn_too() -> None:
     ids = ["trappist-1", "trappist-1-g", "trappist-1-h"]
-    back = report_run(load_initial_state("trappist-1"), -100, universe_id="t", version=0, ids=ids)
+    back = run_and_report(load_initial_state("trappist-1"), -100, universe_id="t", version=0, ids=ids)
     marks = [mark for mark in drawn(back).marks if isinstance(mark, Label)]
     assert "-40" in [mark.text for mark in marks]
     assert all(math.isfinite(mark.x + mark.y) for mark in marks)
@@ -208,6 +210,6 @@ def test_a_summary_of_many_bodies_with_long_names_fits_80_columns(report: Report
     for number, orbit in enumerate(reply["orbits"].values()):
         orbit["semiMajorAxis"] = {"min": 0.00086791 * 10**number, "mean": 1.0, "max": 0.00086798 * 10**number}
         orbit["eccentricity"] = {"min": 5.55e-13, "mean": 1e-9, "max": 2.61e-8}
-    lines = summarise(reply, names)
+    lines = summarise_run(reply, names)
     assert max(map(len, lines)) <= 80
     assert not [line for line in lines if line.startswith("trappist") and line.endswith("…")]

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from tests.universe.nbody.truths import read_truth
-from universe.nbody.starts import Start, make_start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
+from universe.orbits.kepler_equation import Floats
 from universe.systems import load_system
 
 CLOSE: Final = 1e-9
 """Relative: angles of a state are rounded to 1e-10 degrees."""
 
 
-def relative_states(start: Start, ids: list[str]) -> tuple[Floats, Floats]:
+def relative_states(start: InitialConditions, ids: list[str]) -> tuple[Floats, Floats]:
     """Return positions and velocities of `ids` relative to the first of them."""
     rows = [start.ids.index(one) for one in ids]
     positions, velocities = start.positions[rows], start.velocities[rows]
@@ -34,7 +34,7 @@ def turned(theirs: Floats, ours: Floats) -> Floats:
 def test_a_transiting_system_starts_as_rebound_starts_it(name: str) -> None:
     truth = read_truth(name).start
     ids = list(truth.ids)
-    start = make_start(load_system(name), ids)
+    start = make_initial_conditions(load_system(name), ids)
     assert start.masses == pytest.approx(truth.masses[[truth.ids.index(one) for one in start.ids]], rel=1e-9)
     (our_x, our_v), (their_x, their_v) = relative_states(start, ids), relative_states(truth, ids)
     size, speed = (np.linalg.norm(rows, axis=1, keepdims=True) for rows in (their_x, their_v))
@@ -47,7 +47,7 @@ def test_a_transiting_system_starts_as_rebound_starts_it(name: str) -> None:
 def test_the_planets_start_where_jpl_has_them() -> None:
     truth = read_truth("planets").start
     ids = [one for one in truth.ids if one != "emb"]
-    ours = relative_states(make_start(load_system("solar-system"), [*ids, "earth", "moon"]), ids)
+    ours = relative_states(make_initial_conditions(load_system("solar-system"), [*ids, "earth", "moon"]), ids)
     for mine, theirs in zip(ours, relative_states(truth, ids), strict=True):
         assert (np.linalg.norm(mine - theirs, axis=1) / np.linalg.norm(theirs, axis=1)).max() < CLOSE
 
@@ -55,14 +55,16 @@ def test_the_planets_start_where_jpl_has_them() -> None:
 def test_earth_and_moon_start_about_their_barycentre() -> None:
     truth = read_truth("earth-moon").start
     ids = list(truth.ids)
-    ours = relative_states(make_start(load_system("solar-system"), ids), ids)
+    ours = relative_states(make_initial_conditions(load_system("solar-system"), ids), ids)
     for mine, theirs in zip(ours, relative_states(truth, ids), strict=True):
         assert (np.linalg.norm(mine - theirs, axis=1) / np.linalg.norm(theirs, axis=1)).max() < CLOSE
 
 
 def test_planets_chosen_without_moons_stand_for_them() -> None:
     truth = read_truth("planets").start
-    start = make_start(load_system("solar-system"), ["earth" if one == "emb" else one for one in truth.ids])
+    start = make_initial_conditions(
+        load_system("solar-system"), ["earth" if one == "emb" else one for one in truth.ids]
+    )
     assert start.masses == pytest.approx(truth.masses, rel=2e-5)
     for ours, theirs in ((start.positions, truth.positions), (start.velocities, truth.velocities)):
         apart = np.linalg.norm((ours - ours[0] - theirs + theirs[0])[1:], axis=1)
@@ -72,13 +74,13 @@ def test_planets_chosen_without_moons_stand_for_them() -> None:
 
 def test_a_planet_of_which_a_moon_is_chosen_stands_for_itself() -> None:
     stars = load_system("solar-system")["stars"]
-    start = make_start(load_system("solar-system"), ["sun", "earth", "moon", "jupiter", "io"])
+    start = make_initial_conditions(load_system("solar-system"), ["sun", "earth", "moon", "jupiter", "io"])
     assert start.masses.tolist() == [stars[one]["mass"] for one in start.ids]
     assert not any("stand for" in note or "stands for" in note for note in start.notes)
 
 
 @pytest.mark.parametrize("name", ["trappist-1", "kepler-90", "solar-system", "alpha-centauri"])
 def test_the_barycentre_of_every_shipped_system_is_at_rest_at_the_origin(name: str) -> None:
-    start = make_start(load_system(name))
+    start = make_initial_conditions(load_system(name))
     for vectors in (start.positions, start.velocities):
         assert np.abs(start.masses @ vectors).max() < 1e-15 * (start.masses @ np.abs(vectors)).max()

@@ -8,9 +8,9 @@ import pytest
 
 from tests.universe.nbody.measured_systems import one_planet
 from universe import systems
+from universe.nbody.initial_conditions import make_initial_conditions
 from universe.nbody.line_of_sight import find_line_of_sight
-from universe.nbody.measured_motion import integrate_main_motion
-from universe.nbody.starts import make_start
+from universe.nbody.motion_pieces import integrate_main_motion
 from universe.nbody.transit_times import fit_linear_ephemeris, measure_transit_times
 from universe.nbody.transits import find_conjunctions
 from universe.orbits.units import convert_unit
@@ -32,7 +32,7 @@ HALF_RANGES: Final = {"b": 3.4, "c": 5.3, "d": 31, "e": 31, "f": 54, "g": 37, "h
 
 def test_transits_of_trappist_1_over_four_years_are_those_of_agol_et_al_2021() -> None:
     state = systems.load_system("trappist-1")
-    start = make_start(state)
+    start = make_initial_conditions(state)
     sight = find_line_of_sight(state["stars"], "trappist-1")
     found = find_conjunctions(integrate_main_motion(start, 1461), sight, [(planet, 0) for planet in range(1, 8)])
     epoch = state["stars"]["trappist-1"]["physical"]["epochJulianDate"]
@@ -73,15 +73,15 @@ def test_a_transit_of_a_hot_jupiter_lasts_three_hours() -> None:
     assert planet["durationMinutes"] == pytest.approx(184, abs=3)
 
 
-@pytest.mark.parametrize("is_kepler", [False, True])
-def test_transits_of_a_circle_are_one_period_apart_and_occultations_are_not_counted(is_kepler: bool) -> None:
+@pytest.mark.parametrize("use_kepler_orbits", [False, True])
+def test_transits_of_a_circle_are_one_period_apart_and_occultations_are_not_counted(use_kepler_orbits: bool) -> None:
     state = one_planet(period=10.0, tilt=90.0, periapsis=0.0)
-    reply = measure_transit_times(state, days=100, is_kepler=is_kepler)
+    reply = measure_transit_times(state, days=100, use_kepler_orbits=use_kepler_orbits)
     times = [one["time"] for one in reply["planets"]["planet"]["transits"]]
     assert times == pytest.approx([2.5 + 10 * turn for turn in range(10)], abs=1e-8)
     assert reply["timeScale"] == "days since time 0"
     assert reply["planets"]["planet"]["ttvHalfRangeMinutes"] == pytest.approx(0, abs=1e-5)
-    assert (reply["planets"]["planet"]["errorSeconds"] is None) is is_kepler
+    assert (reply["planets"]["planet"]["errorSeconds"] is None) is use_kepler_orbits
 
 
 @pytest.mark.parametrize(("periapsis", "after"), [(0.0, 0.12), (270.0, 0.5), (180.0, 0.88)])
@@ -89,7 +89,7 @@ def test_an_eccentric_planet_transits_when_its_true_anomaly_is_90_degrees_less_o
     periapsis: float, after: float
 ) -> None:
     state = one_planet(period=10.0, eccentricity=0.4, periapsis=periapsis)
-    time = measure_transit_times(state, days=10, is_kepler=True)["planets"]["planet"]["transits"][0]["time"]
+    time = measure_transit_times(state, days=10, use_kepler_orbits=True)["planets"]["planet"]["transits"][0]["time"]
     half = math.radians(90 - periapsis) / 2
     eccentric = 2 * math.atan(math.sqrt(0.6 / 1.4) * math.tan(half))
     assert time == pytest.approx(10 * ((eccentric - 0.4 * math.sin(eccentric)) / (2 * math.pi) % 1), abs=1e-7)
@@ -124,8 +124,12 @@ def test_a_planet_whose_tilt_is_unknown_is_not_reported_to_miss_its_star() -> No
 def test_time_counts_from_the_time_of_the_universe() -> None:
     early = systems.load_system("kepler-90")
     late = {**early, "time": 20.0}
-    first = measure_transit_times(early, ["kepler-90-b"], days=40, is_kepler=True)["planets"]["kepler-90-b"]["transits"]
-    second = measure_transit_times(late, ["kepler-90-b"], days=20, is_kepler=True)["planets"]["kepler-90-b"]["transits"]
+    first = measure_transit_times(early, ["kepler-90-b"], days=40, use_kepler_orbits=True)["planets"]["kepler-90-b"][
+        "transits"
+    ]
+    second = measure_transit_times(late, ["kepler-90-b"], days=20, use_kepler_orbits=True)["planets"]["kepler-90-b"][
+        "transits"
+    ]
     assert [one["time"] for one in second] == pytest.approx([one["time"] for one in first][-len(second) :], abs=1e-7)
 
 

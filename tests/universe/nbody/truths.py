@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.nbody.starts import Start
-from universe.orbits.anomaly import Floats
+from universe.nbody.initial_conditions import InitialConditions
+from universe.orbits.kepler_equation import Floats
 
 FOLDER: Final = Path(__file__).parent / "truth"
 PARENTS: Final = {"earth-moon": (-1, 0, 1)}
@@ -28,7 +28,7 @@ class End:
 
 @dataclass(frozen=True)
 class Truth:
-    start: Start
+    start: InitialConditions
     ends: tuple[End, ...]
 
     def end(self, days: float) -> End:
@@ -36,7 +36,7 @@ class Truth:
 
     def errors(self, truth: Floats, positions: Floats) -> tuple[Floats, Floats]:
         """Return how far `positions` are from true ones, relative to each body's centre, in AU and in degrees."""
-        relative = self.start.relative
+        relative = self.start.relative_matrix
         apart = np.linalg.norm(relative @ (positions - truth), axis=1)
         distances = np.linalg.norm(relative @ truth, axis=1)
         return apart, np.degrees(apart / np.where(distances > 0, distances, 1.0))
@@ -59,14 +59,14 @@ def read_truth(case: str) -> Truth:
     parents = PARENTS.get(case, (-1, *[0] * (len(ids) - 1)))
     relative, orbited = jacobi(masses, parents)
     return Truth(
-        Start(
+        InitialConditions(
             ids=ids,
             names=ids,
             masses=masses,
             positions=np.array(read["positions"]),
             velocities=np.array(read["velocities"]),
             radii=np.full(len(ids), np.nan),
-            relative=relative,
+            relative_matrix=relative,
             orbited_mass=orbited,
             parents=parents,
             notes=(),

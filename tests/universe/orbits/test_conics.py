@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.orbits.conics import compute_stumpff, solve_universal_anomaly
+from universe.orbits.conics import compute_stumpff_functions, solve_universal_anomaly
 from universe.orbits.kepler import Elements
 from uraniborg.kernel.errors import InvalidInput
 
@@ -80,10 +80,13 @@ def test_a_parabola_obeys_barkers_equation() -> None:
 
 def test_stumpff_functions_join_at_the_edge_of_their_series() -> None:
     for z in (1.0, -1.0):
-        inside, outside = compute_stumpff(np.array([z * (1 - 1e-12)])), compute_stumpff(np.array([z * (1 + 1e-12)]))
+        inside, outside = (
+            compute_stumpff_functions(np.array([z * (1 - 1e-12)])),
+            compute_stumpff_functions(np.array([z * (1 + 1e-12)])),
+        )
         for one, other in zip(inside, outside, strict=True):
             assert one == pytest.approx(other, rel=1e-11)
-    assert [float(one[0]) for one in compute_stumpff(np.zeros(1))] == pytest.approx([1, 1, 1 / 2, 1 / 6])
+    assert [float(one[0]) for one in compute_stumpff_functions(np.zeros(1))] == pytest.approx([1, 1, 1 / 2, 1 / 6])
 
 
 def test_open_and_closed_orbits_stand_side_by_side() -> None:

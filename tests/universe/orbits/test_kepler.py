@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.orbits.anomaly import BLOCK
 from universe.orbits.kepler import Elements
+from universe.orbits.kepler_equation import BLOCK
 from universe.orbits.units import GAUSS_K, G, compute_period
 from uraniborg.kernel.errors import InvalidInput
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.orbits.compatible_orbits import compute_local_position, compute_orbit_path, compute_rogue_position
 from universe.orbits.kepler import Elements
 from universe.orbits.orrery import Orrery
+from universe.orbits.uniform_ellipses import compute_local_position, compute_orbit_path, compute_rogue_position
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 CIRCLE = {"orbitalDistance": 2.0, "orbitalSpeed": 90.0, "orbitalPhase": 0.0}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.plotting.radial_scale import choose_scale
+from universe.plotting.radial_scale import choose_radial_scale
 
 DISTANCES = st.lists(st.floats(0, 1e12), min_size=1, max_size=20)
 
@@ -14,7 +14,7 @@ DISTANCES = st.lists(st.floats(0, 1e12), min_size=1, max_size=20)
 @given(DISTANCES)
 def test_the_farther_is_never_drawn_nearer_and_all_fits(wish: str, distances: list[float]) -> None:
     listed = np.sort(np.array(distances))
-    scale = choose_scale(listed, float(listed.max()), 500.0, wish)
+    scale = choose_radial_scale(listed, float(listed.max()), 500.0, wish)
     drawn = scale.compute_page_distance(listed)
     assert (np.diff(drawn) >= -1e-9).all()
     assert drawn.min() >= 0
@@ -25,7 +25,7 @@ def test_the_farther_is_never_drawn_nearer_and_all_fits(wish: str, distances: li
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), min_size=1, max_size=10))
 def test_directions_stay_and_up_is_up(wish: str, points: list[tuple[float, float]]) -> None:
     flat = np.array(points)
-    scale = choose_scale(np.hypot(*flat.T), float(np.hypot(*flat.T).max()), 500.0, wish)
+    scale = choose_radial_scale(np.hypot(*flat.T), float(np.hypot(*flat.T).max()), 500.0, wish)
     page = scale.compute_page_offsets(flat)
     assert np.isfinite(page).all()
     assert (page[:, 0] * flat[:, 0] >= 0).all()
@@ -35,8 +35,8 @@ def test_directions_stay_and_up_is_up(wish: str, points: list[tuple[float, float
 @pytest.mark.parametrize("wish", ["linear", "log"])
 @given(st.floats(1e-12, 1e12), st.floats(1, 1e6))
 def test_rings_are_few_round_and_within_the_page(wish: str, nearest: float, ratio: float) -> None:
-    scale = choose_scale(np.array([nearest, nearest * ratio]), nearest * ratio, 500.0, wish)
-    rings = scale.list_rings()
+    scale = choose_radial_scale(np.array([nearest, nearest * ratio]), nearest * ratio, 500.0, wish)
+    rings = scale.list_ring_distances()
     assert len(rings) <= 8
     assert rings == sorted(rings)
     assert all(0 < ring <= scale.outer * (1 + 1e-9) for ring in rings)
@@ -46,6 +46,6 @@ def test_rings_are_few_round_and_within_the_page(wish: str, nearest: float, rati
 
 
 def test_the_solar_system_has_a_ring_at_one_au() -> None:
-    scale = choose_scale(np.array([0.39, 1.0, 30.0]), 49.0, 500.0)
+    scale = choose_radial_scale(np.array([0.39, 1.0, 30.0]), 49.0, 500.0)
     assert scale.is_log
-    assert scale.list_rings() == [1.0, 3.0, 10.0, 30.0]
+    assert scale.list_ring_distances() == [1.0, 3.0, 10.0, 30.0]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from universe.plotting.labels import measure_label
+from universe.plotting.label_placement import measure_label
 from universe.plotting.marks import Circle, Drawing, Label, Polyline
 from universe.plotting.top_view import draw_top_view
 from uraniborg.kernel.errors import InvalidInput

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from universe import systems
-from universe.orbits.grouping import compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import compute_orbited_mass
 from universe.orbits.units import compute_period
 
 FREE = {

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from universe import systems
-from universe.orbits.compatible_orbits import compute_local_position, compute_orbit_path
 from universe.orbits.kepler_blocks import read_elements
+from universe.orbits.uniform_ellipses import compute_local_position, compute_orbit_path
 from universe.systems.bodies import compute_compatible_fields
-from universe.systems.stated_orbits import Orbit
+from universe.systems.stated_orbit_conversion import Orbit
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())

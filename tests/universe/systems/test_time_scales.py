@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.systems.dates import (
+from universe.systems.julian_dates import (
     compute_julian_date,
     convert_julian_date_to_datetime,
     convert_tdb_to_utc,

@@ -1,0 +1,259 @@
+"""The answers of a run in one paragraph that claims only what the run allows."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from universe.nbody.analysis.chaos import Chaos
+from universe.nbody.analysis.orbit_history import OPEN_AXIS, OrbitHistory
+from universe.nbody.analysis.resonances import PAIR, TRIPLE, Resonance
+from universe.nbody.analysis.resonant_angle_behaviour import CIRCULATES, LIBRATES
+from universe.nbody.error_estimates import TRUSTED_DEGREES
+from universe.nbody.symplectic_integrators import COMPOSITIONS
+from universe.nbody.text_formats import (
+    format_short_duration,
+    format_two_digits,
+    join_names_with_common_prefix,
+    join_words,
+)
+from universe.orbits.kepler_equation import Floats
+from uraniborg.kernel.text import plural
+
+_HILL_STABLE: Final = 2 * math.sqrt(3)
+"""Mutual Hill radii beyond which two planets on circles never meet (B. Gladman, Icarus 106, 247, 1993)."""
+_LISTED: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The parts of an answer that the verdict sums up."""
+
+    motion: OrbitHistory
+    errors: Floats
+    """The largest error of each body along its orbit, in degrees."""
+    trustworthy: bool
+    resonances: Sequence[Resonance]
+    pairs: Sequence[Mapping[str, Any]]
+    ejections: Sequence[Mapping[str, Any]]
+    encounters: int
+    collisions: int
+    chaos: Chaos
+    notes: Sequence[str]
+    method: str
+    days: float
+    """The duration of the run, which may end after the last sample."""
+
+
+def compose_verdict(found: Findings) -> str:
+    """Return one paragraph: first whether the run is trustworthy, last its limits."""
+    if not found.trustworthy:
+        return _describe_distrust(found)
+    sentences = [
+        _describe_events(found),
+        *_describe_resonances(found),
+        *_describe_extremes(found),
+        found.chaos.meaning,
+        *_describe_hill_stability(found),
+        *_describe_limits(found),
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _describe_distrust(found: Findings) -> str:
+    worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
+    reason = (
+        f"{found.motion.names[worst]} is known to {format_two_digits(found.errors[worst])} degrees of its orbit "
+        "only, and "
+        f"{TRUSTED_DEGREES:g} degrees is the limit"
+        if not found.errors[worst] < TRUSTED_DEGREES
+        else "a second run from almost the same start met other collisions"
+    )
+    chaos = f" {found.chaos.meaning}" if found.chaos.lyapunov_days else ""
+    remedy = ", a smaller step or the method gauss" if found.method in COMPOSITIONS else ""
+    return (
+        f"This run is not trustworthy: {reason}. Positions, approaches and resonant angles do not follow from it, and "
+        f"nothing is claimed about them.{chaos} A shorter run{remedy} may be trustworthy."
+    )
+
+
+def _describe_events(found: Findings) -> str:
+    motion = found.motion
+    moving = [body for body in range(len(motion.ids)) if motion.mean_motions[body] > 0]
+    orbits = ""
+    if moving:
+        fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
+        number = found.days * float(motion.mean_motions[fastest]) / 360
+        orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
+    events = [
+        "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
+        "none left" if not found.ejections else f"{_join_ejected_names(found)} became unbound and left",
+        *_describe_open_orbits(motion),
+    ]
+    if found.encounters:
+        events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
+    return f"During the {format_short_duration(found.days)} of this run{orbits}, {join_words(events)}."
+
+
+def _describe_open_orbits(motion: OrbitHistory) -> list[str]:
+    """Return the bodies that were unbound from the start, which do not count as having left."""
+    names = [
+        motion.names[body]
+        for body, axis in enumerate(motion.axes[0])
+        if motion.parents[body] >= 0 and np.isfinite(motion.eccentricities[0, body]) and not 0 < axis < OPEN_AXIS
+    ]
+    if not names:
+        return []
+    subject = join_names_with_common_prefix(names) if len(names) <= _LISTED else f"{len(names)} bodies"
+    return [f"{subject} {'was' if len(names) == 1 else 'were'} unbound from the start"]
+
+
+def _join_ejected_names(found: Findings) -> str:
+    names = dict(zip(found.motion.ids, found.motion.names, strict=True))
+    return join_names_with_common_prefix([names[one["id"]] for one in found.ejections])
+
+
+def _describe_resonances(found: Findings) -> list[str]:
+    motion = found.motion
+    families = [family for family in motion.list_sibling_families() if len(family) > 1]
+    if not families:
+        return []
+    if not found.resonances:
+        wandering = [body for family in families for body in family if not motion.mean_motions[body] > 0]
+        if not wandering:
+            return ["No two or three neighbours are near a resonance of order 3 or lower."]
+        names = join_words([motion.names[body] for body in wandering[:_LISTED]])
+        more = f" and {len(wandering) - _LISTED} more" if len(wandering) > _LISTED else ""
+        return [f"Resonances are unknown: this run gives no mean period of {names}{more}."]
+    triples = [one for one in found.resonances if one.angle.kind == TRIPLE]
+    return [*_describe_triples(found, triples), *_describe_pairs(found)]
+
+
+def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
+    if not triples:
+        return []
+    librating, circulating = _select_by_behaviour(triples, LIBRATES), _select_by_behaviour(triples, CIRCULATES)
+    if len(librating) == len(triples):
+        widest = max(triples, key=lambda one: one.behaviour.half_range or 0.0)
+        subject = f"All {len(triples)} Laplace angles" if len(triples) > 1 else "The Laplace angle"
+        return [
+            f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
+            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_join_body_names(found, widest)}."
+        ]
+    if not librating and not circulating:
+        subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
+        return [f"The run does not show whether {subject} {'librate' if len(triples) > 1 else 'librates'}."]
+    unclear = [one for one in triples if one not in librating and one not in circulating]
+    kinds = [
+        (librating, "librated"),
+        (circulating, "circulated"),
+        (unclear, "is unclear" if len(unclear) == 1 else "are unclear"),
+    ]
+    parts = [
+        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_format_body_groups(found, some)})"
+        for some, verb in kinds
+        if some
+    ]
+    return [f"Of {plural(len(triples), 'Laplace angle')}, {join_words(parts)}."]
+
+
+def _describe_pairs(found: Findings) -> list[str]:
+    near: dict[tuple[int, ...], list[Resonance]] = {}
+    for one in found.resonances:
+        if one.angle.kind == PAIR:
+            near.setdefault(one.angle.bodies, []).append(one)
+    held = [angles[0] for angles in near.values() if _select_by_behaviour(angles, LIBRATES)]
+    loose = [angles[0] for angles in near.values() if len(_select_by_behaviour(angles, CIRCULATES)) == len(angles)]
+    unclear = [angles[0] for angles in near.values() if angles[0] not in held and angles[0] not in loose]
+    sentences = [
+        (held, "In resonance during the span, by at least one librating angle: {}."),
+        (loose, "Near a resonance, but with circulating angles: {}."),
+        (unclear, "Near a resonance, but the run does not show whether in it: {}."),
+    ]
+    return [sentence.format(_format_ratios(found, some)) for some, sentence in sentences if some]
+
+
+def _format_ratios(found: Findings, some: Sequence[Resonance]) -> str:
+    return _join_first_texts([f"{_join_body_names(found, one)} ({one.angle.ratio})" for one in some])
+
+
+def _format_body_groups(found: Findings, some: Sequence[Resonance]) -> str:
+    return _join_first_texts([_join_body_names(found, one) for one in some])
+
+
+def _join_first_texts(texts: Sequence[str]) -> str:
+    """Return the first texts and how many more there are; all if only one more would be left out."""
+    if len(texts) <= _LISTED + 1:
+        return "; ".join(texts)
+    return "; ".join([*texts[:_LISTED], f"and {len(texts) - _LISTED} more"])
+
+
+def _select_by_behaviour(some: Sequence[Resonance], behaviour: str) -> list[Resonance]:
+    return [one for one in some if one.behaviour.behaviour == behaviour]
+
+
+def _join_body_names(found: Findings, one: Resonance) -> str:
+    return join_names_with_common_prefix([found.motion.names[body] for body in one.angle.bodies])
+
+
+def _describe_extremes(found: Findings) -> list[str]:
+    motion = found.motion
+    orbiting = [body for body, parent in enumerate(motion.parents) if parent >= 0]
+    sentences: list[str] = []
+    peaks = {body: float(np.nanmax(motion.eccentricities[:, body], initial=0.0)) for body in orbiting}
+    if peaks:
+        worst = max(peaks, key=lambda body: peaks[body])
+        sentences.append(f"The largest eccentricity was {peaks[worst]:.2g}, of {motion.names[worst]}.")
+    near = [pair for pair in found.pairs if pair["closest"] and pair["closest"]["hillRadii"] is not None]
+    if near:
+        least = min(near, key=lambda pair: float(pair["closest"]["hillRadii"]))
+        names = [motion.names[motion.ids.index(least[end])] for end in ("inner", "outer")]
+        closest = least["closest"]
+        sentences.append(
+            f"The closest approach, of {join_names_with_common_prefix(names)}, was {format_two_digits(closest['hillRadii'])} mutual "
+            "Hill "
+            f"radii on day {round(closest['day'], 6):.4g}."
+        )
+    return sentences
+
+
+def _describe_hill_stability(found: Findings) -> list[str]:
+    """Return the Hill criterion, which holds for two light bodies alone, on orbits that are nearly circles."""
+    motion = found.motion
+    families = motion.list_sibling_families()
+    if len(motion.ids) != 3 or len(families) != 1 or len(families[0]) != 2:
+        return []
+    inner, outer = families[0]
+    mass, central = float(motion.masses[inner] + motion.masses[outer]), float(motion.central_masses[inner])
+    if not 0 < mass < 0.01 * central or found.collisions or found.encounters:
+        return []
+    size = math.cbrt(mass / (3 * central))
+    shapes = (motion.eccentricities[:, [inner, outer]], np.radians(motion.tilts[:, [inner, outer]]))
+    if not all((one < size).all() for one in shapes):
+        return []
+    axes = motion.axes[0, [inner, outer]]
+    apart = float(axes[1] - axes[0]) / (size * float(axes.mean()))
+    if apart < 1:
+        return []  # they share an orbit, to which the criterion does not apply
+    if apart > _HILL_STABLE:
+        return [
+            f"The orbits are {apart:.3g} mutual Hill radii apart: two bodies on circles in one plane never meet if "
+            f"these are more than {_HILL_STABLE:.3g} (Gladman 1993)."
+        ]
+    return [
+        f"The orbits are {apart:.3g} mutual Hill radii apart, fewer than the {_HILL_STABLE:.3g} (Gladman 1993) that "
+        "exclude a meeting of two bodies on circles."
+    ]
+
+
+def _describe_limits(found: Findings) -> list[str]:
+    error = float(np.nanmax(found.errors, initial=0.0))
+    unknown = [note for note in found.notes if "unknown" in note]
+    assumed = "Resonances and approaches are therefore those of an assumed system."
+    return [
+        "This holds for the span and says nothing about longer times.",
+        f"The arithmetic is good to {error:.1g} degrees; errors of the start and of physics left out come on top.",
+        *([*unknown, assumed] if unknown else []),
+    ]
