@@ -14,7 +14,7 @@ from universe.nbody.text_formats import (
     format_table,
     wrap_text,
 )
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
@@ -56,7 +56,7 @@ def format_heading(reply: Reply) -> str:
     count = len(reply["bodies"])
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
     return cut_text(
-        f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
+        f"{make_printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
         f"{'body' if count == 1 else 'bodies'}, {format_full_duration(reply['days'])}, {reply['method']}, {steps}",
         WIDTH,
     )
@@ -171,7 +171,7 @@ def _summarise_events(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     if lines:
         yield "Encounters, collisions, ejections"
         for line in lines[:_MOST_ROWS]:
-            yield cut_text("  " + printable(line, keep=""), WIDTH)
+            yield cut_text("  " + make_printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
         yield from _describe_omitted(total, _MOST_ROWS, "event", "events")
         yield ""

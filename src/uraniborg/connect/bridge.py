@@ -147,13 +147,15 @@ class Bridge:
         with suppress(ValueError):
             content = json.loads(body)
             if isinstance(content, dict) and "jsonrpc" in content:
-                return {**cast("Message", content), "id": _id_of(message)}
+                return {**cast("Message", content), "id": _get_request_id(message)}
         text = body.decode("utf-8", "replace")[:500]
-        return _make_error(_id_of(message), _INTERNAL_ERROR, f"The server answered with status {status}: {text}")
+        return _make_error(
+            _get_request_id(message), _INTERNAL_ERROR, f"The server answered with status {status}: {text}"
+        )
 
     def _explain(self, message: Any, text: str) -> None:
         if isinstance(message, dict) and "id" in message and "method" in message:
-            self._write_error(_id_of(message), _INTERNAL_ERROR, text)
+            self._write_error(_get_request_id(message), _INTERNAL_ERROR, text)
         else:
             sys.stderr.write(text + "\n")
 
@@ -185,7 +187,7 @@ async def _read_messages(response: httpx.Response) -> AsyncIterator[Message]:
             yield message
 
 
-def _id_of(message: Any) -> Any:
+def _get_request_id(message: Any) -> Any:
     return cast("Message", message).get("id") if isinstance(message, dict) else None
 
 

@@ -114,12 +114,12 @@ def _replace_value(text: str, member: _Member, value: Any, newline: str) -> str:
         return text
     line_start = text.rfind("\n", 0, member.start) + 1
     prefix = text[line_start : member.start]
-    formatted = _format_value(value, _indent_unit(text), prefix if not prefix.strip() else "", newline)
+    formatted = _format_value(value, _find_indent_unit(text), prefix if not prefix.strip() else "", newline)
     return text[: member.value.start] + formatted + text[member.value.end :]
 
 
 def _insert_member(text: str, container: _Value, key: str, value: Any, newline: str) -> str:
-    unit = _indent_unit(text)
+    unit = _find_indent_unit(text)
     members = container.members or ()
     line_start = text.rfind("\n", 0, container.start) + 1
     outer = re.compile(r"[ \t]*").match(text, line_start)
@@ -148,7 +148,7 @@ def _insert_member(text: str, container: _Value, key: str, value: Any, newline: 
     return f"{text[:end]}{comma_before}{text[end:line_end]}{newline}{inner}{formatted}{comma_after}{text[line_end:]}"
 
 
-def _indent_unit(text: str) -> str:
+def _find_indent_unit(text: str) -> str:
     """Return the indentation of the first indented line, or two spaces."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return found.group(1) if found else "  "

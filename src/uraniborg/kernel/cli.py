@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, as_error
-from uraniborg.kernel.logging import get_logger, printable, redact
+from uraniborg.kernel.logging import get_logger, make_printable, redact
 
 if TYPE_CHECKING:
     import typer
@@ -43,7 +43,7 @@ def print_error(error: UraniborgError, *, as_json: bool) -> int:
 
 def _format_labelled_line(label: str, style: str, text: str) -> str:
     painted = f"\x1b[{style}m{label}:\x1b[0m" if can_use_color(sys.stderr) else f"{label}:"
-    return f"{painted} {printable(redact(text), keep='')}\n"
+    return f"{painted} {make_printable(redact(text), keep='')}\n"
 
 
 def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) -> NoReturn:

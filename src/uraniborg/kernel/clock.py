@@ -15,7 +15,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def iso(moment: datetime) -> str:
+def format_iso(moment: datetime) -> str:
     """Return the moment in UTC as ISO 8601, to the microsecond."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 

@@ -112,7 +112,7 @@ class InternalError(UraniborgError):
 
 def as_error(exc: BaseException) -> UraniborgError:
     """Return `exc` as a UraniborgError; an exception of another class becomes an InternalError without its text."""
-    exc = _only_member(exc)
+    exc = _unwrap_group(exc)
     if isinstance(exc, UraniborgError):
         return exc
     if is_out_of_room(exc):
@@ -120,7 +120,7 @@ def as_error(exc: BaseException) -> UraniborgError:
     # A ValidationError can exist only if pydantic is loaded; do not import it otherwise.
     if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
         refusal = cast("ValidationError", exc)
-        return invalid(refusal, what=refusal.title)
+        return make_invalid_input(refusal, what=refusal.title)
     return InternalError(
         "Something went wrong inside Uraniborg.",
         hint="The log has the details. Trying again is safe.",
@@ -136,7 +136,7 @@ def describe_exception(exc: BaseException) -> str:
     error = as_error(exc)
     if not isinstance(error, InternalError) or error is exc:
         return error.message
-    inner = _only_member(exc)
+    inner = _unwrap_group(exc)
     name = type(inner).__name__
     try:
         text = str(inner)
@@ -150,10 +150,10 @@ def is_out_of_room(exc: BaseException) -> TypeGuard[OSError]:
     return isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM
 
 
-def invalid(exc: "ValidationError", *, what: str) -> InvalidInput:
+def make_invalid_input(exc: "ValidationError", *, what: str) -> InvalidInput:
     """Return a ValidationError as an InvalidInput that names each invalid field and never repeats its value."""
     problems = [
-        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _problem(error)}
+        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _describe_problem(error)}
         for error in exc.errors(include_input=False, include_url=False)
     ]
     listed = "; ".join(f"{p['path']}: {p['problem']}" for p in problems[:5])
@@ -165,14 +165,14 @@ def invalid(exc: "ValidationError", *, what: str) -> InvalidInput:
     )
 
 
-def _problem(error: "ErrorDetails") -> str:
+def _describe_problem(error: "ErrorDetails") -> str:
     # The one built-in message that repeats what was sent.
     if error["type"] == "union_tag_invalid":
         return f"Input should be one of {error.get('ctx', {}).get('expected_tags', 'the known kinds')}"
     return error["msg"]
 
 
-def _only_member(exc: BaseException) -> BaseException:
+def _unwrap_group(exc: BaseException) -> BaseException:
     """Return the only exception of a group, or else the group."""
     while isinstance(exc, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", exc)

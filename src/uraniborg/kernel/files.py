@@ -106,7 +106,7 @@ def check_output(path: Path | None) -> None:
         return
     folder = path.parent
     if not folder.is_dir():
-        raise _make_unwritable_error(path, f"the folder '{shown(folder)}' does not exist")
+        raise _make_unwritable_error(path, f"the folder '{display_path(folder)}' does not exist")
     if path.is_dir():
         raise _make_unwritable_error(path, "it is a folder")
     if not os.access(path if path.exists() else folder, os.W_OK):
@@ -134,7 +134,7 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
 
 def _make_unwritable_error(path: Path, reason: str) -> Unwritable:
     return Unwritable(
-        f"'{shown(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
+        f"'{display_path(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
     )
 
 
@@ -184,7 +184,7 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def confine(root: Path, *parts: str) -> Path:
+def confine_path(root: Path, *parts: str) -> Path:
     """Return the path of `parts` under `root`, resolved. It need not exist.
 
     Raise PathRefused for a path that leaves `root` (absolute, `..`, links that lead out) or is not valid by the rules
@@ -203,7 +203,7 @@ def confine(root: Path, *parts: str) -> Path:
     return path
 
 
-def shown(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return a path for display: relative to the working folder or to the home folder, else its name alone."""
     whole = path.expanduser().absolute()
     for root, before in ((Path.cwd(), ""), (Path.home(), "~/")):
@@ -232,7 +232,7 @@ def lock_open_file(descriptor: int, *, wait: bool = True) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path, timeout_s: float) -> Generator[None]:
+def hold_lock(path: Path, timeout_s: float) -> Generator[None]:
     """Hold the lock file `path` against other processes and threads. Raise Locked after `timeout_s` seconds."""
     import filelock  # few commands lock
 

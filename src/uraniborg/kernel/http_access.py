@@ -94,7 +94,7 @@ class UnsupportedMediaType(InvalidInput):
     status = 415
 
 
-def error_response(error: UraniborgError) -> Response:
+def make_error_response(error: UraniborgError) -> Response:
     """Return `error` as an HTTP response with the id of the request."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorized) else None
     return JSONResponse(identify_error(error.body()), status_code=error.status, headers=headers)
@@ -149,7 +149,7 @@ class _Check(ABC):
             try:
                 self.check(scope, dict(scope["headers"]))
             except UraniborgError as error:
-                await error_response(error)(scope, receive, send)
+                await make_error_response(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
@@ -181,7 +181,7 @@ class Gate(_Check):
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise RepeatedHeader, HostRefused, OriginRefused or CrossSiteRefused."""
         if len(headers) != len(scope["headers"]):
-            _check_repeated([name for name, _ in scope["headers"]])
+            _refuse_repeated_headers([name for name, _ in scope["headers"]])
         if self._hosts is not None and not is_host(_decode_header(headers, b"host"), self._hosts):
             raise HostRefused
         if b"origin" in headers:
@@ -193,7 +193,7 @@ class Gate(_Check):
             raise CrossSiteRefused
 
 
-def _check_repeated(names: list[bytes]) -> None:
+def _refuse_repeated_headers(names: list[bytes]) -> None:
     for name in _ONCE.intersection(names):
         if names.count(name) > 1:
             raise RepeatedHeader(name.decode().title())

@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
-from uraniborg.kernel.http_access import RequestIds, error_response
+from uraniborg.kernel.http_access import RequestIds, make_error_response
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.request_ids import current_request_id, identify_error, new_request
+from uraniborg.kernel.request_ids import get_request_id, identify_error, start_request
 
 if TYPE_CHECKING:
     import asyncio
@@ -145,7 +145,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self._table.make_room(len(self.connections)):
             self._wait_for_client()
             return
-        with new_request():
+        with start_request():
             _log.warning("no connection left", connections=self._table.most)
             self._refuse_request(
                 TooManyConnections("All connections of this server are in use.", hint="Try again later.")
@@ -162,7 +162,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self._unparsed += len(data)
-        with new_request():
+        with start_request():
             super().data_received(data)
             if self._missing != "nothing" and (
                 self._unparsed > self._limits.header_bytes or len(self.headers) > self._limits.headers
@@ -268,7 +268,7 @@ class LimitedProtocol(HttpToolsProtocol):
             # The application has not read what came: the client is not late.
             self._timer = self.loop.call_later(self._limits.body_s, self._end_wait)
         elif self._has_begun:
-            with new_request():
+            with start_request():
                 self._refuse_request(
                     RequestTimeout(f"The {self._missing} took too long.", hint="Send the request at once.")
                 )
@@ -305,7 +305,7 @@ def _make_refusal(error: UraniborgError) -> ASGIApp:
     """Return an app that answers each request with `error` and ends its connection."""
 
     async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-        response = error_response(error)
+        response = make_error_response(error)
         response.headers["connection"] = "close"
         await response(scope, receive, send)
 
@@ -319,7 +319,7 @@ def _encode_response(error: UraniborgError, default_headers: list[tuple[bytes, b
         *default_headers,
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
-        (b"x-request-id", (current_request_id() or "").encode()),
+        (b"x-request-id", (get_request_id() or "").encode()),
         (b"connection", b"close"),
     ]
     status = b"HTTP/1.1 %d %b" % (error.status, HTTPStatus(error.status).phrase.encode())

@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict
 
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
-from uraniborg.kernel.logging import printable
-from uraniborg.kernel.settings import own_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading, transaction
+from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, transaction, translate_read_errors
 
 
 class Decision(BaseModel):
@@ -53,7 +53,7 @@ class DecisionNotFound(NotFound):
         super().__init__(
             f"There is no decision with this id; {waiting} {'waits' if waiting == 1 else 'wait'}.",
             hint="List the decisions that wait and use the id of one of them.",
-            decision_id=printable(entry_id[:200]),
+            decision_id=make_printable(entry_id[:200]),
             waiting=waiting,
         )
 
@@ -122,7 +122,7 @@ class Inbox:
     """
 
     def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
-        self._path = path or own_folder("data") / "inbox.db"
+        self._path = path or secure_own_folder("data") / "inbox.db"
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None
@@ -145,12 +145,12 @@ class Inbox:
 
     def get(self, entry_id: str) -> Entry:
         """Return the entry with this id. Raise DecisionNotFound."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             return _read_entry(connection, entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
         """Return the entries that wait for a decision, the oldest first."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
@@ -158,7 +158,7 @@ class Inbox:
 
     def beginning_with(self, start: str) -> list[Entry]:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
-        with suppress(UnicodeEncodeError), self._use_connection() as connection, reading(connection):
+        with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
             )
@@ -167,7 +167,7 @@ class Inbox:
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Return the entries with these ids that are decided or withdrawn."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
@@ -176,7 +176,7 @@ class Inbox:
 
     def missing(self, ids: Sequence[str]) -> set[str]:
         """Return those of the ids that have no entry."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
             )
@@ -239,7 +239,7 @@ class Inbox:
 
         It is cheap: poll it to wait for many decisions, and read the entries only after a change.
         """
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             elsewhere: int = connection.execute("PRAGMA data_version").fetchone()[0]
             return elsewhere, self._changes_here
 

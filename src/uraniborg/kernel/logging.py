@@ -16,7 +16,7 @@ from typing import Any, Final, TextIO
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.redaction import MASK, Redactor, redact, register_secret
-from uraniborg.kernel.request_ids import current_request_id
+from uraniborg.kernel.request_ids import get_request_id
 
 __all__ = [
     "LEVELS",
@@ -25,7 +25,7 @@ __all__ = [
     "Redactor",
     "configure_logging",
     "get_logger",
-    "printable",
+    "make_printable",
     "redact",
     "register_secret",
 ]
@@ -35,7 +35,7 @@ LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def printable(text: str, *, keep: str = "\n\t") -> str:
+def make_printable(text: str, *, keep: str = "\n\t") -> str:
     """Return the text with control characters, bidirectional overrides and lone surrogates escaped."""
     return _CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
@@ -48,7 +48,7 @@ class _Line:
     def __str__(self) -> str:
         fields = dict(self.fields)
         exception = fields.pop("exception", "")
-        line = " ".join([printable(self.event, keep=""), *(f"{name}={value!r}" for name, value in fields.items())])
+        line = " ".join([make_printable(self.event, keep=""), *(f"{name}={value!r}" for name, value in fields.items())])
         return f"{line}\n{exception}" if exception else line
 
 
@@ -90,7 +90,7 @@ class Logger:
 
 def _add_request_id(fields: dict[str, Any]) -> dict[str, Any]:
     """Return `fields` with the id of the request being answered, if there is one."""
-    request_id = current_request_id()
+    request_id = get_request_id()
     return fields if request_id is None else {**fields, "request_id": request_id}
 
 
@@ -136,9 +136,9 @@ def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     def mask_event(_logger: Any, _method: str, event: Any) -> Any:
         return redact(event)
 
-    def shown(_logger: Any, _method: str, event: Any) -> Any:
+    def escape_event(_logger: Any, _method: str, event: Any) -> Any:
         return {
-            name: printable(value, keep="\n\t" if name == "exception" else "") if isinstance(value, str) else value
+            name: make_printable(value, keep="\n\t" if name == "exception" else "") if isinstance(value, str) else value
             for name, value in event.items()
         }
 
@@ -146,7 +146,7 @@ def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     renderer: list[Any] = (
         [structlog.processors.JSONRenderer()]
         if as_json
-        else [shown, structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=0)]
+        else [escape_event, structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=0)]
     )
     return structlog.stdlib.ProcessorFormatter(
         processors=[

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from uraniborg.kernel.secret_names import MASK, is_sensitive, mask_patterns
 from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
 
-__all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "is_sensitive", "masking", "redact", "register_secret"]
+__all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "enable_redactor", "is_sensitive", "redact", "register_secret"]
 
 _DEEPEST: Final = 256
 _SHORTEST_TELLING: Final = len("pwd=x")
@@ -217,7 +217,7 @@ def register_secret(value: str) -> None:
     redact.register(value)
 
 
-def masking(redactor: Redactor) -> AbstractContextManager[None]:
+def enable_redactor(redactor: Redactor) -> AbstractContextManager[None]:
     """Mask the secrets of this redactor in log records and in the results of `redact`, within the block.
 
     Several blocks may overlap, in any threads, and end in any order.

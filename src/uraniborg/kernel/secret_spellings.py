@@ -87,7 +87,7 @@ class _Secret:
         self._text = text
         self._pattern: re.Pattern[str] | None = None
         self.alike = max(_ALIKE.findall(text), key=len, default="")
-        self.longest = _longest(text)
+        self.longest = _compute_longest_spelling(text)
 
     def spans(self, text: str) -> list[Span]:
         if self._pattern is None:
@@ -95,7 +95,7 @@ class _Secret:
         return [found.span() for found in self._pattern.finditer(text)]
 
 
-def _longest(text: str) -> int:
+def _compute_longest_spelling(text: str) -> int:
     plain = sum(map(len, _ALIKE.findall(text)))
     return plain + _LONGEST_SPELLING * (len(text) - plain)
 
@@ -104,7 +104,8 @@ def _make_pattern(text: str) -> str:
     if len(text) <= 2 * _END:
         return "".join(_make_character_pattern(*piece) for piece in _PIECES.findall(text))
     between = text[_END:-_END]
-    return f"{_make_pattern(text[:_END])}(?s:.{{{len(between)},{_longest(between)}}}?){_make_pattern(text[-_END:])}"
+    gap = f"(?s:.{{{len(between)},{_compute_longest_spelling(between)}}}?)"
+    return _make_pattern(text[:_END]) + gap + _make_pattern(text[-_END:])
 
 
 def _make_character_pattern(backslashes: str, char: str) -> str:

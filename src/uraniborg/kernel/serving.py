@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.errors import MissingExtra, Refused, Unavailable, invalid
+from uraniborg.kernel.errors import MissingExtra, Refused, Unavailable, make_invalid_input
 from uraniborg.kernel.hosts import format_authority, is_loopback
 from uraniborg.kernel.http_config import HttpConfig
 
@@ -33,7 +33,7 @@ def apply_options(config: Config, options: Mapping[str, Any]) -> Config:
     try:
         return type(config).model_validate({**config.model_dump(), **options})
     except ValidationError as exc:
-        raise invalid(exc, what="options") from None
+        raise make_invalid_input(exc, what="options") from None
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.redaction import redact
 from uraniborg.kernel.text import find_closest_name
 
@@ -45,7 +45,7 @@ class Origin:
         if self.kind is OriginKind.DEFAULT:
             return "default"
         named = f"'{self.name}'" if self.kind is OriginKind.FILE else self.name
-        return named if self.path is None else f"{named} in {shown(self.path)}"
+        return named if self.path is None else f"{named} in {display_path(self.path)}"
 
 
 _DEFAULT: Final = Origin(OriginKind.DEFAULT)
@@ -119,7 +119,7 @@ def _list_fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def from_variables(
+def read_variables(
     env: Mapping[str, str], section: str, aliases: Mapping[str, str], *, dotenv: Path | None = None
 ) -> Iterator[Setting]:
     """Yield aliases first, then our own variables, shallow before deep, so that a later one may override.
@@ -164,7 +164,7 @@ def read_dotenv(path: Path) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def from_file(file: Path | None, section: str) -> Iterator[Setting]:
+def read_settings_file(file: Path | None, section: str) -> Iterator[Setting]:
     """Yield the settings in the table `[section]` of a TOML file. Raise InvalidConfig."""
     if file is None:
         return
@@ -179,9 +179,9 @@ def from_file(file: Path | None, section: str) -> Iterator[Setting]:
     except tomllib.TOMLDecodeError as exc:
         problem = str(exc).replace("at end of document", f"at line {text.count(chr(10)) + 1}, the last")
         raise InvalidConfig(
-            f"The settings file {shown(file)} is not valid TOML: {problem}.",
+            f"The settings file {display_path(file)} is not valid TOML: {problem}.",
             hint="Correct that line.",
-            file=shown(file),
+            file=display_path(file),
         ) from None
 
     def spell(path: Keys) -> Origin:
@@ -190,25 +190,27 @@ def from_file(file: Path | None, section: str) -> Iterator[Setting]:
     for name, table in content.items():
         if not isinstance(table, dict):
             raise InvalidConfig(
-                f"'{name}' in {shown(file)} stands outside any table.",
+                f"'{name}' in {display_path(file)} stands outside any table.",
                 hint=f"Settings of this part go under [{section}].",
                 setting=name,
-                file=shown(file),
+                file=display_path(file),
             )
         if name == section:
             for key, value in cast(dict[str, Any], table).items():
                 yield Setting((key,), value, spell((key,)), spell)
         elif find_closest_name(name, [section], cutoff=0.85):
             raise InvalidConfig(
-                f"Unknown table [{name}] in {shown(file)}.",
+                f"Unknown table [{name}] in {display_path(file)}.",
                 hint=f"Did you mean [{section}]?",
                 setting=name,
-                file=shown(file),
+                file=display_path(file),
             )
 
 
 def _make_unreadable_error(path: Path, exc: Exception) -> InvalidConfig:
     reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
     return InvalidConfig(
-        f"The settings file {shown(path)} cannot be read: {reason}.", hint="Correct or remove it.", file=shown(path)
+        f"The settings file {display_path(path)} cannot be read: {reason}.",
+        hint="Correct or remove it.",
+        file=display_path(path),
     )

@@ -23,7 +23,7 @@ from typing import (
     get_type_hints,
 )
 
-from uraniborg.kernel.files import make_private, shown
+from uraniborg.kernel.files import display_path, make_private
 from uraniborg.kernel.logging import get_logger, redact, register_secret
 from uraniborg.kernel.setting_origins import (
     CONFIG,
@@ -35,9 +35,9 @@ from uraniborg.kernel.setting_origins import (
     OriginKind,
     Setting,
     SettingRow,
-    from_file,
-    from_variables,
     read_dotenv,
+    read_settings_file,
+    read_variables,
 )
 from uraniborg.kernel.text import find_closest_name
 
@@ -53,9 +53,9 @@ __all__ = [
     "cache_dir",
     "config_dir",
     "data_dir",
-    "own_folder",
+    "make_own_folder_private",
     "read_settings",
-    "repair_own_folder",
+    "secure_own_folder",
 ]
 
 M = TypeVar("M")
@@ -80,17 +80,17 @@ def config_dir(env: Mapping[str, str] | None = None) -> Path:
     return _find_folder("config", env)
 
 
-def own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
+def secure_own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
     """Return a folder below our data or cache folder, and take access to what exists of the way from others.
 
     Creates nothing.
     """
     folder = _find_folder(kind, None).joinpath(*parts)
-    repair_own_folder(folder)
+    make_own_folder_private(folder)
     return folder
 
 
-def repair_own_folder(folder: Path) -> None:
+def make_own_folder_private(folder: Path) -> None:
     """Take access from others to a folder below our data or cache folder and to those above it that are ours.
 
     Does nothing to other folders.
@@ -140,27 +140,27 @@ def read_settings(
     """
     env = os.environ if env is None else env
     aliases = aliases or {}
-    settings_file = _settings_file(file, env)
+    settings_file = _find_settings_file(file, env)
     dotenv = env_file or Path(".env")
     variables: dict[str, str] = {}
     if env_file or dotenv.is_file():
         variables, dotenv = read_dotenv(dotenv), dotenv.absolute()
     given = [
-        *from_file(settings_file, section),
-        *from_variables(variables, section, aliases, dotenv=dotenv),
-        *from_variables(env, section, aliases),
+        *read_settings_file(settings_file, section),
+        *read_variables(variables, section, aliases, dotenv=dotenv),
+        *read_variables(env, section, aliases),
     ]
     gate = _DotenvGate(None if env_file else from_dotenv)
     read = _read_plain_settings(model, given, gate) if dataclasses.is_dataclass(model) else None
-    settings, origins = read or _validate(model, section, given, gate)
+    settings, origins = read or _validate_settings(model, section, given, gate)
     if env_file or not variables:
         return LoadedSettings(settings, section, origins)
-    where = shown(settings_file or config_dir(env) / "uraniborg.toml")
+    where = display_path(settings_file or config_dir(env) / "uraniborg.toml")
     remedies = {one: f", or '{'.'.join((section, *path))}' in {where}" for one, path in gate.ignored(origins).items()}
     for name in (HOME, CONFIG):  # these are read from the environment alone
         if name in variables and name not in env:
             remedies[Origin(OriginKind.DOTENV, name, dotenv)] = ""
-    _report(remedies)
+    _log_ignored_variables(remedies)
     return LoadedSettings(settings, section, origins, tuple(remedies))
 
 
@@ -189,7 +189,7 @@ class _DotenvGate:
         }
 
 
-def _report(remedies: Mapping[Origin, str]) -> None:
+def _log_ignored_variables(remedies: Mapping[Origin, str]) -> None:
     for origin, remedy in remedies.items():
         key = (str(origin.path), origin.name)
         if key not in _reported:
@@ -200,20 +200,22 @@ def _report(remedies: Mapping[Origin, str]) -> None:
             )
 
 
-def _validate(model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]]:
+def _validate_settings(
+    model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate
+) -> tuple[M, dict[str, Origin]]:
     from pydantic import TypeAdapter, ValidationError
 
     merged: dict[str, Any] = {}
     origins: dict[Keys, Origin] = {}
     for setting in given:
-        for leaf in _leaves(model, setting):
+        for leaf in _split_setting(model, setting):
             if gate.admits(leaf):
-                _put(merged, leaf.path, leaf.value)
+                _set_nested_value(merged, leaf.path, leaf.value)
                 origins[leaf.path] = leaf.origin
     try:
         settings = TypeAdapter(model).validate_python(merged)
     except ValidationError as exc:
-        raise _refusal(exc, section, origins) from None
+        raise _make_validation_error(exc, section, origins) from None
     return settings, {".".join(path): origin for path, origin in origins.items()}
 
 
@@ -233,7 +235,7 @@ def _read_plain_settings(
             return None
         if not gate.admits(setting):
             continue
-        kinds = _alternatives(hints[name])
+        kinds = _list_union_members(hints[name])
         if not setting.value and types.NoneType in kinds:
             values[name] = None
         elif str in kinds or Path in kinds:
@@ -246,7 +248,7 @@ def _read_plain_settings(
     return model(**values), origins
 
 
-def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
+def _find_settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
     if file is not None:
         return file
     if named := env.get(CONFIG):
@@ -255,40 +257,40 @@ def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
     return usual if usual.exists() else None
 
 
-def _leaves(annotation: Any, setting: Setting) -> Iterator[Setting]:
+def _split_setting(annotation: Any, setting: Setting) -> Iterator[Setting]:
     """Yield the single values of a setting. Raise InvalidConfig for one that the model does not have."""
     for depth, key in enumerate(setting.path):
-        annotation = _child(annotation, key, setting, depth)
+        annotation = _get_child_type(annotation, key, setting, depth)
     if setting.is_text:
-        setting = replace(setting, value=_parse(annotation, setting))
-    yield from _flat(annotation, setting)
+        setting = replace(setting, value=_parse_variable(annotation, setting))
+    yield from _flatten_value(annotation, setting)
 
 
-def _flat(annotation: Any, setting: Setting) -> Iterator[Setting]:
+def _flatten_value(annotation: Any, setting: Setting) -> Iterator[Setting]:
     given: object = setting.value
     table = cast(dict[str, Any], given) if isinstance(given, dict) else {}
     if not table:
         from pydantic import SecretStr
 
-        if SecretStr in _alternatives(annotation) and isinstance(given, str):
+        if SecretStr in _list_union_members(annotation) and isinstance(given, str):
             register_secret(given)
         yield setting
     for key, value in table.items():
         path = (*setting.path, key)
         origin = setting.origin if setting.is_text else setting.spell(path)
         inner = replace(setting, path=path, value=value, origin=origin)
-        yield from _flat(_child(annotation, key, inner, len(setting.path)), inner)
+        yield from _flatten_value(_get_child_type(annotation, key, inner, len(setting.path)), inner)
 
 
-def _child(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
+def _get_child_type(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
     """Return the type that the model expects under `key`. Raise InvalidConfig when it expects nothing."""
     fields: dict[str, Any] = {}
-    for kind in _alternatives(annotation):
+    for kind in _list_union_members(annotation):
         container = get_origin(kind) or kind
         if kind is Any:
             return Any
         if _is_model(container):
-            fields |= _fields(container)
+            fields |= _get_field_types(container)
         elif isinstance(container, type) and issubclass(container, Mapping):
             return get_args(kind)[1] if get_args(kind) else Any
     if key in fields:
@@ -310,14 +312,14 @@ def _is_model(kind: Any) -> bool:
     return dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
-def _fields(model: Any) -> dict[str, Any]:
+def _get_field_types(model: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(model):
         return get_type_hints(model, include_extras=True)
     return {name: field.annotation for name, field in model.model_fields.items()}
 
 
-def _parse(annotation: Any, setting: Setting) -> Any:
-    kinds = _alternatives(annotation)
+def _parse_variable(annotation: Any, setting: Setting) -> Any:
+    kinds = _list_union_members(annotation)
     if not setting.value and types.NoneType in kinds:
         return None
     containers = [get_origin(kind) or kind for kind in kinds if kind is not types.NoneType]
@@ -334,16 +336,16 @@ def _parse(annotation: Any, setting: Setting) -> Any:
         ) from None
 
 
-def _alternatives(annotation: Any) -> list[Any]:
+def _list_union_members(annotation: Any) -> list[Any]:
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _alternatives(get_args(annotation)[0])
+        return _list_union_members(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
-        return [kind for argument in get_args(annotation) for kind in _alternatives(argument)]
+        return [kind for argument in get_args(annotation) for kind in _list_union_members(argument)]
     return [annotation]
 
 
-def _put(tree: dict[str, Any], path: Keys, value: Any) -> None:
+def _set_nested_value(tree: dict[str, Any], path: Keys, value: Any) -> None:
     for key in path[:-1]:
         if not isinstance(tree.get(key), dict):
             tree[key] = {}
@@ -352,7 +354,7 @@ def _put(tree: dict[str, Any], path: Keys, value: Any) -> None:
         tree[path[-1]] = value
 
 
-def _refusal(exc: "ValidationError", section: str, origins: Mapping[Keys, Origin]) -> InvalidConfig:
+def _make_validation_error(exc: "ValidationError", section: str, origins: Mapping[Keys, Origin]) -> InvalidConfig:
     problems: list[dict[str, str]] = []
     for error in exc.errors(include_input=False, include_url=False, include_context=False):
         loc = tuple(str(part) for part in error["loc"])

@@ -56,27 +56,27 @@ def connect(
     """
     if (readonly or not create) and not path.is_file():
         raise DatabaseMissing(f"There is no database '{path.name}'.", hint="Check the path.", name=path.name)
-    with _translated(path.name):
+    with _translate_errors(path.name):
         try:
-            connection = _open(path, readonly=readonly, create=create, timeout=busy_timeout_s)
+            connection = _open_connection(path, readonly=readonly, create=create, timeout=busy_timeout_s)
         except OSError as exc:
-            raise _unusable(path.name, exc.strerror or "its folder cannot be made") from exc
+            raise _make_unusable_error(path.name, exc.strerror or "its folder cannot be made") from exc
         try:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.execute("PRAGMA schema_version")  # reads the file, so that a foreign one is refused here
             if not readonly:
-                _use_wal(connection, deadline=time.monotonic() + busy_timeout_s)
+                _switch_to_wal(connection, deadline=time.monotonic() + busy_timeout_s)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
+def _open_connection(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
     address = str(path) if path.name == ":memory:" else path.absolute().as_uri()
     if not readonly and create:
-        create_file(path)
+        create_database_file(path)
     elif readonly:
         # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
         at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
@@ -94,7 +94,7 @@ def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite
     return connection
 
 
-def create_file(path: Path) -> None:
+def create_database_file(path: Path) -> None:
     """Create an empty database for its owner alone, if there is none; SQLite gives the files beside it the same access.
 
     Raise OSError.
@@ -106,7 +106,7 @@ def create_file(path: Path) -> None:
             os.close(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
-def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
+def _switch_to_wal(connection: sqlite3.Connection, deadline: float) -> None:
     """Switching to WAL fails at once, without the usual waiting, while another process is doing the same."""
     while True:
         try:
@@ -120,7 +120,7 @@ def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
 
 
 @contextlib.contextmanager
-def durably(connection: sqlite3.Connection) -> Generator[None]:
+def commit_durably(connection: sqlite3.Connection) -> Generator[None]:
     """Make what is committed inside the block survive a power cut, on a connection that is not `durable`."""
     connection.execute("PRAGMA synchronous = FULL")
     try:
@@ -135,7 +135,7 @@ def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]
 
     Raise DatabaseUnusable when the file stays locked past the busy timeout, or the disk fails.
     """
-    with _translated(_name_of(connection)):
+    with _translate_errors(_get_database_name(connection)):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
@@ -146,9 +146,9 @@ def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]
             raise
 
 
-def reading(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
+def translate_read_errors(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
     """Around reads outside a transaction: what the disk or a damaged file does to them raises DatabaseUnusable."""
-    return _translated(_name_of(connection))
+    return _translate_errors(_get_database_name(connection))
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
@@ -158,12 +158,12 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> 
     may migrate at once. Raise DatabaseNewer when the database has had a migration that is not in the list, and
     DatabaseUnusable when it cannot be copied.
     """
-    with _translated(_name_of(connection)):
+    with _translate_errors(_get_database_name(connection)):
         connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-        applied = _applied(connection)
+        applied = _read_applied_migrations(connection)
     if unknown := applied - {name for name, _ in migrations}:
         raise DatabaseNewer(
-            f"{_subject(_name_of(connection))} was made by a newer version of this program.",
+            f"{_format_subject(_get_database_name(connection))} was made by a newer version of this program.",
             hint="Install the newer version, or use another data folder.",
             migrations=sorted(unknown),
         )
@@ -172,30 +172,30 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> 
         if name in applied:
             continue
         with transaction(connection):
-            if name in _applied(connection):
+            if name in _read_applied_migrations(connection):
                 continue
             if not is_copied:
-                _copy(connection, name)
+                _copy_before_migration(connection, name)
                 is_copied = True
-            _apply(connection, change)
+            _apply_change(connection, change)
             connection.execute("INSERT INTO migrations VALUES (?)", (name,))
 
 
-def copies_of(path: Path) -> list[Path]:
+def list_migration_copies(path: Path) -> list[Path]:
     """Return the copies of the database at `path` that were made before migrations, unfinished ones included."""
     start = f"{path.name}.before-"
     return sorted(one for one in path.parent.iterdir() if one.name.removeprefix(".").startswith(start))
 
 
-def _apply(connection: sqlite3.Connection, change: Change) -> None:
+def _apply_change(connection: sqlite3.Connection, change: Change) -> None:
     if callable(change):
         change(connection)
         return
-    for statement in _statements(change):
+    for statement in _split_statements(change):
         connection.execute(statement)
 
 
-def _copy(connection: sqlite3.Connection, migration: str) -> None:
+def _copy_before_migration(connection: sqlite3.Connection, migration: str) -> None:
     """Copy what is committed, while the caller holds the write lock, unless an earlier attempt has copied it."""
     file = connection.execute("PRAGMA database_list").fetchone()[2]
     if not file:  # in memory
@@ -219,18 +219,18 @@ def _copy(connection: sqlite3.Connection, migration: str) -> None:
     except (OSError, sqlite3.Error) as exc:
         reason = (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
         raise DatabaseUnusable(
-            f"{_subject(path.name)} cannot be copied before it is brought up to date: {reason}.",
+            f"{_format_subject(path.name)} cannot be copied before it is brought up to date: {reason}.",
             hint="Make room beside it, and try again. Nothing was changed.",
         ) from exc
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _applied(connection: sqlite3.Connection) -> set[str]:
+def _read_applied_migrations(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM migrations")}
 
 
-def _statements(sql: str) -> Iterator[str]:
+def _split_statements(sql: str) -> Iterator[str]:
     """Yield the statements one by one: `executescript` would commit the transaction."""
     statement = ""
     for piece in sql.split(";"):
@@ -243,13 +243,13 @@ def _statements(sql: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _translated(name: str = "") -> Generator[None]:
+def _translate_errors(name: str = "") -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as exc:
         if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE_OUR_POWER:
             raise
-        raise _unusable(name, str(exc)) from exc
+        raise _make_unusable_error(name, str(exc)) from exc
 
 
 class _Named(sqlite3.Connection):
@@ -258,16 +258,16 @@ class _Named(sqlite3.Connection):
     name = ""
 
 
-def _name_of(connection: sqlite3.Connection) -> str:
+def _get_database_name(connection: sqlite3.Connection) -> str:
     return connection.name if isinstance(connection, _Named) else ""
 
 
-def _subject(name: str) -> str:
+def _format_subject(name: str) -> str:
     return f"The database '{name}'" if name else "The database"
 
 
-def _unusable(name: str, reason: str) -> DatabaseUnusable:
+def _make_unusable_error(name: str, reason: str) -> DatabaseUnusable:
     return DatabaseUnusable(
-        f"{_subject(name)} cannot be used: {reason}.",
+        f"{_format_subject(name)} cannot be used: {reason}.",
         hint="Check the disk, the permissions, and whether another process holds the file.",
     )

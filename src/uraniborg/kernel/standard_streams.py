@@ -39,14 +39,14 @@ def require_client() -> None:
 
 
 @contextmanager
-def loading() -> Generator[None]:
+def load_server_modules() -> Generator[None]:
     """Load a server in this block: signals end the process at once, and the garbage collector does not run.
 
     Loaded modules stay, so looking for garbage among them costs time and finds nothing. Exit with the message of an
     UraniborgError.
     """
     for ending in ENDING:
-        signal.signal(ending, _exit)
+        signal.signal(ending, _exit_on_signal)
     gc.disable()
     try:
         yield
@@ -124,7 +124,7 @@ class Client:
         errors.poll()
 
 
-def _exit(number: int, _frame: FrameType | None) -> None:
+def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 

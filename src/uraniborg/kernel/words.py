@@ -102,7 +102,7 @@ def split_words(text: str) -> list[str]:
     folded = _THOUSANDS_COMMA.sub("", fold_text(text))
     if "'" in folded:
         folded = _AFTER_APOSTROPHE.sub("", folded)
-    found = _special_words(folded) if _is_special(folded) else _plain_words(folded)
+    found = _split_special_words(folded) if _is_special(folded) else _split_plain_words(folded)
     if folded.isascii():
         return found
     return [piece for word in found for piece in ((word,) if word.isascii() else _split_scripts(word))]
@@ -111,7 +111,7 @@ def split_words(text: str) -> list[str]:
 def extract_terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """Return the English stems of the words of a text in order; stop words only on request."""
     if keep_stop_words:
-        return [_stem(word) for word in split_words(text)]
+        return [_compute_stem(word) for word in split_words(text)]
     return stem_words(split_words(text))
 
 
@@ -129,18 +129,18 @@ def _is_special(folded: str) -> bool:
     return "++" in folded or "#" in folded or ".net" in folded or "o(" in folded or ("10." in folded and "/" in folded)
 
 
-def _special_words(folded: str) -> list[str]:
-    return [_tidy(word) for word in _SPECIAL_WORD.findall(folded)]
+def _split_special_words(folded: str) -> list[str]:
+    return [_trim_word(word) for word in _SPECIAL_WORD.findall(folded)]
 
 
-def _plain_words(folded: str) -> list[str]:
+def _split_plain_words(folded: str) -> list[str]:
     """Return the words of a text without special words, three times as fast; `_` replaces a decimal point."""
     joined, points = _DECIMAL_POINT.subn("_", folded.replace("_", " "))
     found = (_ASCII_WORD if joined.isascii() else _WORD).findall(joined)
     return [word.replace("_", ".") for word in found] if points else found
 
 
-def _tidy(word: str) -> str:
+def _trim_word(word: str) -> str:
     if word.startswith("o("):
         return re.sub(r"[\s^*]", "", word)
     return word.rstrip(".,;:)]}'") if "/" in word else word
@@ -164,18 +164,18 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= self.LIMIT:
             self.clear()
-        known = self[word] = "" if word in STOP_WORDS else _stem(word)
+        known = self[word] = "" if word in STOP_WORDS else _compute_stem(word)
         return known
 
 
 _STEMS = _Stems()
 
 
-def _stem(word: str) -> str:
-    return _english().stemWord(word) if _ENGLISH.fullmatch(word) else word
+def _compute_stem(word: str) -> str:
+    return _load_english_stemmer().stemWord(word) if _ENGLISH.fullmatch(word) else word
 
 
 @lru_cache(maxsize=1)
-def _english() -> Any:
+def _load_english_stemmer() -> Any:
     # PyStemmer has no types; its own cache is off because `_Stems` is faster and threads share it.
     return import_module("Stemmer").Stemmer("english", 0)

@@ -20,9 +20,9 @@ from uraniborg.kernel.files import (
     Lease,
     Locked,
     PathRefused,
-    confine,
+    confine_path,
     create_exclusive,
-    locked,
+    hold_lock,
     make_folder,
     make_private,
     make_private_folder,
@@ -75,7 +75,7 @@ def test_new_files_and_folders_are_for_their_owner_alone_under_any_umask(tmp_pat
     create_exclusive(folder / "b", "b")
     write_output(folder / "c", "c")
     os.close(open_private(folder / "d", os.O_WRONLY | os.O_CREAT))
-    with locked(folder / "e", 1):
+    with hold_lock(folder / "e", 1):
         pass
     lease = Lease(folder / "f")
     assert lease.take()
@@ -338,7 +338,7 @@ def house(tmp_path: Path) -> Path:
 @given(parts=PARTS)
 def test_no_path_ever_leaves_its_folder(house: Path, parts: list[str]) -> None:
     try:
-        path = confine(house, *parts)
+        path = confine_path(house, *parts)
     except PathRefused:
         return
     assert os.path.commonpath([os.path.realpath(path), os.path.realpath(house)]) == os.path.realpath(house)
@@ -365,7 +365,7 @@ def test_no_path_ever_leaves_its_folder(house: Path, parts: list[str]) -> None:
 )
 def test_what_would_leave_the_folder_is_refused(house: Path, parts: tuple[str, ...]) -> None:
     with pytest.raises(PathRefused) as caught:
-        confine(house, *parts)
+        confine_path(house, *parts)
     assert caught.value.code == "path_refused"
     assert str(house.parent) not in str(caught.value.body())
     assert "relative" in caught.value.hint
@@ -385,20 +385,20 @@ def test_what_would_leave_the_folder_is_refused(house: Path, parts: tuple[str, .
     ],
 )
 def test_what_stays_inside_is_given_as_a_whole_path(house: Path, parts: tuple[str, ...], expected: str) -> None:
-    assert confine(house, *parts) == house.resolve() / expected
+    assert confine_path(house, *parts) == house.resolve() / expected
 
 
 def test_a_folder_that_is_itself_reached_by_a_link_can_be_the_root(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert confine(tmp_path / "link", "x") == (tmp_path / "real").resolve() / "x"
+    assert confine_path(tmp_path / "link", "x") == (tmp_path / "real").resolve() / "x"
 
 
 HOLDER = """
 import sys
 from pathlib import Path
-from uraniborg.kernel.files import locked
-with locked(Path(sys.argv[1]), 5):
+from uraniborg.kernel.files import hold_lock
+with hold_lock(Path(sys.argv[1]), 5):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -411,12 +411,12 @@ def test_a_lock_held_by_another_process_is_refused_in_time_and_free_once_it_dies
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Locked) as caught, locked(path, 0.05):
+        with pytest.raises(Locked) as caught, hold_lock(path, 0.05):
             pytest.fail("the lock was held twice")
         holder.kill()
     assert caught.value.code == "locked"
     assert str(tmp_path) not in str(caught.value.body())
-    with locked(path, 5):
+    with hold_lock(path, 5):
         pass
 
 
@@ -426,12 +426,12 @@ def test_a_lock_excludes_the_threads_of_its_own_process(tmp_path: Path) -> None:
 
     def attempt() -> None:
         try:
-            with locked(path, 0):
+            with hold_lock(path, 0):
                 outcomes.append("held")
         except Locked:
             outcomes.append("refused")
 
-    with locked(path, 0):
+    with hold_lock(path, 0):
         thread = threading.Thread(target=attempt)
         thread.start()
         thread.join(timeout=10)
@@ -440,9 +440,9 @@ def test_a_lock_excludes_the_threads_of_its_own_process(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_released_when_its_block_fails(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), locked(tmp_path / "lock", 0):
+    with pytest.raises(KeyError), hold_lock(tmp_path / "lock", 0):
         raise KeyError
-    with locked(tmp_path / "lock", 0):
+    with hold_lock(tmp_path / "lock", 0):
         pass
 
 

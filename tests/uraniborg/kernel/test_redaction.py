@@ -16,8 +16,8 @@ from pydantic import SecretStr
 from uraniborg.kernel.redaction import (
     MASK,
     Redactor,
+    enable_redactor,
     is_sensitive,
-    masking,
     redact,
     register_secret,
 )
@@ -266,8 +266,8 @@ def test_a_registered_secret_is_masked_by_the_redactor_of_the_process() -> None:
 
 def test_the_secrets_of_another_redactor_are_masked_while_that_is_in_force_and_no_longer() -> None:
     one, other = redactor_of("of-one-run-1"), redactor_of("of-other-run-2", "run-1 and of")
-    with masking(one):
-        with masking(other), masking(one):
+    with enable_redactor(one):
+        with enable_redactor(other), enable_redactor(one):
             assert redact("of-one-run-1 and of-other-run-2") == MASK
             assert redact.holds(["of-other-run-2"])
         assert redact("of-one-run-1 and of-other-run-2") == f"{MASK} and of-other-run-2"
@@ -277,7 +277,7 @@ def test_the_secrets_of_another_redactor_are_masked_while_that_is_in_force_and_n
 
 def test_what_is_in_force_ends_with_an_error_and_in_any_order() -> None:
     one, other = redactor_of("of-one-run-1"), redactor_of("of-other-run-2")
-    first, second = masking(one), masking(other)
+    first, second = enable_redactor(one), enable_redactor(other)
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

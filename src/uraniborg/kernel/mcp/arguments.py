@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from mcp.server.fastmcp.utilities.func_metadata import func_metadata
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.errors import InvalidInput, invalid
+from uraniborg.kernel.errors import InvalidInput, make_invalid_input
 
 _SHOWN: Final = 80
 
@@ -112,7 +112,7 @@ class Arguments:
         )
 
     def _make_error(self, exc: ValidationError) -> InvalidInput:
-        error = invalid(exc, what=f"arguments of {self._name}")
+        error = make_invalid_input(exc, what=f"arguments of {self._name}")
         argument = str(exc.errors(include_input=False, include_url=False, include_context=False)[0]["loc"][0])
         allowed = _describe_allowed(self._properties.get(argument, {}))
         return InvalidInput(

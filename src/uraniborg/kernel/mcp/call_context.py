@@ -15,7 +15,7 @@ from uraniborg.kernel.text import replace_surrogates
 _MOST_CHARS = 100
 
 
-def client_name() -> str | None:
+def get_client_name() -> str | None:
     """Return the name and version that the client gave when it connected; None if it gave none.
 
     The name is as the client claims it, without characters that cannot be printed.
@@ -84,7 +84,7 @@ def _find_listener() -> _Listener | None:
 _responder: ContextVar[Any] = ContextVar("responder", default=None)
 
 
-def is_taken_back() -> bool:
+def is_cancelled() -> bool:
     """Return True if the client asked to cancel this call. A call whose client has left was not cancelled."""
     scope = getattr(_responder.get(), "_cancel_scope", None)
     return scope is not None and bool(scope.cancel_called)
@@ -92,7 +92,7 @@ def is_taken_back() -> bool:
 
 @contextmanager
 def enable_cancellation() -> Generator[None]:
-    """Make `is_taken_back` work for this request within the block."""
+    """Make `is_cancelled` work for this request within the block."""
     request = request_ctx.get(None)
     under_way: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
     reset = _responder.set(under_way.get(request.request_id) if request is not None else None)

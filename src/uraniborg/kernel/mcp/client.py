@@ -25,9 +25,9 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.child_environment import child_environment
+from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.errors import InvalidInput, Unavailable
-from uraniborg.kernel.logging import printable, redact
+from uraniborg.kernel.logging import make_printable, redact
 from uraniborg.kernel.text import plural
 
 _KEPT: Final = 4_096
@@ -264,14 +264,14 @@ class RemoteServer:
         said = await self._tail.last()
         parts = [f"MCP server '{self.name}' is not there", problem, said and f"it said: {said}"]
         return ServerUnavailable(
-            printable(redact("; ".join(filter(None, parts)))) + ".",
+            make_printable(redact("; ".join(filter(None, parts)))) + ".",
             hint="Check how the server is started or reached.",
             server=self.name,
         )
 
     def _make_refusal(self, error: types.ErrorData) -> CallRefused:
         return CallRefused(
-            f"MCP server '{self.name}' refused: {printable(redact(error.message)[:_SHOWN])}",
+            f"MCP server '{self.name}' refused: {make_printable(redact(error.message)[:_SHOWN])}",
             hint="Check the name of the tool and its arguments.",
             server=self.name,
             rpc_code=error.code,
@@ -290,7 +290,10 @@ async def _open_transport(server: StdioServer | HttpServer, tail: Tail) -> Async
             yield read, write
     else:
         parameters = StdioServerParameters(
-            command=server.command, args=list(server.args), env={**child_environment(), **server.env}, cwd=server.cwd
+            command=server.command,
+            args=list(server.args),
+            env={**build_child_environment(), **server.env},
+            cwd=server.cwd,
         )
         async with tail.listening() as stderr, stdio_client(parameters, errlog=stderr) as (read, write):
             stderr.close()  # the process has it now; the end of the file must be noticed

@@ -35,7 +35,7 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
+from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, make_invalid_input
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.arguments import NotFinite, find_nonfinite_path
 from uraniborg.kernel.mcp.replies import Reply, make_error_data
@@ -286,7 +286,7 @@ def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] 
         json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
         return kind.model_validate({"method": method} if params is None else {"method": method, "params": params})
     except ValidationError as exc:
-        raise invalid(exc, what=f"{method} request") from None
+        raise make_invalid_input(exc, what=f"{method} request") from None
     except (ValueError, RecursionError):
         raise _find_nonfinite_error(method, params) or UnacceptableParameters(method) from None
 

@@ -13,7 +13,7 @@ from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, TypeAdapter
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
 from uraniborg.kernel.mcp.protocol import Protocol
@@ -135,7 +135,7 @@ class Server(FastMCP[Any]):
         if transport != "stdio":
             raise InvalidInput(
                 f"A server does not run over {transport} by itself.",
-                hint="Make an ASGI app with stateless_app or stateful_app and hand it to uvicorn.",
+                hint="Make an ASGI app with make_stateless_app or make_stateful_app and hand it to uvicorn.",
                 argument="transport",
                 allowed=["stdio"],
             )
@@ -268,7 +268,9 @@ class Server(FastMCP[Any]):
     def _make_unknown_tool_error(self, name: str) -> UnknownTool:
         offered = list(self._known_tools)
         return UnknownTool(
-            f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
+            f"There is no tool '{make_printable(name[:80])}'.",
+            hint=f"Use one of: {', '.join(offered)}.",
+            allowed=offered,
         )
 
     def _find_resource(self, uri: str) -> tuple[_Resource, dict[str, str]]:
@@ -277,9 +279,9 @@ class Server(FastMCP[Any]):
                 return known, values
         offered = [known.template.text for known in self._known_resources]
         raise UnknownResource(
-            f"There is no resource '{printable(uri[:200])}'.",
+            f"There is no resource '{make_printable(uri[:200])}'.",
             hint=f"Use one of: {', '.join(offered)}.",
-            uri=printable(uri[:200]),
+            uri=make_printable(uri[:200]),
             allowed=offered,
         )
 

@@ -43,7 +43,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
-from uraniborg.kernel.request_ids import begin_request, new_request
+from uraniborg.kernel.request_ids import begin_request, start_request
 from uraniborg.kernel.standard_streams import LINE_LIMIT
 
 _END: Final = object()
@@ -258,7 +258,7 @@ class Exchange:
 
 def _parse_line(line: bytes) -> Any:
     """Return the JSON value in a line, or the Answer to a line that cannot be read."""
-    with new_request():
+    with start_request():
         if len(line) > LINE_LIMIT:
             given = find_outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
             return Answer(400, encode_refusal(given, LineTooLong(), INVALID_REQUEST))

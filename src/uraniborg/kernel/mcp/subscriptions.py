@@ -93,8 +93,8 @@ class TooManySubscriptions(InvalidInput):
 def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
     """Let clients of `server` subscribe to at most `most` resources each, and return the object that notifies them.
 
-    Only clients with a session can subscribe: over stdio, in memory, and over HTTP with `stateful_app`, where the event
-    stream carries the notifications. Raise TypeError if `server` has subscriptions already.
+    Only clients with a session can subscribe: over stdio, in memory, and over HTTP with `make_stateful_app`, where the
+    event stream carries the notifications. Raise TypeError if `server` has subscriptions already.
     """
     if SubscribeRequest in server.protocol.request_handlers:
         raise TypeError(f"Clients of {server.name} can subscribe already.")

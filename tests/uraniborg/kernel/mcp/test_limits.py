@@ -11,7 +11,7 @@ from mcp.server.session import ServerSession
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import client as client_module
-from uraniborg.kernel.mcp import stateful_app, stateless_app, subscriptions
+from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app, subscriptions
 from uraniborg.kernel.mcp.client import RemoteServer, Tail
 from uraniborg.kernel.mcp.replies import make_error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
@@ -67,7 +67,7 @@ async def test_a_full_stream_is_checked_after_a_millisecond_and_then_less_often_
 
 
 def test_an_app_takes_four_megabytes_and_has_a_thousand_sessions_that_end_after_half_an_hour_unused() -> None:
-    for make in (stateless_app, stateful_app):
+    for make in (make_stateless_app, make_stateful_app):
         assert inspect.signature(make).parameters["body_limit"].default == 4 * 1024 * 1024
-    sessions = inspect.signature(stateful_app).parameters
+    sessions = inspect.signature(make_stateful_app).parameters
     assert (sessions["max_sessions"].default, sessions["idle_seconds"].default) == (1_000, 1_800)

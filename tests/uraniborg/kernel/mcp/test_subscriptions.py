@@ -13,16 +13,23 @@ from tests.uraniborg.kernel.mcp import subscribable_server as script
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, Wire, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from uraniborg.kernel.mcp import Server, Subscriptions, add_subscriptions, make_server, stateful_app, stateless_app
+from uraniborg.kernel.mcp import (
+    Server,
+    Subscriptions,
+    add_subscriptions,
+    make_server,
+    make_stateful_app,
+    make_stateless_app,
+)
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 from uraniborg.kernel.mcp.testing import (
     ClientSession,
-    connected,
-    http_client_for,
-    json_of,
-    serving,
-    stdio_client_for,
+    connect_client,
+    connect_http_client,
+    connect_stdio_client,
+    get_json,
+    serve_app,
 )
 
 TITLE, FIRST = "page://title", "page://number/1"
@@ -44,14 +51,14 @@ class Ear:
 
 @asynccontextmanager
 async def in_memory(ear: Ear) -> AsyncGenerator[ClientSession]:
-    async with connected(subscribable_server()[0], on_updated=ear) as client:
+    async with connect_client(subscribable_server()[0], on_updated=ear) as client:
         yield client
 
 
 @asynccontextmanager
 async def over_stdio(ear: Ear) -> AsyncGenerator[ClientSession]:
     root = str(Path(__file__).parents[4])
-    async with stdio_client_for(
+    async with connect_stdio_client(
         sys.executable, ["-m", script.__name__], {"PYTHONPATH": root}, cwd=root, on_updated=ear
     ) as client:
         yield client
@@ -60,8 +67,8 @@ async def over_stdio(ear: Ear) -> AsyncGenerator[ClientSession]:
 @asynccontextmanager
 async def over_http(ear: Ear) -> AsyncGenerator[ClientSession]:
     async with (
-        serving(stateful_app(subscribable_server()[0])) as url,
-        http_client_for(f"{url}/mcp", on_updated=ear) as client,
+        serve_app(make_stateful_app(subscribable_server()[0])) as url,
+        connect_http_client(f"{url}/mcp", on_updated=ear) as client,
     ):
         yield client
 
@@ -72,11 +79,11 @@ async def test_the_official_client_hears_of_what_it_subscribed_to_and_of_nothing
     async with client_hearing(ear) as client:
         await client.subscribe_resource(AnyUrl(TITLE))
         await client.subscribe_resource(AnyUrl(FIRST))
-        assert json_of(await client.call_tool("change", {"uri": TITLE})) == 2
+        assert get_json(await client.call_tool("change", {"uri": TITLE})) == 2
         assert await ear.next() == TITLE
         await client.unsubscribe_resource(AnyUrl(TITLE))
         for uri in (TITLE, "page://number/2", FIRST):
-            assert json_of(await client.call_tool("change", {"uri": uri})) == 1
+            assert get_json(await client.call_tool("change", {"uri": uri})) == 1
         assert await ear.next() == FIRST
 
 
@@ -94,7 +101,7 @@ async def test_that_one_can_subscribe_is_said_where_one_can() -> None:
 
 async def test_without_a_session_nobody_can_subscribe() -> None:
     server, subscribed = subscribable_server()
-    async with serving(stateless_app(server)) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(make_stateless_app(server)) as url, connect_http_client(f"{url}/mcp") as client:
         capabilities = client.get_server_capabilities()
         assert capabilities is not None
         assert capabilities.resources is not None
