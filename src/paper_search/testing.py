@@ -163,4 +163,4 @@ def _read_decision(action: str) -> Decision:
     try:
         return Decision.model_validate({"action": action})
     except ValidationError as error:
-        raise make_invalid_input(error, what="decision") from None
+        raise make_invalid_input(error, label="decision") from None

@@ -33,7 +33,7 @@ _LOCK: Final = ".mcp-servers.lock"
 _LOCK_S: Final = 20.0
 _AT_ONCE: Final = 8
 _NAMED: Final = 20
-_ENDED: Final = re.compile(r"is not there; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
+_ENDED: Final = re.compile(r"is not running; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
 """The error texts of a connection whose process has ended."""
 _MAY_LACK: Final = "Start the command by hand to see the reason. It inherits only the variables in its `env`."
 

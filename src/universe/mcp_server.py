@@ -215,7 +215,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
 
 def _notify_subscribers(subscribed: Subscriptions, service: UniverseService) -> None:
     def notify(change: Change) -> None:
-        subscribed.updated(make_summary_uri(change.universe_id))
+        subscribed.notify_updated(make_summary_uri(change.universe_id))
 
     service.add_change_listener(notify)
 

@@ -232,7 +232,7 @@ def check_keys() -> Iterator[Check]:
     from paper_search.config import read_config
 
     loaded = read_config()
-    for row in loaded.rows():
+    for row in loaded.list_rows():
         if re.search(r"(^|\.)api_key$", row.name):
             is_set = bool(row.value)
             detail = f"set by {row.origin}" if is_set else "not set"

@@ -81,7 +81,7 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
     for name, module in _CONFIGS.items():
         if part in (None, name):
             loaded: LoadedSettings[Any] = import_module(module).read_config()
-            for row in loaded.rows():
+            for row in loaded.list_rows():
                 if include_defaults or row.origin.kind is not OriginKind.DEFAULT:
                     value = row.value if isinstance(row.value, int | float | bool | None) else str(row.value)
                     rows.append({"setting": f"{loaded.section}.{row.name}", "value": value, "origin": str(row.origin)})

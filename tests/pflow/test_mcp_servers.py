@@ -188,7 +188,7 @@ async def test_a_failing_server_is_reported_with_its_earlier_tools_and_the_other
     found = {one.name: one for one in await sync_servers(tmp_path)}
     assert found["also"] == SyncResult("also", 6)
     assert found["tools"].tools == 6
-    assert "MCP server 'tools' is not there" in found["tools"].problem
+    assert "MCP server 'tools' is not running" in found["tools"].problem
     assert set(TYPES) < set(list_types(tmp_path))
 
 

@@ -121,7 +121,7 @@ class SessionFiles:
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
         with _raise_interruptions(session_id):
-            if not lease.take():
+            if not lease.acquire():
                 return None
         self.touch(session_id)
         return lease

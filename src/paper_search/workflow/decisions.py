@@ -239,7 +239,7 @@ def _validate_fields(model: type[M], fields: dict[str, Any], what: str) -> M:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        problem = make_invalid_input(error, what=what)
+        problem = make_invalid_input(error, label=what)
         raise InvalidDecision(problem.message, hint=problem.hint, **problem.ids) from None
 
 

@@ -209,7 +209,7 @@ def load_config(settings: Mapping[str, Any]) -> GenerationConfig:
     try:
         return GenerationConfig.model_validate(settings)
     except ValidationError as exc:
-        raise make_invalid_input(exc, what="generation config") from None
+        raise make_invalid_input(exc, label="generation config") from None
 
 
 def make_preset_config(preset: str, seed: int | str, **overrides: Any) -> GenerationConfig:

@@ -1,6 +1,6 @@
 """The client for language models, over the chat completions interface that OpenAI, Anthropic, Google and others share.
 
-The client library is the extra `llm`; it is imported when a model is first asked. A part translates `ChatError` into
+The client library is the extra `llm`; it is imported with the first request. A part translates `ChatError` into
 its own errors and keeps its own settings.
 """
 

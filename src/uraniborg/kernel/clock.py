@@ -1,4 +1,4 @@
-"""The time, as something that can be handed over."""
+"""Clocks: the system time, and a fixed time for tests."""
 
 from datetime import UTC, datetime
 from typing import Protocol

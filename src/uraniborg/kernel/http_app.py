@@ -65,7 +65,7 @@ class ErrorFacts(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """The body of every failed request; further keys of `error` name what the error is about."""
+    """The body of every failed request; further keys of `error` name the objects concerned."""
 
     error: ErrorFacts
 
@@ -109,7 +109,7 @@ def add_error_handlers(app: Starlette) -> None:
 
 
 def add_validation_handler(app: "FastAPI", error_class: type[InvalidInput], *, hint: str) -> None:
-    """Make `app` answer parameters that do not fit with an `error_class` that names the first of them."""
+    """Make `app` answer invalid parameters with an `error_class` that names the first of them."""
     from fastapi.exceptions import RequestValidationError
 
     async def answer_validation_error(_request: Request, exc: Exception) -> Response:
@@ -131,7 +131,7 @@ def _answer_routing_error(exc: HTTPException, request: Request) -> Response:
         return make_error_response(error)
     if exc.status_code == 405:
         allowed = ", ".join(sorted(_list_methods(request)) or ["GET"])
-        error = MethodNotAllowed("This method is not possible here.", hint=f"Use {allowed}.")
+        error = MethodNotAllowed("This method is not allowed here.", hint=f"Use {allowed}.")
         return JSONResponse(identify_error(error.body()), status_code=405, headers={"Allow": allowed})
     body = {"error": {"code": "http_error", "message": str(exc.detail), "hint": ""}}
     return JSONResponse(identify_error(body), status_code=exc.status_code)

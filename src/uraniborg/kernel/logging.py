@@ -1,7 +1,6 @@
-"""Log lines on stderr, with the id of their request, and every secret masked by its name and by its value.
+"""Structured log lines on stderr, with the id of their request and with all secrets masked.
 
-Until `configure_logging` is called, records go wherever the host program sends standard-library logging, masked all
-the same.
+Before `configure_logging` is called, masked records go to the handlers that the host program has configured.
 """
 
 import contextlib
@@ -53,7 +52,7 @@ class _Line:
 
 
 class Logger:
-    """Writes events with named fields: `log.info("source answered", source="crossref", papers=25)`."""
+    """A logger of events with named fields: `log.info("source answered", source="crossref", papers=25)`."""
 
     def __init__(self, name: str, fields: Mapping[str, Any] | None = None) -> None:
         self._logger = logging.getLogger(name)
@@ -95,15 +94,15 @@ def _add_request_id(fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def get_logger(name: str) -> Logger:
-    """Return a logger with this name. Configures nothing."""
+    """Return a logger with this name, without configuring anything."""
     return Logger(name)
 
 
 def configure_logging(level: str = "info", stream: TextIO | None = None, force_json: bool | None = None) -> None:
-    """Take over all logging of this process, other libraries' included: for programs, never for a library.
+    """Replace all log handlers of this process. Call this from a program, never from a library.
 
-    Lines go to `stream` (stderr unless given): for people when it is a terminal, as JSON otherwise; `force_json`
-    overrides this. Raise InvalidInput for an unknown level.
+    Write lines to `stream`, by default stderr: as text if it is a terminal, else as JSON; `force_json` overrides this.
+    Raise InvalidInput for an unknown level.
     """
     if level.lower() not in LEVELS:
         raise InvalidInput(f"Unknown log level {level!r}.", hint=f"Use one of: {', '.join(LEVELS)}.")
@@ -120,7 +119,7 @@ def configure_logging(level: str = "info", stream: TextIO | None = None, force_j
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - a method of the standard library
         """Report that a line was lost, without its content, which the inherited method prints."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(f"a log line of {record.name} could not be written\n")

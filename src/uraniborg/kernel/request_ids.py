@@ -9,7 +9,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from uraniborg.kernel.ids import new_id
 
 REQUEST_ID: Final = "uraniborg.request_id"
-"""The key of the id in the scope of an HTTP request, for tasks that outlast the request's own."""
+"""The key of the id in the scope of an HTTP request, for tasks that outlive the task of the request."""
 _WELL_FORMED: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 _current: contextvars.ContextVar[str | None] = contextvars.ContextVar("request id", default=None)
 
@@ -35,7 +35,7 @@ def begin_request(given: str | None = None) -> str:
 
 @contextmanager
 def start_request() -> Generator[None]:
-    """Have a new request id within the block, for events that do not belong to a task of their own."""
+    """Use a new request id within the block, for events without a task."""
     reset = _current.set(new_id())
     try:
         yield

@@ -33,7 +33,7 @@ class OriginKind(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the value of a setting comes from."""
+    """The source of the value of a setting."""
 
     kind: OriginKind
     name: str = ""
@@ -58,12 +58,12 @@ class Setting:
     path: Keys
     value: Any
     origin: Origin
-    spell: Callable[[Keys], Origin]
+    make_origin: Callable[[Keys], Origin]
     """Returns the origin that another setting would have in the same file or environment."""
 
     @property
     def is_text(self) -> bool:
-        """Return True for the text of a variable, in which a list or a table is written as JSON."""
+        """True for the text of a variable, in which lists and tables are written as JSON."""
         return self.origin.kind is not OriginKind.FILE
 
 
@@ -83,23 +83,23 @@ class LoadedSettings(Generic[M]):
     settings: M
     section: str
     origins: Mapping[str, Origin]
-    """By dotted name; a setting that is not in here has its default."""
+    """By dotted name; a setting without an origin has its default."""
     ignored: tuple[Origin, ...] = ()
     """Variables of the `.env` in the working directory that are settings of this part and may not be set there."""
 
-    def origin_of(self, name: str) -> Origin:
+    def find_origin(self, name: str) -> Origin:
         """Return the origin of the setting with this dotted name, or of the nearest table around it."""
         keys = name.split(".")
         around = (".".join(keys[:size]) for size in range(len(keys), 0, -1))
         return next((self.origins[one] for one in around if one in self.origins), _DEFAULT)
 
-    def rows(self) -> list[SettingRow]:
+    def list_rows(self) -> list[SettingRow]:
         """Return every setting in the order of the model."""
-        return [SettingRow(name, value, self.origin_of(name)) for name, value in _iterate_values(self.settings, ())]
+        return [SettingRow(name, value, self.find_origin(name)) for name, value in _iterate_values(self.settings, ())]
 
 
 def _iterate_values(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
-    """Yield the single values within settings by their dotted names, secrets masked."""
+    """Yield the dotted name of each single value in the settings, and the value with secrets masked."""
     inner = _list_fields(value)
     for name, one in inner.items():
         yield from _iterate_values(one, (*path, name))
@@ -122,19 +122,19 @@ def _list_fields(value: Any) -> dict[str, Any]:
 def read_variables(
     env: Mapping[str, str], section: str, aliases: Mapping[str, str], *, dotenv: Path | None = None
 ) -> Iterator[Setting]:
-    """Yield aliases first, then our own variables, shallow before deep, so that a later one may override.
+    """Yield the settings in variables: aliases first, then our own, shallow before deep. A later setting overrides.
 
     `dotenv` is the file that `env` was read from, if any. Raise InvalidConfig for a misspelt prefix.
     """
     prefix = f"URANIBORG_{section.upper()}__"
     kind = OriginKind.DOTENV if dotenv else OriginKind.ENVIRONMENT
 
-    def spell(path: Keys) -> Origin:
+    def make_origin(path: Keys) -> Origin:
         return Origin(kind, prefix + "__".join(path).upper(), dotenv)
 
     for name, dotted in reversed(list(aliases.items())):
         if value := env.get(name):
-            yield Setting(tuple(dotted.split(".")), value, Origin(kind, name, dotenv), spell)
+            yield Setting(tuple(dotted.split(".")), value, Origin(kind, name, dotenv), make_origin)
     ours: list[tuple[Keys, str]] = []
     for name in env:
         head, separator, tail = name.upper().partition("__")
@@ -149,11 +149,11 @@ def read_variables(
                 setting=name,
             )
     for path, name in sorted(ours, key=lambda item: len(item[0])):
-        yield Setting(path, env[name], Origin(kind, name, dotenv), spell)
+        yield Setting(path, env[name], Origin(kind, name, dotenv), make_origin)
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
-    """Return the variables of a dotenv file. Raise InvalidConfig when it cannot be read."""
+    """Return the variables of a dotenv file. Raise InvalidConfig if it cannot be read."""
     import dotenv  # most runs have no dotenv file
 
     try:
@@ -184,20 +184,20 @@ def read_settings_file(file: Path | None, section: str) -> Iterator[Setting]:
             file=display_path(file),
         ) from None
 
-    def spell(path: Keys) -> Origin:
+    def make_origin(path: Keys) -> Origin:
         return Origin(OriginKind.FILE, ".".join((section, *path)), file)
 
     for name, table in content.items():
         if not isinstance(table, dict):
             raise InvalidConfig(
-                f"'{name}' in {display_path(file)} stands outside any table.",
-                hint=f"Settings of this part go under [{section}].",
+                f"'{name}' in {display_path(file)} is not in a table.",
+                hint=f"Put the settings of this part under [{section}].",
                 setting=name,
                 file=display_path(file),
             )
         if name == section:
             for key, value in cast(dict[str, Any], table).items():
-                yield Setting((key,), value, spell((key,)), spell)
+                yield Setting((key,), value, make_origin((key,)), make_origin)
         elif find_closest_name(name, [section], cutoff=0.85):
             raise InvalidConfig(
                 f"Unknown table [{name}] in {display_path(file)}.",

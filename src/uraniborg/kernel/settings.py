@@ -1,4 +1,4 @@
-"""Typed settings from the environment, a dotenv file and a TOML file, in that order; and the folders we use."""
+"""Typed settings from the environment, a dotenv file and a TOML file, in that order, and the folders of our data."""
 
 import dataclasses
 import json
@@ -66,34 +66,31 @@ _reported: set[tuple[str, str]] = set()
 
 
 def data_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of data that must last. Creates nothing."""
+    """Return the folder of permanent data. Do not create it."""
     return _find_folder("data", env)
 
 
 def cache_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of data that can be fetched or computed again. Creates nothing."""
+    """Return the folder of data that can be fetched or computed again. Do not create it."""
     return _find_folder("cache", env)
 
 
 def config_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of the settings file. Creates nothing."""
+    """Return the folder of the settings file. Do not create it."""
     return _find_folder("config", env)
 
 
 def secure_own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
-    """Return a folder below our data or cache folder, and take access to what exists of the way from others.
-
-    Creates nothing.
-    """
+    """Return a folder below our data or cache folder. Make it and its parents private if they exist."""
     folder = _find_folder(kind, None).joinpath(*parts)
     make_own_folder_private(folder)
     return folder
 
 
 def make_own_folder_private(folder: Path) -> None:
-    """Take access from others to a folder below our data or cache folder and to those above it that are ours.
+    """Remove the access of other users to a folder below our data or cache folder, and to its parents that are ours.
 
-    Does nothing to other folders.
+    Do nothing to other folders.
     """
     for root in (_find_folder("data", None), _find_folder("cache", None)):
         if folder.is_relative_to(root):
@@ -135,8 +132,8 @@ def read_settings(
     4. the table `[section]` of `file`, of `$URANIBORG_CONFIG`, or of `uraniborg.toml` in `config_dir()`;
     5. the model's defaults.
 
-    The model is one of pydantic's, or a dataclass, which costs nothing where nothing is set. Every secret read is
-    registered with the log's redactor. Raise InvalidConfig for anything unknown or malformed.
+    The model is a pydantic model or a dataclass; pydantic is not imported for a simple dataclass. Every secret is
+    registered with the redactor of the log. Raise InvalidConfig for an unknown or malformed setting.
     """
     env = os.environ if env is None else env
     aliases = aliases or {}
@@ -150,13 +147,16 @@ def read_settings(
         *read_variables(variables, section, aliases, dotenv=dotenv),
         *read_variables(env, section, aliases),
     ]
-    gate = _DotenvGate(None if env_file else from_dotenv)
-    read = _read_plain_settings(model, given, gate) if dataclasses.is_dataclass(model) else None
-    settings, origins = read or _validate_settings(model, section, given, gate)
+    dotenv_filter = _DotenvFilter(None if env_file else from_dotenv)
+    read = _read_plain_settings(model, given, dotenv_filter) if dataclasses.is_dataclass(model) else None
+    settings, origins = read or _validate_settings(model, section, given, dotenv_filter)
     if env_file or not variables:
         return LoadedSettings(settings, section, origins)
     where = display_path(settings_file or config_dir(env) / "uraniborg.toml")
-    remedies = {one: f", or '{'.'.join((section, *path))}' in {where}" for one, path in gate.ignored(origins).items()}
+    remedies = {
+        one: f", or '{'.'.join((section, *path))}' in {where}"
+        for one, path in dotenv_filter.list_ignored(origins).items()
+    }
     for name in (HOME, CONFIG):  # these are read from the environment alone
         if name in variables and name not in env:
             remedies[Origin(OriginKind.DOTENV, name, dotenv)] = ""
@@ -164,27 +164,28 @@ def read_settings(
     return LoadedSettings(settings, section, origins, tuple(remedies))
 
 
-class _DotenvGate:
-    """Lets through the settings that the `.env` of the working directory may set; all of them if `allowed` is None."""
+class _DotenvFilter:
+    """The settings that the `.env` of the working directory may set; all settings if `allowed` is None."""
 
     def __init__(self, allowed: Collection[str] | None) -> None:
         self._allowed = allowed
-        self._stopped: dict[Origin, Keys] = {}
+        self._refused: dict[Origin, Keys] = {}
 
-    def admits(self, setting: Setting) -> bool:
+    def accept(self, setting: Setting) -> bool:
+        """Return True if the setting may be used. Remember the settings that may not."""
         if self._allowed is None or setting.origin.kind is not OriginKind.DOTENV:
             return True
         name = ".".join(setting.path)
         if any(fnmatchcase(name, pattern) for pattern in self._allowed):
             return True
-        self._stopped.setdefault(setting.origin, setting.path)
+        self._refused.setdefault(setting.origin, setting.path)
         return False
 
-    def ignored(self, origins: Mapping[str, Origin]) -> dict[Origin, Keys]:
-        """Return what was stopped and is not set in the environment, where it would have won anyway."""
+    def list_ignored(self, origins: Mapping[str, Origin]) -> dict[Origin, Keys]:
+        """Return the refused settings, except those that the environment sets, which has priority anyway."""
         return {
             origin: path
-            for origin, path in self._stopped.items()
+            for origin, path in self._refused.items()
             if (used := origins.get(".".join(path))) is None or used.kind is not OriginKind.ENVIRONMENT
         }
 
@@ -201,17 +202,17 @@ def _log_ignored_variables(remedies: Mapping[Origin, str]) -> None:
 
 
 def _validate_settings(
-    model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate
+    model: type[M], section: str, given: "list[Setting]", dotenv_filter: _DotenvFilter
 ) -> tuple[M, dict[str, Origin]]:
     from pydantic import TypeAdapter, ValidationError
 
     merged: dict[str, Any] = {}
     origins: dict[Keys, Origin] = {}
     for setting in given:
-        for leaf in _split_setting(model, setting):
-            if gate.admits(leaf):
-                _set_nested_value(merged, leaf.path, leaf.value)
-                origins[leaf.path] = leaf.origin
+        for single in _split_setting(model, setting):
+            if dotenv_filter.accept(single):
+                _set_nested_value(merged, single.path, single.value)
+                origins[single.path] = single.origin
     try:
         settings = TypeAdapter(model).validate_python(merged)
     except ValidationError as exc:
@@ -220,11 +221,11 @@ def _validate_settings(
 
 
 def _read_plain_settings(
-    model: type[M], given: "list[Setting]", gate: _DotenvGate
+    model: type[M], given: "list[Setting]", dotenv_filter: _DotenvFilter
 ) -> tuple[M, dict[str, Origin]] | None:
-    """Return the settings of a dataclass of texts, numbers and paths; None for settings that need pydantic.
+    """Return the settings of a dataclass of texts, numbers and paths, without importing pydantic, which is slow.
 
-    It avoids the cost of importing pydantic.
+    Return None for settings that need pydantic.
     """
     hints = get_type_hints(model)
     values: dict[str, Any] = {}
@@ -233,7 +234,7 @@ def _read_plain_settings(
         name = setting.path[0]
         if len(setting.path) > 1 or name not in hints or not isinstance(setting.value, str):
             return None
-        if not gate.admits(setting):
+        if not dotenv_filter.accept(setting):
             continue
         kinds = _list_union_members(hints[name])
         if not setting.value and types.NoneType in kinds:
@@ -258,7 +259,7 @@ def _find_settings_file(file: Path | None, env: Mapping[str, str]) -> Path | Non
 
 
 def _split_setting(annotation: Any, setting: Setting) -> Iterator[Setting]:
-    """Yield the single values of a setting. Raise InvalidConfig for one that the model does not have."""
+    """Yield a setting for each single value in it. Raise InvalidConfig for a setting that the model does not have."""
     for depth, key in enumerate(setting.path):
         annotation = _get_child_type(annotation, key, setting, depth)
     if setting.is_text:
@@ -277,13 +278,13 @@ def _flatten_value(annotation: Any, setting: Setting) -> Iterator[Setting]:
         yield setting
     for key, value in table.items():
         path = (*setting.path, key)
-        origin = setting.origin if setting.is_text else setting.spell(path)
+        origin = setting.origin if setting.is_text else setting.make_origin(path)
         inner = replace(setting, path=path, value=value, origin=origin)
         yield from _flatten_value(_get_child_type(annotation, key, inner, len(setting.path)), inner)
 
 
 def _get_child_type(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
-    """Return the type that the model expects under `key`. Raise InvalidConfig when it expects nothing."""
+    """Return the type of the model at `key`. Raise InvalidConfig if the model has no such key."""
     fields: dict[str, Any] = {}
     for kind in _list_union_members(annotation):
         container = get_origin(kind) or kind
@@ -295,10 +296,10 @@ def _get_child_type(annotation: Any, key: str, setting: Setting, depth: int) -> 
             return get_args(kind)[1] if get_args(kind) else Any
     if key in fields:
         return fields[key]
-    allowed = ", ".join(sorted(fields)) or "nothing, it takes a single value"
+    allowed = ", ".join(sorted(fields)) or "nothing: the setting is a single value"
     above = setting.path[:depth]
     known = find_closest_name(key, fields)
-    meant = f"Did you mean {setting.spell((*above, known))}? " if known else ""
+    meant = f"Did you mean {setting.make_origin((*above, known))}? " if known else ""
     raise InvalidConfig(
         f"Unknown setting '{key}' given by {setting.origin}.",
         hint=f"{meant}Allowed {'under ' + '.'.join(above) if above else 'here'}: {allowed}.",
@@ -331,7 +332,7 @@ def _parse_variable(annotation: Any, setting: Setting) -> Any:
     except ValueError:
         raise InvalidConfig(
             f"Invalid setting {setting.origin}: it is not JSON.",
-            hint="A list or a table in a variable is written as JSON.",
+            hint="Write a list or a table in a variable as JSON.",
             setting=str(setting.origin),
         ) from None
 
@@ -363,6 +364,4 @@ def _make_validation_error(exc: "ValidationError", section: str, origins: Mappin
         problems.append({"setting": setting, "problem": redact(error["msg"])})
     listed = "; ".join(f"{p['setting']}: {p['problem']}" for p in problems[:5])
     more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
-    return InvalidConfig(
-        f"Invalid settings. {listed}{more}", hint="Correct the settings named.", problems=problems[:20]
-    )
+    return InvalidConfig(f"Invalid settings. {listed}{more}", hint="Correct these settings.", problems=problems[:20])

@@ -1,8 +1,8 @@
 """Text as words that can be compared: folded, split and stemmed in the same way everywhere.
 
-`split_words` does not split what people search for as one word (`c++`, `c#`, `.net`, `o(n2)`, `10.1000/xyz`, `3.5`). It
-splits at hyphens (`β-carotene` and `beta carotene` are the same two words) and cuts Chinese, Japanese and Korean into
-overlapping pairs. `extract_terms` stems the words as English and omits stop words.
+`split_words` does not split terms that people search for as one word (`c++`, `c#`, `.net`, `o(n2)`, `10.1000/xyz`,
+`3.5`). It splits at hyphens (`β-carotene` and `beta carotene` are the same two words) and cuts Chinese, Japanese and
+Korean into overlapping pairs. `extract_terms` stems the words as English and omits stop words.
 """
 
 import re
@@ -67,7 +67,7 @@ _ENGLISH = re.compile(r"[a-z]+")
 
 
 def fold_text(text: str) -> str:
-    """Lower case without accents or typographic variants; a lone Greek letter is spelled out."""
+    """Return the text in lower case, without accents and typographic variants; spell out a single Greek letter."""
     if text.isascii():
         return text.lower()
     # Compatibility forms decompose into capitals and folding into new compounds, hence twice.
@@ -78,21 +78,21 @@ def fold_text(text: str) -> str:
     return _LONE_GREEK.sub(lambda letter: _GREEK[letter[0]], unicodedata.normalize("NFC", bare))
 
 
-class _InPlace(dict[int, str]):
+class _FoldingTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         plain = fold_text(chr(code))
         self[code] = plain if len(plain) == 1 else UNFOLDED
         return self[code]
 
 
-_IN_PLACE = _InPlace()
+_FOLDING_TABLE = _FoldingTable()
 UNFOLDED = "\ue000"
-"""Stands, in what `fold_characters` gives, for characters that fold to none or to several."""
+"""Replaces, in the result of `fold_characters`, a character that folds to none or to several."""
 
 
 def fold_characters(text: str) -> str:
-    """`text` folded character by character, so that every place in it stays what it is."""
-    return text.lower() if text.isascii() else text.translate(_IN_PLACE)
+    """Return the text folded character by character, so that every index stays valid."""
+    return text.lower() if text.isascii() else text.translate(_FOLDING_TABLE)
 
 
 def split_words(text: str) -> list[str]:

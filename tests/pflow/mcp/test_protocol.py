@@ -344,7 +344,7 @@ async def test_the_guide_is_the_only_resource(home: Path) -> None:
 def test_stdio_is_the_only_transport(home: Path) -> None:
     server = mcp_server.build_server()
     for transport in ("sse", "streamable-http"):
-        with pytest.raises(InvalidInput, match="does not run over"):
+        with pytest.raises(InvalidInput, match="does not support the transport"):
             server.run(transport=transport)
     assert server.settings.auth is None
     with raw_server(home) as running:

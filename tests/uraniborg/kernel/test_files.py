@@ -78,7 +78,7 @@ def test_new_files_and_folders_are_for_their_owner_alone_under_any_umask(tmp_pat
     with hold_lock(folder / "e", 1):
         pass
     lease = Lease(folder / "f")
-    assert lease.take()
+    assert lease.acquire()
     lease.release()
     modes = {path.name: mode_of(path) for path in folder.iterdir()}
     assert modes == dict.fromkeys("abcdef", 0o600)
@@ -449,24 +449,24 @@ def test_a_lock_is_released_when_its_block_fails(tmp_path: Path) -> None:
 def test_a_lease_is_held_until_it_is_released_and_only_once(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     one, other = Lease(path), Lease(path)
-    assert one.take()
-    assert not other.take()
+    assert one.acquire()
+    assert not other.acquire()
     one.release()
-    assert other.take()
-    assert not one.take()
+    assert other.acquire()
+    assert not one.acquire()
     other.release()
 
 
 def test_a_lease_excludes_every_thread_and_any_thread_may_release_it(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     held = Lease(path)
-    assert held.take()
+    assert held.acquire()
     outcomes: list[bool] = []
 
     def elsewhere() -> None:
-        outcomes.append(Lease(path).take())
+        outcomes.append(Lease(path).acquire())
         held.release()
-        outcomes.append(held.take())
+        outcomes.append(held.acquire())
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
@@ -482,7 +482,7 @@ def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
 
     def take(lease: Lease) -> None:
         start.wait(timeout=10)
-        taken.append(lease.take())
+        taken.append(lease.acquire())
 
     threads = [threading.Thread(target=take, args=(lease,)) for lease in leases]
     for thread in threads:
@@ -497,18 +497,18 @@ def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
 def test_releasing_what_is_not_held_does_nothing_and_takes_it_from_nobody(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     holder, other = Lease(path), Lease(path)
-    assert holder.take()
+    assert holder.acquire()
     other.release()
-    assert not other.take()
+    assert not other.acquire()
     other.release()
-    assert not Lease(path).take()
+    assert not Lease(path).acquire()
     holder.release()
 
 
 def test_the_file_of_a_lease_stays_so_that_nobody_loses_it(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     lease = Lease(path)
-    assert lease.take()
+    assert lease.acquire()
     lease.release()
     assert path.exists()
 
@@ -517,9 +517,9 @@ LEASE_HOLDER = """
 import sys
 from pathlib import Path
 from uraniborg.kernel.files import Lease
-print(Lease(Path(sys.argv[1])).take(), flush=True)
+print(Lease(Path(sys.argv[1])).acquire(), flush=True)
 lease = Lease(Path(sys.argv[2]))
-print(lease.take(), flush=True)
+print(lease.acquire(), flush=True)
 sys.stdin.read()
 """
 
@@ -527,7 +527,7 @@ sys.stdin.read()
 def test_a_lease_excludes_other_processes_and_ends_with_its_own_however_that_ends(tmp_path: Path) -> None:
     ours, theirs = tmp_path / "ours.lock", tmp_path / "theirs.lock"
     held = Lease(ours)
-    assert held.take()
+    assert held.acquire()
     with subprocess.Popen(
         [sys.executable, "-c", LEASE_HOLDER, str(ours), str(theirs)],
         stdin=subprocess.PIPE,
@@ -537,9 +537,9 @@ def test_a_lease_excludes_other_processes_and_ends_with_its_own_however_that_end
         assert holder.stdout is not None
         assert holder.stdout.readline() == "False\n"
         assert holder.stdout.readline() == "True\n"
-        assert not Lease(theirs).take()
+        assert not Lease(theirs).acquire()
         holder.kill()
     again = Lease(theirs)
-    assert again.take()
+    assert again.acquire()
     again.release()
     held.release()

@@ -18,7 +18,7 @@ _MOST_CHARS = 100
 def get_client_name() -> str | None:
     """Return the name and version that the client gave when it connected; None if it gave none.
 
-    The name is as the client claims it, without characters that cannot be printed.
+    The client chose the name, which is not verified. Characters that cannot be printed are removed.
     """
     request = request_ctx.get(None)
     params = request.session.client_params if request is not None else None
@@ -33,7 +33,7 @@ class _Listener:
     session: ServerSession
     token: str | int
     request_id: str
-    listening: bool = True
+    is_active: bool = True
 
 
 _listener: ContextVar[_Listener | None] = ContextVar("progress listener", default=None)
@@ -42,10 +42,10 @@ _listener: ContextVar[_Listener | None] = ContextVar("progress listener", defaul
 async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
     """Report the progress of this call if the client asked for it; do nothing otherwise, and after the reply.
 
-    `progress` must grow from report to report. Never raises because the client is gone.
+    `progress` must grow from report to report. Do not raise if the client has left.
     """
     listener = _listener.get()
-    if listener is None or not listener.listening:
+    if listener is None or not listener.is_active:
         return
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
         await listener.session.send_progress_notification(
@@ -71,7 +71,7 @@ def enable_progress() -> Generator[None]:
     finally:
         _listener.reset(reset)
         if listener is not None:
-            listener.listening = False
+            listener.is_active = False
 
 
 def _find_listener() -> _Listener | None:
@@ -94,8 +94,8 @@ def is_cancelled() -> bool:
 def enable_cancellation() -> Generator[None]:
     """Make `is_cancelled` work for this request within the block."""
     request = request_ctx.get(None)
-    under_way: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
-    reset = _responder.set(under_way.get(request.request_id) if request is not None else None)
+    in_flight: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
+    reset = _responder.set(in_flight.get(request.request_id) if request is not None else None)
     try:
         yield
     finally:

@@ -76,15 +76,15 @@ def make_stateful_app(
     guarded = Guard(limited, _make_rules(("POST", "GET", "DELETE"), origins, hosts))
 
     @asynccontextmanager
-    async def running(app: Starlette) -> AsyncGenerator[Any]:
+    async def run_lifespan(app: Starlette) -> AsyncGenerator[Any]:
         if lifespan is None:
-            async with sessions.running():
+            async with sessions.accept_sessions():
                 yield
         else:
-            async with lifespan(app) as state, sessions.running():
+            async with lifespan(app) as state, sessions.accept_sessions():
                 yield state
 
-    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=running)
+    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=run_lifespan)
 
 
 def _make_rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:

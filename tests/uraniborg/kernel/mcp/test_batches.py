@@ -86,8 +86,8 @@ async def test_a_batch_that_asks_for_no_answer_gets_none() -> None:
     [
         ([], BATCHING, "empty"),
         ([request("ping", id=number) for number in range(BATCH_LIMIT + 1)], BATCHING, "101"),
-        ([request("ping")], "2025-06-18", "no batches"),
-        ([request("ping")], "2025-11-25", "no batches"),
+        ([request("ping")], "2025-06-18", "does not support batches"),
+        ([request("ping")], "2025-11-25", "does not support batches"),
     ],
 )
 async def test_a_batch_that_may_not_be_sent_is_refused(batch: list[Any], version: str, said: str) -> None:

@@ -117,7 +117,7 @@ async def test_environment_and_folder_are_as_told_and_our_own_variables_stay_wit
     server = StdioServer(sys.executable, ("-c", code), {"GIVEN": "given"}, str(tmp_path))
     with pytest.raises(ServerUnavailable) as caught:
         await RemoteServer.open(server, timeout_s=SOON)
-    assert f"it said: given None {tmp_path}" in caught.value.message
+    assert f"its last output: given None {tmp_path}" in caught.value.message
 
 
 async def test_a_server_that_ends_at_once_is_told_with_its_last_words() -> None:
@@ -125,7 +125,7 @@ async def test_a_server_that_ends_at_once_is_told_with_its_last_words() -> None:
         await RemoteServer.open(odd("dies-at-once"), name="settings", timeout_s=SOON)
     assert caught.value.code == "mcp_server_unavailable"
     assert caught.value.ids == {"server": "settings"}
-    assert "MCP server 'settings' is not there" in caught.value.message
+    assert "MCP server 'settings' is not running" in caught.value.message
     assert caught.value.message.endswith("cannot find its settings.")
     assert len(caught.value.message) < 300
 

@@ -20,10 +20,10 @@ from uraniborg.kernel.mcp.subscriptions import Subscriber
 async def test_the_last_five_lines_of_a_process_are_kept_and_at_most_4096_bytes() -> None:
     tail = Tail()
     for number in range(2_000):
-        tail.add(b"line %04d\n" % number)
-    assert await tail.last() == "line 1995 / line 1996 / line 1997 / line 1998 / line 1999"
-    tail.add(b"x" * 10_000)
-    assert await tail.last() == "x" * 4_096
+        tail.append(b"line %04d\n" % number)
+    assert await tail.read_last_lines() == "line 1995 / line 1996 / line 1997 / line 1998 / line 1999"
+    tail.append(b"x" * 10_000)
+    assert await tail.read_last_lines() == "x" * 4_096
 
 
 async def test_at_most_a_thousand_pages_of_a_list_of_tools_are_read(
@@ -54,11 +54,11 @@ async def test_a_full_stream_is_checked_after_a_millisecond_and_then_less_often_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits: list[float] = []
-    connection = SimpleNamespace(has_room=False, listening=True, when_listening=None)
+    connection = SimpleNamespace(has_room=False, is_listening=True, on_listening=None)
 
     async def wait(seconds: float) -> None:
         waits.append(seconds)
-        connection.listening = len(waits) < 14
+        connection.is_listening = len(waits) < 14
 
     monkeypatch.setattr(subscriptions.asyncio, "sleep", wait)
     made = Subscriber(cast("Any", connection), cast("ServerSession", None))

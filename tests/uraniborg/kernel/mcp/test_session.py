@@ -31,7 +31,7 @@ async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_holds
             unread.reading.clear()
             for _ in range(20):
                 for page in PAGES:
-                    subscribed.updated(page)
+                    subscribed.notify_updated(page)
             assert (await read.next_event())["params"] == {"uri": PAGES[0]}
             for number in range(5):
                 answer = await client.post(call("change", {"uri": PAGES[0]}) | {"id": number}, stalled)
@@ -49,11 +49,11 @@ async def test_a_stream_that_opens_is_notified_of_earlier_changes() -> None:
         await subscribe(client, session, *PAGES)
         before = asyncio.all_tasks()
         for uri in PAGES:
-            subscribed.updated(uri)
+            subscribed.notify_updated(uri)
         assert asyncio.all_tasks() == before
         async with client.stream(session) as stream:
             assert [(await stream.next_event())["params"]["uri"] for _ in PAGES] == PAGES
-        subscribed.updated(PAGES[0])
+        subscribed.notify_updated(PAGES[0])
         async with client.stream(session) as stream:
             assert (await stream.next_event())["params"]["uri"] == PAGES[0]
 

@@ -223,7 +223,7 @@ async def test_an_ended_session_leaves_nothing_behind(ending: str) -> None:
         session = await client.begin()
         assert (await client.post(SUBSCRIBE, session)).messages[0]["result"] == {}
         async with client.stream(session):
-            subscribed.updated("page://title")
+            subscribed.notify_updated("page://title")
         assert subscribed.count == 1
         if ending == "DELETE":
             assert (await client.ask("DELETE", session=session)).status == 200
@@ -245,7 +245,7 @@ async def test_nothing_grows_over_five_hundred_sessions() -> None:
             session = (await client.post(INITIALIZE)).headers[SESSION]
             if number % 100 == 0:
                 assert (await client.post(SUBSCRIBE, session)).messages[0]["result"] == {}
-                subscribed.updated("page://title")
+                subscribed.notify_updated("page://title")
             assert (await client.ask("DELETE", session=session)).status == 200
             if number == 0:
                 await nobody_subscribed(subscribed)

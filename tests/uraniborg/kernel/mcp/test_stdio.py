@@ -133,7 +133,7 @@ def test_a_call_that_ignores_being_cancelled_is_abandoned_after_the_grace() -> N
         server.call_and_wait_for_its_start("ignore_cancellation")
         server.stdin.close()
         assert server.exit_code() == 0
-        assert "the process ends although calls have not" in server.stderr.read().decode()
+        assert "the process ends before its calls" in server.stderr.read().decode()
 
 
 def test_cleanup_that_ignores_being_cancelled_is_abandoned_after_its_grace() -> None:

@@ -130,7 +130,7 @@ async def test_what_is_listed_can_be_subscribed_to_even_if_it_cannot_be_read() -
     server, subscribed = subscribable_server()
     async with wire_to(server) as wire:
         assert (await subscribe(wire, "page://loose"))["result"] == {}
-        subscribed.updated("page://loose")
+        subscribed.notify_updated("page://loose")
         assert (await wire.receive())["params"] == {"uri": "page://loose"}
 
 
@@ -165,18 +165,18 @@ async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
     async with wire_to(server) as wire:
         await subscribe(wire, "sample://Ü/text")
         for spelling in ("sample://Ü/text", "sample://%C3%9C/text"):
-            subscribed.updated(spelling)
+            subscribed.notify_updated(spelling)
             assert (await wire.receive())["params"] == {"uri": "sample://%C3%9C/text"}
 
 
 @pytest.mark.parametrize("uri", ["", "no uri", "\ud800", "page://\ud800", "page://unknown", "x" * 100_000])
 async def test_a_change_of_what_nobody_subscribed_to_is_nothing(uri: str) -> None:
     server, subscribed = subscribable_server()
-    subscribed.updated(uri)
+    subscribed.notify_updated(uri)
     async with wire_to(server) as wire:
         await subscribe(wire, TITLE)
-        subscribed.updated(uri)
-        subscribed.updated(TITLE)
+        subscribed.notify_updated(uri)
+        subscribed.notify_updated(TITLE)
         assert (await wire.receive())["params"] == {"uri": TITLE}
 
 
@@ -200,8 +200,8 @@ async def test_all_sessions_that_subscribed_are_told() -> None:
         await subscribe(first, TITLE)
         await subscribe(second, TITLE)
         await subscribe(third, FIRST)
-        subscribed.updated(TITLE)
-        subscribed.updated(FIRST)
+        subscribed.notify_updated(TITLE)
+        subscribed.notify_updated(FIRST)
         heard = [(await wire.receive())["params"]["uri"] for wire in (first, second, third)]
     assert heard == [TITLE, TITLE, FIRST]
 
@@ -211,7 +211,7 @@ async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
     tasks_before, before = asyncio.all_tasks(), subscribers()
     async with wire_to(server) as wire:
         await subscribe(wire, TITLE)
-        subscribed.updated(TITLE)
+        subscribed.notify_updated(TITLE)
         assert subscribers() == before + 1
     async with asyncio.timeout(20):
         await asyncio.gather(*(asyncio.all_tasks() - tasks_before), return_exceptions=True)
