@@ -56,7 +56,7 @@ def sdk_app() -> Any:
 
 
 def our_app() -> Any:
-    from uraniborg.kernel.mcp import LOOPBACK, make_server, stateless_app, tool
+    from uraniborg.kernel.mcp import LOOPBACK, make_server, make_stateless_app, tool
 
     server = make_server("bench", version="1", instructions="")
 
@@ -65,7 +65,7 @@ def our_app() -> Any:
         """Look up a record."""
         return RECORDS[record_id]
 
-    return stateless_app(server, origins=[LOOPBACK], hosts=[LOOPBACK])
+    return make_stateless_app(server, origins=[LOOPBACK], hosts=[LOOPBACK])
 
 
 def answer_with(record: dict[str, Any]) -> dict[str, Any]:
@@ -113,7 +113,7 @@ def ready_app() -> Any:
 
 APPS: Final[dict[str, tuple[str, Callable[[], Any]]]] = {
     "sdk": ("the SDK's stateless transport", sdk_app),
-    "ours": ("stateless_app", our_app),
+    "ours": ("make_stateless_app", our_app),
     "bare": ("bare Starlette route", bare_app),
     "ready": ("bare route, bytes ready-made", ready_app),
 }

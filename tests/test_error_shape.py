@@ -14,15 +14,15 @@ import pytest
 from pydantic import AnyUrl, SecretStr
 
 from tests.uraniborg.kernel.mcp import sample_server as sample
-from uraniborg.kernel.mcp import stateful_app, stateless_app
+from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app
 from uraniborg.kernel.mcp.testing import (
     ClientSession,
     McpError,
-    connected,
-    http_client_for,
-    json_of,
-    serving,
-    stdio_client_for,
+    connect_client,
+    connect_http_client,
+    connect_stdio_client,
+    get_json,
+    serve_app,
 )
 
 Surface = Callable[[], Awaitable[Any]]
@@ -32,64 +32,67 @@ HOUSE = str(Path(sys.executable).with_name("uraniborg"))
 async def failing_tool(client: ClientSession, name: str = "lose", /, **arguments: Any) -> Any:
     result = await client.call_tool(name, arguments or {"paper_id": "p1"})
     assert result.isError
-    return json_of(result)
+    return get_json(result)
 
 
 async def mcp_in_memory() -> Any:
-    async with connected(sample.sample_server()) as client:
+    async with connect_client(sample.sample_server()) as client:
         return await failing_tool(client)
 
 
 async def mcp_refused_argument() -> Any:
-    async with connected(sample.sample_server()) as client:
+    async with connect_client(sample.sample_server()) as client:
         return await failing_tool(client, "echo", text=1, times=0)
 
 
 async def mcp_unknown_tool() -> Any:
-    async with connected(sample.sample_server()) as client:
+    async with connect_client(sample.sample_server()) as client:
         return await failing_tool(client, "unheard_of")
 
 
 async def mcp_breakdown() -> Any:
-    async with connected(sample.sample_server()) as client:
+    async with connect_client(sample.sample_server()) as client:
         return await failing_tool(client, "break_down", how="error")
 
 
 async def mcp_missing_resource() -> Any:
-    async with connected(sample.sample_server()) as client:
+    async with connect_client(sample.sample_server()) as client:
         with pytest.raises(McpError) as caught:
             await client.read_resource(AnyUrl("sample://nowhere"))
     return caught.value.error.data
 
 
 async def mcp_over_stdio() -> Any:
-    async with stdio_client_for(sys.executable, [str(Path(sample.__file__))]) as client:
+    async with connect_stdio_client(sys.executable, [str(Path(sample.__file__))]) as client:
         return await failing_tool(client)
 
 
 async def paper_search_server() -> Any:
     home = {"URANIBORG_HOME": os.environ["URANIBORG_HOME"]}
-    async with stdio_client_for(sys.executable, ["-m", "paper_search.mcp_server"], home) as client:
+    async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], home) as client:
         return await failing_tool(client, "get_session", session_id="7f3a")
 
 
 async def mcp_over_stateless_http() -> Any:
-    async with serving(stateless_app(sample.sample_server())) as url, http_client_for(f"{url}/mcp") as client:
+    async with (
+        serve_app(make_stateless_app(sample.sample_server())) as url,
+        connect_http_client(f"{url}/mcp") as client,
+    ):
         return await failing_tool(client)
 
 
 async def mcp_over_stateful_http() -> Any:
-    async with serving(stateful_app(sample.sample_server())) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(make_stateful_app(sample.sample_server())) as url, connect_http_client(f"{url}/mcp") as client:
         return await failing_tool(client)
 
 
 async def library_tool() -> Any:
-    async with serving(library_app()) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(library_app()) as url, connect_http_client(f"{url}/mcp") as client:
         return await failing_tool(client, "get_paper_metadata", paper_id="nothing of the kind")
 
 
 async def library_resource() -> Any:
-    async with serving(library_app()) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(library_app()) as url, connect_http_client(f"{url}/mcp") as client:
         with pytest.raises(McpError) as caught:
             await client.read_resource(AnyUrl("paper://nothing/source"))
     return caught.value.error.data
@@ -99,7 +102,7 @@ def library_address(path: str, status: int) -> Surface:
     """Return a surface for a GET that the library refuses."""
 
     async def refused() -> Any:
-        async with serving(library_app()) as url, httpx.AsyncClient(base_url=url) as client:
+        async with serve_app(library_app()) as url, httpx.AsyncClient(base_url=url) as client:
             response = await client.get(path)
         assert response.status_code == status
         return response.json()
@@ -119,7 +122,10 @@ def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers
     """Return a surface for an HTTP request that the stateful endpoint refuses."""
 
     async def refused() -> Any:
-        async with serving(stateful_app(sample.sample_server())) as url, httpx.AsyncClient(base_url=url) as client:
+        async with (
+            serve_app(make_stateful_app(sample.sample_server())) as url,
+            httpx.AsyncClient(base_url=url) as client,
+        ):
             sent = {name.replace("_", "-"): value for name, value in headers.items()}
             response = await client.request(method, "/mcp", content=content, headers=sent)
         assert response.status_code == status
@@ -147,7 +153,7 @@ def universe_request(method: str, path: str, status: int, **request: Any) -> Sur
         from universe.config import UniverseConfig
 
         app = make_app(UniverseConfig(db=SecretStr("memory:")))
-        async with serving(app) as url, httpx.AsyncClient(base_url=url) as client:
+        async with serve_app(app) as url, httpx.AsyncClient(base_url=url) as client:
             (await client.post("/universes", json={"name": "u", "id": "u"})).raise_for_status()
             response = await client.request(method, path, **request)
             assert response.status_code == status
@@ -161,8 +167,8 @@ async def universe_tool() -> Any:
     from universe.config import UniverseConfig
 
     async with (
-        serving(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
-        http_client_for(f"{url}/mcp") as client,
+        serve_app(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
+        connect_http_client(f"{url}/mcp") as client,
     ):
         return await failing_tool(client, "get_universe_state", universeId="u-42")
 
@@ -172,7 +178,7 @@ def workflow_tool(tool: str, /, **arguments: Any) -> Surface:
 
     async def ask() -> Any:
         home = {name: os.environ[name] for name in ("PFLOW_HOME", "URANIBORG_HOME")}
-        async with stdio_client_for(sys.executable, ["-m", "pflow", "mcp", "serve"], home) as client:
+        async with connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], home) as client:
             return _error_of_a_run(await failing_tool(client, tool, **arguments))
 
     return ask

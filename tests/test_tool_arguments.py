@@ -75,11 +75,11 @@ def test_null_for_an_optional_argument_means_its_default(
     arguments = servers[server]._known_tools[tool].arguments
     properties = arguments.schema["properties"]
     required = {name: some_value(properties[name]) for name in arguments.schema.get("required", [])}
-    accepted = arguments.accept({**required, argument: None})
+    accepted = arguments.validate({**required, argument: None})
     if (server, tool, argument) in NULL_IS_LISTED:
         assert accepted[argument] is None
     else:
-        assert accepted == arguments.accept(required)
+        assert accepted == arguments.validate(required)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from paper_library.store.live_shelf import LiveShelf
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.http_app import list_origins, secure_app
 from uraniborg.kernel.logging import configure_logging
-from uraniborg.kernel.mcp import stateless_app
+from uraniborg.kernel.mcp import make_stateless_app
 
 HEALTH: Final = "/healthz"
 _CONFIG: Final = "URANIBORG_LIBRARY_SERVE"
@@ -44,7 +44,7 @@ def make_app(config: LibraryConfig) -> ASGIApp:
         threads.close()
         library.close()
 
-    app = stateless_app(
+    app = make_stateless_app(
         server,
         origins=list_origins(config),
         body_limit=config.body_limit,

@@ -6,7 +6,7 @@ from typing import Final
 from pydantic import Field
 
 from uraniborg.kernel.http_config import HttpConfig
-from uraniborg.kernel.settings import LoadedSettings, own_folder, read_settings
+from uraniborg.kernel.settings import LoadedSettings, read_settings, secure_own_folder
 
 SECTION: Final = "library"
 
@@ -42,4 +42,4 @@ def read_config() -> LoadedSettings[LibraryConfig]:
 
 def get_sample_shelf_path() -> Path:
     """Return the path of the sample shelf, which is built on first use."""
-    return own_folder("data", "library") / "sample-shelf"
+    return secure_own_folder("data", "library") / "sample-shelf"

@@ -6,7 +6,7 @@ from typing import Final
 from paper_library.config import get_sample_shelf_path
 from paper_library.store.verification import verify_shelf
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import locked, make_folder
+from uraniborg.kernel.files import hold_lock, make_folder
 
 SAMPLE_PAPERS: Final = Path(__file__).parent / "sample_papers"
 SAMPLE_INPUTS: Final = tuple(SAMPLE_PAPERS / name for name in ("papers.bib", "texts", "data_sheets"))
@@ -20,7 +20,7 @@ def sample_shelf(target: Path | None = None) -> Path:
         from paper_library.build.builder import build_shelf  # usually the shelf exists
 
         make_folder(path.parent)
-        with locked(path.parent / f".{path.name}.sample", timeout_s=60):
+        with hold_lock(path.parent / f".{path.name}.sample", timeout_s=60):
             if not _has_intact_shelf(path):  # another process may have built it meanwhile
                 build_shelf(SAMPLE_INPUTS, path, summaries=SAMPLE_PAPERS / "summaries")
     return path

@@ -5,7 +5,7 @@ from typing import Any
 
 from paper_library.config import LibraryConfig, get_sample_shelf_path, load_config
 from paper_library.store.manifest import read_manifest
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.logging import configure_logging
 from uraniborg.kernel.serving import apply_options, require_server_extra, serve
 from uraniborg.kernel.text import plural
@@ -26,7 +26,8 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
         config,
         lambda: make_app(config),
         describe=lambda address: (
-            f"{plural(papers, 'paper')} of {shown(shelf)} at {address} (agents: {address}/mcp). Press Ctrl-C to stop."
+            f"{plural(papers, 'paper')} of {display_path(shelf)} at {address} (agents: {address}/mcp). "
+            "Press Ctrl-C to stop."
         ),
         facts={"papers": papers},
         warning="No token is needed: everyone who can reach this address can read the shelf.",

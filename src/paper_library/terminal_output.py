@@ -17,7 +17,7 @@ from paper_library.retraction import describe_notices
 from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _PHASES: Final = {
@@ -110,7 +110,9 @@ def _print_problems(out: Console, problems: list[Problem]) -> None:
         by_reason.setdefault(problem.reason, []).append(problem.origin)
     for reason, origins in list(by_reason.items())[:_LINES_LISTED]:
         more = f" and {len(origins) - 3:,} more" if len(origins) > 3 else ""
-        named = printable(", ".join(origins[:3]), keep="")  # a name with line breaks must not look like other output
+        named = make_printable(
+            ", ".join(origins[:3]), keep=""
+        )  # a name with line breaks must not look like other output
         out.print(f"  {escape_text(named)}{more}: {escape_text(reason)}")
     _print_remainder(out, len(by_reason))
 
@@ -243,7 +245,7 @@ def format_snippet(markdown: str) -> str:
 
 def escape_text(text: str) -> str:
     """Return `text` without active markup and control characters."""
-    return escape_markup(printable(text))
+    return escape_markup(make_printable(text))
 
 
 def _make_console() -> Console:

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from paper_library.store.shelf import make_timeout_error
-from uraniborg.kernel.request_ids import in_this_context
+from uraniborg.kernel.request_ids import bind_context
 
 T = TypeVar("T")
 
@@ -35,6 +35,6 @@ class WorkerThreads:
         try:
             async with asyncio.timeout(seconds):
                 # Cancelled work that still waits for a thread is never started.
-                return await asyncio.get_running_loop().run_in_executor(self._pool, in_this_context(work))
+                return await asyncio.get_running_loop().run_in_executor(self._pool, bind_context(work))
         except TimeoutError:
             raise make_timeout_error(seconds) from None

@@ -19,7 +19,7 @@ from paper_library.store.layout import MANIFEST
 from paper_library.text.excerpts import cut_excerpt
 from paper_library.text.tables import find_table_rows
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import locked, make_folder, shown
+from uraniborg.kernel.files import display_path, hold_lock, make_folder
 from uraniborg.kernel.words import split_words
 
 _PARTS: Final = ("metadata", "summary", "source", "bibtex")
@@ -109,7 +109,7 @@ def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
             )
     except OSError as exc:
         raise ShelfUnwritable(
-            f"The shelf {shown(shelf)} could not be written: {exc.strerror or 'disk error'}.",
+            f"The shelf {display_path(shelf)} could not be written: {exc.strerror or 'disk error'}.",
             hint="Check the free disk space and the permissions of the folder.",
         ) from exc
 
@@ -118,7 +118,7 @@ def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
 def _lock_additions(shelf: Path) -> Generator[None]:
     """Lock the shelf for one addition at a time, so that no concurrent addition is lost."""
     make_folder(shelf.parent)
-    with locked(shelf.parent / f".{shelf.name}.adding", _LOCK_TIMEOUT_S):
+    with hold_lock(shelf.parent / f".{shelf.name}.adding", _LOCK_TIMEOUT_S):
         yield
 
 

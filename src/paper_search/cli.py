@@ -16,7 +16,7 @@ from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.cli import run_typer_app
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.files import write_output
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
@@ -147,4 +147,4 @@ def _print_notes(result: PaperCollection) -> None:
 
 
 def _print_message(line: str) -> None:
-    sys.stderr.write(printable(line) + "\n")
+    sys.stderr.write(make_printable(line) + "\n")

@@ -150,11 +150,11 @@ def read_config(env_path: str | Path | None = None) -> "LoadedSettings[AppConfig
         return read({**_ALIASES, **dict.fromkeys(own, "llm.api_key")}, from_dotenv)
 
     loaded = read_with_key(_FROM_DOTENV)
-    kinds = [loaded.origin_of(name).kind for name in ("llm.provider", "llm.api_key")]
+    kinds = [loaded.find_origin(name).kind for name in ("llm.provider", "llm.api_key")]
     if not env_path and kinds[0] is OriginKind.DOTENV and kinds[1] is not OriginKind.DOTENV:
         # The file chooses the provider, and the key is not from the file: the key must be the provider's own, and must
         # go to the provider's own address.
-        is_own = loaded.origin_of("llm.api_key").name in KEY_VARIABLES.get(loaded.settings.llm.provider, ())
+        is_own = loaded.find_origin("llm.api_key").name in KEY_VARIABLES.get(loaded.settings.llm.provider, ())
         if not is_own or loaded.settings.llm.base_url:
             return read_with_key([name for name in _FROM_DOTENV if name != "llm.provider"])
     return loaded

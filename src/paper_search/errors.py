@@ -39,7 +39,7 @@ from datetime import datetime
 from typing import Any
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 
 class InvalidQuery(InvalidInput):
@@ -59,7 +59,7 @@ class InvalidAction(InvalidDecision):
 
     def __init__(self, action: str, allowed: list[str]) -> None:
         super().__init__(
-            f"Invalid action: {printable(action[:80])!r}.",
+            f"Invalid action: {make_printable(action[:80])!r}.",
             hint=f"Use one of: {', '.join(allowed)}.",
             argument="action",
             allowed=allowed,
@@ -78,7 +78,7 @@ class SessionNotFound(NotFound):
     code = "session_not_found"
 
     def __init__(self, session_id: str) -> None:
-        printable_id = printable(session_id[:80])
+        printable_id = make_printable(session_id[:80])
         super().__init__(
             f"Session not found: {printable_id}",
             hint="Use the session_id that search_papers returned. Sessions that are not used for long are deleted.",
@@ -94,7 +94,7 @@ class CheckpointNotFound(NotFound):
             "Checkpoint not found in this session.",
             hint="Use the checkpoint_id of the latest reply, or omit it to decide the pending checkpoint.",
             session_id=session_id,
-            checkpoint_id=printable(checkpoint_id[:120]),
+            checkpoint_id=make_printable(checkpoint_id[:120]),
         )
 
 

@@ -6,7 +6,7 @@ from paper_search.errors import InvalidDecision, InvalidQuery, UnsupportedQuery
 from paper_search.lookups import find_citation_request
 from paper_search.models import MAX_RESULTS_CAP
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 MAX_QUERY_CHARS: Final = 2_000
 MAX_NOTE_CHARS: Final = 4_000
@@ -42,7 +42,7 @@ def check_query(query: object) -> str:
         )
     if request := find_citation_request(text):
         raise UnsupportedQuery(
-            f"Searches by citation or similarity are not supported: “{printable(request[:120])}”.",
+            f"Searches by citation or similarity are not supported: “{make_printable(request[:120])}”.",
             hint="Send the identifier alone to fetch that work, or describe its topic in words to find similar works.",
         )
     return text

@@ -18,7 +18,7 @@ from pydantic import Field
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
-from uraniborg.kernel.standard_streams import loading, require_client
+from uraniborg.kernel.standard_streams import load_server_modules, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def main() -> None:
     configure_logging()
     if sys.stdin.isatty():
         sys.stderr.write(USAGE)
-    with loading():
+    with load_server_modules():
         server = _get_server()
     server.run(transport="stdio")
 

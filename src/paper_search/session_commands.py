@@ -13,7 +13,7 @@ import typer
 from paper_search.command_options import Format, Json, Output, Reviewer, Session
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def delete(
         async with open_manager() as manager:
             session_id = await manager.resolve_id(session)
             query = (await manager.get_state(session_id))["query"]
-            question = f"Delete session {session_id[:8]} ({printable(query[:60])})?"
+            question = f"Delete session {session_id[:8]} ({make_printable(query[:60])})?"
             if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
                 return None
             await asyncio.to_thread(manager.cleanup, session_id)
@@ -183,7 +183,7 @@ def choose_format(format_name: str, *, as_json: bool) -> str:
 
 def print_line(line: str) -> None:
     """Print a line without control characters."""
-    sys.stdout.write(printable(line) + "\n")
+    sys.stdout.write(make_printable(line) + "\n")
 
 
 def print_json(value: Any) -> None:

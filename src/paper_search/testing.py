@@ -11,7 +11,7 @@ from paper_search.models import RawPaper, SearchStrategy
 from paper_search.sources.interfaces import Request, Response, SearchSource
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction
 from uraniborg.kernel.clock import FrozenClock
-from uraniborg.kernel.errors import Conflict, invalid
+from uraniborg.kernel.errors import Conflict, make_invalid_input
 
 __all__ = ["FakeSource", "FakeTransport", "FrozenClock", "ScriptExhausted", "ScriptedDecisions", "ScriptedScreen"]
 
@@ -163,4 +163,4 @@ def _read_decision(action: str) -> Decision:
     try:
         return Decision.model_validate({"action": action})
     except ValidationError as error:
-        raise invalid(error, what="decision") from None
+        raise make_invalid_input(error, label="decision") from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import PflowError
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
-from uraniborg.kernel.logging import MASK, printable, redact
+from uraniborg.kernel.logging import MASK, make_printable, redact
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer
@@ -46,7 +46,7 @@ class ServerConfig:
     def where(self) -> str:
         """The address, or the command as it would be typed; without secrets."""
         url = self.plain.get("url")
-        return printable(
+        return make_printable(
             redact(str(url) if url else _format_command(self.plain["command"], self.plain.get("args", ())))
         )
 
@@ -123,7 +123,7 @@ def _are_texts(value: Any) -> bool:
 
 def _make_invalid_error(name: str, problem: str, hint: str = "") -> InvalidServer:
     return InvalidServer(
-        f"The MCP server '{printable(name[:60])}' cannot be used: {problem}.",
+        f"The MCP server '{make_printable(name[:60])}' cannot be used: {problem}.",
         hint=hint or 'Describe it as {"command": "…", "args": ["…"]} or {"url": "https://…"}.',
         server=name[:60],
     )

@@ -20,7 +20,7 @@ from pflow.errors import RunCancelled
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.standard_streams import loading, require_client
+from uraniborg.kernel.standard_streams import load_server_modules, require_client
 from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ async def execute(
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
     from pflow.reporting import ProgressReporter
-    from uraniborg.kernel.mcp import ErrorReply, is_taken_back
+    from uraniborg.kernel.mcp import ErrorReply, is_cancelled
 
     cancellation = Cancellation()
     reporter = ProgressReporter(asyncio.get_running_loop())
@@ -93,7 +93,7 @@ async def execute(
         reply = await asyncio.to_thread(work)
     except asyncio.CancelledError:
         # A cancelled call stops the run; after a lost connection the run continues.
-        if is_taken_back():
+        if is_cancelled():
             cancellation.cancel()
         raise
     await reporter.wait_until_sent()
@@ -125,7 +125,7 @@ def main() -> None:
 
     if sys.stdin.isatty():
         sys.stderr.write("pflow serves the Model Context Protocol on stdin and stdout. Press Ctrl-C to stop.\n")
-    with loading():
+    with load_server_modules():
         server = build_server()
     with _silence_nodes() as stderr:
         configure_logging(stream=stderr)

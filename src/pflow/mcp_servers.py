@@ -21,9 +21,9 @@ from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, parse_server, resolve_address
 from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.node_files import Problem
-from uraniborg.kernel.clock import SystemClock, iso
+from uraniborg.kernel.clock import SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import locked, make_private, make_private_folder, write_atomic
+from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
 
 if TYPE_CHECKING:
     from uraniborg.kernel.mcp.client import RemoteServer
@@ -33,7 +33,7 @@ _LOCK: Final = ".mcp-servers.lock"
 _LOCK_S: Final = 20.0
 _AT_ONCE: Final = 8
 _NAMED: Final = 20
-_ENDED: Final = re.compile(r"is not there; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
+_ENDED: Final = re.compile(r"is not running; (?:BrokenResourceError|ClosedResourceError|Connection closed)")
 """The error texts of a connection whose process has ended."""
 _MAY_LACK: Final = "Start the command by hand to see the reason. It inherits only the variables in its `env`."
 
@@ -90,7 +90,7 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
         make_private_folder(home)
     except OSError as error:
         raise LibraryUnwritable(FILE, error) from None
-    with locked(home / _LOCK, _LOCK_S):
+    with hold_lock(home / _LOCK, _LOCK_S):
         document = _read_config_file(home)
         servers = document.setdefault("mcpServers", {})
         if name in servers and not replace:
@@ -108,7 +108,7 @@ def remove_server(home: Path, name: str) -> None:
     """Remove a server and its tools. Raise UnknownServer."""
     if name not in _read_entries(home):
         get_server(home, name)
-    with locked(home / _LOCK, _LOCK_S):
+    with hold_lock(home / _LOCK, _LOCK_S):
         document = _read_config_file(home)
         document.get("mcpServers", {}).pop(name, None)
         _write_json(home / FILE, document)
@@ -168,7 +168,7 @@ async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[s
     nodes = [node for tool in tools if (node := _make_tool_node(name, tool, connection.server_version))]
     return {
         "version": connection.server_version,
-        "synced_at": iso(SystemClock().now()),
+        "synced_at": format_iso(SystemClock().now()),
         "left_out": len(tools) - len(nodes),
         "nodes": nodes,
     }
@@ -190,7 +190,7 @@ def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
     """Store the tools of these servers, drop those of removed servers, and return the tools of all servers."""
     if not home.is_dir():
         return {}
-    with locked(home / _LOCK, _LOCK_S):
+    with hold_lock(home / _LOCK, _LOCK_S):
         configured = _read_entries(home)
         tools = {name: found for name, found in {**_read_tools(home), **listed}.items() if name in configured}
         _write_tools(home, tools)

@@ -54,20 +54,20 @@ class Secrets:
 
     def are_in(self, value: Any) -> bool:
         """Return True if a text or number in the value contains a secret in any spelling, or equals a short one."""
-        if self.redactor.holds(value):
+        if self.redactor.has_secret(value):
             return True
         return bool(self._short) and any(text.strip() in self._short for text in iter_texts_and_numbers(value))
 
     def mask_file(self, path: Path) -> None:
         """Mask secrets in a file of any size. Raise OSError."""
         # Masking a secret can join the text around it into another one.
-        while any(piece != masked for piece, masked in self.redactor.pieces(_read_text(path))):
+        while any(piece != masked for piece, masked in self.redactor.mask_pieces(_read_text(path))):
             target = path.with_name(f"{path.name}.masked")
             try:
                 with open(open_private(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
                     file.writelines(
                         masked.encode("utf-8", "surrogateescape")
-                        for _, masked in self.redactor.pieces(_read_text(path))
+                        for _, masked in self.redactor.mask_pieces(_read_text(path))
                     )
                 target.replace(path)
             except OSError:

@@ -19,7 +19,7 @@ from universe.service.universes import UniverseService
 from universe.store.factory import make_store
 from universe.store.port import Store
 from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
-from uraniborg.kernel.mcp import stateful_app
+from uraniborg.kernel.mcp import make_stateful_app
 
 HEALTH: Final = "/health"
 PAGES: Final = frozenset(("/", "/docs"))
@@ -37,7 +37,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
             yield
             heartbeats.cancel()
 
-    app = stateful_app(
+    app = make_stateful_app(
         make_mcp_server(service),
         origins=list_origins(config),
         body_limit=config.body_limit,

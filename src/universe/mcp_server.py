@@ -20,7 +20,7 @@ from uraniborg.kernel.mcp import (
     Server,
     Subscriptions,
     add_subscriptions,
-    client_name,
+    get_client_name,
     make_server,
     resource,
     tool,
@@ -171,7 +171,7 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
 
 
 def _get_author() -> str:
-    name = client_name()
+    name = get_client_name()
     return f"{name[:_CLIENT_CHARS]} (MCP)" if name else "MCP client"
 
 
@@ -215,7 +215,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
 
 def _notify_subscribers(subscribed: Subscriptions, service: UniverseService) -> None:
     def notify(change: Change) -> None:
-        subscribed.updated(make_summary_uri(change.universe_id))
+        subscribed.notify_updated(make_summary_uri(change.universe_id))
 
     service.add_change_listener(notify)
 

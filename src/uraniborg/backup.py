@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, cast
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
-from uraniborg.kernel.files import AlreadyExists, check_output, make_private_folder, shown
+from uraniborg.kernel.files import AlreadyExists, check_output, display_path, make_private_folder
 from uraniborg.kernel.settings import config_dir, data_dir
 from uraniborg.kernel.version import version
 
@@ -39,14 +39,17 @@ def write_backup(target: Path, *, replace: bool = False, report: Progress = lamb
     is missing that a session or run already used. Raise AlreadyExists or Unwritable.
     """
     if target.exists() and not replace:
-        raise AlreadyExists(f"'{shown(target)}' exists.", hint="Name another file, or add --replace.")
+        raise AlreadyExists(f"'{display_path(target)}' exists.", hint="Name another file, or add --replace.")
     check_output(target)
     files: dict[str, dict[str, Any]] = {}
     manifest = {"format": FORMAT, "version": version(), "created_at": datetime.now(UTC).isoformat(), "files": files}
     partial = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with tempfile.TemporaryDirectory() as folder:
-            with partial.open("xb") as stream, tarfile.open(fileobj=stream, mode=_writing_mode(target)) as archive:
+            with (
+                partial.open("xb") as stream,
+                tarfile.open(fileobj=stream, mode=_choose_writing_mode(target)) as archive,
+            ):
                 os.fchmod(stream.fileno(), 0o600)
                 for name, path in _list_files():
                     report(name)
@@ -69,16 +72,16 @@ def restore_backup(source: Path, *, replace: bool = False, report: Progress = la
     """
     roots = _list_roots()
     if not source.is_file():
-        raise NotFound(f"There is no file '{shown(source)}'.", hint="Check the path of the backup.")
+        raise NotFound(f"There is no file '{display_path(source)}'.", hint="Check the path of the backup.")
     occupied = [path for path in roots.values() if path.exists() and (path.is_file() or any(path.iterdir()))]
     if occupied and not replace:
         raise Conflict(
-            f"There are data in {', '.join(shown(path) for path in occupied)}.",
+            f"There are data in {', '.join(display_path(path) for path in occupied)}.",
             hint="Stop all servers and add --replace: the present data are moved aside, not deleted.",
         )
     make_private_folder(data_dir().parent)
     with tempfile.TemporaryDirectory(dir=data_dir().parent, prefix=".restore-") as folder:
-        manifest = _extract(source, Path(folder), report)
+        manifest = _extract_files(source, Path(folder), report)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         for root, path in roots.items():
             restored = Path(folder) / root
@@ -151,7 +154,7 @@ def _copy_database(path: Path, copy: Path) -> None:
         target.execute("PRAGMA journal_mode = DELETE")  # one file, without a write-ahead log beside it
 
 
-def _writing_mode(target: Path) -> Any:
+def _choose_writing_mode(target: Path) -> Any:
     compression = {".gz": "gz", ".tgz": "gz", ".xz": "xz", ".bz2": "bz2"}.get(target.suffix, "")
     return f"w:{compression}"
 
@@ -161,7 +164,7 @@ def _open_archive(source: Path) -> tarfile.TarFile:
         return tarfile.open(source)
     except (tarfile.TarError, OSError, EOFError) as exc:
         raise InvalidBackup(
-            f"'{shown(source)}' is not a backup: {exc}.", hint="Name a file that `uraniborg backup` wrote."
+            f"'{display_path(source)}' is not a backup: {exc}.", hint="Name a file that `uraniborg backup` wrote."
         ) from None
 
 
@@ -174,18 +177,18 @@ def _find_manifest(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
         content = None
     if not isinstance(content, dict) or not isinstance(cast("dict[str, Any]", content).get("files"), dict):
         raise InvalidBackup(
-            f"'{shown(source)}' has no readable {MANIFEST}.", hint="Name a file that `uraniborg backup` wrote."
+            f"'{display_path(source)}' has no readable {MANIFEST}.", hint="Name a file that `uraniborg backup` wrote."
         )
     manifest = cast("dict[str, Any]", content)
     if manifest.get("format") != FORMAT:
         raise InvalidBackup(
-            f"'{shown(source)}' has the format {manifest.get('format')}; this version reads {FORMAT}.",
+            f"'{display_path(source)}' has the format {manifest.get('format')}; this version reads {FORMAT}.",
             hint=f"Restore it with version {manifest.get('version')} or newer.",
         )
     return manifest
 
 
-def _extract(source: Path, folder: Path, report: Progress) -> dict[str, Any]:
+def _extract_files(source: Path, folder: Path, report: Progress) -> dict[str, Any]:
     """Extract every file that the manifest names below `folder` and check its digest. Raise InvalidBackup."""
     with _open_archive(source) as archive:
         manifest = _find_manifest(archive, source)

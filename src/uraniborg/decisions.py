@@ -13,9 +13,9 @@ from rich.text import Text
 
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 DOOR: Final = "terminal"
 _DOORS: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
@@ -49,7 +49,7 @@ def show_inbox(*, as_json: bool) -> None:
     count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
     console.print(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}", soft_wrap=True)
     actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
-    console.print(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {printable(actions)}", soft_wrap=True)
+    console.print(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {make_printable(actions)}", soft_wrap=True)
 
 
 def show_entry(named: str, *, as_json: bool) -> None:
@@ -64,7 +64,7 @@ def show_entry(named: str, *, as_json: bool) -> None:
     lines = questions.format_payload(entry.payload) if questions else json.dumps(entry.payload, indent=2).splitlines()
     console.print()
     for line in lines:
-        console.print(Text(f"  {printable(line)}".rstrip()), soft_wrap=True)
+        console.print(Text(f"  {make_printable(line)}".rstrip()), soft_wrap=True)
 
 
 def take_decision(named: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
@@ -107,7 +107,7 @@ def _find_entry(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
     if not found:
         return inbox.get(named)
     raise InvalidInput(
-        f"'{printable(named[:80])}' names more than one question.",
+        f"'{make_printable(named[:80])}' names more than one question.",
         hint=f"Give one of: {', '.join(_make_handle(entry) for entry in found[:5])}.",
         allowed=[_make_handle(entry) for entry in found[:10]],
     )
@@ -141,7 +141,7 @@ def _print_entry(console: Console, entry: Entry) -> None:
 
 
 def _read_data(path: Path) -> Any:
-    source = "stdin" if str(path) == "-" else f"'{shown(path)}'"
+    source = "stdin" if str(path) == "-" else f"'{display_path(path)}'"
     try:
         if str(path) == "-":
             text = sys.stdin.read(_MOST_CHARS + 1)
@@ -168,7 +168,7 @@ def _to_plain(entry: Entry) -> dict[str, Any]:
 
 def _get_text(entry: Entry, name: str) -> str:
     """Return a text of the payload, which by convention is an object with a `question`."""
-    return printable(str(entry.payload.get(name, "")))
+    return make_printable(str(entry.payload.get(name, "")))
 
 
 def _format_age(then: datetime, now: datetime) -> str:

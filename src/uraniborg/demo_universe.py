@@ -19,7 +19,7 @@ from universe.nbody.reports import format_run_headline, run_and_report
 from universe.provenance.bibliography import collect_sources, format_bibliography
 from universe.universe_files import write_orbit_picture
 from uraniborg.kernel.files import write_atomic
-from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
+from uraniborg.kernel.mcp.testing import connect_http_client, get_json, serve_app
 from uraniborg.kernel.text import plural
 
 _ID: Final = "trappist-1"
@@ -35,17 +35,17 @@ async def show_universe(console: Console, output: Path) -> None:
     """Serve the system on a free port, change it from both sides, and leave a picture and a bibliography."""
     console.print(Group(Text("A universe of the same system", "bold")))
     async with (
-        serving(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
+        serve_app(make_app(UniverseConfig(db=SecretStr("memory:")))) as url,
         httpx.AsyncClient(base_url=url) as rest,
     ):
         made = await rest.post("/universes", json={"name": "TRAPPIST-1", "id": _ID, "from": _ID})
         bodies = made.raise_for_status().json()["state"]["stars"]
         console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {_count_origins(bodies)}\n")
-        async with _listen_to_events(url) as heard, http_client_for(f"{url}/mcp") as agent:
+        async with _listen_to_events(url) as heard, connect_http_client(f"{url}/mcp") as agent:
             for command in _BY_AGENT:
                 call = {"universeId": _ID, "command": command, "return": "events"}
                 _print_command(
-                    console, "agent, by MCP", command, json_of(await agent.call_tool("send_universe_command", call))
+                    console, "agent, by MCP", command, get_json(await agent.call_tool("send_universe_command", call))
                 )
             for command in _BY_PERSON:
                 answer = await rest.post(f"/universes/{_ID}/commands?return=events", json=command)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.settings import data_dir
 from uraniborg.kernel.text import plural
 from uraniborg.kernel.version import version
@@ -74,7 +74,7 @@ def run_checks(*, online: bool = False, report: Callable[[str], None] = lambda _
 
 def check_programs() -> Iterator[Check]:
     """Check the versions of Python and of the installed dependencies."""
-    yield Check("programs", "uraniborg", "ok", f"{version()} in {shown(Path(sys.prefix))}")
+    yield Check("programs", "uraniborg", "ok", f"{version()} in {display_path(Path(sys.prefix))}")
     yield Check("programs", "python", "ok", f"{platform.python_version()} on {platform.platform(terse=True)}")
     missing, wrong = _find_unmet_requirements()
     if missing or wrong:
@@ -116,14 +116,14 @@ def check_folders() -> Iterator[Check]:
     for location in list_locations():
         path = location.path
         if not path.exists():
-            yield Check("folders", location.name, "note", f"{shown(path)} does not exist yet")
+            yield Check("folders", location.name, "note", f"{display_path(path)} does not exist yet")
             continue
         mode = stat.S_IMODE(path.stat().st_mode)
         if os.name != "nt" and mode & 0o077 and location.name != "config":
-            detail = f"{shown(path)} is open to others (mode {mode:o})"
+            detail = f"{display_path(path)} is open to others (mode {mode:o})"
             yield Check("folders", location.name, "warning", detail, f"chmod go= '{path}'")
         else:
-            yield Check("folders", location.name, "ok", f"{shown(path)}, {location.size / 1e6:,.1f} MB")
+            yield Check("folders", location.name, "ok", f"{display_path(path)}, {location.size / 1e6:,.1f} MB")
     existing = next(path for path in (data_dir(), *data_dir().parents) if path.exists())
     free = shutil.disk_usage(existing).free
     status: Status = "ok" if free > _LEAST_FREE_BYTES else "warning"
@@ -145,7 +145,7 @@ def check_databases() -> Iterator[Check]:
         damaged = {path: problem for path in files if (problem := find_damage(path))}
         for path, problem in damaged.items():
             remedy = "Restore it from a backup: uraniborg restore FILE"
-            yield Check("databases", location.name, "failure", f"{shown(path)}: {problem}", remedy)
+            yield Check("databases", location.name, "failure", f"{display_path(path)}: {problem}", remedy)
         if not damaged:
             yield Check("databases", location.name, "ok", f"{plural(len(files), 'database')}, intact")
 
@@ -191,7 +191,7 @@ def check_shelf() -> Iterator[Check]:
         return
     verdict = verify_shelf(shelf)
     if verdict.is_intact:
-        yield Check("shelf", "shelf", "ok", f"{shown(shelf)}: {plural(verdict.papers, 'paper')}, intact")
+        yield Check("shelf", "shelf", "ok", f"{display_path(shelf)}: {plural(verdict.papers, 'paper')}, intact")
     else:
         yield Check("shelf", "shelf", "failure", verdict.problems[0], f"paper-library verify '{shelf}'")
 
@@ -232,7 +232,7 @@ def check_keys() -> Iterator[Check]:
     from paper_search.config import read_config
 
     loaded = read_config()
-    for row in loaded.rows():
+    for row in loaded.list_rows():
         if re.search(r"(^|\.)api_key$", row.name):
             is_set = bool(row.value)
             detail = f"set by {row.origin}" if is_set else "not set"

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from uraniborg.doctor import Check, run_checks
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.settings import LoadedSettings, OriginKind
 from uraniborg.kernel.text import plural
 
@@ -81,7 +81,7 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
     for name, module in _CONFIGS.items():
         if part in (None, name):
             loaded: LoadedSettings[Any] = import_module(module).read_config()
-            for row in loaded.rows():
+            for row in loaded.list_rows():
                 if include_defaults or row.origin.kind is not OriginKind.DEFAULT:
                     value = row.value if isinstance(row.value, int | float | bool | None) else str(row.value)
                     rows.append({"setting": f"{loaded.section}.{row.name}", "value": value, "origin": str(row.origin)})
@@ -125,7 +125,7 @@ def _print_archive(verb: str, file: Path, manifest: dict[str, Any], *, as_json: 
         summary = {key: manifest[key] for key in ("format", "version", "created_at")}
         sys.stdout.write(json.dumps({"file": str(file), **summary, "files": len(files), "bytes": total}) + "\n")
         return
-    sys.stdout.write(f"{verb} {shown(file)}: {plural(len(files), 'file')}, {total / 1e6:,.1f} MB of data.\n")
+    sys.stdout.write(f"{verb} {display_path(file)}: {plural(len(files), 'file')}, {total / 1e6:,.1f} MB of data.\n")
 
 
 def _print_exclusions() -> None:
@@ -134,7 +134,7 @@ def _print_exclusions() -> None:
     from universe.config import load_config as load_universe_config
 
     if shelf := load_library_config().shelf:
-        sys.stdout.write(f"Not included: the shelf {shown(shelf)}. Copy its folder.\n")
+        sys.stdout.write(f"Not included: the shelf {display_path(shelf)}. Copy its folder.\n")
     if not load_universe_config().address.startswith("sqlite:"):
         sys.stdout.write("Not included: the universes in PostgreSQL. Use pg_dump.\n")
 

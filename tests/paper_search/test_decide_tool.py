@@ -12,7 +12,7 @@ from paper_search.workflow import Checkpoint, Decision
 from tests.paper_search.sessions.helpers import QUERY, REVIEW, STRATEGY, DataFolder, make_moon_papers
 from tests.paper_search.tool_client import call_tool, open_client
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import json_of
+from uraniborg.kernel.mcp.testing import get_json
 
 NOTE = "As we said on the phone: ‹ja›\n"
 REVISED: dict[str, Any] = {
@@ -132,9 +132,9 @@ async def test_the_data_of_one_checkpoint_is_refused_at_the_other(
         session_id = (await call_tool(client, "search_papers", query=QUERY))["session_id"]
         feedback = {"free_text_feedback": "more on Europa"}
         wrong = await client.call_tool("decide", {"session_id": session_id, "action": "edit", "data": feedback})
-        assert (wrong.isError, json_of(wrong)["error"]["code"]) == (True, "invalid_decision")
+        assert (wrong.isError, get_json(wrong)["error"]["code"]) == (True, "invalid_decision")
         await call_tool(client, "decide", session_id=session_id, action="approve")
         for action in ("edit", "reject"):
             wrong = await client.call_tool("decide", {"session_id": session_id, "action": action, "data": REVISED})
-            assert (wrong.isError, json_of(wrong)["error"]["code"]) == (True, "invalid_decision")
+            assert (wrong.isError, get_json(wrong)["error"]["code"]) == (True, "invalid_decision")
     assert decisions == [Decision.model_validate({"action": "approve"})]

@@ -47,7 +47,14 @@ from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg import recordings
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.logging import register_secret
-from uraniborg.kernel.mcp.testing import ClientSession, McpError, connected, json_of, stdio_client_for, text_of
+from uraniborg.kernel.mcp.testing import (
+    ClientSession,
+    McpError,
+    connect_client,
+    connect_stdio_client,
+    get_json,
+    get_text,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ["search_papers", "decide", "export_results", "get_session"]
@@ -61,7 +68,7 @@ async def call_and_get_error(client: ClientSession, tool: str, **arguments: Any)
     """Call a tool that must fail; return its error."""
     result = await client.call_tool(tool, arguments)
     assert result.isError
-    text = text_of(result)
+    text = get_text(result)
     assert len(text.encode()) <= MAX_BYTES
     body = json.loads(text)
     assert body.keys() == {"error"}
@@ -206,8 +213,8 @@ async def test_an_agent_gets_from_a_query_to_an_export(data_folder: DataFolder) 
 
         exported = await client.call_tool("export_results", {"session_id": session_id})
         assert not exported.isError
-        assert text_of(exported).startswith("| # | Title |")
-        assert len(text_of(exported).splitlines()) == 2 + last["paper_count"]
+        assert get_text(exported).startswith("| # | Title |")
+        assert len(get_text(exported).splitlines()) == 2 + last["paper_count"]
 
 
 @requirement("PS-REQ-10")
@@ -220,7 +227,7 @@ async def test_an_export_is_the_text_itself(data_folder: DataFolder, format_name
         result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
         manager = mcp_server._session_manager  # pyright: ignore[reportPrivateUsage]
         assert manager is not None
-        assert text_of(result) == export(await manager.get_result(session_id))
+        assert get_text(result) == export(await manager.get_result(session_id))
         assert not result.isError
 
 
@@ -230,7 +237,7 @@ async def test_an_export_without_papers_is_as_specified(tmp_path: Path) -> None:
     async with open_client(data_folder) as client:
         session_id = (await complete_session(client))["session_id"]
         texts = {
-            name: text_of(await client.call_tool("export_results", {"session_id": session_id, "format": name}))
+            name: get_text(await client.call_tool("export_results", {"session_id": session_id, "format": name}))
             for name in ("json", "bibtex", "markdown")
         }
     assert json.loads(texts["json"])["papers"] == []
@@ -300,7 +307,7 @@ async def test_an_invalid_search_is_refused_and_opens_no_session(
     monkeypatch.setattr(mcp_server, "_session_manager", None)
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-told")
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(recordings.RECORDING))
-    async with connected(mcp_server.mcp) as client:
+    async with connect_client(mcp_server.mcp) as client:
         error = await call_and_get_error(client, "search_papers", **arguments)
     assert "sk-not-to-be-told" not in str(error)
     assert not list(home.rglob("*.db"))
@@ -322,7 +329,7 @@ async def test_an_invalid_configuration_is_a_tool_error_and_opens_no_session(
     monkeypatch.setattr(mcp_server, "_session_manager", None)
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__LLM__MODEL", "m")
     monkeypatch.setenv(variable, value)
-    async with connected(mcp_server.mcp) as client:
+    async with connect_client(mcp_server.mcp) as client:
         error = await call_and_get_error(client, "search_papers", query=QUERY)
     assert error["hint"]
     assert not list(home.rglob("*.db"))
@@ -514,7 +521,7 @@ async def test_secrets_never_reach_a_reply(data_folder: DataFolder) -> None:
         assert "t0p-s3cret-k3y" not in str(last)
         for name in ("json", "markdown"):
             exported = await client.call_tool("export_results", {"session_id": reply["session_id"], "format": name})
-            assert "t0p-s3cret-k3y" not in text_of(exported)
+            assert "t0p-s3cret-k3y" not in get_text(exported)
 
 
 async def test_no_reply_exceeds_the_maximum_size(tmp_path: Path) -> None:
@@ -583,7 +590,7 @@ async def test_the_papers_are_offered_as_a_paged_resource(tmp_path: Path) -> Non
             if not (await call_tool(client, "get_session", session_id=session_id))["is_complete"]:
                 await call_tool(client, "decide", session_id=session_id, action="approve")
         exported = await client.call_tool("export_results", {"session_id": session_id, "format": "json"})
-        assert [found["id"] for found in json_of(exported)["papers"]] == seen
+        assert [found["id"] for found in get_json(exported)["papers"]] == seen
 
 
 @requirement("PS-X6")
@@ -682,12 +689,12 @@ async def test_progress_is_reported_in_growing_order_while_sources_run(data_fold
 
     async with open_client(data_folder) as client:
         result = await client.call_tool("search_papers", {"query": QUERY}, progress_callback=report)
-        session_id = json_of(result)["session_id"]
+        session_id = get_json(result)["session_id"]
         reported.clear()
         result = await client.call_tool(
             "decide", {"session_id": session_id, "action": "approve"}, progress_callback=report
         )
-        assert json_of(result)["checkpoint_kind"] == REVIEW
+        assert get_json(result)["checkpoint_kind"] == REVIEW
     steps = [progress for progress, _ in reported]
     assert steps == sorted(set(steps))
     messages = " / ".join(message for _, message in reported)
@@ -733,7 +740,7 @@ async def test_a_client_that_disconnects_while_it_waits_finds_its_session_again(
             await wire.send(call("decide", {"session_id": session_id, "action": "approve"}))
             await wait_until(lambda: data_folder.engine.asked == [1])
         gate.set()
-        async with connected(mcp_server.mcp) as client:
+        async with connect_client(mcp_server.mcp) as client:
             given = reply["checkpoint_id"]
             outcome = await call_tool(client, "decide", session_id=session_id, action="approve", checkpoint_id=given)
             assert outcome["checkpoint_kind"] == REVIEW
@@ -792,7 +799,7 @@ async def test_over_stdio_a_session_survives_a_kill_of_its_server(home: Path, tm
     shell = shutil.which("sh")
     assert shell is not None
     with noise.open("w+") as stderr:
-        async with stdio_client_for(shell, starting, environment(home), cwd=str(tmp_path), stderr=stderr) as client:
+        async with connect_stdio_client(shell, starting, environment(home), cwd=str(tmp_path), stderr=stderr) as client:
             assert sorted(tool.name for tool in (await client.list_tools()).tools) == sorted(TOOLS)
             first = await call_tool(client, "search_papers", query=recordings.QUERY)
             session_id = first["session_id"]
@@ -801,7 +808,7 @@ async def test_over_stdio_a_session_survives_a_kill_of_its_server(home: Path, tm
             second = await call_tool(client, "decide", session_id=session_id, action="edit", data=edited)
             assert second["checkpoint_kind"] == REVIEW
             os.kill(int(pid.read_text()), signal.SIGKILL)
-        async with stdio_client_for(SCRIPT, [], environment(home), cwd=str(tmp_path), stderr=stderr) as client:
+        async with connect_stdio_client(SCRIPT, [], environment(home), cwd=str(tmp_path), stderr=stderr) as client:
             again = await call_tool(client, "get_session", session_id=session_id)
             assert {**again, "elapsed_s": 0} == {**second, "elapsed_s": 0}
             repeated = await call_tool(
@@ -821,7 +828,7 @@ async def test_over_stdio_a_session_survives_a_kill_of_its_server(home: Path, tm
             assert fourth["checkpoint_kind"] == REVIEW
             assert (last["is_complete"], last["iteration"]) == (True, 4)
             exported = await client.call_tool("export_results", {"session_id": session_id, "format": "bibtex"})
-            assert text_of(exported).count("@") >= last["paper_count"]
+            assert get_text(exported).count("@") >= last["paper_count"]
             assert (await call_and_get_error(client, "decide", session_id="x", action="approve"))[
                 "code"
             ] == "session_not_found"

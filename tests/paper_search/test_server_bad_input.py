@@ -306,7 +306,7 @@ def test_lone_surrogates_are_refused_in_every_argument(
     server_session: ServerSession, tool: str, arguments: dict[str, Any], place: str, odd: int
 ) -> None:
     called, sent = insert_odd_value(tool, arguments, place, chr(odd))
-    server_session.call(called, **sent).check_error("invalid_argument", "half characters")
+    server_session.call(called, **sent).check_error("invalid_argument", "lone surrogates")
     server_session.check_session()
 
 

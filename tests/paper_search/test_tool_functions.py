@@ -10,7 +10,7 @@ from paper_search.sessions import SessionManager
 from tests.paper_search.sessions.helpers import QUERY, DataFolder
 from tests.paper_search.tool_client import open_manager
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import connected, text_of
+from uraniborg.kernel.mcp.testing import connect_client, get_text
 
 pytestmark = pytest.mark.usefixtures("home")
 
@@ -37,10 +37,10 @@ async def test_an_unknown_session_id_is_answered_with_the_error_that_a_client_ge
     text = await CALLS[tool](session_id)
     assert json.loads(text)["error"]["code"] == "session_not_found"
     arguments = {"session_id": session_id, **({"action": "approve"} if tool == "decide" else {})}
-    async with connected(mcp_server.mcp) as client:
+    async with connect_client(mcp_server.mcp) as client:
         result = await client.call_tool(tool, arguments)
     assert result.isError
-    assert json.loads(text_of(result))["error"].items() >= json.loads(text)["error"].items()
+    assert json.loads(get_text(result))["error"].items() >= json.loads(text)["error"].items()
 
 
 @requirement("PS-REQ-14")

@@ -19,7 +19,7 @@ from tests.fixtures import observatory
 from tests.fixtures.observatory import TITLES
 from tests.paper_search.sessions.processes import COMMAND, environment, eventually
 from tests.paper_search.tool_client import call_tool, export_papers
-from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
+from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client
 
 QUERY = "tidal heating of icy moons since 2005"
 EDITED = '"tidal heating" AND Enceladus'
@@ -46,7 +46,7 @@ class Review:
         """Yield the official client of a new server."""
         start = ["-c", 'echo $$ > "$0" && exec "$1"', str(self.pid), COMMAND]
         with (self.folder / "stderr").open("a") as stderr:
-            async with stdio_client_for("/bin/sh", start, self.env, cwd=str(self.folder), stderr=stderr) as client:
+            async with connect_stdio_client("/bin/sh", start, self.env, cwd=str(self.folder), stderr=stderr) as client:
                 yield client
 
     def kill_server(self) -> None:

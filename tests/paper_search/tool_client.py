@@ -10,7 +10,7 @@ import pytest
 from paper_search import mcp_server
 from paper_search.sessions import SessionManager
 from tests.paper_search.sessions.helpers import DataFolder
-from uraniborg.kernel.mcp.testing import ClientSession, connected, text_of
+from uraniborg.kernel.mcp.testing import ClientSession, connect_client, get_text
 
 MAX_BYTES = 25_000
 
@@ -27,15 +27,15 @@ async def open_manager(data_folder: DataFolder) -> AsyncGenerator[SessionManager
 @asynccontextmanager
 async def open_client(data_folder: DataFolder) -> AsyncGenerator[ClientSession]:
     """Yield a client of a new server on this data folder."""
-    async with open_manager(data_folder), connected(mcp_server.mcp) as client:
+    async with open_manager(data_folder), connect_client(mcp_server.mcp) as client:
         yield client
 
 
 async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool that must not fail; return its reply."""
     result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    text = text_of(result)
+    assert not result.isError, get_text(result)
+    text = get_text(result)
     assert len(text.encode()) <= MAX_BYTES
     reply = json.loads(text)
     assert text == json.dumps(reply, ensure_ascii=False, separators=(",", ":")), "it is not indented"
@@ -45,5 +45,5 @@ async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[
 async def export_papers(client: ClientSession, session_id: str, format_name: str) -> str:
     """Return the papers of a complete session in this format."""
     result = await client.call_tool("export_results", {"session_id": session_id, "format": format_name})
-    assert not result.isError, text_of(result)
-    return text_of(result)
+    assert not result.isError, get_text(result)
+    return get_text(result)

@@ -16,9 +16,9 @@ from pflow.registry.registry import Registry
 from tests.pflow import tool_server
 from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.logging import redact
-from uraniborg.kernel.mcp import stateless_app
+from uraniborg.kernel.mcp import make_stateless_app
 from uraniborg.kernel.mcp.client import HttpServer, StdioServer
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 TOOLS: dict[str, Any] = {"command": sys.executable, "args": [tool_server.__file__]}
 BROKEN: dict[str, Any] = {"command": "no-such-command-anywhere"}
@@ -172,7 +172,7 @@ def test_an_address_does_not_show_its_headers(tmp_path: Path) -> None:
 
 
 async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Path) -> None:
-    async with serving(stateless_app(tool_server.tool_server())) as url:
+    async with serve_app(make_stateless_app(tool_server.tool_server())) as url:
         add_server(tmp_path, "tools", TOOLS)
         add_server(tmp_path, "web", {"url": f"{url}/mcp"})
         assert await sync_servers(tmp_path) == [SyncResult("tools", 6), SyncResult("web", 6)]
@@ -188,7 +188,7 @@ async def test_a_failing_server_is_reported_with_its_earlier_tools_and_the_other
     found = {one.name: one for one in await sync_servers(tmp_path)}
     assert found["also"] == SyncResult("also", 6)
     assert found["tools"].tools == 6
-    assert "MCP server 'tools' is not there" in found["tools"].problem
+    assert "MCP server 'tools' is not running" in found["tools"].problem
     assert set(TYPES) < set(list_types(tmp_path))
 
 

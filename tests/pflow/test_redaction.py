@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pflow.errors import NodeFailed
 from pflow.redaction import Secrets, find_secret_params, is_sensitive
 from tests.requirements import requirement
-from uraniborg.kernel.redaction import MASK, masking, redact
+from uraniborg.kernel.redaction import MASK, enable_redactor, redact
 
 SHORTEST = 6
 
@@ -78,7 +78,7 @@ def test_a_secret_is_masked_in_the_text_of_an_error_and_in_its_body() -> None:
 @requirement("PF-N4")
 def test_a_secret_of_a_run_is_masked_in_every_log_record_while_it_lasts_and_no_longer() -> None:
     secrets = Secrets(["Bearer known-before-1"])
-    with masking(secrets.redactor):
+    with enable_redactor(secrets.redactor):
         secrets.add(["known-later-1"])
         assert redact("told: known-before-1, known-later-1") == f"told: {MASK}, {MASK}"
     assert redact("told: known-before-1, known-later-1") == "told: known-before-1, known-later-1"

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import json_of, stdio_client_for
+from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -128,9 +128,9 @@ async def test_a_second_server_resumes_where_the_first_failed(
     installed: Path, draft: Path, tmp_path: Path, env: dict[str, str]
 ) -> None:
     async def execute() -> tuple[bool, Any]:
-        async with stdio_client_for(str(installed / "pflow"), ["mcp", "serve"], env, cwd=str(tmp_path)) as client:
+        async with connect_stdio_client(str(installed / "pflow"), ["mcp", "serve"], env, cwd=str(tmp_path)) as client:
             result = await client.call_tool("execute", {"name": "diary", "inputs": {"word": "stars"}})
-            return bool(result.isError), json_of(result)
+            return bool(result.isError), get_json(result)
 
     is_error, failed = await execute()
     assert is_error

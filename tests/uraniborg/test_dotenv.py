@@ -67,8 +67,8 @@ def test_no_part_takes_an_address_or_a_folder_from_a_dotenv_file(
 ) -> None:
     loaded = read()
     assert {name for name, origin in loaded.origins.items() if origin.kind is OriginKind.DOTENV} == accepted
-    assert "hostile" not in str(loaded.rows())
-    assert "thief" not in str(loaded.rows())
+    assert "hostile" not in str(loaded.list_rows())
+    assert "thief" not in str(loaded.list_rows())
     prefix = f"URANIBORG_{loaded.section.upper()}__"
     lines = [line.partition("=")[0] for line in HOSTILE.split()]
     assert {one.name for one in loaded.ignored} >= {name for name in lines if name.startswith(prefix)}

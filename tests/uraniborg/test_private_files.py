@@ -19,7 +19,7 @@ from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
 from universe.store.factory import make_store
 from uraniborg.kernel.inbox import Inbox
-from uraniborg.kernel.settings import own_folder
+from uraniborg.kernel.settings import secure_own_folder
 
 
 def modes_below(folder: Path) -> dict[str, int]:
@@ -64,10 +64,10 @@ def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
 
 def test_the_cache_is_private_and_repaired(house: Path) -> None:
     request = Request(source="crossref", url="https://example.org/")
-    AnswerStore(own_folder("cache", "paper_search")).write_entry(request, [], kept_at=datetime.now(UTC))
+    AnswerStore(secure_own_folder("cache", "paper_search")).write_entry(request, [], kept_at=datetime.now(UTC))
     assert modes_below(house) == {}
     open_up(house)
-    cache = CachingTransport(None, own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
+    cache = CachingTransport(None, secure_own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
     cache._sweep_old_answers()  # pyright: ignore[reportPrivateUsage]
     assert modes_below(house) == {}
 

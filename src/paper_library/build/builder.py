@@ -32,7 +32,7 @@ from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
 from paper_library.store.manifest import Manifest, read_manifest
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.files import shown, write_atomic
+from uraniborg.kernel.files import display_path, write_atomic
 from uraniborg.kernel.version import version
 
 _PROGRESS_INTERVAL: Final = 500
@@ -69,7 +69,7 @@ def build_shelf(
             raise
         reason = exc.strerror if isinstance(exc, OSError) and exc.strerror else "disk error"
         raise ShelfUnwritable(
-            f"The shelf {shown(target)} could not be written: {reason}.",
+            f"The shelf {display_path(target)} could not be written: {reason}.",
             hint="The old shelf is unchanged. Check the free disk space and the permissions of the folder.",
         ) from exc
 
@@ -103,7 +103,7 @@ class _Builder:
         self._update = update
         self._prune = prune
         self._progress = progress
-        self._report = BuildReport(shelf=shown(target), updated=shown(update) if update else "")
+        self._report = BuildReport(shelf=display_path(target), updated=display_path(update) if update else "")
         self._files, problems = find_inputs(inputs, excluded=[target, *([summaries] if summaries else [])])
         for problem in problems:
             self._report.add_problem(problem)
@@ -155,7 +155,7 @@ class _Builder:
                     self._register.add_records(existing.make_records(is_retained=False))
             except UraniborgError as exc:
                 reason = f"Papers get new ids where their keys do not give the old ones: {exc.message}"
-                self._report.add_problem(Problem(shown(self._target), "broken", reason))
+                self._report.add_problem(Problem(display_path(self._target), "broken", reason))
 
     def _make_manifest(self, writer: ShelfWriter) -> Manifest:
         """Return the manifest; that of the existing shelf if the contents are the same."""

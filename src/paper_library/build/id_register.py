@@ -16,7 +16,7 @@ from paper_library.build.id_evidence import Record, make_position_key
 from paper_library.errors import RegisterTooNew
 from paper_library.identity import is_paper_id
 from paper_library.regular_files import open_regular
-from uraniborg.kernel.files import shown, sync_folder, write_atomic
+from uraniborg.kernel.files import display_path, sync_folder, write_atomic
 
 SUFFIX: Final = ".ids.json"
 _FORMAT: Final = 1
@@ -111,7 +111,7 @@ class IdRegister:
         version = document["paper_library_ids"]
         if not isinstance(version, int) or version > _FORMAT:
             raise RegisterTooNew(
-                f"{shown(path)} was written by a later version: its format is {version!r:.20}, not {_FORMAT}.",
+                f"{display_path(path)} was written by a later version: its format is {version!r:.20}, not {_FORMAT}.",
                 hint="Update uraniborg, or remove the file; papers that are not on the shelf then get new ids.",
             )
         papers: dict[str, Any] = document["papers"]

@@ -17,7 +17,7 @@ from paper_library.errors import InputNotFound
 from paper_library.regular_files import resolve_existing, resolve_links
 from paper_library.store.layout import DATABASE, MANIFEST
 from uraniborg.kernel.errors import is_out_of_room
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.text import replace_surrogates
 
 _KERNEL: Final = (Path("/proc"), Path("/sys"))
@@ -72,7 +72,9 @@ class _FileSearch:
             mode = path.stat().st_mode
         except (FileNotFoundError, NotADirectoryError, ValueError):
             raise InputNotFound(
-                f"The input {shown(path)} does not exist.", hint="Name existing files or folders.", input=shown(path)
+                f"The input {display_path(path)} does not exist.",
+                hint="Name existing files or folders.",
+                input=display_path(path),
             ) from None
         except OSError as exc:
             self._report_error(replace_surrogates(path.name), exc)
@@ -88,7 +90,9 @@ class _FileSearch:
         while folders:
             folder = folders.pop()
             if _is_kernel_path(real / folder.relative_to(top)):
-                self._report_skipped(replace_surrogates(shown(folder)), "The folder belongs to the operating system.")
+                self._report_skipped(
+                    replace_surrogates(display_path(folder)), "The folder belongs to the operating system."
+                )
                 continue
             for path, mode in self._list_folder(folder, top):
                 if not stat.S_ISDIR(mode):

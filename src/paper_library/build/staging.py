@@ -14,7 +14,7 @@ from typing import Final
 
 from paper_library.errors import ShelfExists
 from paper_library.store.layout import MANIFEST
-from uraniborg.kernel.files import locked, make_folder, shown, sync_folder
+from uraniborg.kernel.files import display_path, hold_lock, make_folder, sync_folder
 
 _EXCHANGE: Final = 2
 _HERE: Final = -100  # AT_FDCWD
@@ -30,10 +30,11 @@ def stage_folder(target: Path) -> Generator[Path]:
     target = target.resolve()
     if target.exists() and not (target / MANIFEST).is_file() and not _is_empty_folder(target):
         raise ShelfExists(
-            f"{shown(target)} exists and is not a shelf.", hint="Choose another output folder or remove this one."
+            f"{display_path(target)} exists and is not a shelf.",
+            hint="Choose another output folder or remove this one.",
         )
     make_folder(target.parent)
-    with locked(target.parent / f".{target.name}.building", timeout_s=0):
+    with hold_lock(target.parent / f".{target.name}.building", timeout_s=0):
         _remove_leftovers(target)
         folder = target.parent / f".{target.name}.{secrets.token_hex(4)}.new"
         make_folder(folder)

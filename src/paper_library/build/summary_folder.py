@@ -17,7 +17,7 @@ from paper_library.build.readers.files import Unreadable, describe_failure, read
 from paper_library.errors import InputNotFound
 from paper_library.regular_files import resolve_links
 from uraniborg.kernel.errors import is_out_of_room
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 
 _MAX_BYTES: Final = 64 << 20
 _NOT_IN_A_FILE_NAME: Final = re.compile(r"[^\w.-]+")
@@ -34,7 +34,8 @@ class SummaryFolder:
             return
         if not folder.is_dir():
             raise InputNotFound(
-                f"The folder {shown(folder)} does not exist.", hint="Name a folder with TEMPLATE/NAME.json files."
+                f"The folder {display_path(folder)} does not exist.",
+                hint="Name a folder with TEMPLATE/NAME.json files.",
             )
         self._root = folder.resolve()
         for path in sorted(folder.glob("*/*.json")):

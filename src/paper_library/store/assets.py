@@ -13,7 +13,7 @@ from paper_library.regular_files import NotRegular, open_regular
 from paper_library.store.layout import STATIC, make_asset_path
 from paper_library.store.shelf import AssetRef
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import confine
+from uraniborg.kernel.files import confine_path
 
 
 class AssetReader:
@@ -52,7 +52,7 @@ class AssetReader:
             self._client.close()
 
     def _read_local_file(self, folder: Path, ref: AssetRef, about: dict[str, str]) -> bytes | None:
-        path = confine(folder / STATIC, make_asset_path(ref.kind, ref.sha256))
+        path = confine_path(folder / STATIC, make_asset_path(ref.kind, ref.sha256))
         try:
             with open_regular(path) as file:
                 if os.fstat(file.fileno()).st_size != ref.size:

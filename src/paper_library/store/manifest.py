@@ -12,7 +12,7 @@ import orjson
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
 from paper_library.regular_files import open_regular, resolve_links
 from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 
 _INPUTS_NAMED: Final = 5
 """The number of inputs that a hint names."""
@@ -47,7 +47,7 @@ def read_manifest(folder: Path) -> Manifest:
         raise _make_missing_error(folder) from None
     except NotADirectoryError:
         raise ShelfNotFound(
-            f"{shown(folder)} is a file, but a shelf is a folder.", hint="Name the output folder of a build."
+            f"{display_path(folder)} is a file, but a shelf is a folder.", hint="Name the output folder of a build."
         ) from None
     except (OSError, ValueError) as exc:
         raise make_damaged_error(folder, f"its {MANIFEST} cannot be read") from exc
@@ -57,7 +57,8 @@ def read_manifest(folder: Path) -> Manifest:
     version = facts.get("schema_version")
     if isinstance(version, int) and version > SCHEMA_VERSION:
         raise ShelfTooNew(
-            f"The shelf {shown(folder)} was built by a later version: its schema is {version}, not {SCHEMA_VERSION}.",
+            f"The shelf {display_path(folder)} was built by a later version: "
+            f"its schema is {version}, not {SCHEMA_VERSION}.",
             hint="Update uraniborg, or build the shelf again with this version.",
             schema_version=version,
             supported=SCHEMA_VERSION,
@@ -94,7 +95,7 @@ def compute_file_digest(path: Path) -> str:
 def make_damaged_error(folder: Path, why: str) -> ShelfDamaged:
     """Return the error for a damaged shelf; `why` is a clause."""
     return ShelfDamaged(
-        f"The shelf {shown(folder)} is damaged: {why}.",
+        f"The shelf {display_path(folder)} is damaged: {why}.",
         hint="`paper-library verify SHELF` lists the problems. Build the shelf again or copy an intact one.",
     )
 
@@ -107,8 +108,9 @@ def _make_too_old_error(folder: Path, version: int) -> ShelfTooOld:
         else ""
     )
     return ShelfTooOld(
-        f"The shelf {shown(folder)} was built by an earlier version: its schema is {version}, not {SCHEMA_VERSION}.",
-        hint=f"Build it again from the same inputs: paper-library build INPUT… -o {shown(folder)}.{made_of}",
+        f"The shelf {display_path(folder)} was built by an earlier version: "
+        f"its schema is {version}, not {SCHEMA_VERSION}.",
+        hint=f"Build it again from the same inputs: paper-library build INPUT… -o {display_path(folder)}.{made_of}",
         schema_version=version,
         supported=SCHEMA_VERSION,
         inputs=inputs[:_INPUTS_LISTED],
@@ -128,10 +130,11 @@ def _list_inputs(folder: Path) -> list[str]:
 def _make_missing_error(folder: Path) -> Exception:
     if not folder.exists():
         return ShelfNotFound(
-            f"The shelf {shown(folder)} does not exist.", hint="Build a shelf: paper-library build INPUT… -o SHELF"
+            f"The shelf {display_path(folder)} does not exist.",
+            hint="Build a shelf: paper-library build INPUT… -o SHELF",
         )
     if (folder / DATABASE).exists() or (folder / INDEX).exists():
         return make_damaged_error(folder, f"it has no {MANIFEST}, so a copy or build may be incomplete")
     return ShelfNotFound(
-        f"The folder {shown(folder)} is not a shelf.", hint="Build a shelf: paper-library build INPUT… -o SHELF"
+        f"The folder {display_path(folder)} is not a shelf.", hint="Build a shelf: paper-library build INPUT… -o SHELF"
     )

@@ -7,7 +7,7 @@ from typing import Any, Final
 from paper_library.retraction import describe_notices
 from paper_library.text.bibtex import add_fields, find_citation_key, has_note, replace_key
 from uraniborg.kernel.bibliography.references import Reference, split_pages
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.text import to_one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def make_bibtex_entry(metadata: dict[str, Any], own: str) -> str:
         return entry
     from uraniborg.kernel.bibliography.latex import encode_latex
 
-    note = encode_latex(one_line(notice))
+    note = encode_latex(to_one_line(notice))
     return entry if note in entry else add_fields(entry, {"addendum" if has_note(entry) else "note": note})
 
 
@@ -88,23 +88,23 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
     return Reference(
         key=find_citation_key(metadata),
         kind=_find_kind(metadata),
-        title=one_line(metadata["title"]),
-        authors=tuple(name for author in metadata["authors"] if (name := one_line(author))),
+        title=to_one_line(metadata["title"]),
+        authors=tuple(name for author in metadata["authors"] if (name := to_one_line(author))),
         year=metadata["year"],
-        venue=one_line(metadata["venue"]),
-        volume=one_line(metadata.get("volume")),
-        issue=one_line(metadata.get("issue")),
-        pages=split_pages(one_line(metadata.get("pages"))),
-        publisher=one_line(metadata.get("publisher")),
-        doi=one_line(ids.get("doi")),
-        url=one_line(ids.get("url")).replace(" ", "%20"),
-        arxiv=one_line(ids.get("arxiv")),
-        pmid=one_line(ids.get("pmid")),
-        pmcid=one_line(ids.get("pmcid")),
-        language=one_line(metadata["language"]),
-        abstract=one_line(metadata["abstract"]),
-        keywords=tuple(map(one_line, metadata["keywords"])),
-        editors=() if metadata["authors"] else tuple(map(one_line, metadata.get("editors", ()))),
+        venue=to_one_line(metadata["venue"]),
+        volume=to_one_line(metadata.get("volume")),
+        issue=to_one_line(metadata.get("issue")),
+        pages=split_pages(to_one_line(metadata.get("pages"))),
+        publisher=to_one_line(metadata.get("publisher")),
+        doi=to_one_line(ids.get("doi")),
+        url=to_one_line(ids.get("url")).replace(" ", "%20"),
+        arxiv=to_one_line(ids.get("arxiv")),
+        pmid=to_one_line(ids.get("pmid")),
+        pmcid=to_one_line(ids.get("pmcid")),
+        language=to_one_line(metadata["language"]),
+        abstract=to_one_line(metadata["abstract"]),
+        keywords=tuple(map(to_one_line, metadata["keywords"])),
+        editors=() if metadata["authors"] else tuple(map(to_one_line, metadata.get("editors", ()))),
         retraction=metadata["retraction"]["status"] if metadata.get("retraction") else "",
         note=describe_notices(metadata.get("notices", [])),
     )

@@ -6,7 +6,7 @@ from paper_search.domains.base import Domain
 from paper_search.domains.general import GENERAL
 from paper_search.domains.materials_science import MATERIALS_SCIENCE
 from paper_search.errors import UnknownDomain
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 __all__ = ["Domain", "get_domain", "list_domains"]
 
@@ -26,7 +26,7 @@ def get_domain(name: str) -> Domain:
     known = ", ".join(_DOMAINS)
     nearest = get_close_matches(asked, _DOMAINS, n=1)
     meant = f"Did you mean '{nearest[0]}'? " if nearest else ""
-    shown = printable(name[:80])
+    shown = make_printable(name[:80])
     raise UnknownDomain(
         f"Unknown domain '{shown}'. Known domains: {known}.",
         hint=f"{meant}Use one of: {known}.",

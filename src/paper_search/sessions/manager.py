@@ -39,7 +39,7 @@ from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class SessionManager:
         if not found:
             raise SessionNotFound(prefix)
         raise InvalidInput(
-            f"{len(found)} sessions begin with '{printable(prefix[:32])}'.",
+            f"{len(found)} sessions begin with '{make_printable(prefix[:32])}'.",
             hint=f"Give more of the id: {', '.join(found[:5])}.",
             allowed=found[:10],
         )

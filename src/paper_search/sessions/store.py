@@ -22,8 +22,16 @@ from pydantic import BaseModel, ValidationError
 from paper_search.errors import SessionInterrupted, SessionNotFound
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import Lease, make_private_folder, sync_folder
-from uraniborg.kernel.settings import own_folder
-from uraniborg.kernel.sqlite import DatabaseMissing, Migration, connect, copies_of, migrate, reading, transaction
+from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.sqlite import (
+    DatabaseMissing,
+    Migration,
+    connect,
+    list_migration_copies,
+    migrate,
+    transaction,
+    translate_read_errors,
+)
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
@@ -88,7 +96,7 @@ class SessionFiles:
     """Sessions as files in `folder`, by default the folder `sessions` of the data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or own_folder("data", "paper_search", "sessions")
+        self._folder = folder or secure_own_folder("data", "paper_search", "sessions")
 
     def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
         path = self._get_path(session_id)
@@ -99,12 +107,12 @@ class SessionFiles:
             _insert_step(connection, step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
-        with self._open_database(session_id) as connection, reading(connection):
+        with self._open_database(session_id) as connection, translate_read_errors(connection):
             row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
         return row and row[0]
 
     def list_steps(self, session_id: str) -> list[str]:
-        with self._open_database(session_id) as connection, reading(connection):
+        with self._open_database(session_id) as connection, translate_read_errors(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
@@ -113,7 +121,7 @@ class SessionFiles:
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
         with _raise_interruptions(session_id):
-            if not lease.take():
+            if not lease.acquire():
                 return None
         self.touch(session_id)
         return lease
@@ -128,7 +136,7 @@ class SessionFiles:
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
             (self._folder.parent / REVIEWS / f"{session_id}.json").unlink(missing_ok=True)
-            for copy in copies_of(path) if path.parent.is_dir() else ():
+            for copy in list_migration_copies(path) if path.parent.is_dir() else ():
                 copy.unlink(missing_ok=True)
 
     def list_unused_since(self, moment: datetime) -> list[str]:
@@ -147,7 +155,7 @@ class SessionFiles:
             with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
                 migrate(connection, _MIGRATIONS)
                 _insert_step(connection, step, value)
-                with reading(connection):  # closing does the same without reporting a failure
+                with translate_read_errors(connection):  # closing does the same without reporting a failure
                     unfinished, *_ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             if unfinished:
                 raise SessionInterrupted(session_id, "its file could not be written completely.")
@@ -178,7 +186,7 @@ def _insert_step(connection: sqlite3.Connection, step: str, value: str) -> None:
 
 def _refuse_empty_journal(connection: sqlite3.Connection, session_id: str) -> None:
     """Raise SessionInterrupted for a file without steps: such a session must not be started over."""
-    with reading(connection):
+    with translate_read_errors(connection):
         if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'steps'").fetchone() is None:
             raise SessionInterrupted(session_id, "its journal is empty.")
 

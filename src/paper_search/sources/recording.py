@@ -23,8 +23,8 @@ from paper_search.sources.answer_store import (
 )
 from paper_search.sources.interfaces import Request, Response, Transport, forget_answer
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
-from uraniborg.kernel.errors import InvalidInput, invalid
-from uraniborg.kernel.files import make_folder, shown, write_atomic
+from uraniborg.kernel.errors import InvalidInput, make_invalid_input
+from uraniborg.kernel.files import display_path, make_folder, write_atomic
 from uraniborg.kernel.logging import get_logger
 
 MANIFEST: Final = "recording.json"
@@ -89,14 +89,16 @@ class Recording:
             make_folder(folder)
             if any(folder.iterdir()):
                 raise InvalidRecording(
-                    f"'{shown(folder)}' is not empty.", hint="Record into a new folder.", folder=shown(folder)
+                    f"'{display_path(folder)}' is not empty.",
+                    hint="Record into a new folder.",
+                    folder=display_path(folder),
                 )
             recording.write_manifest(complete=False)
         except OSError as error:
             raise InvalidRecording(
-                f"The folder '{shown(folder)}' cannot be written: {error.strerror}.",
+                f"The folder '{display_path(folder)}' cannot be written: {error.strerror}.",
                 hint="Record into a folder that can be written.",
-                folder=shown(folder),
+                folder=display_path(folder),
             ) from error
         return recording
 
@@ -248,7 +250,7 @@ def _read_manifest(folder: Path) -> _Manifest:
             raise _make_error(folder, "does not exist") from None
         raise _make_error(folder, f"is not a recording: it has no {MANIFEST}") from None
     except ValidationError as error:
-        raise _make_error(folder, f"cannot be used. {invalid(error, what=MANIFEST).message}") from error
+        raise _make_error(folder, f"cannot be used. {make_invalid_input(error, label=MANIFEST).message}") from error
     except (OSError, ValueError, RecursionError) as error:
         raise _make_error(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
     if not manifest.complete:
@@ -258,5 +260,7 @@ def _read_manifest(folder: Path) -> _Manifest:
 
 def _make_error(folder: Path, problem: str) -> InvalidRecording:
     return InvalidRecording(
-        f"'{shown(folder)}' {problem}.", hint="Name the folder of a recorded search.", folder=shown(folder)
+        f"'{display_path(folder)}' {problem}.",
+        hint="Name the folder of a recorded search.",
+        folder=display_path(folder),
     )

@@ -21,7 +21,7 @@ from paper_search.sources.installed_sources import (
 from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
 from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import ReplayTransport
-from uraniborg.kernel.settings import own_folder
+from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def build_transport(
     policies = {name: build_policy(source, config) for name, source in KNOWN.items()}
     transport: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)
     if config.cache_ttl_s > 0:
-        folder = config.cache_dir or own_folder("cache", "paper_search")
+        folder = config.cache_dir or secure_own_folder("cache", "paper_search")
         transport = CachingTransport(transport, folder, ttl_s=config.cache_ttl_s, clock=clock)
     return _RoutingTransport(transport, InstalledTransport(list_installed_sources()))
 

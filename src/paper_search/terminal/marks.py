@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, ValidationError
 from paper_search.review import PaperDecision
 from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.files import make_private_folder, write_atomic
-from uraniborg.kernel.settings import own_folder
+from uraniborg.kernel.settings import secure_own_folder
 
 
 class Marks(BaseModel):
@@ -24,7 +24,7 @@ class MarkStore:
     """One file of marks for each session, in the data folder."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder or own_folder("data", "paper_search", REVIEWS)
+        self._folder = folder or secure_own_folder("data", "paper_search", REVIEWS)
 
     def load(self, session_id: str, checkpoint_id: str) -> Marks:
         """Return the stored marks of the session; no marks if there is no file or it is damaged.

@@ -19,7 +19,7 @@ except ImportError:  # Windows
     termios = None
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 _ESCAPE: Final = b"\x1b"
 _INTERRUPT: Final = "\x03"
@@ -66,7 +66,7 @@ class TerminalScreen:
             return 80
 
     def write(self, text: str) -> None:
-        sys.stderr.write(printable(text) + "\n")
+        sys.stderr.write(make_printable(text) + "\n")
         sys.stderr.flush()
 
     def discard_typed(self) -> None:
@@ -88,7 +88,7 @@ class TerminalScreen:
         """Return one line without its end; None if the person presses Ctrl-C or Ctrl-D."""
         if termios is None:
             return typer.prompt(prompt, default="", show_default=False, err=True)
-        sys.stderr.write(f"{printable(prompt)}: ")
+        sys.stderr.write(f"{make_printable(prompt)}: ")
         sys.stderr.flush()
         with _disable_signals(whole_lines=True) as stdin:
             line = os.read(stdin, _MAX_LINE_BYTES).decode("utf-8", "replace")

@@ -27,7 +27,7 @@ from paper_search.workflow.checkpoints import (
 )
 from paper_search.workflow.journal import StepJournal
 from uraniborg.kernel.clock import Clock
-from uraniborg.kernel.errors import invalid
+from uraniborg.kernel.errors import make_invalid_input
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -239,7 +239,7 @@ def _validate_fields(model: type[M], fields: dict[str, Any], what: str) -> M:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        problem = invalid(error, what=what)
+        problem = make_invalid_input(error, label=what)
         raise InvalidDecision(problem.message, hint=problem.hint, **problem.ids) from None
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple, TextIO
 
 from uraniborg.kernel.cli import can_use_color
-from uraniborg.kernel.logging import printable, redact
+from uraniborg.kernel.logging import make_printable, redact
 
 BOLD: Final = "1"
 DIM: Final = "2"
@@ -47,7 +47,7 @@ LastCell = Literal["cut", "wrapped", "below"]
 
 
 def clean_text(text: str, *, keep: str = "") -> str:
-    return printable(redact(text), keep=keep)
+    return make_printable(redact(text), keep=keep)
 
 
 def to_json_text(value: Any, *, indented: bool = False) -> str:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TextIO
 from pflow.cli.printing import cut_to_width, format_duration, get_first_line, get_terminal_columns, measure_width
 from pflow.engine.output import NodeStatus
 from uraniborg.kernel.cli import can_use_color
-from uraniborg.kernel.logging import printable, redact
+from uraniborg.kernel.logging import make_printable, redact
 
 _GREEN, _CYAN, _RED, _YELLOW, _DIM = "32", "36", "31", "33", "2"
 _ERASE: Final = "\r\x1b[2K"
@@ -185,4 +185,4 @@ def _is_writable(text: str, stream: TextIO) -> bool:
 
 def _clean_line(text: str) -> str:
     masked = redact(text)
-    return printable(masked if len(masked) <= _LONGEST else f"{masked[:_LONGEST]}...", keep="")
+    return make_printable(masked if len(masked) <= _LONGEST else f"{masked[:_LONGEST]}...", keep="")

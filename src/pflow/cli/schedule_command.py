@@ -176,11 +176,11 @@ def _print_schedules(kind: "Kind | None", json: bool) -> None:
 def _lock_schedules(service: Service) -> Generator[None]:
     """Hold the lock of the schedules: a crontab is read and written as a whole. Raise LibraryUnwritable or Locked."""
     from pflow.errors import LibraryUnwritable
-    from uraniborg.kernel.files import locked
+    from uraniborg.kernel.files import hold_lock
 
     try:
         service.home.mkdir(parents=True, exist_ok=True)
     except OSError as exc:
         raise LibraryUnwritable(_LOCK, exc) from exc
-    with locked(service.home / _LOCK, _LOCK_S):
+    with hold_lock(service.home / _LOCK, _LOCK_S):
         yield

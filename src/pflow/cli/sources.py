@@ -15,7 +15,7 @@ from pflow.library.names import SUFFIX
 from pflow.library.workflow_file import read_document
 from pflow.service import Service
 from uraniborg.kernel.errors import Unavailable
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.ids import content_id
 
 _LONGEST_STEM: Final = 40
@@ -71,7 +71,7 @@ def locate_file(service: Service, given: str) -> tuple[Path, str]:
     """Return the path of the file, valid or not, and its display path. Raise WorkflowNotFound or SecurityError."""
     if is_file_path(given):
         path = _make_absolute(given)
-        return path, shown(path)
+        return path, display_path(path)
     for manager in (WorkflowManager.for_library(service.home), *list_draft_managers(service.home, service.folder)):
         if manager.exists(given):
             return manager.get_path(given), manager.display_path(given)
@@ -84,9 +84,9 @@ def _make_absolute(given: str) -> Path:
 
 def _read_file_source(given: str) -> Source:
     path = _make_absolute(given)
-    display_path = shown(path)
+    shown_path = display_path(path)
     try:
-        document = read_document(path, display_path)
+        document = read_document(path, shown_path)
     except (FileNotFoundError, ValueError):  # ValueError for a path that the system does not accept
         raise WorkflowNotFound(
             f"There is no file {given[:200]!r}.",
@@ -95,7 +95,7 @@ def _read_file_source(given: str) -> Source:
         ) from None
     name = make_run_name(given)
     stored = StoredWorkflow(
-        name, document.description, document.ir, "draft", display_path, document.created_at, document.updated_at
+        name, document.description, document.ir, "draft", shown_path, document.created_at, document.updated_at
     )
     return Source(name, FoundWorkflow(stored), "file", path)
 
@@ -111,7 +111,7 @@ def get_display_name(run: Mapping[str, Any]) -> str:
     path = run.get("file")
     if path is None:
         return run["workflow"]
-    short = shown(Path(path))
+    short = display_path(Path(path))
     return short if Path(os.path.abspath(os.path.expanduser(short))) == Path(path) else path
 
 

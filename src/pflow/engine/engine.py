@@ -31,7 +31,7 @@ from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
-from uraniborg.kernel.redaction import masking
+from uraniborg.kernel.redaction import enable_redactor
 from uraniborg.kernel.text import plural
 
 _log: Final = get_logger(__name__)
@@ -76,7 +76,7 @@ class Engine:
         cancellation = cancellation or Cancellation()
         register_run(cancellation)
         try:
-            with masking(run.secrets.redactor):
+            with enable_redactor(run.secrets.redactor):
                 return _run_on_new_loop(run, cancellation)
         finally:
             cancellation.release()

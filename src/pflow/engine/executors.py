@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from pflow.node import Closable, Context, Function, Keeper, Outcome
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
-from uraniborg.kernel.request_ids import in_this_context
+from uraniborg.kernel.request_ids import bind_context
 
 THREADS: Final = 32
 """How many nodes that are plain functions run at the same time."""
@@ -130,7 +130,7 @@ async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
                 return  # it was closed just now, and nothing waits
 
     name = f"pflow-{getattr(function, '__name__', 'node')}"
-    threading.Thread(target=in_this_context(call_function), daemon=True, name=name).start()
+    threading.Thread(target=bind_context(call_function), daemon=True, name=name).start()
     return await future
 
 

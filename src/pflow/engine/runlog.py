@@ -20,8 +20,8 @@ from pflow.engine.runlog_file import RunLogFile
 from pflow.errors import RunNotFound
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.logging import printable, redact
-from uraniborg.kernel.sqlite import DatabaseUnusable, durably, transaction
+from uraniborg.kernel.logging import make_printable, redact
+from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
 
 Ending = Literal["success", "failed", "cancelled", "waiting"]
 Plain = dict[str, Any]
@@ -130,7 +130,7 @@ class RunLog:
         failed_node = failed_node and _replace_surrogates(failed_node)
         ending = (status, ended_at, duration_ms, failed_node, _format_json(error), reused, _format_json(outputs))
         succeeded, failed = status == "success", status == "failed"
-        with self.file.use_connection() as connection, durably(connection), transaction(connection):
+        with self.file.use_connection() as connection, commit_durably(connection), transaction(connection):
             number = _find_run_number(connection, run_id)
             if connection.execute(_UPDATE_RUN, (*ending, number)).rowcount:
                 took = duration_ms if succeeded or failed else 0
@@ -340,7 +340,7 @@ def _parse_run(row: tuple[Any, ...]) -> Plain:
 
 
 def _build_not_found_error(run_id: str, several: list[str]) -> RunNotFound:
-    shown = printable(run_id[:80], keep="")
+    shown = make_printable(run_id[:80], keep="")
     if several:
         return RunNotFound(
             f"Several runs begin with '{shown}'.", hint="Give more of the id.", run_id=shown, available=several

@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from uraniborg.kernel.files import Locked, locked, make_private_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_file, migrate, reading
+from uraniborg.kernel.files import Locked, hold_lock, make_private_folder
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, create_database_file, migrate, translate_read_errors
 
 _SCHEMA_ERRORS: Final = ("no such", "already exists", "no column", "columns", "decode")
 """Words in the errors of SQLite for an intact file that has other tables than expected."""
@@ -64,7 +64,7 @@ class RunLogFile:
                     return
                 if self._opened is None:
                     self._opened = self._open_connection()
-                with reading(self._opened):
+                with translate_read_errors(self._opened):
                     yield self._opened
             except (sqlite3.Error, DatabaseUnusable) as exc:
                 self.close()  # a connection that failed is not used again
@@ -85,7 +85,7 @@ class RunLogFile:
         if not _is_damage(error):
             return False
         try:
-            with self._lock, locked(self._path.with_name(f"{self._path.name}.lock"), timeout_s=10):
+            with self._lock, hold_lock(self._path.with_name(f"{self._path.name}.lock"), timeout_s=10):
                 if _read_inode(self._path) == self._inode:  # else another process was first
                     name = _rename_damaged(self._path)
                     self.notice = f"The log of runs was damaged. It was renamed to '{name}', and a new one was created."
@@ -96,7 +96,7 @@ class RunLogFile:
     def _open_connection(self) -> sqlite3.Connection:
         with suppress(OSError):  # `connect` reports the problem
             make_private_folder(self._path.parent)
-            create_file(self._path)
+            create_database_file(self._path)
         self._inode = _read_inode(self._path)
         is_writable = all(os.access(path, os.W_OK) for path in (self._path, self._path.parent))
         return _migrate_connection(connect(self._path, readonly=self._inode is not None and not is_writable))

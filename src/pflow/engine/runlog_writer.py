@@ -9,7 +9,7 @@ from pflow.engine.results import RunResult
 from pflow.engine.runlog import NodeRow, RunLog
 from pflow.engine.steps import NodeEnd
 from pflow.redaction import Secrets
-from uraniborg.kernel.clock import iso
+from uraniborg.kernel.clock import format_iso
 from uraniborg.kernel.errors import UraniborgError
 
 _MAX_ROWS: Final = 500
@@ -55,7 +55,7 @@ class RunLogWriter:
         body = self._secrets.mask(end.error.body()["error"]) if end.error else None
         note = self._secrets.mask(step.not_reused_reason) if step and step.not_reused_reason else None
         action = step.action if step else "error"
-        began = iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
+        began = format_iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
         row = NodeRow(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
         self._rows.append(row)
         if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
@@ -134,4 +134,4 @@ def _replace_large_outputs(outputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _format_now() -> str:
-    return iso(datetime.now(UTC))
+    return format_iso(datetime.now(UTC))

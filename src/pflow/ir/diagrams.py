@@ -12,7 +12,7 @@ from typing import Final
 from pflow.ir.graph import Graph
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION, Edge, Node, Workflow
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 MOST_NODES: Final = 500
 _MOST_BENDS: Final = 10_000
@@ -291,7 +291,7 @@ def _estimate_text_width(text: str, size: float) -> float:
 
 def _clean_label(text: str, longest: int = _LONGEST_LABEL) -> str:
     """Return a label, cut, without control characters and the characters U+FFFE and U+FFFF, which XML forbids."""
-    text = printable(text[: longest + 1], keep="").replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
+    text = make_printable(text[: longest + 1], keep="").replace("\ufffe", "\ufffd").replace("\uffff", "\ufffd")
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

@@ -12,7 +12,7 @@ from pflow.library.listing import DRAFTS, LIBRARY, list_workflows
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import SUFFIX
 from pflow.suggestions import find_nearest
-from uraniborg.kernel.files import PathRefused, confine
+from uraniborg.kernel.files import PathRefused, confine_path
 
 LOCAL_FOLDER: Final = ".pflow/workflows"
 _SHOWN: Final = 20
@@ -55,7 +55,7 @@ def list_draft_managers(home: Path, folder: Path | None = None) -> list[Workflow
     managers = [WorkflowManager.for_drafts(home), WorkflowManager.for_raw_drafts(home)]
     with contextlib.suppress(PathRefused, OSError):
         root = folder or Path.cwd()
-        local = confine(root, LOCAL_FOLDER)
+        local = confine_path(root, LOCAL_FOLDER)
         if local.is_dir() and local != (home / LIBRARY).resolve():
             managers.append(WorkflowManager(root / LOCAL_FOLDER, "draft", root=root, is_read_only=True))
     return managers

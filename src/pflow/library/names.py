@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from pflow.errors import SecurityError
-from uraniborg.kernel.files import PathRefused, confine
+from uraniborg.kernel.files import PathRefused, confine_path
 
 LONGEST_NAME: Final = 50
 SUFFIX: Final = ".json"
@@ -35,7 +35,7 @@ def locate_workflow_file(folder: Path, name: str) -> Path:
     """Return the path of the file, which may not exist. Raise SecurityError, also for links out of the folder."""
     path = folder / f"{validate_name(name)}{SUFFIX}"
     try:
-        confine(folder, path.name)
+        confine_path(folder, path.name)
     except PathRefused:
         raise SecurityError(
             f"The file of the workflow '{name}' leads out of its folder.",

@@ -10,7 +10,7 @@ from pflow.library.lookup import find_draft
 from pflow.library.manager import StoredWorkflow, WorkflowManager
 from pflow.library.names import validate_name
 from pflow.library.workflow_file import encode_wrapped_workflow, trim_and_validate_description
-from uraniborg.kernel.files import locked, make_private_folder, write_atomic
+from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
 
 _LOCK: Final = ".saving.lock"
 _PATIENCE_S: Final = 10.0
@@ -39,7 +39,7 @@ def save_to_library(
     try:
         make_private_folder(library.folder)
         # One at a time: wrapping a draft in its place must not replace a workflow saved in the meantime.
-        with locked(library.folder / _LOCK, _PATIENCE_S):
+        with hold_lock(library.folder / _LOCK, _PATIENCE_S):
             manager, draft = find_draft(home, draft_name, folder)
             return _save_and_remove_draft(manager, draft, library, final_name, description)
     except WorkflowNotFound:  # an OSError too

@@ -13,7 +13,7 @@ import orjson
 
 from pflow.errors import InvalidInputs, InvalidWorkflow
 from pflow.ir.diagnostics import make_error
-from uraniborg.kernel.clock import SystemClock, iso
+from uraniborg.kernel.clock import SystemClock, format_iso
 
 LONGEST_DESCRIPTION: Final = 500
 _VERSION: Final = "1.0.0"
@@ -56,7 +56,7 @@ def read_document(path: Path, display_path: str) -> Document:
 
 def encode_wrapped_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
     """Return the content of a new file of the library. Raise InvalidInputs or InvalidWorkflow."""
-    now = iso(SystemClock().now())
+    now = format_iso(SystemClock().now())
     plain = {
         "name": name,
         "description": trim_and_validate_description(description),
@@ -97,7 +97,7 @@ def _read_up_to_limit(path: Path, size: int) -> bytes:
 
 
 def _make_document(plain: Plain, modified_at: float) -> Document:
-    moment = iso(datetime.fromtimestamp(min(max(modified_at, 0.0), _LAST_MOMENT), UTC))
+    moment = format_iso(datetime.fromtimestamp(min(max(modified_at, 0.0), _LAST_MOMENT), UTC))
     inner = plain.get("ir")
     if not isinstance(inner, dict) or "nodes" in plain:
         return Document(plain, False, "", None, moment)
@@ -114,7 +114,7 @@ def _make_document(plain: Plain, modified_at: float) -> Document:
 def _normalize_moment_or_none(value: Any) -> str | None:
     """Return a time as ISO text, or None if the value is not a time."""
     try:
-        return iso(datetime.fromisoformat(value))
+        return format_iso(datetime.fromisoformat(value))
     except (TypeError, ValueError, OverflowError):
         return None
 

@@ -191,7 +191,7 @@ def _cut_before_secret(data: bytes) -> bytes:
     """Return the data without an end that is the beginning of a known secret, which would not be masked."""
     near = max(0, len(data) - _TAIL)
     end = data[near:].decode("utf-8", "surrogateescape")
-    return data[:near] + end[: redact.unfinished(end)].encode("utf-8", "surrogateescape")
+    return data[:near] + end[: redact.find_cut_secret(end)].encode("utf-8", "surrogateescape")
 
 
 def format_size(size: int) -> str:

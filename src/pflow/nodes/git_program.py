@@ -8,8 +8,8 @@ from pflow.node import Context
 from pflow.nodes import process_runner
 from pflow.nodes.masked_excerpts import mask_secrets
 from pflow.nodes.param_values import get_path
-from uraniborg.kernel.child_environment import child_environment
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.child_environment import build_child_environment
+from uraniborg.kernel.files import display_path
 
 _SETTINGS: Final = (
     "--no-pager",
@@ -58,7 +58,9 @@ def get_git_context(params: dict[str, Any], context: Context) -> Context:
         return context
     folder = get_path(params, "working_directory", context)
     if not folder.is_dir():
-        raise NodeFailed(f"There is no folder {shown(folder)}.", hint="Set working_directory to an existing folder.")
+        raise NodeFailed(
+            f"There is no folder {display_path(folder)}.", hint="Set working_directory to an existing folder."
+        )
     return replace(context, folder=folder)
 
 
@@ -69,7 +71,7 @@ async def run_git(context: Context, *arguments: str) -> str:
 
 async def try_git(context: Context, *arguments: str) -> GitResult:
     """Run git and return its result, failed or not. Raise NodeFailed if git cannot be started or prints too much."""
-    inherited = {name: value for name, value in child_environment(_INHERITED).items() if name not in _PINNED}
+    inherited = {name: value for name, value in build_child_environment(_INHERITED).items() if name not in _PINNED}
     try:
         done = await process_runner.run_process(
             ["git", *_SETTINGS, *arguments], context, environment=inherited | _ALONE, limits=_MOST

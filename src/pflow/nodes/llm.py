@@ -13,7 +13,7 @@ from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start
 from uraniborg.kernel.chat import Answer, ChatClient, ChatError, Failure, read_endpoint
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 
 _TIMEOUT_S: Final = 300.0
 _IMAGE_BYTES: Final = 20 << 20
@@ -97,20 +97,22 @@ def _make_data_url(path: Path) -> str:
     kind = mimetypes.guess_type(path.name)[0] or ""
     if not kind.startswith("image/"):
         raise InvalidInput(
-            f"{shown(path)} does not have the name of an image.",
+            f"{display_path(path)} does not have the name of an image.",
             hint="Name a .png, .jpeg, .gif or .webp file.",
             argument="images",
         )
     try:
         if path.stat().st_size > _IMAGE_BYTES:
             raise InvalidInput(
-                f"{shown(path)} is too large.",
+                f"{display_path(path)} is too large.",
                 hint=f"An image has at most {_IMAGE_BYTES >> 20} MiB.",
                 argument="images",
             )
         return f"data:{kind};base64,{b64encode(path.read_bytes()).decode()}"
     except OSError as exc:
-        raise NodeFailed(f"{shown(path)} cannot be read: {exc.strerror}.", hint="Check the path in images.") from exc
+        raise NodeFailed(
+            f"{display_path(path)} cannot be read: {exc.strerror}.", hint="Check the path in images."
+        ) from exc
 
 
 def _strip_fence(text: str) -> str:

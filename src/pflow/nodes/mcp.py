@@ -12,7 +12,7 @@ from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start, mask_secrets
 from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +105,7 @@ async def _require_known_tool(connection: "RemoteServer", tool: str, message: st
         return
     nearest = find_nearest(tool, known)
     raise NodeFailed(
-        f"MCP server '{connection.name}' does not list a tool '{printable(tool[:80])}'. Its message: {message}",
+        f"MCP server '{connection.name}' does not list a tool '{make_printable(tool[:80])}'. Its message: {message}",
         hint=f"Did you mean {nearest}?" if nearest else f"It has: {', '.join(known[:_LISTED])}.",
         server=connection.name,
         tool=tool,

@@ -13,7 +13,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.child_output import ChildOutput, OutputBudget, OutputStream
 from pflow.nodes.child_process import ExitWatch, InputFeeder, StartedProcess, start_process
-from uraniborg.kernel.child_environment import child_environment
+from uraniborg.kernel.child_environment import build_child_environment
 
 _KILLED_S: Final = 5.0  # a child that waits for a broken disk does not react even to SIGKILL
 _live_pids: set[int] = set()
@@ -68,7 +68,7 @@ async def run_process(
     started = start_process(
         argv,
         cwd=cwd or context.folder,
-        environment=child_environment(context.pass_env) | dict(environment or {}),
+        environment=build_child_environment(context.pass_env) | dict(environment or {}),
         with_input=stdin is not None,
         pass_fds=pass_fds,
     )

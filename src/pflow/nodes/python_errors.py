@@ -10,7 +10,7 @@ from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_end, cut_masked_start, mask_secrets
 from pflow.nodes.process_runner import FinishedProcess
-from uraniborg.kernel.child_environment import child_environment
+from uraniborg.kernel.child_environment import build_child_environment
 
 EXAMPLE: Final = "Use text, numbers, booleans, None, lists, and dicts with text keys."
 _LONGEST_PIECE: Final = 62
@@ -80,7 +80,7 @@ def make_code_error(
 def _suggest_pass_env(message: str, context: Context) -> str:
     """Return how to pass the variable that the code looked for, if only pflow's own environment has it."""
     found = re.fullmatch(r"KeyError: '(\w+)'", message)
-    if not found or found[1] not in os.environ or found[1] in child_environment(context.pass_env):
+    if not found or found[1] not in os.environ or found[1] in build_child_environment(context.pass_env):
         return ""
     return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 

@@ -9,7 +9,7 @@ from pflow.errors import NodeFailed
 from pflow.node import Context, Outcome
 from pflow.nodes.param_values import format_param_as_text, get_added_environment, get_path, get_seconds
 from pflow.nodes.process_runner import FinishedProcess, run_process
-from uraniborg.kernel.child_environment import child_environment
+from uraniborg.kernel.child_environment import build_child_environment
 
 ENVIRONMENT: Final = "__environment__"
 """The parameter in which the engine passes the values of the command's templates, as variables for the child."""
@@ -54,7 +54,7 @@ async def run_shell(params: dict[str, Any], context: Context) -> Any:
 
 def _make_withheld_variables_warning(command: str, environment: Mapping[str, str], context: Context) -> str:
     """Return a warning of variables that the command uses and that only pflow's own environment has, or no text."""
-    has = {*_OF_THE_SHELL, *environment, *child_environment(context.pass_env)}
+    has = {*_OF_THE_SHELL, *environment, *build_child_environment(context.pass_env)}
     has.update(name for names in _SET.findall(command) for name in names)
     names = [name for name in dict.fromkeys(_USED.findall(command)) if name in os.environ and name not in has]
     if not names:

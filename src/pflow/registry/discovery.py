@@ -157,9 +157,9 @@ class _Discovery:
         if name not in self._digests:
             path = f"{self._user_folder}/{name}"
             if os.path.islink(path):
-                from uraniborg.kernel.files import confine
+                from uraniborg.kernel.files import confine_path
 
-                confine(self._user_folder, name)
+                confine_path(self._user_folder, name)
             source = self.reader.read_bytes_and_stamp(path)
             if source is None:
                 raise ValueError(f"there is no file {name} in the same folder")

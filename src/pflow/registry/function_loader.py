@@ -15,7 +15,7 @@ from pflow.registry.cache import delete_cache
 from pflow.registry.discovery import OWN_FOLDER, OWN_RUN, digest_source
 from pflow.registry.interface import Interface
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.files import confine
+from uraniborg.kernel.files import confine_path
 
 _load_lock: Final = threading.RLock()
 
@@ -48,7 +48,7 @@ def _load_user_module(interface: Interface, home: Path) -> ModuleType:
     run = OWN_RUN.fullmatch(interface.run)
     if run is None:
         raise ValueError("`run` must be `file.py:function`")
-    path = confine(home / OWN_FOLDER, run[1])
+    path = confine_path(home / OWN_FOLDER, run[1])
     source = path.read_bytes()
     digest = digest_source(source)
     if not interface.version.endswith(f"+{digest}"):

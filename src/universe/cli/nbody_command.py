@@ -229,7 +229,7 @@ def _write_files(
 
 def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: Sequence[Path]) -> None:
     from universe.nbody.terminal_summary import summarise_comparison, summarise_run
-    from uraniborg.kernel.files import shown
+    from uraniborg.kernel.files import display_path
 
     if len(reports) == 1:
         lines = summarise_run(reply, reports[0].names)
@@ -238,4 +238,4 @@ def _print_reports(reports: Sequence["Report"], reply: dict[str, Any], written: 
         lines = summarise_comparison(reports[0].reply, reports[1].reply, reply["comparison"]["differences"], names)
     print_line("\n".join(lines))
     for path in written:
-        sys.stdout.write(f"Written: {shown(path)}\n")
+        sys.stdout.write(f"Written: {display_path(path)}\n")

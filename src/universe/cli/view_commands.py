@@ -124,13 +124,15 @@ def plot(
     - `universe plot sol -o orbits.svg --scale log --t 365`
     """
     from universe.universe_files import write_orbit_picture
-    from uraniborg.kernel.files import shown
-    from uraniborg.kernel.logging import printable
+    from uraniborg.kernel.files import display_path
+    from uraniborg.kernel.logging import make_printable
 
     name, at, plain = read_state(universe_id, version, db)
     write_orbit_picture(plain, output, title=name, t=t, scale=scale)
     reply = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
-    print_json(reply) if json else print_line(f"The orbits of {printable(name, keep='')} are in {shown(output)}.")
+    print_json(reply) if json else print_line(
+        f"The orbits of {make_printable(name, keep='')} are in {display_path(output)}."
+    )
 
 
 @app.command()
@@ -152,7 +154,7 @@ def export(
 
     from universe.domain.citations import add_universe_to_records
     from universe.universe_files import FORMAT, write_output
-    from uraniborg.kernel.files import shown
+    from uraniborg.kernel.files import display_path
 
     name, at, plain = read_state(universe_id, version, db)
     document = {"format": FORMAT, "name": name, "version": at, "state": add_universe_to_records(plain, universe_id)}
@@ -161,7 +163,9 @@ def export(
         sys.stdout.write(written.decode())
         return
     write_output(output, written)
-    print_json({"path": str(output), "version": at}) if json else print_line(f"Version {at} is in {shown(output)}.")
+    print_json({"path": str(output), "version": at}) if json else print_line(
+        f"Version {at} is in {display_path(output)}."
+    )
 
 
 @app.command()
@@ -224,9 +228,11 @@ def _print_body_sources(
     from universe.terminal.origin_report import print_body_sources, print_origin
 
     if shelf is not None and not shelf.expanduser().is_dir():
-        from uraniborg.kernel.files import shown
+        from uraniborg.kernel.files import display_path
 
-        raise UsageError(f"The folder {shown(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf.")
+        raise UsageError(
+            f"The folder {display_path(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf."
+        )
     if field is None:
         _, _, plain = read_state(universe_id, version, db)
         statuses = list_value_statuses(plain["stars"], body, make_text_reader(shelf))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from pydantic.alias_generators import to_camel
 
 from universe.generate.grammar import TOPOLOGIES, Topology
-from uraniborg.kernel.errors import InvalidInput, invalid
+from uraniborg.kernel.errors import InvalidInput, make_invalid_input
 
 Style = Literal["sparse", "solarLike", "crowded", "superDenseExperimental"]
 STYLES: Final[tuple[Style, ...]] = get_args(Style)
@@ -209,7 +209,7 @@ def make_config(settings: Mapping[str, Any]) -> GenerationConfig:
     try:
         return GenerationConfig.model_validate(settings)
     except ValidationError as exc:
-        raise invalid(exc, what="generation config") from None
+        raise make_invalid_input(exc, label="generation config") from None
 
 
 def make_preset_config(preset: str, seed: int | str, **overrides: Any) -> GenerationConfig:

@@ -14,7 +14,7 @@ from universe.nbody.text_formats import (
     truncate_text,
     wrap_text,
 )
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 _MOST_ROWS: Final = 30
 _DIGITS: Final = ((5, 3), (4, 3), (4, 2), (3, 2), (3, 1))
@@ -56,7 +56,7 @@ def format_run_heading(reply: Reply) -> str:
     count = len(reply["bodies"])
     steps = f"{reply['steps']:,} {'step' if reply['steps'] == 1 else 'steps'}"
     return truncate_text(
-        f"{printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
+        f"{make_printable(reply['id'], keep='')} version {reply['version']:,}: {count:,} "
         f"{'body' if count == 1 else 'bodies'}, {format_days_and_years(reply['days'])}, {reply['method']}, {steps}",
         WIDTH,
     )
@@ -176,7 +176,7 @@ def _format_event_lines(reply: Reply, short: Mapping[str, str]) -> Iterator[str]
     if lines:
         yield "EncounterRecorder, collisions, ejections"
         for line in lines[:_MOST_ROWS]:
-            yield truncate_text("  " + printable(line, keep=""), WIDTH)
+            yield truncate_text("  " + make_printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
         yield from _describe_omitted(total, _MOST_ROWS, "event", "events")
         yield ""

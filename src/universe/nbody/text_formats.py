@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 WIDTH: Final = 80
 _ROUNDING: Final = 1e-12
@@ -55,7 +55,7 @@ def _format_without_exponent(value: float, digits: int) -> str:
 
 def wrap_text(text: str, indent: str = "") -> list[str]:
     """Return the lines of a paragraph."""
-    return textwrap.wrap(printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
+    return textwrap.wrap(make_printable(text, keep=""), WIDTH, initial_indent=indent, subsequent_indent=indent) or [""]
 
 
 def truncate_text(text: str, width: int) -> str:

@@ -12,7 +12,7 @@ from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestor
 from universe.service.feed import Feed
 from universe.store.port import Entry, Snapshot, Store, Superseded
 from universe.store.replica import Replica, read_pages
-from uraniborg.kernel.clock import Clock, iso
+from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -148,7 +148,7 @@ class LiveUniverse:
         return True
 
     async def _make_batch(self, jobs: Sequence[PendingChange]) -> Batch:
-        batch = Batch(self.replica, iso(self._clock.now()))
+        batch = Batch(self.replica, format_iso(self._clock.now()))
         is_large = self._is_large()
         for job in jobs:
             try:

@@ -34,7 +34,7 @@ from universe.service.validation import (
 )
 from universe.store.port import Change, Entry, KeyUse, Record, Store
 from universe.store.replica import Replica, read_pages, rebuild_replica
-from uraniborg.kernel.clock import Clock, SystemClock, iso
+from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import get_logger
@@ -107,7 +107,7 @@ class UniverseService:
 
     async def rename(self, universe_id: str, name: Any) -> None:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""
-        if not await self.store.rename(universe_id, check_name(name), iso(self._clock.now())):
+        if not await self.store.rename(universe_id, check_name(name), format_iso(self._clock.now())):
             raise UniverseNotFound(universe_id)
 
     async def delete(self, universe_id: str) -> None:
@@ -255,7 +255,7 @@ class UniverseService:
     async def _create(
         self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, author: str | None
     ) -> Record:
-        at = iso(self._clock.now())
+        at = format_iso(self._clock.now())
         universe_id = check_id(universe_id) if universe_id is not None else new_id("uni")
         entries: list[Entry] = []
         if any(plain.values()):

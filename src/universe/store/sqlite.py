@@ -31,9 +31,9 @@ from universe.store.sqlite_writer import (
     delete_universe,
     insert_universe,
 )
-from uraniborg.kernel.request_ids import in_this_context
-from uraniborg.kernel.settings import repair_own_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading
+from uraniborg.kernel.request_ids import bind_context
+from uraniborg.kernel.settings import make_own_folder_private
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, translate_read_errors
 
 Value = TypeVar("Value")
 
@@ -206,7 +206,7 @@ class SqliteStore:
         """Compare the marks with the logs, which are read after them."""
         if self.marks is not None:
             known = self.marks.read_marks()
-            with reading(connection):
+            with translate_read_errors(connection):
                 heads = [Head(*row) for row in connection.execute(HEADS)]
             self.marks.reconcile(known, heads)
 
@@ -269,11 +269,11 @@ class SqliteStore:
         connection = getattr(self._local, "connection", None)
         if connection is None:
             connection = self._local.connection = self._connect()
-        with reading(connection):
+        with translate_read_errors(connection):
             return connection.execute(sql, values).fetchall()
 
     def _connect(self) -> sqlite3.Connection:
-        repair_own_folder(self._path.parent)
+        make_own_folder_private(self._path.parent)
         connection = connect(self._path, durable=True)
         migrate(connection, MIGRATIONS)
         self._open_connections.append(connection)
@@ -283,7 +283,7 @@ class SqliteStore:
         if self._threads is None:
             raise make_closed_error()
         return await asyncio.get_running_loop().run_in_executor(
-            self._threads, in_this_context(partial(function, *arguments))
+            self._threads, bind_context(partial(function, *arguments))
         )
 
 
@@ -311,7 +311,7 @@ def _identify_file(path: Path) -> tuple[int, int] | None:
 
 def _read_versions(connection: sqlite3.Connection, seen: int | None) -> tuple[int, dict[str, int] | None]:
     """Return a number that changes with every commit of another connection and, if it changed, all versions."""
-    with reading(connection):
+    with translate_read_errors(connection):
         (number,) = connection.execute("PRAGMA data_version").fetchone()
         return number, None if number == seen else dict(connection.execute("SELECT id, version FROM universes"))
 

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 
 _MIN_WIDTH: Final = 40
 _PLAIN_WIDTH: Final = 80
@@ -22,7 +22,7 @@ def make_console(width: int | None = None) -> Console:
 
 def escape_text(text: str) -> str:
     """Return text from a universe without control characters and markup."""
-    return escape(printable(text, keep=""))
+    return escape(make_printable(text, keep=""))
 
 
 def print_paragraph(console: Console, label: str, text: str) -> None:

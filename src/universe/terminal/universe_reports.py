@@ -12,7 +12,7 @@ from universe.domain.units import get_unit, is_astronomical
 from universe.provenance.value_status import get_value_status
 from universe.store.log_verification import Verdict
 from universe.terminal.console import escape_text, make_console, print_paragraph
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
 _MAX_CHILDREN: Final = 40
@@ -188,16 +188,16 @@ def print_commands(categories: list[dict[str, Any]]) -> None:
 def _format_body(key: str, body: dict[str, Any], *, astronomical: bool, text_of: TextOf) -> Text:
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
     color = body["color"] if isinstance(body.get("color"), str) and _is_hex_color(body["color"]) else "default"
-    text = Text.assemble((sign, color), " ", (printable(body["name"], keep="")[:60], "bold"))
+    text = Text.assemble((sign, color), " ", (make_printable(body["name"], keep="")[:60], "bold"))
     if key != body["name"]:
-        text.append(f"  {printable(key, keep='')[:60]}", "dim")
+        text.append(f"  {make_printable(key, keep='')[:60]}", "dim")
     shown = {"mass": "  mass ", "orbitalDistance": ", at "}
     for field, label in shown.items():
         unit = get_unit(field, astronomical=astronomical)
         unit = "solar mass" if unit == "solar masses" and body[field] == 1 else unit
         text.append(f"{label}{body[field]:.4g} {unit}".rstrip(), "dim")
         if mark := get_value_status(body, field, text_of).mark:
-            text.append(f" ({printable(mark, keep='')})", "yellow")
+            text.append(f" ({make_printable(mark, keep='')})", "yellow")
     return text
 
 

@@ -75,15 +75,15 @@ class Bridge:
             if method == "initialize":
                 self._greeting, self._headers = [], {}
             self._greeting.append(cast("Message", message))
-            await self._send_or_explain(message)
+            await self._send_or_write_failure(message)
             if method == "notifications/initialized":
                 self._notifications = asyncio.create_task(self._forward_notifications())
             return
-        task = asyncio.create_task(self._send_or_explain(message))
+        task = asyncio.create_task(self._send_or_write_failure(message))
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
 
-    async def _send_or_explain(self, message: Any) -> None:
+    async def _send_or_write_failure(self, message: Any) -> None:
         """Send one message; a request that fails is answered with an error."""
         try:
             async for answer in self._send(message):
@@ -91,7 +91,7 @@ class Bridge:
         except httpx.HTTPError as exc:
             reason = str(exc) or type(exc).__name__
             text = f"The server at {self._url} did not answer: {reason}. Start it, then try again."
-            self._explain(message, text)
+            self._write_failure(message, text)
 
     async def _send(self, message: Any, *, is_retry: bool = False) -> AsyncIterator[Message]:
         headers = {**self._headers, "Accept": _ACCEPTED}
@@ -147,13 +147,15 @@ class Bridge:
         with suppress(ValueError):
             content = json.loads(body)
             if isinstance(content, dict) and "jsonrpc" in content:
-                return {**cast("Message", content), "id": _id_of(message)}
+                return {**cast("Message", content), "id": _get_request_id(message)}
         text = body.decode("utf-8", "replace")[:500]
-        return _make_error(_id_of(message), _INTERNAL_ERROR, f"The server answered with status {status}: {text}")
+        return _make_error(
+            _get_request_id(message), _INTERNAL_ERROR, f"The server answered with status {status}: {text}"
+        )
 
-    def _explain(self, message: Any, text: str) -> None:
+    def _write_failure(self, message: Any, text: str) -> None:
         if isinstance(message, dict) and "id" in message and "method" in message:
-            self._write_error(_id_of(message), _INTERNAL_ERROR, text)
+            self._write_error(_get_request_id(message), _INTERNAL_ERROR, text)
         else:
             sys.stderr.write(text + "\n")
 
@@ -185,7 +187,7 @@ async def _read_messages(response: httpx.Response) -> AsyncIterator[Message]:
             yield message
 
 
-def _id_of(message: Any) -> Any:
+def _get_request_id(message: Any) -> Any:
     return cast("Message", message).get("id") if isinstance(message, dict) else None
 
 

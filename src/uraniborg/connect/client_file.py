@@ -10,7 +10,7 @@ from typing import Any, cast
 from uraniborg.connect import jsonc
 from uraniborg.connect.clients import Client, Entry
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown, write_output
+from uraniborg.kernel.files import display_path, write_output
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Change:
 
     def format_diff(self) -> str:
         """Return the difference as a unified diff."""
-        name = shown(self.file)
+        name = display_path(self.file)
         lines = difflib.unified_diff(
             self.before.splitlines(), self.after.splitlines(), f"{name} (now)", f"{name} (new)", lineterm=""
         )
@@ -77,7 +77,7 @@ def read_client_file(client: Client) -> str:
     except (OSError, UnicodeDecodeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
         raise InvalidInput(
-            f"'{shown(client.file)}' cannot be read: {reason}.", hint="Correct the file or its permissions."
+            f"'{display_path(client.file)}' cannot be read: {reason}.", hint="Correct the file or its permissions."
         ) from None
 
 
@@ -142,5 +142,5 @@ def _parse_toml(client: Client, text: str) -> Any:
         return tomlkit.parse(text)
     except ParseError as exc:
         raise InvalidInput(
-            f"'{shown(client.file)}' is not valid TOML: {str(exc).rstrip('.')}.", hint="Correct that line."
+            f"'{display_path(client.file)}' is not valid TOML: {str(exc).rstrip('.')}.", hint="Correct that line."
         ) from None

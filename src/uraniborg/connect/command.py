@@ -12,7 +12,7 @@ from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_cli
 from uraniborg.connect.servers import HttpServer, Server, list_servers
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.text import find_closest_name
 
 
@@ -54,7 +54,7 @@ def change_client(client: Client, servers: list[Server], *, remove: bool, yes: b
     console = Console(highlight=False, stderr=as_json)
     if not change.is_needed:
         outcome = "unchanged"
-        console.print(f"{client.title} is already up to date: {shown(client.file)}")
+        console.print(f"{client.title} is already up to date: {display_path(client.file)}")
     else:
         if not as_json:
             _print_diff(console, change)
@@ -64,9 +64,9 @@ def change_client(client: Client, servers: list[Server], *, remove: bool, yes: b
         else:
             backup = change.apply()
             outcome = "changed"
-            console.print(f"Wrote {shown(client.file)}.")
+            console.print(f"Wrote {display_path(client.file)}.")
             if backup:
-                console.print(f"The file before is {shown(backup)}.")
+                console.print(f"The file before is {display_path(backup)}.")
             console.print(client.reload_hint)
     to_start = [] if remove else [server for server in servers if isinstance(server, HttpServer)]
     if to_start and outcome != "cancelled":
@@ -111,7 +111,7 @@ def run_connect(
 def _describe_client(client: Client) -> dict[str, Any]:
     ours = [server.name for server in list_servers()]
     row: dict[str, Any] = {"client": client.name, "title": client.title, "installed": client.is_installed}
-    row |= {"file": shown(client.file), "connected": [], "problem": None}
+    row |= {"file": display_path(client.file), "connected": [], "problem": None}
     try:
         row["connected"] = [name for name in list_entries(client) if name in ours]
     except InvalidInput as exc:

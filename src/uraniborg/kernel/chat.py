@@ -1,6 +1,6 @@
 """The client for language models, over the chat completions interface that OpenAI, Anthropic, Google and others share.
 
-The client library is the extra `llm`; it is imported when a model is first asked. A part translates `ChatError` into
+The client library is the extra `llm`; it is imported with the first request. A part translates `ChatError` into
 its own errors and keeps its own settings.
 """
 
@@ -114,7 +114,10 @@ def read_endpoint(model: str, environment: Mapping[str, str] = os.environ) -> En
         register_secret(key)
         return make_endpoint("", model, key, url)
     provider, model = _split_provider(model, environment)
-    variables = [*KEY_VARIABLES[provider], *(["LLM_API_KEY"] if provider == _default_provider(environment) else [])]
+    variables = [
+        *KEY_VARIABLES[provider],
+        *(["LLM_API_KEY"] if provider == _find_default_provider(environment) else []),
+    ]
     key = next((value for name in variables if (value := environment.get(name))), "")
     if not key:
         raise InvalidInput(
@@ -132,10 +135,10 @@ def _split_provider(model: str, environment: Mapping[str, str]) -> tuple[str, st
     if slash and (known := PROVIDER_ALIASES.get(prefix, prefix)) in ENDPOINTS:
         return known, name
     family = model.partition("-")[0]
-    return PROVIDER_ALIASES.get(family) or _default_provider(environment), model
+    return PROVIDER_ALIASES.get(family) or _find_default_provider(environment), model
 
 
-def _default_provider(environment: Mapping[str, str]) -> str:
+def _find_default_provider(environment: Mapping[str, str]) -> str:
     name = (environment.get("LLM_PROVIDER") or "openai").strip().lower()
     provider = find_provider(name)
     if provider is None:

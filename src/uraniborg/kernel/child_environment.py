@@ -49,7 +49,7 @@ _ENDINGS: Final = ("_key", "_keys", "_pat", "_pass", "_creds", "_webhook", "_web
 _PASSWORD: Final = r"://[^/\s:@]*:([^/\s@]+)@"  # noqa: S105 - a pattern
 
 
-def child_environment(more: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> dict[str, str]:
+def build_child_environment(more: Iterable[str] = (), environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables of this process that a child inherits: those in INHERITED and in `more`.
 
     A variable whose name is sensitive is inherited only if `more` has exactly this name.
@@ -74,7 +74,7 @@ def is_sensitive_variable(name: str) -> bool:
     return any(hint in lower for hint in _HINTS) and (lower.endswith(_ENDINGS) or is_sensitive(name))
 
 
-def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
+def find_secrets(environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of sensitive variables, and the passwords in the addresses that other variables hold."""
     for name, value in environ.items():
         if is_sensitive_variable(name):
@@ -85,5 +85,5 @@ def secrets_in(environ: Mapping[str, str]) -> Iterator[str]:
 
 def register_environment_secrets() -> None:
     """Mask the secrets in the environment of this process in every later log record and reply."""
-    for secret in secrets_in(os.environ):
+    for secret in find_secrets(os.environ):
         register_secret(secret)

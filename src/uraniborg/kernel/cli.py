@@ -1,4 +1,4 @@
-"""The frame of every command: exit codes, error messages on stderr or as JSON, closed streams and broken pipes."""
+"""Exit codes, error messages, closed streams and broken pipes, for all commands."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, as_error
-from uraniborg.kernel.logging import get_logger, printable, redact
+from uraniborg.kernel.logging import get_logger, make_printable, redact
 
 if TYPE_CHECKING:
     import typer
@@ -43,7 +43,7 @@ def print_error(error: UraniborgError, *, as_json: bool) -> int:
 
 def _format_labelled_line(label: str, style: str, text: str) -> str:
     painted = f"\x1b[{style}m{label}:\x1b[0m" if can_use_color(sys.stderr) else f"{label}:"
-    return f"{painted} {printable(redact(text), keep='')}\n"
+    return f"{painted} {make_printable(redact(text), keep='')}\n"
 
 
 def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) -> NoReturn:
@@ -56,23 +56,23 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
         streams = sys.stdout, sys.stderr
         try:
             code = command.main(list(arguments), prog_name=name, standalone_mode=False)
-        except Exit as asked:
-            code = asked.exit_code
-        except TyperException as complaint:
-            if not complaint.format_message():  # no command was given, and the help was printed
-                return complaint.exit_code
-            context = getattr(complaint, "ctx", None)
+        except Exit as exit_request:
+            code = exit_request.exit_code
+        except TyperException as error:
+            if not error.format_message():  # no command was given, and the help was printed
+                return error.exit_code
+            context = getattr(error, "ctx", None)
             path = context.command_path if context else name
-            raise UsageError(complaint.format_message(), hint=f"See `{path} --help`.") from None
-        except SystemExit as left:
-            if not isinstance(left.__context__, BrokenPipeError):
+            raise UsageError(error.format_message(), hint=f"See `{path} --help`.") from None
+        except SystemExit as exc:
+            if not isinstance(exc.__context__, BrokenPipeError):
                 raise
             if sys.stdout is streams[0]:
-                if left.code == 1 and _is_stdout_discarded():  # rich found that nobody reads stdout, and closed it
+                if exc.code == 1 and _is_stdout_discarded():  # rich found that nobody reads stdout, and closed it
                     return 0
                 raise
             sys.stdout, sys.stderr = streams  # typer does not check which pipe is broken
-            raise left.__context__ from None
+            raise exc.__context__ from None
         if code == _INTERRUPTED:
             raise KeyboardInterrupt
         return code

@@ -1,4 +1,4 @@
-"""The time, as something that can be handed over."""
+"""Clocks: the system time, and a fixed time for tests."""
 
 from datetime import UTC, datetime
 from typing import Protocol
@@ -15,7 +15,7 @@ class SystemClock:
         return datetime.now(UTC)
 
 
-def iso(moment: datetime) -> str:
+def format_iso(moment: datetime) -> str:
     """Return the moment in UTC as ISO 8601, to the microsecond."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 

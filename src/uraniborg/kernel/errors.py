@@ -5,13 +5,13 @@ UraniborgError              code, message, hint and the ids concerned
 │   ├── MissingExtra        an optional dependency is not installed                 422   exit 2
 │   └── UnsupportedPlatform this operating system lacks a function                  422   exit 2
 ├── NotFound                the named object does not exist                         404   exit 3
-├── Conflict                the state of the object does not allow this               409   exit 4
-├── Refused                 this caller is not allowed to do this                    403   exit 4
-├── Unavailable             something outside did not answer; trying later may help 503   exit 5
+├── Conflict                the state of the object does not allow this             409   exit 4
+├── Refused                 this caller is not allowed to do this                   403   exit 4
+├── Unavailable             an external system did not answer; retry later         503   exit 5
 │   └── OutOfRoom           the machine has no disk, memory or files left           503   exit 5
 └── InternalError           a bug; the message reveals no details                   500   exit 70
 
-A part derives its own leaves from these and gives each a stable snake_case `code`.
+A part derives its own errors from these classes and gives each a stable snake_case `code`.
 """
 
 import errno
@@ -112,7 +112,7 @@ class InternalError(UraniborgError):
 
 def as_error(exc: BaseException) -> UraniborgError:
     """Return `exc` as a UraniborgError; an exception of another class becomes an InternalError without its text."""
-    exc = _only_member(exc)
+    exc = _unwrap_group(exc)
     if isinstance(exc, UraniborgError):
         return exc
     if is_out_of_room(exc):
@@ -120,7 +120,7 @@ def as_error(exc: BaseException) -> UraniborgError:
     # A ValidationError can exist only if pydantic is loaded; do not import it otherwise.
     if (pydantic := sys.modules.get("pydantic")) and isinstance(exc, pydantic.ValidationError):
         refusal = cast("ValidationError", exc)
-        return invalid(refusal, what=refusal.title)
+        return make_invalid_input(refusal, label=refusal.title)
     return InternalError(
         "Something went wrong inside Uraniborg.",
         hint="The log has the details. Trying again is safe.",
@@ -129,14 +129,14 @@ def as_error(exc: BaseException) -> UraniborgError:
 
 
 def describe_exception(exc: BaseException) -> str:
-    """Return the message of an error of the family, or the class and text of any other exception.
+    """Return the message of a UraniborgError, or the class and text of any other exception.
 
-    The text may hold secrets: redact it before it leaves the process.
+    The text may contain secrets: redact it before it leaves the process.
     """
     error = as_error(exc)
     if not isinstance(error, InternalError) or error is exc:
         return error.message
-    inner = _only_member(exc)
+    inner = _unwrap_group(exc)
     name = type(inner).__name__
     try:
         text = str(inner)
@@ -146,33 +146,33 @@ def describe_exception(exc: BaseException) -> str:
 
 
 def is_out_of_room(exc: BaseException) -> TypeGuard[OSError]:
-    """Whether it tells of what the machine lacks for the moment, and not of what is wrong with what was asked of it."""
+    """Return True for errors such as ENOSPC, after which the caller can retry once there is space."""
     return isinstance(exc, OSError) and exc.errno in _OUT_OF_ROOM
 
 
-def invalid(exc: "ValidationError", *, what: str) -> InvalidInput:
+def make_invalid_input(exc: "ValidationError", *, label: str) -> InvalidInput:
     """Return a ValidationError as an InvalidInput that names each invalid field and never repeats its value."""
     problems = [
-        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _problem(error)}
+        {"path": ".".join(str(part) for part in error["loc"]) or "(root)", "problem": _describe_problem(error)}
         for error in exc.errors(include_input=False, include_url=False)
     ]
     listed = "; ".join(f"{p['path']}: {p['problem']}" for p in problems[:5])
     more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
     return InvalidInput(
-        f"Invalid {what}: {listed}{more}",
-        hint="Correct the fields named and try again.",
+        f"Invalid {label}: {listed}{more}",
+        hint="Correct these fields and try again.",
         problems=problems[:20],
     )
 
 
-def _problem(error: "ErrorDetails") -> str:
-    # The one built-in message that repeats what was sent.
+def _describe_problem(error: "ErrorDetails") -> str:
+    # The only built-in message that repeats the input.
     if error["type"] == "union_tag_invalid":
         return f"Input should be one of {error.get('ctx', {}).get('expected_tags', 'the known kinds')}"
     return error["msg"]
 
 
-def _only_member(exc: BaseException) -> BaseException:
+def _unwrap_group(exc: BaseException) -> BaseException:
     """Return the only exception of a group, or else the group."""
     while isinstance(exc, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", exc)

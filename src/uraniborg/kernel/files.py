@@ -1,4 +1,4 @@
-"""Files that are whole or absent and private to their owner, confined paths, and locks between processes."""
+"""Atomic writes of private files, paths confined to a folder, and locks between processes."""
 
 import contextlib
 import errno
@@ -16,8 +16,8 @@ PRIVATE_FOLDER: Final = 0o700
 _OTHERS: Final = 0o077
 
 Access = Literal["private", "kept", "shared"]
-"""Who may use a file that is written: `private`, its owner alone; `kept`, its owner alone if it is new, else those who
-might before; `shared`, those whom the umask allows if it is new, else those who might before."""
+"""The permissions of a written file: `private`, for its owner only; `kept`, as before, or private if it is new;
+`shared`, as before, or as the umask allows if it is new."""
 
 
 class AlreadyExists(Conflict):
@@ -37,7 +37,7 @@ class PathRefused(Refused):
 
 
 def make_folder(folder: Path) -> None:
-    """Create the folder and its missing parents, for their owner alone. Those that exist stay as they are.
+    """Create the folder and its missing parents, private to their owner. Do not change existing folders.
 
     Raise OSError.
     """
@@ -80,8 +80,8 @@ def make_private(path: Path) -> None:
 def _is_shared(path: Path, found: os.stat_result) -> bool:
     if not stat.S_ISDIR(found.st_mode):
         return False
-    whole = path.resolve()
-    return bool(found.st_mode & stat.S_ISVTX) or whole in (Path(whole.anchor), Path.home().resolve())
+    absolute = path.resolve()
+    return bool(found.st_mode & stat.S_ISVTX) or absolute in (Path(absolute.anchor), Path.home().resolve())
 
 
 def open_private(path: Path, flags: int) -> int:
@@ -101,12 +101,12 @@ def write_atomic(path: Path, data: str | bytes | Iterable[str], *, access: Acces
 
 
 def check_output(path: Path | None) -> None:
-    """Raise Unwritable if a file at `path` cannot be written, before any work is done for it. None is stdout."""
+    """Raise Unwritable if a file at `path` cannot be written; call this before the work. None is stdout."""
     if path is None:
         return
     folder = path.parent
     if not folder.is_dir():
-        raise _make_unwritable_error(path, f"the folder '{shown(folder)}' does not exist")
+        raise _make_unwritable_error(path, f"the folder '{display_path(folder)}' does not exist")
     if path.is_dir():
         raise _make_unwritable_error(path, "it is a folder")
     if not os.access(path if path.exists() else folder, os.W_OK):
@@ -134,7 +134,7 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
 
 def _make_unwritable_error(path: Path, reason: str) -> Unwritable:
     return Unwritable(
-        f"'{shown(path)}' could not be written: {reason}.", hint="Name a file in a folder that you may write to."
+        f"'{display_path(path)}' could not be written: {reason}.", hint="Name a file in a folder that you can write to."
     )
 
 
@@ -184,7 +184,7 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def confine(root: Path, *parts: str) -> Path:
+def confine_path(root: Path, *parts: str) -> Path:
     """Return the path of `parts` under `root`, resolved. It need not exist.
 
     Raise PathRefused for a path that leaves `root` (absolute, `..`, links that lead out) or is not valid by the rules
@@ -203,13 +203,13 @@ def confine(root: Path, *parts: str) -> Path:
     return path
 
 
-def shown(path: Path) -> str:
-    """Return a path for display: relative to the working folder or to the home folder, else its name alone."""
-    whole = path.expanduser().absolute()
+def display_path(path: Path) -> str:
+    """Return a path for display: relative to the working folder or to the home folder, else only its name."""
+    absolute = path.expanduser().absolute()
     for root, before in ((Path.cwd(), ""), (Path.home(), "~/")):
-        if whole != root and root != Path(root.anchor) and whole.is_relative_to(root):
-            return before + whole.relative_to(root).as_posix()
-    return whole.name
+        if absolute != root and root != Path(root.anchor) and absolute.is_relative_to(root):
+            return before + absolute.relative_to(root).as_posix()
+    return absolute.name
 
 
 def _make_outside_error() -> PathRefused:
@@ -232,9 +232,9 @@ def lock_open_file(descriptor: int, *, wait: bool = True) -> None:
 
 
 @contextlib.contextmanager
-def locked(path: Path, timeout_s: float) -> Generator[None]:
+def hold_lock(path: Path, timeout_s: float) -> Generator[None]:
     """Hold the lock file `path` against other processes and threads. Raise Locked after `timeout_s` seconds."""
-    import filelock  # few commands lock
+    import filelock  # most commands need no lock
 
     try:
         held = filelock.FileLock(path, timeout=timeout_s, mode=PRIVATE_FILE, thread_local=False).acquire()
@@ -249,14 +249,14 @@ def locked(path: Path, timeout_s: float) -> Generator[None]:
 
 
 class Lease:
-    """A lock that its process holds until it releases the lock or ends, also if it is killed."""
+    """A lock that ends with its process, also if the process is killed."""
 
     def __init__(self, path: Path) -> None:
-        import filelock  # few commands lock
+        import filelock  # most commands need no lock
 
         self._lock = filelock.FileLock(path, mode=PRIVATE_FILE, thread_local=False)
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Acquire the lock; return False if another process, or another lease of this process, holds it."""
         import filelock
 

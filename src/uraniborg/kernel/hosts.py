@@ -17,7 +17,7 @@ class HostRefused(Refused):
     status = 421
 
     def __init__(self) -> None:
-        super().__init__("This server does not go by this host name.", hint="Use one of the names it was given.")
+        super().__init__("This server does not have this host name.", hint="Use a host name from its settings.")
 
 
 class OriginRefused(Refused):
@@ -26,7 +26,7 @@ class OriginRefused(Refused):
     def __init__(self) -> None:
         super().__init__(
             "Requests from this origin are not allowed.",
-            hint="Call from outside a browser, or have the origin put on the server's list.",
+            hint="Call from outside a browser, or add the origin to the server's allow_origins.",
         )
 
 
@@ -36,7 +36,7 @@ def format_authority(host: str) -> str:
 
 
 def is_loopback(authority: str) -> bool:
-    """Whether a host, with or without port, is a name of this machine. Compared whole, never by how it begins."""
+    """Return True if a host, with or without port, is exactly a loopback name or address."""
     return _LOOPBACK_HOST.fullmatch(authority) is not None
 
 
@@ -48,14 +48,14 @@ def list_host_names(host: str, allowed: Collection[str]) -> list[str] | None:
 
 
 def is_host(authority: str, hosts: Collection[str]) -> bool:
-    """Whether a Host header names one of `hosts`."""
+    """Return True if a Host header names one of `hosts`."""
     if authority in hosts:
         return authority != LOOPBACK
     return LOOPBACK in hosts and is_loopback(authority)
 
 
 def is_origin(origin: str, origins: Collection[str]) -> bool:
-    """Whether an Origin header is one of `origins`."""
+    """Return True if an Origin header is one of `origins`."""
     if origin in origins:
         return origin != LOOPBACK
     scheme, separator, host = origin.partition("://")

@@ -1,13 +1,13 @@
-"""The checks of a request's headers: who may call a server, by which name, from which page, with which body.
+"""Checks of the headers of a request: its token, its host, its origin and the type of its body.
 
 UraniborgError
 ├── Refused
-│   ├── HostRefused            421   the Host header is not on the list
-│   ├── OriginRefused          403   the Origin header is not on the list
-│   ├── CrossSiteRefused       403   another site's page made the browser send the request
+│   ├── HostRefused            421   the Host header is not allowed
+│   ├── OriginRefused          403   the Origin header is not allowed
+│   ├── CrossSiteRefused       403   a page of another site sent the request
 │   └── NotAuthorized          401   the token is missing or wrong
 └── InvalidInput
-    ├── RepeatedHeader         400   a header that may come once came twice
+    ├── RepeatedHeader         400   a header that must be single was sent twice
     ├── MethodNotAllowed       405
     ├── BodyTooLarge           413
     └── UnsupportedMediaType   415   the body is not declared as JSON
@@ -31,7 +31,7 @@ REQUEST_ID_HEADER: Final = "X-Request-Id"
 JSON: Final = "application/json"
 Headers = Mapping[bytes, bytes]
 _REQUEST_ID_NAME: Final = REQUEST_ID_HEADER.lower().encode()
-_ONCE: Final = frozenset(
+_SINGLE_HEADERS: Final = frozenset(
     (
         b"authorization",
         b"content-encoding",
@@ -44,9 +44,9 @@ _ONCE: Final = frozenset(
         b"sec-fetch-site",
     )
 )
-_READING: Final = frozenset(("GET", "HEAD", "OPTIONS"))
+_SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
 _OWN_SITES: Final = frozenset((b"same-origin", b"same-site", b"none"))
-"""Values of Sec-Fetch-Site for requests of a page of this site, or of a person who typed the address."""
+"""Values of Sec-Fetch-Site for requests from a page of this site, or from a typed address."""
 
 
 class NotAuthorized(Refused):
@@ -59,7 +59,7 @@ class CrossSiteRefused(Refused):
 
     def __init__(self) -> None:
         super().__init__(
-            "Requests that a page of another site makes are not allowed here.",
+            "Requests from a page of another site are not allowed here.",
             hint="Open the address yourself, or add the origin of the page to the server's allow_origins.",
         )
 
@@ -83,7 +83,7 @@ class BodyTooLarge(InvalidInput):
 
     def __init__(self, limit: int) -> None:
         super().__init__(
-            "The body is larger than this server takes.",
+            "The body is larger than this server accepts.",
             hint=f"Send at most {limit:,} bytes in one request.",
             limit=limit,
         )
@@ -94,18 +94,18 @@ class UnsupportedMediaType(InvalidInput):
     status = 415
 
 
-def error_response(error: UraniborgError) -> Response:
+def make_error_response(error: UraniborgError) -> Response:
     """Return `error` as an HTTP response with the id of the request."""
     headers = {"WWW-Authenticate": "Bearer"} if isinstance(error, NotAuthorized) else None
     return JSONResponse(identify_error(error.body()), status_code=error.status, headers=headers)
 
 
 def check_json_type(content_type: str, content_encoding: str) -> None:
-    """Raise UnsupportedMediaType unless a body with these headers can be JSON as it is."""
+    """Raise UnsupportedMediaType unless these headers declare an uncompressed JSON body."""
     if not _is_json(content_type):
         raise UnsupportedMediaType("The body must be JSON.", hint=f"Send Content-Type: {JSON}.")
     if content_encoding.strip().lower() not in ("", "identity"):
-        raise UnsupportedMediaType("The body must not be compressed.", hint="Send no Content-Encoding.")
+        raise UnsupportedMediaType("The body must not be compressed.", hint="Do not send Content-Encoding.")
 
 
 @lru_cache(maxsize=64)
@@ -114,7 +114,7 @@ def _is_json(content_type: str) -> bool:
 
 
 class RequestIds:
-    """Gives each request an id, the client's own if it is well-formed, and answers with it."""
+    """Middleware that gives each request an id, or uses a well-formed id of the client, and sends it back."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -136,33 +136,33 @@ class RequestIds:
 
 
 class _Check(ABC):
-    """Passes requests to `app` that `check` lets through, and answers the others with the error."""
+    """Middleware that passes a request to `app` unless `check` raises, and then responds with the error."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":  # no server has an address for it
+        if scope["type"] == "websocket":  # no server uses websockets
             await send({"type": "websocket.close", "code": 1008})
             return
         if scope["type"] == "http":
             try:
                 self.check(scope, dict(scope["headers"]))
             except UraniborgError as error:
-                await error_response(error)(scope, receive, send)
+                await make_error_response(error)(scope, receive, send)
                 return
         await self._app(scope, receive, send)
 
     @abstractmethod
     def check(self, scope: Scope, headers: Headers) -> None:
-        """Raise the error that the request is refused with. Of a header sent twice `headers` has the second."""
+        """Raise the error to respond with. If a header was sent twice, `headers` has the second value."""
 
 
 class Gate(_Check):
-    """Lets requests through that name a known host and that no page of a foreign site has made.
+    """Refuses requests to an unknown host, and requests from pages of other sites.
 
-    `hosts` and `origins` are compared exactly, except LOOPBACK; None allows all. Pages of other sites may link to what
-    `is_page` accepts; every other path refuses requests from them, unless they come from one of `origins`.
+    `hosts` and `origins` are compared exactly, except LOOPBACK; None allows all. Pages of other sites may link to paths
+    that `is_page` accepts; every other path refuses their requests, unless they come from one of `origins`.
     """
 
     def __init__(
@@ -181,28 +181,28 @@ class Gate(_Check):
     def check(self, scope: Scope, headers: Headers) -> None:
         """Raise RepeatedHeader, HostRefused, OriginRefused or CrossSiteRefused."""
         if len(headers) != len(scope["headers"]):
-            _check_repeated([name for name, _ in scope["headers"]])
+            _refuse_repeated_headers([name for name, _ in scope["headers"]])
         if self._hosts is not None and not is_host(_decode_header(headers, b"host"), self._hosts):
             raise HostRefused
         if b"origin" in headers:
             if self._origins is not None and not is_origin(_decode_header(headers, b"origin"), self._origins):
                 raise OriginRefused
         elif headers.get(b"sec-fetch-site", b"none").lower() not in _OWN_SITES and not (
-            scope["method"] in _READING and self._is_page(scope["path"])
+            scope["method"] in _SAFE_METHODS and self._is_page(scope["path"])
         ):
             raise CrossSiteRefused
 
 
-def _check_repeated(names: list[bytes]) -> None:
-    for name in _ONCE.intersection(names):
+def _refuse_repeated_headers(names: list[bytes]) -> None:
+    for name in _SINGLE_HEADERS.intersection(names):
         if names.count(name) > 1:
             raise RepeatedHeader(name.decode().title())
 
 
 class Admission(_Check):
-    """Lets requests through that carry the token, if there is one, and no body other than JSON.
+    """Refuses requests without the token, if there is one, and requests with a body that is not JSON.
 
-    Preflights carry neither: CORS answers them before this check.
+    Preflight requests have neither: CORS answers them before this check.
     """
 
     def __init__(self, app: ASGIApp, *, token: str | None, open_paths: Collection[str] = ()) -> None:
@@ -218,7 +218,7 @@ class Admission(_Check):
             scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
             if scheme.lower() != b"bearer" or not hmac.compare_digest(given, self._token):
                 raise NotAuthorized("This server needs a token.", hint="Send the header Authorization: Bearer TOKEN.")
-        if scope["method"] not in _READING and _has_body(headers):
+        if scope["method"] not in _SAFE_METHODS and _has_body(headers):
             check_json_type(_decode_header(headers, b"content-type"), _decode_header(headers, b"content-encoding"))
 
 

@@ -19,7 +19,7 @@ from uraniborg.kernel.http_access import (
     Gate,
     MethodNotAllowed,
     RequestIds,
-    error_response,
+    make_error_response,
 )
 from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.logging import get_logger
@@ -65,7 +65,7 @@ class ErrorFacts(BaseModel):
 
 
 class ErrorBody(BaseModel):
-    """The body of every failed request; further keys of `error` name what the error is about."""
+    """The body of every failed request; further keys of `error` name the objects concerned."""
 
     error: ErrorFacts
 
@@ -102,14 +102,14 @@ def add_error_handlers(app: Starlette) -> None:
         error = as_error(exc)
         if error.status >= 500 and not isinstance(exc, UraniborgError):
             _log.exception("unexpected error", exc=exc, during=f"{request.method} {request.url.path[:200]}")
-        return error_response(error)
+        return make_error_response(error)
 
     for kind in (UraniborgError, HTTPException, Exception):
         app.add_exception_handler(kind, answer_exception)
 
 
 def add_validation_handler(app: "FastAPI", error_class: type[InvalidInput], *, hint: str) -> None:
-    """Make `app` answer parameters that do not fit with an `error_class` that names the first of them."""
+    """Make `app` answer invalid parameters with an `error_class` that names the first of them."""
     from fastapi.exceptions import RequestValidationError
 
     async def answer_validation_error(_request: Request, exc: Exception) -> Response:
@@ -117,7 +117,7 @@ def add_validation_handler(app: "FastAPI", error_class: type[InvalidInput], *, h
         first = exc.errors()[0]
         argument = str(first["loc"][-1])
         problem = first["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("Value error, ")
-        return error_response(error_class(f"{argument} {problem}.", hint=hint, argument=argument, allowed=problem))
+        return make_error_response(error_class(f"{argument} {problem}.", hint=hint, argument=argument, allowed=problem))
 
     app.add_exception_handler(RequestValidationError, answer_validation_error)
 
@@ -128,10 +128,10 @@ def _answer_routing_error(exc: HTTPException, request: Request) -> Response:
             "There is nothing at this address.",
             hint="See openapi.json for the addresses. Send a value that contains a slash as a query parameter.",
         )
-        return error_response(error)
+        return make_error_response(error)
     if exc.status_code == 405:
         allowed = ", ".join(sorted(_list_methods(request)) or ["GET"])
-        error = MethodNotAllowed("This method is not possible here.", hint=f"Use {allowed}.")
+        error = MethodNotAllowed("This method is not allowed here.", hint=f"Use {allowed}.")
         return JSONResponse(identify_error(error.body()), status_code=405, headers={"Allow": allowed})
     body = {"error": {"code": "http_error", "message": str(exc.detail), "hint": ""}}
     return JSONResponse(identify_error(body), status_code=exc.status_code)

@@ -1,9 +1,9 @@
-"""The limits of HTTP connections that the HTTP server has no setting for: sizes, times, and how many there may be.
+"""Limits of HTTP connections for which uvicorn has no setting: sizes, times, and the number of connections.
 
 A connection waits for its client while a request is incomplete and between requests. Waiting ends after a time that
 depends on what is missing, and earlier where there are too many connections: the one that has been silent for longest
 is closed for a new one. Connections whose request is being answered, event streams among them, are never closed for
-others and have no time limit; a client that does not read what is sent is disconnected.
+others and have no time limit; a client that does not read its response is disconnected.
 """
 
 import socket
@@ -18,9 +18,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from uraniborg.kernel.errors import InvalidInput, Unavailable, UraniborgError
-from uraniborg.kernel.http_access import RequestIds, error_response
+from uraniborg.kernel.http_access import RequestIds, make_error_response
 from uraniborg.kernel.logging import get_logger
-from uraniborg.kernel.request_ids import current_request_id, identify_error, new_request
+from uraniborg.kernel.request_ids import get_request_id, identify_error, start_request
 
 if TYPE_CHECKING:
     import asyncio
@@ -65,13 +65,13 @@ class Limits:
     idle_s: float = 15.0
     """Between two requests of a connection."""
     stall_s: float = 60.0
-    """For a client to take what is buffered for it."""
+    """For a client to read the bytes that are buffered for it."""
     connections: int = 10_000
     """In all, or fewer where the process may not open as many files."""
 
 
 def raise_file_limit() -> None:
-    """Raise the number of files this process may open as far as the system lets it."""
+    """Raise the number of files that this process may open to the maximum that the system allows."""
     try:
         import resource
     except ImportError:  # not on Windows
@@ -139,13 +139,13 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # for what is in the buffers of the system
+        if hasattr(socket, "TCP_USER_TIMEOUT"):  # for bytes in the buffers of the system
             timeout_ms = int(self._limits.stall_s * 1_000)
             transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, timeout_ms)
         if self._table.make_room(len(self.connections)):
             self._wait_for_client()
             return
-        with new_request():
+        with start_request():
             _log.warning("no connection left", connections=self._table.most)
             self._refuse_request(
                 TooManyConnections("All connections of this server are in use.", hint="Try again later.")
@@ -162,7 +162,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.is_closing():
             return
         self._unparsed += len(data)
-        with new_request():
+        with start_request():
             super().data_received(data)
             if self._missing != "nothing" and (
                 self._unparsed > self._limits.header_bytes or len(self.headers) > self._limits.headers
@@ -217,7 +217,7 @@ class LimitedProtocol(HttpToolsProtocol):
         )
 
     def drop(self) -> None:
-        """Close the connection; bytes that the client does not take are lost."""
+        """Close the connection; bytes that the client does not read are lost."""
         self._table.waiting.pop(self, None)
         if self.transport.get_write_buffer_size():
             self.transport.abort()
@@ -234,7 +234,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._missing_since = self.loop.time()
 
     @property
-    def _compute_deadline(self) -> float:
+    def _deadline(self) -> float:
         match self._missing:
             case "headers":
                 allowed = self._limits.header_s
@@ -252,25 +252,25 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self._table.waiting[self] = None
         # A timer is left to run while a request is answered, which is cheaper than a new one for each request.
-        if self._timer is not None and self._timer.when() > self._compute_deadline:
+        if self._timer is not None and self._timer.when() > self._deadline:
             self._timer.cancel()
             self._timer = None
         if self._timer is None:
-            self._timer = self.loop.call_at(self._compute_deadline, self._end_wait)
+            self._timer = self.loop.call_at(self._deadline, self._end_wait)
 
     def _end_wait(self) -> None:
         self._timer = None
         if self not in self._table.waiting or self.transport.is_closing():
             return
-        if self.loop.time() < self._compute_deadline:
-            self._timer = self.loop.call_at(self._compute_deadline, self._end_wait)
+        if self.loop.time() < self._deadline:
+            self._timer = self.loop.call_at(self._deadline, self._end_wait)
         elif self.flow.read_paused:
-            # The application has not read what came: the client is not late.
+            # The application has not read the received bytes: the client is not late.
             self._timer = self.loop.call_later(self._limits.body_s, self._end_wait)
         elif self._has_begun:
-            with new_request():
+            with start_request():
                 self._refuse_request(
-                    RequestTimeout(f"The {self._missing} took too long.", hint="Send the request at once.")
+                    RequestTimeout(f"The {self._missing} took too long.", hint="Send the whole request without pauses.")
                 )
         else:
             self.drop()
@@ -305,7 +305,7 @@ def _make_refusal(error: UraniborgError) -> ASGIApp:
     """Return an app that answers each request with `error` and ends its connection."""
 
     async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-        response = error_response(error)
+        response = make_error_response(error)
         response.headers["connection"] = "close"
         await response(scope, receive, send)
 
@@ -319,7 +319,7 @@ def _encode_response(error: UraniborgError, default_headers: list[tuple[bytes, b
         *default_headers,
         (b"content-type", b"application/json"),
         (b"content-length", b"%d" % len(body)),
-        (b"x-request-id", (current_request_id() or "").encode()),
+        (b"x-request-id", (get_request_id() or "").encode()),
         (b"connection", b"close"),
     ]
     status = b"HTTP/1.1 %d %b" % (error.status, HTTPStatus(error.status).phrase.encode())

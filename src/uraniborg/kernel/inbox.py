@@ -1,4 +1,4 @@
-"""The durable inbox of decisions: questions that wait for a person, and their answers, each decided once."""
+"""The inbox: questions that wait for the decision of a person, stored on disk and each decided once."""
 
 import asyncio
 import json
@@ -14,13 +14,13 @@ from pydantic import BaseModel, ConfigDict
 
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
-from uraniborg.kernel.logging import printable
-from uraniborg.kernel.settings import own_folder
-from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, reading, transaction
+from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.settings import secure_own_folder
+from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, transaction, translate_read_errors
 
 
 class Decision(BaseModel):
-    """A person's answer: the action, the data that goes with it, and a note in their own words."""
+    """The answer of a person: an action, its data, and an optional note."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -51,9 +51,9 @@ class DecisionNotFound(NotFound):
 
     def __init__(self, entry_id: str, waiting: int) -> None:
         super().__init__(
-            f"There is no decision with this id; {waiting} {'waits' if waiting == 1 else 'wait'}.",
-            hint="List the decisions that wait and use the id of one of them.",
-            decision_id=printable(entry_id[:200]),
+            f"There is no question with this id; {waiting} {'waits' if waiting == 1 else 'wait'}.",
+            hint="List the questions that wait and use the id of one of them.",
+            decision_id=make_printable(entry_id[:200]),
             waiting=waiting,
         )
 
@@ -64,8 +64,8 @@ class AlreadyDecided(Conflict):
     def __init__(self, entry: Entry) -> None:
         action = entry.decision.action if entry.decision else "withdrawn"
         super().__init__(
-            f"This was already decided: '{action}', through '{entry.door}'.",
-            hint="The first decision stands. Go on from the state it led to.",
+            f"This question was already decided: '{action}', through '{entry.door}'.",
+            hint="The first decision is final. Continue from the state that it led to.",
             decision_id=entry.id,
             action=action,
             door=entry.door,
@@ -77,8 +77,8 @@ class DecisionWithdrawn(Conflict):
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(
-            "This no longer waits for a decision.",
-            hint="What asked for it has ended. List the decisions that wait.",
+            "This question no longer waits for a decision.",
+            hint="The session or run that asked it has ended. List the questions that wait.",
             decision_id=entry.id,
         )
 
@@ -118,22 +118,22 @@ class InboxPort(Protocol):
 class Inbox:
     """The inbox in a SQLite file, by default `inbox.db` in the data folder.
 
-    Any number of processes and threads may use the same file at once, each process through an Inbox of its own.
+    Any number of processes and threads may use the same file at once, each process with its own Inbox.
     """
 
     def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
-        self._path = path or own_folder("data") / "inbox.db"
+        self._path = path or secure_own_folder("data") / "inbox.db"
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None
-        self._changes_here = 0
+        self._own_changes = 0
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
         """Add a question. An entry that exists stays as it is, with its decision.
 
-        Raise InvalidInput when the payload is not JSON.
+        Raise InvalidInput if the payload is not JSON.
         """
-        text = _encode_json(payload, what="payload")
+        text = _encode_json(payload, label="payload")
         now = self._clock.now().isoformat()
         with self._use_connection() as connection, transaction(connection):
             connection.execute(
@@ -145,12 +145,12 @@ class Inbox:
 
     def get(self, entry_id: str) -> Entry:
         """Return the entry with this id. Raise DecisionNotFound."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             return _read_entry(connection, entry_id)
 
     def pending(self, part: str | None = None) -> list[Entry]:
         """Return the entries that wait for a decision, the oldest first."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state = 'pending' AND part = coalesce(?, part) ORDER BY rowid", (part,)
             )
@@ -158,7 +158,7 @@ class Inbox:
 
     def beginning_with(self, start: str) -> list[Entry]:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
-        with suppress(UnicodeEncodeError), self._use_connection() as connection, reading(connection):
+        with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
             )
@@ -167,7 +167,7 @@ class Inbox:
 
     def settled(self, ids: Sequence[str]) -> list[Entry]:
         """Return the entries with these ids that are decided or withdrawn."""
-        with self._use_connection() as connection, reading(connection):
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT * FROM entries WHERE state <> 'pending' AND id IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(ids)),),
@@ -175,20 +175,20 @@ class Inbox:
             return [_make_entry(row) for row in rows]
 
     def missing(self, ids: Sequence[str]) -> set[str]:
-        """Return those of the ids that have no entry."""
-        with self._use_connection() as connection, reading(connection):
+        """Return the ids that have no entry."""
+        with self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
                 "SELECT id FROM entries WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
             )
             return set(ids) - {row["id"] for row in rows}
 
     def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
-        """Store the decision, once. It is on disk when this returns.
+        """Store the decision, which is final. It is on disk when this method returns.
 
         Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
         of the decision is not JSON.
         """
-        text = _encode_json(decision.model_dump(), what="decision")
+        text = _encode_json(decision.model_dump(), label="decision")
         now = self._clock.now().isoformat()
         with self._use_connection() as connection, transaction(connection):
             entry = _read_entry(connection, entry_id)
@@ -200,7 +200,7 @@ class Inbox:
                 "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_at = ? WHERE id = ?",
                 (text, door, now, entry_id),
             )
-            self._changes_here += 1
+            self._own_changes += 1
             return _read_entry(connection, entry_id)
 
     def withdraw(self, entry_id: str) -> Entry:
@@ -210,38 +210,38 @@ class Inbox:
             if entry.state == "decided":
                 raise AlreadyDecided(entry)
             connection.execute("UPDATE entries SET state = 'withdrawn' WHERE id = ?", (entry_id,))
-            self._changes_here += 1
+            self._own_changes += 1
             return _read_entry(connection, entry_id)
 
     def reopen(self, entry_id: str) -> Entry:
-        """Delete the decision, which cannot be used, so that the question waits again. Raise DecisionNotFound."""
+        """Delete a decision that cannot be used, so that the question waits again. Raise DecisionNotFound."""
         with self._use_connection() as connection, transaction(connection):
             _read_entry(connection, entry_id)
             connection.execute(
                 "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
                 (entry_id,),
             )
-            self._changes_here += 1
+            self._own_changes += 1
             return _read_entry(connection, entry_id)
 
     def forget(self, part: str, subject: str) -> None:
         """Delete all entries about this subject, decided or not."""
         with (
-            suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject holds
+            suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject contains
             self._use_connection() as connection,
             transaction(connection),
         ):
             connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
-            self._changes_here += 1
+            self._own_changes += 1
 
     def revision(self) -> tuple[int, int]:
         """Return a value that changes when any process decides, withdraws, reopens or deletes an entry.
 
         It is cheap: poll it to wait for many decisions, and read the entries only after a change.
         """
-        with self._use_connection() as connection, reading(connection):
-            elsewhere: int = connection.execute("PRAGMA data_version").fetchone()[0]
-            return elsewhere, self._changes_here
+        with self._use_connection() as connection, translate_read_errors(connection):
+            others_changes: int = connection.execute("PRAGMA data_version").fetchone()[0]
+            return others_changes, self._own_changes
 
     async def wait_decided(self, entry_id: str, timeout_s: float | None = None, poll_s: float = 0.05) -> Entry | None:
         """Wait until any process decides or withdraws the entry, and return it; None after `timeout_s` seconds.
@@ -268,12 +268,12 @@ class Inbox:
     def _use_connection(self) -> Generator[sqlite3.Connection]:
         """Yield the connection to one thread at a time.
 
-        Reopen a broken one: the file may have been repaired or replaced.
+        After DatabaseUnusable, open the file again: it may have been repaired or replaced.
         """
         with self._lock:
             if self._opened is None:
-                self._opened = self._get_connection()
-                self._changes_here += 1  # the earlier state of the file is not known any more
+                self._opened = self._open_connection()
+                self._own_changes += 1  # the earlier state of the file is unknown
             try:
                 yield self._opened
             except DatabaseUnusable:
@@ -281,7 +281,7 @@ class Inbox:
                 self._opened = None
                 raise
 
-    def _get_connection(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         connection = connect(self._path, durable=True)
         try:
             migrate(connection, _MIGRATIONS)
@@ -316,7 +316,7 @@ _MIGRATIONS = [
 def _read_entry(connection: sqlite3.Connection, entry_id: str) -> Entry:
     try:
         row = connection.execute("SELECT * FROM entries WHERE id = ?", (entry_id,)).fetchone()
-    except UnicodeEncodeError:  # a lone surrogate, which no stored id holds
+    except UnicodeEncodeError:  # a lone surrogate, which no stored id contains
         row = None
     if row is None:
         waiting = connection.execute("SELECT count(*) FROM entries WHERE state = 'pending'").fetchone()[0]
@@ -331,10 +331,10 @@ def _make_entry(row: sqlite3.Row) -> Entry:
     return Entry.model_validate(stored)
 
 
-def _encode_json(value: Any, *, what: str) -> str:
+def _encode_json(value: Any, *, label: str) -> str:
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise InvalidInput(
-            f"The {what} is not JSON.", hint="Use objects, lists, text, finite numbers, true, false and null."
+            f"The {label} is not JSON.", hint="Use objects, lists, text, finite numbers, true, false and null."
         ) from None

@@ -1,7 +1,6 @@
-"""Log lines on stderr, with the id of their request, and every secret masked by its name and by its value.
+"""Structured log lines on stderr, with the id of their request and with all secrets masked.
 
-Until `configure_logging` is called, records go wherever the host program sends standard-library logging, masked all
-the same.
+Before `configure_logging` is called, masked records go to the handlers that the host program has configured.
 """
 
 import contextlib
@@ -16,7 +15,7 @@ from typing import Any, Final, TextIO
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.redaction import MASK, Redactor, redact, register_secret
-from uraniborg.kernel.request_ids import current_request_id
+from uraniborg.kernel.request_ids import get_request_id
 
 __all__ = [
     "LEVELS",
@@ -25,7 +24,7 @@ __all__ = [
     "Redactor",
     "configure_logging",
     "get_logger",
-    "printable",
+    "make_printable",
     "redact",
     "register_secret",
 ]
@@ -35,7 +34,7 @@ LEVELS: Final = ("debug", "info", "warning", "error", "critical")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def printable(text: str, *, keep: str = "\n\t") -> str:
+def make_printable(text: str, *, keep: str = "\n\t") -> str:
     """Return the text with control characters, bidirectional overrides and lone surrogates escaped."""
     return _CONTROL.sub(lambda found: found[0] if found[0] in keep else ascii(found[0])[1:-1], text)
 
@@ -48,12 +47,12 @@ class _Line:
     def __str__(self) -> str:
         fields = dict(self.fields)
         exception = fields.pop("exception", "")
-        line = " ".join([printable(self.event, keep=""), *(f"{name}={value!r}" for name, value in fields.items())])
+        line = " ".join([make_printable(self.event, keep=""), *(f"{name}={value!r}" for name, value in fields.items())])
         return f"{line}\n{exception}" if exception else line
 
 
 class Logger:
-    """Writes events with named fields: `log.info("source answered", source="crossref", papers=25)`."""
+    """A logger of events with named fields: `log.info("source answered", source="crossref", papers=25)`."""
 
     def __init__(self, name: str, fields: Mapping[str, Any] | None = None) -> None:
         self._logger = logging.getLogger(name)
@@ -90,20 +89,20 @@ class Logger:
 
 def _add_request_id(fields: dict[str, Any]) -> dict[str, Any]:
     """Return `fields` with the id of the request being answered, if there is one."""
-    request_id = current_request_id()
+    request_id = get_request_id()
     return fields if request_id is None else {**fields, "request_id": request_id}
 
 
 def get_logger(name: str) -> Logger:
-    """Return a logger with this name. Configures nothing."""
+    """Return a logger with this name, without configuring anything."""
     return Logger(name)
 
 
 def configure_logging(level: str = "info", stream: TextIO | None = None, force_json: bool | None = None) -> None:
-    """Take over all logging of this process, other libraries' included: for programs, never for a library.
+    """Replace all log handlers of this process. Call this from a program, never from a library.
 
-    Lines go to `stream` (stderr unless given): for people when it is a terminal, as JSON otherwise; `force_json`
-    overrides this. Raise InvalidInput for an unknown level.
+    Write lines to `stream`, by default stderr: as text if it is a terminal, else as JSON; `force_json` overrides this.
+    Raise InvalidInput for an unknown level.
     """
     if level.lower() not in LEVELS:
         raise InvalidInput(f"Unknown log level {level!r}.", hint=f"Use one of: {', '.join(LEVELS)}.")
@@ -120,7 +119,7 @@ def configure_logging(level: str = "info", stream: TextIO | None = None, force_j
 
 
 class _Handler(logging.StreamHandler[TextIO]):
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the name is the standard library's
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - a method of the standard library
         """Report that a line was lost, without its content, which the inherited method prints."""
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(f"a log line of {record.name} could not be written\n")
@@ -136,9 +135,9 @@ def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     def mask_event(_logger: Any, _method: str, event: Any) -> Any:
         return redact(event)
 
-    def shown(_logger: Any, _method: str, event: Any) -> Any:
+    def escape_event(_logger: Any, _method: str, event: Any) -> Any:
         return {
-            name: printable(value, keep="\n\t" if name == "exception" else "") if isinstance(value, str) else value
+            name: make_printable(value, keep="\n\t" if name == "exception" else "") if isinstance(value, str) else value
             for name, value in event.items()
         }
 
@@ -146,7 +145,7 @@ def _make_formatter(*, as_json: bool, target: TextIO) -> logging.Formatter:
     renderer: list[Any] = (
         [structlog.processors.JSONRenderer()]
         if as_json
-        else [shown, structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=0)]
+        else [escape_event, structlog.dev.ConsoleRenderer(colors=colors, pad_event_to=0)]
     )
     return structlog.stdlib.ProcessorFormatter(
         processors=[

@@ -9,10 +9,10 @@ from typing import Any, Final, cast
 from uraniborg.kernel.secret_names import MASK, is_sensitive, mask_patterns
 from uraniborg.kernel.secret_spellings import SHORTEST_SECRET, KnownSecrets, Span
 
-__all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "is_sensitive", "masking", "redact", "register_secret"]
+__all__ = ["MASK", "SHORTEST_SECRET", "Redactor", "enable_redactor", "is_sensitive", "redact", "register_secret"]
 
 _DEEPEST: Final = 256
-_SHORTEST_TELLING: Final = len("pwd=x")
+_SHORTEST_PATTERN: Final = len("pwd=x")
 _SEQUENCES: Final = (list, tuple, set, frozenset)
 _CONTAINERS: Final = (dict, *_SEQUENCES, Mapping)
 
@@ -20,10 +20,10 @@ _MaskText = Callable[[str], str]
 
 
 class Redactor:
-    """Masks secrets in any value: by the name of a field, and by value once registered. Thread-safe."""
+    """A function that masks secrets in any value: by the name of a field, and by value once registered. Thread-safe."""
 
     def __init__(self, base: "Redactor | None" = None) -> None:
-        """With `base`, mask the secrets that are registered with that redactor, too, now or later."""
+        """Mask the secrets of the redactor `base` too, including those that it registers later."""
         self._lock = threading.Lock()
         self._own = KnownSecrets()
         self._others: tuple[KnownSecrets, ...] = (base._own,) if base else ()
@@ -38,7 +38,7 @@ class Redactor:
         return self._own.values
 
     @contextmanager
-    def including(self, other: "Redactor") -> Generator[None]:
+    def include(self, other: "Redactor") -> Generator[None]:
         """Mask the secrets of another redactor too, within the block."""
         with self._lock:
             self._others = (*self._others, other._own)
@@ -57,9 +57,9 @@ class Redactor:
         """
         return self._mask_value(value, self._mask_text if guess else self._mask_registered, within=[])
 
-    def holds(self, value: Any) -> bool:
+    def has_secret(self, value: Any) -> bool:
         """Return True if the value contains a registered secret."""
-        waiting, seen = [value] if self._longest() else [], dict[int, Any]()
+        waiting, seen = [value] if self._get_longest_length() else [], dict[int, Any]()
         while waiting:
             one = waiting.pop()
             if one is None or isinstance(one, bool):
@@ -69,32 +69,32 @@ class Redactor:
                     seen[id(one)] = one
                     waiting += cast("Iterable[Any]", one)
                     waiting += cast("Mapping[Any, Any]", one).values() if isinstance(one, Mapping) else ()
-            elif (shown := _get_repr(one)) and self._find_spans(shown):
+            elif (text := _get_repr(one)) and self._find_spans(text):
                 return True
         return False
 
-    def pieces(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-        """Yield the pieces of a long text, as they are and masked, cut so that no registered secret spans two."""
+    def mask_pieces(self, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+        """Yield each piece of a long text and the piece masked; no registered secret spans two pieces."""
         rest = ""
         for text in texts:
             rest += text
             spans = self._find_spans(rest)
             # A secret that starts after this index may continue in the next piece.
-            cut = max(0, len(rest) - self._longest())
+            cut = max(0, len(rest) - self._get_longest_length())
             cut = next((start for start, end in spans if start < cut < end), cut)
             yield rest[:cut], _mask_spans(rest[:cut], [span for span in spans if span[1] <= cut])
             rest = rest[cut:]
         yield rest, _mask_spans(rest, self._find_spans(rest))
 
-    def unfinished(self, text: str) -> int:
-        """Return the index of a registered secret that the end of the text cuts off; else the length of the text."""
+    def find_cut_secret(self, text: str) -> int:
+        """Return the start of a registered secret that the end of the text cuts off, or the length of the text."""
         starts = [len(text)]
         for secret in self._own.values.union(*(others.values for others in self._others)):
             sizes = range(min(len(secret) - 1, len(text)), 0, -1)
             starts += [len(text) - next((size for size in sizes if text.endswith(secret[:size])), 0)]
         return min(starts)
 
-    def _mask_value(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - one for each kind
+    def _mask_value(self, value: Any, text: _MaskText, within: list[int]) -> Any:  # noqa: PLR0911 - a return for each kind
         if isinstance(value, str):
             return text(value)
         if value is None or isinstance(value, bool):
@@ -103,25 +103,25 @@ class Redactor:
             return value
         if isinstance(value, bytes):
             return text(_decode_bytes(value)).encode("utf-8", "surrogateescape")
-        place, is_container = id(value), _is_container(value)
-        if is_container and len(within) < _DEEPEST and place not in within:
-            within.append(place)
+        identity, is_container = id(value), _is_container(value)
+        if is_container and len(within) < _DEEPEST and identity not in within:
+            within.append(identity)
             masked = self._mask_container(value, text, within)
             within.pop()
             return masked
         if _is_secret(value):
             return MASK
-        shown = _get_repr(value)
-        if shown is None:
+        displayed = _get_repr(value)
+        if displayed is None:
             return value if isinstance(value, int) else f"<{type(value).__name__}>"
-        masked = text(shown)
-        return value if masked == shown and not is_container and not isinstance(value, BaseException) else masked
+        masked = text(displayed)
+        return value if masked == displayed and not is_container and not isinstance(value, BaseException) else masked
 
     def _mask_container(self, value: Any, text: _MaskText, within: list[int]) -> Any:
         if isinstance(value, _SEQUENCES):
             masked: list[Any] = []
             for inner in cast("Iterable[Any]", value):
-                # A comprehension would be one more frame at each level.
+                # A comprehension would add a frame to the stack at each level.
                 masked.append(text(inner) if isinstance(inner, str) else self._mask_value(inner, text, within))  # noqa: PERF401
             if isinstance(value, list):
                 return masked
@@ -132,8 +132,8 @@ class Redactor:
         for key, inner in cast("Mapping[Any, Any]", value).items():
             is_harmless = inner is None or isinstance(inner, bool) or (isinstance(inner, str) and not inner)
             is_secret = not is_harmless and isinstance(key, str) and is_sensitive(key)
-            shown = text(key) if isinstance(key, str) else self._mask_key(key, text)
-            named[shown] = MASK if is_secret else self._mask_value(inner, text, within)
+            masked_key = text(key) if isinstance(key, str) else self._mask_key(key, text)
+            named[masked_key] = MASK if is_secret else self._mask_value(inner, text, within)
         return named
 
     def _mask_key(self, key: Any, text: _MaskText) -> Any:
@@ -141,7 +141,7 @@ class Redactor:
         return masked if isinstance(masked, str | int | float | None) else text(repr(masked))
 
     def _mask_text(self, text: str) -> str:
-        if len(text) < _SHORTEST_TELLING:
+        if len(text) < _SHORTEST_PATTERN:
             return text
         known = self._mask_registered(text)
         guessed = mask_patterns(known)
@@ -155,14 +155,14 @@ class Redactor:
             text = _mask_spans(text, spans)
         return text
 
-    def _longest(self) -> int:
+    def _get_longest_length(self) -> int:
         return max(self._own.longest, *(others.longest for others in self._others), 0)
 
     def _find_spans(self, text: str) -> list[Span]:
         """Return the spans of secrets in order, overlapping ones merged."""
-        found = self._own.spans(text)
+        found = self._own.find_spans(text)
         for others in self._others:
-            found += others.spans(text)
+            found += others.find_spans(text)
         return _merge_spans(found) if found else found
 
 
@@ -209,7 +209,7 @@ def _is_secret(value: Any) -> bool:
 
 
 redact: Final = Redactor()
-"""The redactor of this process: `redact(value)` masks what every log line masks."""
+"""The redactor of this process, which masks every log record."""
 
 
 def register_secret(value: str) -> None:
@@ -217,9 +217,9 @@ def register_secret(value: str) -> None:
     redact.register(value)
 
 
-def masking(redactor: Redactor) -> AbstractContextManager[None]:
+def enable_redactor(redactor: Redactor) -> AbstractContextManager[None]:
     """Mask the secrets of this redactor in log records and in the results of `redact`, within the block.
 
     Several blocks may overlap, in any threads, and end in any order.
     """
-    return redact.including(redactor)
+    return redact.include(redactor)

@@ -9,7 +9,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from uraniborg.kernel.ids import new_id
 
 REQUEST_ID: Final = "uraniborg.request_id"
-"""The key of the id in the scope of an HTTP request, for tasks that outlast the request's own."""
+"""The key of the id in the scope of an HTTP request, for tasks that outlive the task of the request."""
 _WELL_FORMED: Final = re.compile(r"[A-Za-z0-9._-]{8,64}", re.ASCII)
 _current: contextvars.ContextVar[str | None] = contextvars.ContextVar("request id", default=None)
 
@@ -17,7 +17,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def current_request_id() -> str | None:
+def get_request_id() -> str | None:
     """Return the id of the request being answered, or None outside of requests."""
     return _current.get()
 
@@ -34,8 +34,8 @@ def begin_request(given: str | None = None) -> str:
 
 
 @contextmanager
-def new_request() -> Generator[None]:
-    """Have a new request id within the block, for events that do not belong to a task of their own."""
+def start_request() -> Generator[None]:
+    """Use a new request id within the block, for events without a task."""
     reset = _current.set(new_id())
     try:
         yield
@@ -45,13 +45,13 @@ def new_request() -> Generator[None]:
 
 def identify_error(body: dict[str, Any]) -> dict[str, Any]:
     """Return `body` with `request_id` in its `error` object, if there is such an object and a request."""
-    request_id, error = current_request_id(), body.get("error")
+    request_id, error = get_request_id(), body.get("error")
     if request_id is None or not isinstance(error, dict):
         return body
     return {**body, "error": {**error, "request_id": request_id}}
 
 
-def in_this_context(function: Callable[P, T]) -> Callable[P, T]:
+def bind_context(function: Callable[P, T]) -> Callable[P, T]:
     """Return `function` bound to the context of the caller, for a thread that would start without a request id."""
     context = contextvars.copy_context()
 

@@ -31,14 +31,14 @@ _CURSOR: Final = (
     r"(?:^|_)(?:(?:next)?page|next|prev(?:ious)?|paging|pagination|cursor|skip|continu(?:e|ation)|resum(?:e|ption)"
     r"|(?:next)?sync|delta|cancel(?:lation)?|start|stop|end|first|last|per|each|special|bos|eos|pad|unk|sep|cls)_?token$"
 )
-"""A token that marks a place in a listing or in a language."""
+"""Tokens that mark a position in a listing, or are part of a language."""
 
 
 @lru_cache(maxsize=1024)
 def is_sensitive(name: str) -> bool:
     """Return True if values with this name are secrets. `author`, `max_tokens` and `next_page_token` are not."""
     name = name[-_LONGEST_NAME:]
-    # The patterns are texts, which are compiled when first needed: a command that masks nothing does not wait for them.
+    # The patterns are compiled at first use: a command that masks nothing does not wait for them.
     words = re.sub(_NUMBERS, "", re.sub(_WORDS, "_", name).lower()).rstrip("_")
     return bool(re.search(_SENSITIVE, words)) and not re.search(_ABOUT, words) and not re.search(_CURSOR, words)
 

@@ -13,12 +13,12 @@ _ALIKE: Final = re.compile(r"[A-Za-z0-9_.~-]+")
 _PIECES: Final = re.compile(r"(\\*)(.?)", re.DOTALL)
 _SHORT_ESCAPES: Final = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f", '"': '"', "'": "'", "/": "/"}
 _MOST: Final = 7
-"""The number of backslashes of an escape that was escaped twice more: JSON in JSON in a repr."""
+"""The number of backslashes of an escape that was escaped twice again: JSON in JSON in a repr."""
 _ESCAPE: Final = rf"\\{{1,{_MOST}}}+"
 _LONGEST_SPELLING: Final = 4 * len(_MOST * "\\" + "xff")
 """The longest spelling of one character, which has at most four bytes."""
 _END: Final = 512
-"""Of a secret longer than twice this, only the ends are compared: patterns are slow to compile."""
+"""The length of each end of a long secret. Only the ends are compared, because patterns are slow to compile."""
 
 _MANY: Final = 1000
 _TAIL: Final = 6
@@ -42,11 +42,11 @@ class KnownSecrets:
         """Add a secret, and the part after the name of a scheme, such as `Bearer`. Ignore values that are too short."""
         secret = secret.strip()
         with self._lock:
-            self._add(secret)
+            self._add_secret(secret)
             if secret.lower().startswith(_SCHEMES):
-                self._add(secret.partition(" ")[2].strip())
+                self._add_secret(secret.partition(" ")[2].strip())
 
-    def _add(self, secret: str) -> None:
+    def _add_secret(self, secret: str) -> None:
         if len(secret) < SHORTEST_SECRET or secret in self._known:
             return
         known = self._known[secret] = _Secret(secret)
@@ -60,18 +60,18 @@ class KnownSecrets:
         with self._lock:
             return frozenset(self._known)
 
-    def spans(self, text: str) -> list[Span]:
+    def find_spans(self, text: str) -> list[Span]:
         """Return the spans of the secrets in a text, in any order; they may overlap."""
         count = len(self._all)
         if not count or len(text) < SHORTEST_SECRET:
             return []
         suspects = self._find_candidates(text) if count > _MANY or count > 4 * len(text) else self._all
-        return [span for known in suspects if known.alike in text for span in known.spans(text)]
+        return [span for known in suspects if known.alike in text for span in known.find_spans(text)]
 
     def _find_candidates(self, text: str) -> list["_Secret"]:
         """Return the secrets that may be in a text, without a search for each if there are many."""
-        places = range(len(text) - _TAIL + 1)
-        met = {tail: same for at in places if (same := self._by_tail.get(tail := text[at : at + _TAIL]))}
+        starts = range(len(text) - _TAIL + 1)
+        met = {tail: same for at in starts if (same := self._by_tail.get(tail := text[at : at + _TAIL]))}
         return [*self._without_tail, *(known for same in met.values() for known in same)]
 
 
@@ -87,15 +87,15 @@ class _Secret:
         self._text = text
         self._pattern: re.Pattern[str] | None = None
         self.alike = max(_ALIKE.findall(text), key=len, default="")
-        self.longest = _longest(text)
+        self.longest = _compute_longest_spelling(text)
 
-    def spans(self, text: str) -> list[Span]:
+    def find_spans(self, text: str) -> list[Span]:
         if self._pattern is None:
             self._pattern = re.compile(_make_pattern(self._text))
         return [found.span() for found in self._pattern.finditer(text)]
 
 
-def _longest(text: str) -> int:
+def _compute_longest_spelling(text: str) -> int:
     plain = sum(map(len, _ALIKE.findall(text)))
     return plain + _LONGEST_SPELLING * (len(text) - plain)
 
@@ -104,7 +104,8 @@ def _make_pattern(text: str) -> str:
     if len(text) <= 2 * _END:
         return "".join(_make_character_pattern(*piece) for piece in _PIECES.findall(text))
     between = text[_END:-_END]
-    return f"{_make_pattern(text[:_END])}(?s:.{{{len(between)},{_longest(between)}}}?){_make_pattern(text[-_END:])}"
+    gap = f"(?s:.{{{len(between)},{_compute_longest_spelling(between)}}}?)"
+    return _make_pattern(text[:_END]) + gap + _make_pattern(text[-_END:])
 
 
 def _make_character_pattern(backslashes: str, char: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.errors import MissingExtra, Refused, Unavailable, invalid
+from uraniborg.kernel.errors import MissingExtra, Refused, Unavailable, make_invalid_input
 from uraniborg.kernel.hosts import format_authority, is_loopback
 from uraniborg.kernel.http_config import HttpConfig
 
@@ -33,7 +33,7 @@ def apply_options(config: Config, options: Mapping[str, Any]) -> Config:
     try:
         return type(config).model_validate({**config.model_dump(), **options})
     except ValidationError as exc:
-        raise invalid(exc, what="options") from None
+        raise make_invalid_input(exc, label="options") from None
 
 
 @contextmanager
@@ -64,7 +64,7 @@ def serve(
 
     `describe` returns the line for people, given the address; `facts` are added to the JSON line. `warning` is printed
     if no token is needed. Workers call `worker_factory`, an import path, and the app is made here only to find errors.
-    Raise InsecureBind, PortTaken, and what `make_app` raises.
+    Raise InsecureBind, PortTaken, or an exception of `make_app`.
     """
     from uraniborg.kernel.http_server import run_server
 
@@ -90,7 +90,7 @@ def check_bind(host: str, token: str | None, *, insecure: bool) -> None:
     if is_loopback(format_authority(host)) or token or insecure:
         return
     raise InsecureBind(
-        f"Others can reach {host}, and there is no token to keep them out.",
+        f"Other machines can reach {host}, and no token is set.",
         hint="Set a token (--token, or the environment). Use --insecure if everyone may call the server.",
         host=host,
     )
@@ -106,8 +106,8 @@ def find_port(host: str, port: int) -> int:
             return probe.getsockname()[1]
     except OSError as exc:
         raise PortTaken(
-            f"Nothing can listen at {host} port {port}: {exc.strerror or exc}.",
-            hint="Choose another with --port, or 0 for any free one.",
+            f"The server cannot listen on {host} port {port}: {exc.strerror or exc}.",
+            hint="Choose another port with --port, or 0 for any free port.",
             port=port,
         ) from None
 

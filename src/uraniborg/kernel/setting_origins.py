@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, TypeVar, cast
 
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import shown
+from uraniborg.kernel.files import display_path
 from uraniborg.kernel.redaction import redact
 from uraniborg.kernel.text import find_closest_name
 
@@ -33,7 +33,7 @@ class OriginKind(StrEnum):
 
 @dataclass(frozen=True)
 class Origin:
-    """Where the value of a setting comes from."""
+    """The source of the value of a setting."""
 
     kind: OriginKind
     name: str = ""
@@ -45,7 +45,7 @@ class Origin:
         if self.kind is OriginKind.DEFAULT:
             return "default"
         named = f"'{self.name}'" if self.kind is OriginKind.FILE else self.name
-        return named if self.path is None else f"{named} in {shown(self.path)}"
+        return named if self.path is None else f"{named} in {display_path(self.path)}"
 
 
 _DEFAULT: Final = Origin(OriginKind.DEFAULT)
@@ -58,12 +58,12 @@ class Setting:
     path: Keys
     value: Any
     origin: Origin
-    spell: Callable[[Keys], Origin]
+    make_origin: Callable[[Keys], Origin]
     """Returns the origin that another setting would have in the same file or environment."""
 
     @property
     def is_text(self) -> bool:
-        """Return True for the text of a variable, in which a list or a table is written as JSON."""
+        """True for the text of a variable, in which lists and tables are written as JSON."""
         return self.origin.kind is not OriginKind.FILE
 
 
@@ -83,23 +83,23 @@ class LoadedSettings(Generic[M]):
     settings: M
     section: str
     origins: Mapping[str, Origin]
-    """By dotted name; a setting that is not in here has its default."""
+    """By dotted name; a setting without an origin has its default."""
     ignored: tuple[Origin, ...] = ()
     """Variables of the `.env` in the working directory that are settings of this part and may not be set there."""
 
-    def origin_of(self, name: str) -> Origin:
+    def find_origin(self, name: str) -> Origin:
         """Return the origin of the setting with this dotted name, or of the nearest table around it."""
         keys = name.split(".")
         around = (".".join(keys[:size]) for size in range(len(keys), 0, -1))
         return next((self.origins[one] for one in around if one in self.origins), _DEFAULT)
 
-    def rows(self) -> list[SettingRow]:
+    def list_rows(self) -> list[SettingRow]:
         """Return every setting in the order of the model."""
-        return [SettingRow(name, value, self.origin_of(name)) for name, value in _iterate_values(self.settings, ())]
+        return [SettingRow(name, value, self.find_origin(name)) for name, value in _iterate_values(self.settings, ())]
 
 
 def _iterate_values(value: Any, path: Keys) -> Iterator[tuple[str, Any]]:
-    """Yield the single values within settings by their dotted names, secrets masked."""
+    """Yield the dotted name of each single value in the settings, and the value with secrets masked."""
     inner = _list_fields(value)
     for name, one in inner.items():
         yield from _iterate_values(one, (*path, name))
@@ -119,22 +119,22 @@ def _list_fields(value: Any) -> dict[str, Any]:
     return {name: getattr(value, name) for name in names}
 
 
-def from_variables(
+def read_variables(
     env: Mapping[str, str], section: str, aliases: Mapping[str, str], *, dotenv: Path | None = None
 ) -> Iterator[Setting]:
-    """Yield aliases first, then our own variables, shallow before deep, so that a later one may override.
+    """Yield the settings in variables: aliases first, then our own, shallow before deep. A later setting overrides.
 
     `dotenv` is the file that `env` was read from, if any. Raise InvalidConfig for a misspelt prefix.
     """
     prefix = f"URANIBORG_{section.upper()}__"
     kind = OriginKind.DOTENV if dotenv else OriginKind.ENVIRONMENT
 
-    def spell(path: Keys) -> Origin:
+    def make_origin(path: Keys) -> Origin:
         return Origin(kind, prefix + "__".join(path).upper(), dotenv)
 
     for name, dotted in reversed(list(aliases.items())):
         if value := env.get(name):
-            yield Setting(tuple(dotted.split(".")), value, Origin(kind, name, dotenv), spell)
+            yield Setting(tuple(dotted.split(".")), value, Origin(kind, name, dotenv), make_origin)
     ours: list[tuple[Keys, str]] = []
     for name in env:
         head, separator, tail = name.upper().partition("__")
@@ -149,11 +149,11 @@ def from_variables(
                 setting=name,
             )
     for path, name in sorted(ours, key=lambda item: len(item[0])):
-        yield Setting(path, env[name], Origin(kind, name, dotenv), spell)
+        yield Setting(path, env[name], Origin(kind, name, dotenv), make_origin)
 
 
 def read_dotenv(path: Path) -> dict[str, str]:
-    """Return the variables of a dotenv file. Raise InvalidConfig when it cannot be read."""
+    """Return the variables of a dotenv file. Raise InvalidConfig if it cannot be read."""
     import dotenv  # most runs have no dotenv file
 
     try:
@@ -164,7 +164,7 @@ def read_dotenv(path: Path) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def from_file(file: Path | None, section: str) -> Iterator[Setting]:
+def read_settings_file(file: Path | None, section: str) -> Iterator[Setting]:
     """Yield the settings in the table `[section]` of a TOML file. Raise InvalidConfig."""
     if file is None:
         return
@@ -179,36 +179,38 @@ def from_file(file: Path | None, section: str) -> Iterator[Setting]:
     except tomllib.TOMLDecodeError as exc:
         problem = str(exc).replace("at end of document", f"at line {text.count(chr(10)) + 1}, the last")
         raise InvalidConfig(
-            f"The settings file {shown(file)} is not valid TOML: {problem}.",
+            f"The settings file {display_path(file)} is not valid TOML: {problem}.",
             hint="Correct that line.",
-            file=shown(file),
+            file=display_path(file),
         ) from None
 
-    def spell(path: Keys) -> Origin:
+    def make_origin(path: Keys) -> Origin:
         return Origin(OriginKind.FILE, ".".join((section, *path)), file)
 
     for name, table in content.items():
         if not isinstance(table, dict):
             raise InvalidConfig(
-                f"'{name}' in {shown(file)} stands outside any table.",
-                hint=f"Settings of this part go under [{section}].",
+                f"'{name}' in {display_path(file)} is not in a table.",
+                hint=f"Put the settings of this part under [{section}].",
                 setting=name,
-                file=shown(file),
+                file=display_path(file),
             )
         if name == section:
             for key, value in cast(dict[str, Any], table).items():
-                yield Setting((key,), value, spell((key,)), spell)
+                yield Setting((key,), value, make_origin((key,)), make_origin)
         elif find_closest_name(name, [section], cutoff=0.85):
             raise InvalidConfig(
-                f"Unknown table [{name}] in {shown(file)}.",
+                f"Unknown table [{name}] in {display_path(file)}.",
                 hint=f"Did you mean [{section}]?",
                 setting=name,
-                file=shown(file),
+                file=display_path(file),
             )
 
 
 def _make_unreadable_error(path: Path, exc: Exception) -> InvalidConfig:
     reason = exc.strerror if isinstance(exc, OSError) else "it is not UTF-8 text"
     return InvalidConfig(
-        f"The settings file {shown(path)} cannot be read: {reason}.", hint="Correct or remove it.", file=shown(path)
+        f"The settings file {display_path(path)} cannot be read: {reason}.",
+        hint="Correct or remove it.",
+        file=display_path(path),
     )

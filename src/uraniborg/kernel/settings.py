@@ -1,4 +1,4 @@
-"""Typed settings from the environment, a dotenv file and a TOML file, in that order; and the folders we use."""
+"""Typed settings from the environment, a dotenv file and a TOML file, in that order, and the folders of our data."""
 
 import dataclasses
 import json
@@ -23,7 +23,7 @@ from typing import (
     get_type_hints,
 )
 
-from uraniborg.kernel.files import make_private, shown
+from uraniborg.kernel.files import display_path, make_private
 from uraniborg.kernel.logging import get_logger, redact, register_secret
 from uraniborg.kernel.setting_origins import (
     CONFIG,
@@ -35,9 +35,9 @@ from uraniborg.kernel.setting_origins import (
     OriginKind,
     Setting,
     SettingRow,
-    from_file,
-    from_variables,
     read_dotenv,
+    read_settings_file,
+    read_variables,
 )
 from uraniborg.kernel.text import find_closest_name
 
@@ -53,9 +53,9 @@ __all__ = [
     "cache_dir",
     "config_dir",
     "data_dir",
-    "own_folder",
+    "make_own_folder_private",
     "read_settings",
-    "repair_own_folder",
+    "secure_own_folder",
 ]
 
 M = TypeVar("M")
@@ -66,34 +66,31 @@ _reported: set[tuple[str, str]] = set()
 
 
 def data_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of data that must last. Creates nothing."""
+    """Return the folder of permanent data. Do not create it."""
     return _find_folder("data", env)
 
 
 def cache_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of data that can be fetched or computed again. Creates nothing."""
+    """Return the folder of data that can be fetched or computed again. Do not create it."""
     return _find_folder("cache", env)
 
 
 def config_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the folder of the settings file. Creates nothing."""
+    """Return the folder of the settings file. Do not create it."""
     return _find_folder("config", env)
 
 
-def own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
-    """Return a folder below our data or cache folder, and take access to what exists of the way from others.
-
-    Creates nothing.
-    """
+def secure_own_folder(kind: Literal["data", "cache"], *parts: str) -> Path:
+    """Return a folder below our data or cache folder. Make it and its parents private if they exist."""
     folder = _find_folder(kind, None).joinpath(*parts)
-    repair_own_folder(folder)
+    make_own_folder_private(folder)
     return folder
 
 
-def repair_own_folder(folder: Path) -> None:
-    """Take access from others to a folder below our data or cache folder and to those above it that are ours.
+def make_own_folder_private(folder: Path) -> None:
+    """Remove the access of other users to a folder below our data or cache folder, and to its parents that are ours.
 
-    Does nothing to other folders.
+    Do nothing to other folders.
     """
     for root in (_find_folder("data", None), _find_folder("cache", None)):
         if folder.is_relative_to(root):
@@ -135,61 +132,65 @@ def read_settings(
     4. the table `[section]` of `file`, of `$URANIBORG_CONFIG`, or of `uraniborg.toml` in `config_dir()`;
     5. the model's defaults.
 
-    The model is one of pydantic's, or a dataclass, which costs nothing where nothing is set. Every secret read is
-    registered with the log's redactor. Raise InvalidConfig for anything unknown or malformed.
+    The model is a pydantic model or a dataclass; pydantic is not imported for a simple dataclass. Every secret is
+    registered with the redactor of the log. Raise InvalidConfig for an unknown or malformed setting.
     """
     env = os.environ if env is None else env
     aliases = aliases or {}
-    settings_file = _settings_file(file, env)
+    settings_file = _find_settings_file(file, env)
     dotenv = env_file or Path(".env")
     variables: dict[str, str] = {}
     if env_file or dotenv.is_file():
         variables, dotenv = read_dotenv(dotenv), dotenv.absolute()
     given = [
-        *from_file(settings_file, section),
-        *from_variables(variables, section, aliases, dotenv=dotenv),
-        *from_variables(env, section, aliases),
+        *read_settings_file(settings_file, section),
+        *read_variables(variables, section, aliases, dotenv=dotenv),
+        *read_variables(env, section, aliases),
     ]
-    gate = _DotenvGate(None if env_file else from_dotenv)
-    read = _read_plain_settings(model, given, gate) if dataclasses.is_dataclass(model) else None
-    settings, origins = read or _validate(model, section, given, gate)
+    dotenv_filter = _DotenvFilter(None if env_file else from_dotenv)
+    read = _read_plain_settings(model, given, dotenv_filter) if dataclasses.is_dataclass(model) else None
+    settings, origins = read or _validate_settings(model, section, given, dotenv_filter)
     if env_file or not variables:
         return LoadedSettings(settings, section, origins)
-    where = shown(settings_file or config_dir(env) / "uraniborg.toml")
-    remedies = {one: f", or '{'.'.join((section, *path))}' in {where}" for one, path in gate.ignored(origins).items()}
+    where = display_path(settings_file or config_dir(env) / "uraniborg.toml")
+    remedies = {
+        one: f", or '{'.'.join((section, *path))}' in {where}"
+        for one, path in dotenv_filter.list_ignored(origins).items()
+    }
     for name in (HOME, CONFIG):  # these are read from the environment alone
         if name in variables and name not in env:
             remedies[Origin(OriginKind.DOTENV, name, dotenv)] = ""
-    _report(remedies)
+    _log_ignored_variables(remedies)
     return LoadedSettings(settings, section, origins, tuple(remedies))
 
 
-class _DotenvGate:
-    """Lets through the settings that the `.env` of the working directory may set; all of them if `allowed` is None."""
+class _DotenvFilter:
+    """The settings that the `.env` of the working directory may set; all settings if `allowed` is None."""
 
     def __init__(self, allowed: Collection[str] | None) -> None:
         self._allowed = allowed
-        self._stopped: dict[Origin, Keys] = {}
+        self._refused: dict[Origin, Keys] = {}
 
-    def admits(self, setting: Setting) -> bool:
+    def accept(self, setting: Setting) -> bool:
+        """Return True if the setting may be used. Remember the settings that may not."""
         if self._allowed is None or setting.origin.kind is not OriginKind.DOTENV:
             return True
         name = ".".join(setting.path)
         if any(fnmatchcase(name, pattern) for pattern in self._allowed):
             return True
-        self._stopped.setdefault(setting.origin, setting.path)
+        self._refused.setdefault(setting.origin, setting.path)
         return False
 
-    def ignored(self, origins: Mapping[str, Origin]) -> dict[Origin, Keys]:
-        """Return what was stopped and is not set in the environment, where it would have won anyway."""
+    def list_ignored(self, origins: Mapping[str, Origin]) -> dict[Origin, Keys]:
+        """Return the refused settings, except those that the environment sets, which has priority anyway."""
         return {
             origin: path
-            for origin, path in self._stopped.items()
+            for origin, path in self._refused.items()
             if (used := origins.get(".".join(path))) is None or used.kind is not OriginKind.ENVIRONMENT
         }
 
 
-def _report(remedies: Mapping[Origin, str]) -> None:
+def _log_ignored_variables(remedies: Mapping[Origin, str]) -> None:
     for origin, remedy in remedies.items():
         key = (str(origin.path), origin.name)
         if key not in _reported:
@@ -200,29 +201,31 @@ def _report(remedies: Mapping[Origin, str]) -> None:
             )
 
 
-def _validate(model: type[M], section: str, given: "list[Setting]", gate: _DotenvGate) -> tuple[M, dict[str, Origin]]:
+def _validate_settings(
+    model: type[M], section: str, given: "list[Setting]", dotenv_filter: _DotenvFilter
+) -> tuple[M, dict[str, Origin]]:
     from pydantic import TypeAdapter, ValidationError
 
     merged: dict[str, Any] = {}
     origins: dict[Keys, Origin] = {}
     for setting in given:
-        for leaf in _leaves(model, setting):
-            if gate.admits(leaf):
-                _put(merged, leaf.path, leaf.value)
-                origins[leaf.path] = leaf.origin
+        for single in _split_setting(model, setting):
+            if dotenv_filter.accept(single):
+                _set_nested_value(merged, single.path, single.value)
+                origins[single.path] = single.origin
     try:
         settings = TypeAdapter(model).validate_python(merged)
     except ValidationError as exc:
-        raise _refusal(exc, section, origins) from None
+        raise _make_validation_error(exc, section, origins) from None
     return settings, {".".join(path): origin for path, origin in origins.items()}
 
 
 def _read_plain_settings(
-    model: type[M], given: "list[Setting]", gate: _DotenvGate
+    model: type[M], given: "list[Setting]", dotenv_filter: _DotenvFilter
 ) -> tuple[M, dict[str, Origin]] | None:
-    """Return the settings of a dataclass of texts, numbers and paths; None for settings that need pydantic.
+    """Return the settings of a dataclass of texts, numbers and paths, without importing pydantic, which is slow.
 
-    It avoids the cost of importing pydantic.
+    Return None for settings that need pydantic.
     """
     hints = get_type_hints(model)
     values: dict[str, Any] = {}
@@ -231,9 +234,9 @@ def _read_plain_settings(
         name = setting.path[0]
         if len(setting.path) > 1 or name not in hints or not isinstance(setting.value, str):
             return None
-        if not gate.admits(setting):
+        if not dotenv_filter.accept(setting):
             continue
-        kinds = _alternatives(hints[name])
+        kinds = _list_union_members(hints[name])
         if not setting.value and types.NoneType in kinds:
             values[name] = None
         elif str in kinds or Path in kinds:
@@ -246,7 +249,7 @@ def _read_plain_settings(
     return model(**values), origins
 
 
-def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
+def _find_settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
     if file is not None:
         return file
     if named := env.get(CONFIG):
@@ -255,48 +258,48 @@ def _settings_file(file: Path | None, env: Mapping[str, str]) -> Path | None:
     return usual if usual.exists() else None
 
 
-def _leaves(annotation: Any, setting: Setting) -> Iterator[Setting]:
-    """Yield the single values of a setting. Raise InvalidConfig for one that the model does not have."""
+def _split_setting(annotation: Any, setting: Setting) -> Iterator[Setting]:
+    """Yield a setting for each single value in it. Raise InvalidConfig for a setting that the model does not have."""
     for depth, key in enumerate(setting.path):
-        annotation = _child(annotation, key, setting, depth)
+        annotation = _get_child_type(annotation, key, setting, depth)
     if setting.is_text:
-        setting = replace(setting, value=_parse(annotation, setting))
-    yield from _flat(annotation, setting)
+        setting = replace(setting, value=_parse_variable(annotation, setting))
+    yield from _flatten_value(annotation, setting)
 
 
-def _flat(annotation: Any, setting: Setting) -> Iterator[Setting]:
+def _flatten_value(annotation: Any, setting: Setting) -> Iterator[Setting]:
     given: object = setting.value
     table = cast(dict[str, Any], given) if isinstance(given, dict) else {}
     if not table:
         from pydantic import SecretStr
 
-        if SecretStr in _alternatives(annotation) and isinstance(given, str):
+        if SecretStr in _list_union_members(annotation) and isinstance(given, str):
             register_secret(given)
         yield setting
     for key, value in table.items():
         path = (*setting.path, key)
-        origin = setting.origin if setting.is_text else setting.spell(path)
+        origin = setting.origin if setting.is_text else setting.make_origin(path)
         inner = replace(setting, path=path, value=value, origin=origin)
-        yield from _flat(_child(annotation, key, inner, len(setting.path)), inner)
+        yield from _flatten_value(_get_child_type(annotation, key, inner, len(setting.path)), inner)
 
 
-def _child(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
-    """Return the type that the model expects under `key`. Raise InvalidConfig when it expects nothing."""
+def _get_child_type(annotation: Any, key: str, setting: Setting, depth: int) -> Any:
+    """Return the type of the model at `key`. Raise InvalidConfig if the model has no such key."""
     fields: dict[str, Any] = {}
-    for kind in _alternatives(annotation):
+    for kind in _list_union_members(annotation):
         container = get_origin(kind) or kind
         if kind is Any:
             return Any
         if _is_model(container):
-            fields |= _fields(container)
+            fields |= _get_field_types(container)
         elif isinstance(container, type) and issubclass(container, Mapping):
             return get_args(kind)[1] if get_args(kind) else Any
     if key in fields:
         return fields[key]
-    allowed = ", ".join(sorted(fields)) or "nothing, it takes a single value"
+    allowed = ", ".join(sorted(fields)) or "nothing: the setting is a single value"
     above = setting.path[:depth]
     known = find_closest_name(key, fields)
-    meant = f"Did you mean {setting.spell((*above, known))}? " if known else ""
+    meant = f"Did you mean {setting.make_origin((*above, known))}? " if known else ""
     raise InvalidConfig(
         f"Unknown setting '{key}' given by {setting.origin}.",
         hint=f"{meant}Allowed {'under ' + '.'.join(above) if above else 'here'}: {allowed}.",
@@ -310,14 +313,14 @@ def _is_model(kind: Any) -> bool:
     return dataclasses.is_dataclass(kind) or (isinstance(kind, type) and issubclass(kind, BaseModel))
 
 
-def _fields(model: Any) -> dict[str, Any]:
+def _get_field_types(model: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(model):
         return get_type_hints(model, include_extras=True)
     return {name: field.annotation for name, field in model.model_fields.items()}
 
 
-def _parse(annotation: Any, setting: Setting) -> Any:
-    kinds = _alternatives(annotation)
+def _parse_variable(annotation: Any, setting: Setting) -> Any:
+    kinds = _list_union_members(annotation)
     if not setting.value and types.NoneType in kinds:
         return None
     containers = [get_origin(kind) or kind for kind in kinds if kind is not types.NoneType]
@@ -329,21 +332,21 @@ def _parse(annotation: Any, setting: Setting) -> Any:
     except ValueError:
         raise InvalidConfig(
             f"Invalid setting {setting.origin}: it is not JSON.",
-            hint="A list or a table in a variable is written as JSON.",
+            hint="Write a list or a table in a variable as JSON.",
             setting=str(setting.origin),
         ) from None
 
 
-def _alternatives(annotation: Any) -> list[Any]:
+def _list_union_members(annotation: Any) -> list[Any]:
     origin = get_origin(annotation)
     if origin is Annotated:
-        return _alternatives(get_args(annotation)[0])
+        return _list_union_members(get_args(annotation)[0])
     if origin in (Union, types.UnionType):
-        return [kind for argument in get_args(annotation) for kind in _alternatives(argument)]
+        return [kind for argument in get_args(annotation) for kind in _list_union_members(argument)]
     return [annotation]
 
 
-def _put(tree: dict[str, Any], path: Keys, value: Any) -> None:
+def _set_nested_value(tree: dict[str, Any], path: Keys, value: Any) -> None:
     for key in path[:-1]:
         if not isinstance(tree.get(key), dict):
             tree[key] = {}
@@ -352,7 +355,7 @@ def _put(tree: dict[str, Any], path: Keys, value: Any) -> None:
         tree[path[-1]] = value
 
 
-def _refusal(exc: "ValidationError", section: str, origins: Mapping[Keys, Origin]) -> InvalidConfig:
+def _make_validation_error(exc: "ValidationError", section: str, origins: Mapping[Keys, Origin]) -> InvalidConfig:
     problems: list[dict[str, str]] = []
     for error in exc.errors(include_input=False, include_url=False, include_context=False):
         loc = tuple(str(part) for part in error["loc"])
@@ -361,6 +364,4 @@ def _refusal(exc: "ValidationError", section: str, origins: Mapping[Keys, Origin
         problems.append({"setting": setting, "problem": redact(error["msg"])})
     listed = "; ".join(f"{p['setting']}: {p['problem']}" for p in problems[:5])
     more = f" (and {len(problems) - 5} more)" if len(problems) > 5 else ""
-    return InvalidConfig(
-        f"Invalid settings. {listed}{more}", hint="Correct the settings named.", problems=problems[:20]
-    )
+    return InvalidConfig(f"Invalid settings. {listed}{more}", hint="Correct these settings.", problems=problems[:20])

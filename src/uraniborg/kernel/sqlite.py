@@ -1,4 +1,4 @@
-"""SQLite as every store here uses it: opened with care, changed in transactions, brought up to date by name."""
+"""SQLite databases for all stores: connections, transactions, and migrations that are applied once by name."""
 
 import contextlib
 import os
@@ -14,13 +14,13 @@ from uraniborg.kernel.errors import Conflict, NotFound, Unavailable
 from uraniborg.kernel.files import make_folder, make_private, open_private, sync_folder
 
 Change = str | Callable[[sqlite3.Connection], None]
-"""What a migration does: SQL statements, or a function that is called inside the transaction."""
+"""The change of a migration: SQL statements, or a function that is called inside the transaction."""
 Migration = tuple[str, Change]
-"""A change of the format under a name that is never used again."""
+"""The name of a migration, which is never used again, and its change."""
 
-_BESIDE = ("-wal", "-shm", "-journal")
+_SIDE_FILE_ENDINGS = ("-wal", "-shm", "-journal")
 _creating = threading.Lock()
-_OUTSIDE_OUR_POWER = {
+_ENVIRONMENT_ERRORS = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
     sqlite3.SQLITE_READONLY,
@@ -47,67 +47,68 @@ class DatabaseNewer(Conflict):
 def connect(
     path: Path, *, readonly: bool = False, create: bool = True, durable: bool = False, busy_timeout_s: float = 5.0
 ) -> sqlite3.Connection:
-    """Return a connection in autocommit mode: change things inside `transaction`. Threads may share it, one at a time.
+    """Return a connection in autocommit mode. Write inside `transaction`. Threads may share it, one at a time.
 
-    Creates the file and its folder, for their owner alone, unless `readonly` or not to `create`; takes access to an
-    existing file from others unless `readonly`. With `durable`, what is committed survives
-    a power cut; without, the last commits may not, and the file is whole either way. Raise DatabaseMissing or
-    DatabaseUnusable.
+    Create the file and its folder, private to their owner, unless `readonly` is set or `create` is False. Make an
+    existing file private unless `readonly` is set. With `durable`, commits survive a power cut; without it, the last
+    commits may be lost, but the file stays consistent. Raise DatabaseMissing or DatabaseUnusable.
     """
     if (readonly or not create) and not path.is_file():
         raise DatabaseMissing(f"There is no database '{path.name}'.", hint="Check the path.", name=path.name)
-    with _translated(path.name):
+    with _translate_errors(path.name):
         try:
-            connection = _open(path, readonly=readonly, create=create, timeout=busy_timeout_s)
+            connection = _open_connection(path, readonly=readonly, create=create, timeout=busy_timeout_s)
         except OSError as exc:
-            raise _unusable(path.name, exc.strerror or "its folder cannot be made") from exc
+            raise _make_unusable_error(path.name, exc.strerror or "its folder cannot be created") from exc
         try:
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            connection.execute("PRAGMA schema_version")  # reads the file, so that a foreign one is refused here
+            connection.execute(
+                "PRAGMA schema_version"
+            )  # reads the file, so that a file of another format is refused here
             if not readonly:
-                _use_wal(connection, deadline=time.monotonic() + busy_timeout_s)
+                _switch_to_wal(connection, deadline=time.monotonic() + busy_timeout_s)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _open(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
+def _open_connection(path: Path, *, readonly: bool, create: bool, timeout: float) -> sqlite3.Connection:
     address = str(path) if path.name == ":memory:" else path.absolute().as_uri()
     if not readonly and create:
-        create_file(path)
+        create_database_file(path)
     elif readonly:
-        # Reading a WAL database makes files beside it. Where we may not and nobody has, it is not being written.
-        at_rest = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
-        address += "?immutable=1" if at_rest else "?mode=ro"
+        # Reading a WAL database creates files beside it. If there are none and we cannot create them, nobody writes.
+        is_unused = not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists()
+        address += "?immutable=1" if is_unused else "?mode=ro"
     else:
         address += "?mode=rw"
     if not readonly:
-        for name in (path.name, *(f"{path.name}{ending}" for ending in _BESIDE)):
+        for name in (path.name, *(f"{path.name}{ending}" for ending in _SIDE_FILE_ENDINGS)):
             make_private(path.with_name(name))
     connection = sqlite3.connect(
-        address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, factory=_Named
+        address, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False, factory=_NamedConnection
     )
-    assert isinstance(connection, _Named)
+    assert isinstance(connection, _NamedConnection)
     connection.name = path.name
     return connection
 
 
-def create_file(path: Path) -> None:
-    """Create an empty database for its owner alone, if there is none; SQLite gives the files beside it the same access.
+def create_database_file(path: Path) -> None:
+    """Create an empty database, private to its owner, unless the file exists. Raise OSError.
 
-    Raise OSError.
+    SQLite gives the files beside it the same permissions.
     """
     make_folder(path.parent)
     if path.name != ":memory:":
-        # One at a time: closing a file lets go of all locks that this process has on it.
+        # One at a time: closing a file releases all locks that this process has on it.
         with _creating, contextlib.suppress(FileExistsError):
             os.close(open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
 
 
-def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
-    """Switching to WAL fails at once, without the usual waiting, while another process is doing the same."""
+def _switch_to_wal(connection: sqlite3.Connection, deadline: float) -> None:
+    """Switch to WAL, and retry until `deadline`: SQLite does not wait while another process switches too."""
     while True:
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -120,8 +121,8 @@ def _use_wal(connection: sqlite3.Connection, deadline: float) -> None:
 
 
 @contextlib.contextmanager
-def durably(connection: sqlite3.Connection) -> Generator[None]:
-    """Make what is committed inside the block survive a power cut, on a connection that is not `durable`."""
+def commit_durably(connection: sqlite3.Connection) -> Generator[None]:
+    """Make commits inside the block survive a power cut, on a connection that is not `durable`."""
     connection.execute("PRAGMA synchronous = FULL")
     try:
         yield
@@ -131,11 +132,11 @@ def durably(connection: sqlite3.Connection) -> Generator[None]:
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]:
-    """All of the block or, when it raises, nothing of it; no other writer in between.
+    """Commit the changes of the block together, or none of them if it raises. Other writers wait.
 
-    Raise DatabaseUnusable when the file stays locked past the busy timeout, or the disk fails.
+    Raise DatabaseUnusable if the file stays locked after the busy timeout, or if the disk fails.
     """
-    with _translated(_name_of(connection)):
+    with _translate_errors(_get_database_name(connection)):
         connection.execute("BEGIN IMMEDIATE")
         try:
             yield connection
@@ -146,24 +147,24 @@ def transaction(connection: sqlite3.Connection) -> Generator[sqlite3.Connection]
             raise
 
 
-def reading(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
-    """Around reads outside a transaction: what the disk or a damaged file does to them raises DatabaseUnusable."""
-    return _translated(_name_of(connection))
+def translate_read_errors(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
+    """Raise DatabaseUnusable if a read in the block, outside a transaction, fails because of the disk or the file."""
+    return _translate_errors(_get_database_name(connection))
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> None:
-    """Apply the migrations this database has not had, in order, each whole or not at all.
+    """Apply the migrations that this database does not have yet, in order, each in a transaction.
 
-    A database that has had others before is copied first, to `NAME.before-MIGRATION` beside it. Any number of processes
-    may migrate at once. Raise DatabaseNewer when the database has had a migration that is not in the list, and
-    DatabaseUnusable when it cannot be copied.
+    A database with earlier migrations is first copied to `NAME.before-MIGRATION` beside it. Any number of processes
+    may migrate at once. Raise DatabaseNewer if the database has a migration that is not in the list, and
+    DatabaseUnusable if it cannot be copied.
     """
-    with _translated(_name_of(connection)):
+    with _translate_errors(_get_database_name(connection)):
         connection.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
-        applied = _applied(connection)
+        applied = _read_applied_migrations(connection)
     if unknown := applied - {name for name, _ in migrations}:
         raise DatabaseNewer(
-            f"{_subject(_name_of(connection))} was made by a newer version of this program.",
+            f"{_format_subject(_get_database_name(connection))} was made by a newer version of this program.",
             hint="Install the newer version, or use another data folder.",
             migrations=sorted(unknown),
         )
@@ -172,31 +173,31 @@ def migrate(connection: sqlite3.Connection, migrations: Sequence[Migration]) -> 
         if name in applied:
             continue
         with transaction(connection):
-            if name in _applied(connection):
+            if name in _read_applied_migrations(connection):
                 continue
             if not is_copied:
-                _copy(connection, name)
+                _copy_before_migration(connection, name)
                 is_copied = True
-            _apply(connection, change)
+            _apply_change(connection, change)
             connection.execute("INSERT INTO migrations VALUES (?)", (name,))
 
 
-def copies_of(path: Path) -> list[Path]:
-    """Return the copies of the database at `path` that were made before migrations, unfinished ones included."""
+def list_migration_copies(path: Path) -> list[Path]:
+    """Return the copies of the database at `path` from before migrations, including incomplete copies."""
     start = f"{path.name}.before-"
     return sorted(one for one in path.parent.iterdir() if one.name.removeprefix(".").startswith(start))
 
 
-def _apply(connection: sqlite3.Connection, change: Change) -> None:
+def _apply_change(connection: sqlite3.Connection, change: Change) -> None:
     if callable(change):
         change(connection)
         return
-    for statement in _statements(change):
+    for statement in _split_statements(change):
         connection.execute(statement)
 
 
-def _copy(connection: sqlite3.Connection, migration: str) -> None:
-    """Copy what is committed, while the caller holds the write lock, unless an earlier attempt has copied it."""
+def _copy_before_migration(connection: sqlite3.Connection, migration: str) -> None:
+    """Copy the committed data while the caller holds the write lock, unless an earlier attempt copied it."""
     file = connection.execute("PRAGMA database_list").fetchone()[2]
     if not file:  # in memory
         return
@@ -219,18 +220,18 @@ def _copy(connection: sqlite3.Connection, migration: str) -> None:
     except (OSError, sqlite3.Error) as exc:
         reason = (exc.strerror if isinstance(exc, OSError) else None) or str(exc)
         raise DatabaseUnusable(
-            f"{_subject(path.name)} cannot be copied before it is brought up to date: {reason}.",
-            hint="Make room beside it, and try again. Nothing was changed.",
+            f"{_format_subject(path.name)} cannot be copied before its format is updated: {reason}.",
+            hint="Free disk space in its folder, and try again. Nothing was changed.",
         ) from exc
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def _applied(connection: sqlite3.Connection) -> set[str]:
+def _read_applied_migrations(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM migrations")}
 
 
-def _statements(sql: str) -> Iterator[str]:
+def _split_statements(sql: str) -> Iterator[str]:
     """Yield the statements one by one: `executescript` would commit the transaction."""
     statement = ""
     for piece in sql.split(";"):
@@ -243,31 +244,31 @@ def _statements(sql: str) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _translated(name: str = "") -> Generator[None]:
+def _translate_errors(name: str = "") -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as exc:
-        if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _OUTSIDE_OUR_POWER:
+        if getattr(exc, "sqlite_errorcode", 0) & 0xFF not in _ENVIRONMENT_ERRORS:
             raise
-        raise _unusable(name, str(exc)) from exc
+        raise _make_unusable_error(name, str(exc)) from exc
 
 
-class _Named(sqlite3.Connection):
-    """A connection that knows the name of its file, for the errors."""
+class _NamedConnection(sqlite3.Connection):
+    """A connection with the name of its file, for error messages."""
 
     name = ""
 
 
-def _name_of(connection: sqlite3.Connection) -> str:
-    return connection.name if isinstance(connection, _Named) else ""
+def _get_database_name(connection: sqlite3.Connection) -> str:
+    return connection.name if isinstance(connection, _NamedConnection) else ""
 
 
-def _subject(name: str) -> str:
+def _format_subject(name: str) -> str:
     return f"The database '{name}'" if name else "The database"
 
 
-def _unusable(name: str, reason: str) -> DatabaseUnusable:
+def _make_unusable_error(name: str, reason: str) -> DatabaseUnusable:
     return DatabaseUnusable(
-        f"{_subject(name)} cannot be used: {reason}.",
+        f"{_format_subject(name)} cannot be used: {reason}.",
         hint="Check the disk, the permissions, and whether another process holds the file.",
     )

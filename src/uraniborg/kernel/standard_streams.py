@@ -1,4 +1,4 @@
-"""The standard streams of a server process, claimed for the client that started the process."""
+"""The standard streams of a server process, reserved for the client that started the process."""
 
 import gc
 import os
@@ -26,27 +26,26 @@ class NoClient(InvalidInput):
 
     def __init__(self) -> None:
         super().__init__(
-            "A server that speaks over stdin and stdout needs both, and one of them is closed.",
-            hint="Have an MCP client start it.",
+            "The server communicates over stdin and stdout, and one of them is closed.",
+            hint="Start the server from an MCP client.",
         )
 
 
 def require_client() -> None:
     """Exit with an error if stdin or stdout is closed."""
-    if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - so it is if closed
+    if sys.stdin is None or sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - closed streams are None
         sys.exit(print_error(NoClient(), as_json=False))
     reopen_closed_streams()
 
 
 @contextmanager
-def loading() -> Generator[None]:
-    """Load a server in this block: signals end the process at once, and the garbage collector does not run.
+def load_server_modules() -> Generator[None]:
+    """Import a server in this block: signals end the process at once, and the garbage collector does not run.
 
-    Loaded modules stay, so looking for garbage among them costs time and finds nothing. Exit with the message of an
-    UraniborgError.
+    Modules are never garbage, so a collection among them only costs time. Print an UraniborgError and exit.
     """
     for ending in ENDING:
-        signal.signal(ending, _exit)
+        signal.signal(ending, _exit_on_signal)
     gc.disable()
     try:
         yield
@@ -60,28 +59,28 @@ def loading() -> Generator[None]:
 class Client:
     """The process at the other end of stdin and stdout.
 
-    What this process prints, and what its children print, goes to stderr; children read nothing from stdin.
+    The output of this process and of its children goes to stderr; children read nothing from stdin.
     """
 
     def __init__(self) -> None:
-        self._source, self._sink = _claim_standard_streams()
+        self._source, self._sink = _reserve_standard_streams()
         self.is_writing = False
 
-    def listen(self, deliver: Callable[[bytes | None], None], left: Callable[[], None]) -> None:
-        """Call `deliver` with each line and with None at the end of input, then `left` once nobody reads stdout.
+    def listen(self, deliver: Callable[[bytes | None], None], on_left: Callable[[], None]) -> None:
+        """Call `deliver` with each line and with None at the end of input, then `on_left` once nobody reads stdout.
 
         Both are called in a thread. A line longer than LINE_LIMIT arrives cut at LINE_LIMIT + 1 bytes.
         """
 
         def read() -> None:
             try:
-                self._read(deliver)
+                self._read_lines(deliver)
             finally:
                 deliver(None)
             self._wait_until_unread()
-            left()
+            on_left()
 
-        # A daemon: nothing can make a thread stop waiting for input.
+        # A daemon: a thread that waits for input cannot be stopped.
         threading.Thread(target=read, name="stdin", daemon=True).start()
 
     def write(self, line: bytes) -> None:
@@ -94,14 +93,17 @@ class Client:
         finally:
             self.is_writing = False
 
-    def _read(self, deliver: Callable[[bytes | None], None]) -> None:
-        """Read unbuffered: a buffer's lock, held while waiting, can end the interpreter badly."""
+    def _read_lines(self, deliver: Callable[[bytes | None], None]) -> None:
+        """Call `deliver` with each line of stdin.
+
+        Read without a buffer: its lock, held while waiting, can make the interpreter crash at exit.
+        """
         line = bytearray()
 
-        def add(part: bytes) -> None:
+        def add_part(part: bytes) -> None:
             line.extend(part[: max(0, LINE_LIMIT + 1 - len(line))])
 
-        def finish() -> None:
+        def deliver_line() -> None:
             if stripped := bytes(line).strip():
                 deliver(stripped)
             line.clear()
@@ -110,12 +112,12 @@ class Client:
             while chunk := os.read(self._source, _CHUNK):
                 *ends, rest = chunk.split(b"\n")
                 for end in ends:
-                    add(end)
-                    finish()
-                add(rest)
+                    add_part(end)
+                    deliver_line()
+                add_part(rest)
         except OSError:
             return
-        finish()
+        deliver_line()
 
     def _wait_until_unread(self) -> None:
         """Return once no process has the other end of stdout open, which for a file is never."""
@@ -124,17 +126,17 @@ class Client:
         errors.poll()
 
 
-def _exit(number: int, _frame: FrameType | None) -> None:
+def _exit_on_signal(number: int, _frame: FrameType | None) -> None:
     os._exit(128 + number)
 
 
-def _claim_standard_streams() -> tuple[int, int]:
+def _reserve_standard_streams() -> tuple[int, int]:
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    # What is printed shows at once: a signal ends the process without emptying buffers.
+    # Print lines at once: a signal ends the process without flushing buffers.
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
         reconfigure(line_buffering=True)
     return source, sink

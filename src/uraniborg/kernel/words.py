@@ -1,8 +1,8 @@
 """Text as words that can be compared: folded, split and stemmed in the same way everywhere.
 
-`split_words` does not split what people search for as one word (`c++`, `c#`, `.net`, `o(n2)`, `10.1000/xyz`, `3.5`). It
-splits at hyphens (`β-carotene` and `beta carotene` are the same two words) and cuts Chinese, Japanese and Korean into
-overlapping pairs. `extract_terms` stems the words as English and omits stop words.
+`split_words` does not split terms that people search for as one word (`c++`, `c#`, `.net`, `o(n2)`, `10.1000/xyz`,
+`3.5`). It splits at hyphens (`β-carotene` and `beta carotene` are the same two words) and cuts Chinese, Japanese and
+Korean into overlapping pairs. `extract_terms` stems the words as English and omits stop words.
 """
 
 import re
@@ -67,7 +67,7 @@ _ENGLISH = re.compile(r"[a-z]+")
 
 
 def fold_text(text: str) -> str:
-    """Lower case without accents or typographic variants; a lone Greek letter is spelled out."""
+    """Return the text in lower case, without accents and typographic variants; spell out a single Greek letter."""
     if text.isascii():
         return text.lower()
     # Compatibility forms decompose into capitals and folding into new compounds, hence twice.
@@ -78,21 +78,21 @@ def fold_text(text: str) -> str:
     return _LONE_GREEK.sub(lambda letter: _GREEK[letter[0]], unicodedata.normalize("NFC", bare))
 
 
-class _InPlace(dict[int, str]):
+class _FoldingTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         plain = fold_text(chr(code))
         self[code] = plain if len(plain) == 1 else UNFOLDED
         return self[code]
 
 
-_IN_PLACE = _InPlace()
+_FOLDING_TABLE = _FoldingTable()
 UNFOLDED = "\ue000"
-"""Stands, in what `fold_characters` gives, for characters that fold to none or to several."""
+"""Replaces, in the result of `fold_characters`, a character that folds to none or to several."""
 
 
 def fold_characters(text: str) -> str:
-    """`text` folded character by character, so that every place in it stays what it is."""
-    return text.lower() if text.isascii() else text.translate(_IN_PLACE)
+    """Return the text folded character by character, so that every index stays valid."""
+    return text.lower() if text.isascii() else text.translate(_FOLDING_TABLE)
 
 
 def split_words(text: str) -> list[str]:
@@ -102,7 +102,7 @@ def split_words(text: str) -> list[str]:
     folded = _THOUSANDS_COMMA.sub("", fold_text(text))
     if "'" in folded:
         folded = _AFTER_APOSTROPHE.sub("", folded)
-    found = _special_words(folded) if _is_special(folded) else _plain_words(folded)
+    found = _split_special_words(folded) if _is_special(folded) else _split_plain_words(folded)
     if folded.isascii():
         return found
     return [piece for word in found for piece in ((word,) if word.isascii() else _split_scripts(word))]
@@ -111,7 +111,7 @@ def split_words(text: str) -> list[str]:
 def extract_terms(text: str, *, keep_stop_words: bool = False) -> list[str]:
     """Return the English stems of the words of a text in order; stop words only on request."""
     if keep_stop_words:
-        return [_stem(word) for word in split_words(text)]
+        return [_compute_stem(word) for word in split_words(text)]
     return stem_words(split_words(text))
 
 
@@ -129,18 +129,18 @@ def _is_special(folded: str) -> bool:
     return "++" in folded or "#" in folded or ".net" in folded or "o(" in folded or ("10." in folded and "/" in folded)
 
 
-def _special_words(folded: str) -> list[str]:
-    return [_tidy(word) for word in _SPECIAL_WORD.findall(folded)]
+def _split_special_words(folded: str) -> list[str]:
+    return [_trim_word(word) for word in _SPECIAL_WORD.findall(folded)]
 
 
-def _plain_words(folded: str) -> list[str]:
+def _split_plain_words(folded: str) -> list[str]:
     """Return the words of a text without special words, three times as fast; `_` replaces a decimal point."""
     joined, points = _DECIMAL_POINT.subn("_", folded.replace("_", " "))
     found = (_ASCII_WORD if joined.isascii() else _WORD).findall(joined)
     return [word.replace("_", ".") for word in found] if points else found
 
 
-def _tidy(word: str) -> str:
+def _trim_word(word: str) -> str:
     if word.startswith("o("):
         return re.sub(r"[\s^*]", "", word)
     return word.rstrip(".,;:)]}'") if "/" in word else word
@@ -164,18 +164,18 @@ class _Stems(dict[str, str]):
     def __missing__(self, word: str) -> str:
         if len(self) >= self.LIMIT:
             self.clear()
-        known = self[word] = "" if word in STOP_WORDS else _stem(word)
+        known = self[word] = "" if word in STOP_WORDS else _compute_stem(word)
         return known
 
 
 _STEMS = _Stems()
 
 
-def _stem(word: str) -> str:
-    return _english().stemWord(word) if _ENGLISH.fullmatch(word) else word
+def _compute_stem(word: str) -> str:
+    return _load_english_stemmer().stemWord(word) if _ENGLISH.fullmatch(word) else word
 
 
 @lru_cache(maxsize=1)
-def _english() -> Any:
+def _load_english_stemmer() -> Any:
     # PyStemmer has no types; its own cache is off because `_Stems` is faster and threads share it.
     return import_module("Stemmer").Stemmer("english", 0)

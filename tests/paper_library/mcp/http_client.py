@@ -12,7 +12,7 @@ import uvloop
 
 from paper_library.app import make_app
 from paper_library.config import LibraryConfig
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 VERSION = "mcp-protocol-version"
 SESSION = "mcp-session-id"
@@ -114,7 +114,7 @@ def serve_library(config: LibraryConfig) -> Generator[Caller]:
     leaving = asyncio.Event()
 
     async def serve() -> None:
-        async with serving(make_app(config)) as url:
+        async with serve_app(make_app(config)) as url:
             ready.append(url)
             started.set()
             await leaving.wait()

@@ -9,7 +9,7 @@ from pydantic import AnyUrl
 from tests.paper_library.mcp import inputs
 from tests.paper_library.mcp.http_client import Caller
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import ClientSession, McpError, http_client_for, json_of, text_of
+from uraniborg.kernel.mcp.testing import ClientSession, McpError, connect_http_client, get_json, get_text
 
 ATTENTION = {"paper_id": inputs.ATTENTION_DOI}
 
@@ -21,7 +21,7 @@ async def read_resource_text(client: ClientSession, uri: str) -> tuple[str, str 
 
 @requirement("PL-1", "PL-4", "PL-5")
 async def test_initialize_mcp_capabilities(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         capabilities = client.get_server_capabilities()
         assert capabilities is not None
         offered = capabilities.model_dump(exclude_none=True)
@@ -30,7 +30,7 @@ async def test_initialize_mcp_capabilities(library: Caller) -> None:
 
 @requirement("PL-6")
 async def test_tool_descriptions_guide_a_model(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         tools = (await client.list_tools()).tools
     assert len(tools) == 8
     assert all(tool.title and tool.description for tool in tools)
@@ -38,49 +38,49 @@ async def test_tool_descriptions_guide_a_model(library: Caller) -> None:
 
 @requirement("PL-8")
 async def test_full_text_search(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("search_papers", {"query": "rain radar"})
-    assert result.structuredContent == json_of(result)
-    rows = json_of(result)["results"]
+    assert result.structuredContent == get_json(result)
+    rows = get_json(result)["results"]
     assert [row["score"] for row in rows] == sorted((row["score"] for row in rows), reverse=True)
     assert all("**" in row["snippet_markdown"] for row in rows)
 
 
 @requirement("PL-9")
 async def test_keyword_search(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("search_papers_by_keyword", {"keyword": "transformer"})
-        (row,) = json_of(result)["results"]
-        metadata = json_of(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
+        (row,) = get_json(result)["results"]
+        metadata = get_json(await client.call_tool("get_paper_metadata", {"paper_id": row["paper_id"]}))
     assert "transformer" in metadata["keywords"]
 
 
 @requirement("PL-10")
 async def test_metadata_includes_templates(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
-        metadata = json_of(await client.call_tool("get_paper_metadata", ATTENTION))
+    async with connect_http_client(f"{library.url}/mcp") as client:
+        metadata = get_json(await client.call_tool("get_paper_metadata", ATTENTION))
     assert metadata["preferred_summary_template"] in metadata["available_summary_templates"]
 
 
 @requirement("PL-11")
 async def test_summary_proxy_fetch(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_summary", {**ATTENTION, "template": "deep_read"})
-    assert json.loads(text_of(result)) == inputs.DEEP_READ
+    assert json.loads(get_text(result)) == inputs.DEEP_READ
 
 
 @requirement("PL-12")
 async def test_missing_source_content(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_source", {"paper_id": inputs.SOURCELESS})
     assert result.isError
-    assert "not available" in json_of(result)["error"]["message"]
+    assert "not available" in get_json(result)["error"]["message"]
 
 
 @requirement("PL-13")
 async def test_top_authors(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
-        reply = json_of(await client.call_tool("list_top_facets", {"category": "author", "limit": 20}))
+    async with connect_http_client(f"{library.url}/mcp") as client:
+        reply = get_json(await client.call_tool("list_top_facets", {"category": "author", "limit": 20}))
     counts = [row["paper_count"] for row in reply["result"]]
     assert 0 < len(counts) <= 20
     assert counts == sorted(counts, reverse=True)
@@ -89,7 +89,7 @@ async def test_top_authors(library: Caller) -> None:
 @requirement("PL-14")
 async def test_read_summary_resource_with_template_and_translation_resource(library: Caller) -> None:
     paper_id = library.find_paper_id(inputs.ATTENTION_DOI)
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         summary, summary_type = await read_resource_text(client, f"paper://{paper_id}/summary/deep_read")
         translation, translation_type = await read_resource_text(client, f"paper://{paper_id}/translation/zh")
         templates = (await client.list_resource_templates()).resourceTemplates
@@ -101,17 +101,17 @@ async def test_read_summary_resource_with_template_and_translation_resource(libr
 @requirement("PL-15")
 async def test_tool_and_resource_truncate_large_content(library: Caller) -> None:
     whole = inputs.make_long_text()
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_source", {"paper_id": inputs.LONG, "max_chars": 10_000})
         resource, _ = await read_resource_text(client, f"paper://{inputs.LONG}/source")
-    assert text_of(result).startswith(whole[:10_000] + "\n\n[truncated: ")
+    assert get_text(result).startswith(whole[:10_000] + "\n\n[truncated: ")
     assert resource.startswith(whole[:50_000] + "\n\n[truncated: ")
 
 
 @requirement("PL-15")
 async def test_a_long_resource_is_read_on_page_by_page(library: Caller) -> None:
     whole, pieces, offset = inputs.make_long_text(), [""], 0
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         while "".join(pieces) != whole:
             text, _ = await read_resource_text(client, f"paper://{inputs.LONG}/source?offset={offset}")
             piece, _, marker = text.partition("\n\n[truncated: ")
@@ -121,7 +121,7 @@ async def test_a_long_resource_is_read_on_page_by_page(library: Caller) -> None:
 
 
 async def test_papers_are_listed_as_resources_page_by_page(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         listed = await client.list_resources()
         (content,) = (await client.read_resource(listed.resources[0].uri)).contents
     papers = library.call_structured("search_papers", query="", limit=100)
@@ -131,26 +131,26 @@ async def test_papers_are_listed_as_resources_page_by_page(library: Caller) -> N
 
 
 async def test_a_paper_is_found_read_by_section_and_cited(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:  # which checks replies against output schemas
-        hit = json_of(await client.call_tool("search_papers", {"query": "drizzle"}))["results"][0]
+    async with connect_http_client(f"{library.url}/mcp") as client:  # which checks replies against output schemas
+        hit = get_json(await client.call_tool("search_papers", {"query": "drizzle"}))["results"][0]
         paper = {"paper_id": hit["paper_id"]}
-        outline = json_of(await client.call_tool("get_paper_metadata", paper))["outline"]
+        outline = get_json(await client.call_tool("get_paper_metadata", paper))["outline"]
         section = await client.call_tool("read_paper_section", {**paper, "section": outline[-1]["title"]})
         translated = await client.call_tool("get_paper_source", {**paper, "lang": "zh"})
         cited = await client.call_tool("export_citations", {"paper_ids": [hit["paper_id"]], "format": "ris"})
-    assert "drizzle" in text_of(section)
-    assert text_of(translated) == inputs.ATTENTION_ZH.strip()
-    assert text_of(cited).startswith("TY  - CPAPER")
+    assert "drizzle" in get_text(section)
+    assert get_text(translated) == inputs.ATTENTION_ZH.strip()
+    assert get_text(cited).startswith("TY  - CPAPER")
 
 
 @requirement("PL-16")
 async def test_template_not_available(library: Caller) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("get_paper_summary", {**ATTENTION, "template": "haiku"})
         with pytest.raises(McpError) as caught:
             await client.read_resource(AnyUrl("paper://oztuerk2021attention/summary/haiku"))
     assert result.isError
-    error = json_of(result)["error"]
+    error = get_json(result)["error"]
     assert error["code"] == "template_not_available"
     assert set(error["available_summary_templates"]) == {"default", "deep_read", "brief"}
     assert error["template"] == "haiku"
@@ -163,7 +163,7 @@ async def test_template_not_available(library: Caller) -> None:
 @requirement("PL-18")
 @pytest.mark.parametrize("arguments", [{"query": "q" * 501}, {"query": "q", "page_size": 101}])
 async def test_excessive_query_length_and_page_size(library: Caller, arguments: dict[str, Any]) -> None:
-    async with http_client_for(f"{library.url}/mcp") as client:
+    async with connect_http_client(f"{library.url}/mcp") as client:
         result = await client.call_tool("search_papers", arguments)
     assert result.isError
-    assert json_of(result)["error"]["code"] == "invalid_argument"
+    assert get_json(result)["error"]["code"] == "invalid_argument"

@@ -12,7 +12,7 @@ from tests.paper_library.mcp.http_client import Caller, make_initialize_request,
 from tests.paper_library.mcp.server_process import COMMAND, ServerProcess, make_environment, start_server
 from tests.paper_library.mcp.static_server import respond_with_status, serve_files, start_static_server
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import http_client_for, json_of, text_of
+from uraniborg.kernel.mcp.testing import connect_http_client, get_json, get_text
 
 PING = make_request("ping")
 
@@ -38,14 +38,14 @@ def test_the_printed_address_is_the_one_that_replies(process: ServerProcess) -> 
 
 @requirement("PL-1", "PL-8", "PL-10", "PL-11", "PL-12")
 async def test_the_official_client_goes_from_search_to_source(process: ServerProcess) -> None:
-    async with http_client_for(process.announced["mcp"]) as client:
-        found = json_of(await client.call_tool("search_papers", {"query": "rain radar"}))
+    async with connect_http_client(process.announced["mcp"]) as client:
+        found = get_json(await client.call_tool("search_papers", {"query": "rain radar"}))
         paper_id = found["results"][0]["paper_id"]
-        metadata = json_of(await client.call_tool("get_paper_metadata", {"paper_id": paper_id}))
+        metadata = get_json(await client.call_tool("get_paper_metadata", {"paper_id": paper_id}))
         summary = await client.call_tool("get_paper_summary", {"paper_id": paper_id, "template": "deep_read"})
         source = await client.call_tool("get_paper_source", {"paper_id": paper_id})
-    assert metadata["source_chars"] == len(text_of(source))
-    assert json.loads(text_of(summary)) == inputs.DEEP_READ
+    assert metadata["source_chars"] == len(get_text(source))
+    assert json.loads(get_text(summary)) == inputs.DEEP_READ
 
 
 @requirement("PL-2", "PL-3", "PL-4")

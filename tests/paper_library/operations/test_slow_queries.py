@@ -20,7 +20,7 @@ from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
+from uraniborg.kernel.mcp.testing import connect_http_client, get_text, serve_app
 
 FOREVER = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
@@ -53,7 +53,7 @@ def slow_searches(monkeypatch: pytest.MonkeyPatch, release: threading.Event) -> 
 @asynccontextmanager
 async def serve_shelf(shelf: Path, **settings: Any) -> AsyncGenerator[httpx.AsyncClient]:
     config = LibraryConfig(shelf=shelf, query_timeout_s=0.2, asset_timeout_s=0.2, **settings)
-    async with serving(make_app(config)) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with serve_app(make_app(config)) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
         yield client
 
 
@@ -138,7 +138,7 @@ async def test_no_tool_that_reads_or_searches_blocks_the_loop(shelf: Path, tool:
     (paper,) = library.find_by_title("On comets")
     library.close()
     arguments = {name: paper if value == "PAPER" else value for name, value in TOOLS[tool].items()}
-    async with serving(make_app(LibraryConfig(shelf=shelf))) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(make_app(LibraryConfig(shelf=shelf))) as url, connect_http_client(f"{url}/mcp") as client:
         with blockbuster_ctx("paper_library"):
             result = await client.call_tool(tool, arguments)
-        assert not result.isError, text_of(result)
+        assert not result.isError, get_text(result)

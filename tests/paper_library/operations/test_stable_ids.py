@@ -383,4 +383,4 @@ def test_a_damaged_shelf_without_a_register_is_replaced_and_reported(folder: Pat
     (shelf / "shelf.db").write_bytes(b"")
     report = build_shelf([folder], shelf)
     assert report.papers == len(read_ids(shelf))
-    assert [one.origin for one in report.problems] == [builder.shown(shelf)]
+    assert [one.origin for one in report.problems] == [builder.display_path(shelf)]

@@ -20,7 +20,7 @@ from paper_search.sources.registry import KNOWN
 from tests.forked_processes import Forked, template
 from tests.paper_search.sessions import fast_server
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, request
-from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for
+from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client
 from uraniborg.recordings import QUERY, RECORDING
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-search-mcp"))
@@ -325,7 +325,9 @@ async def open_client(home: Path, env: Mapping[str, str] | None = None) -> Async
     """Run the server with the official client."""
     home.mkdir(parents=True, exist_ok=True)
     with (home / "stderr").open("a") as stderr:
-        async with stdio_client_for(COMMAND, env=environment(home, env or {}), cwd=str(home), stderr=stderr) as client:
+        async with connect_stdio_client(
+            COMMAND, env=environment(home, env or {}), cwd=str(home), stderr=stderr
+        ) as client:
             yield client
 
 

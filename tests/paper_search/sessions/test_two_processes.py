@@ -32,7 +32,7 @@ from tests.paper_search.sessions.processes import (
 )
 from tests.requirements import requirement
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
-from uraniborg.kernel.mcp.testing import json_of, text_of
+from uraniborg.kernel.mcp.testing import get_json, get_text
 from uraniborg.recordings import QUERY, RECORDING
 
 STRATEGY = "strategy_confirmation"
@@ -200,23 +200,24 @@ def test_decides_without_a_checkpoint_id_are_applied_once_or_refused(home: Path)
 async def test_a_decision_of_another_process_reaches_the_waiting_process(home: Path, gated_source: GatedSource) -> None:
     gated_source.open()
     async with open_client(home, gated_source.env) as agent, open_client(home, gated_source.env) as console:
-        asked = json_of(await agent.call_tool("search_papers", {"query": TOPIC}))
+        asked = get_json(await agent.call_tool("search_papers", {"query": TOPIC}))
         session_id = asked["session_id"]
-        seen = json_of(await console.call_tool("get_session", {"session_id": session_id}))
+        seen = get_json(await console.call_tool("get_session", {"session_id": session_id}))
         assert seen["checkpoint"] == asked["checkpoint"]
-        decided = json_of(await console.call_tool("decide", {"session_id": session_id, "action": "approve"}))
+        decided = get_json(await console.call_tool("decide", {"session_id": session_id, "action": "approve"}))
         assert decided["checkpoint_kind"] == REVIEW
         async with asyncio.timeout(TIMEOUT_S):
-            state = json_of(await agent.call_tool("get_session", {"session_id": session_id}))
+            state = get_json(await agent.call_tool("get_session", {"session_id": session_id}))
         assert state["checkpoint"] == decided["checkpoint"]
         late = await agent.call_tool(
             "decide", {"session_id": session_id, "action": "reject", "checkpoint_id": asked["checkpoint_id"]}
         )
-        assert json_of(late)["already_decided"]["action"] == "approve"
-        ended = json_of(await agent.call_tool("decide", {"session_id": session_id, "action": "approve"}))
+        assert get_json(late)["already_decided"]["action"] == "approve"
+        ended = get_json(await agent.call_tool("decide", {"session_id": session_id, "action": "approve"}))
         assert ended["is_complete"]
         exports = [
-            text_of(await client.call_tool("export_results", {"session_id": session_id})) for client in (agent, console)
+            get_text(await client.call_tool("export_results", {"session_id": session_id}))
+            for client in (agent, console)
         ]
         assert exports[0] == exports[1]
         assert read_decisions(get_journal_path(home, session_id)) == ["approve", "approve"]
@@ -416,7 +417,7 @@ def test_a_cancelled_search_leaves_a_session_that_waits(home: Path) -> None:
 
 async def test_the_official_client_may_time_out_and_call_again(home: Path, gated_source: GatedSource) -> None:
     async with open_client(home, gated_source.env) as client:
-        asked = json_of(await client.call_tool("search_papers", {"query": TOPIC}))
+        asked = get_json(await client.call_tool("search_papers", {"query": TOPIC}))
         decision = {
             "session_id": asked["session_id"],
             "action": "approve",
@@ -428,7 +429,7 @@ async def test_the_official_client_may_time_out_and_call_again(home: Path, gated
         again = asyncio.create_task(client.call_tool("decide", decision))
         gated_source.open()
         async with asyncio.timeout(TIMEOUT_S):
-            state = json_of(await again)
+            state = get_json(await again)
         assert state["already_decided"]["action"] == "approve"
         assert (state["checkpoint_kind"], state["iteration"]) == (REVIEW, 1)
     assert gated_source.search_count == 1

@@ -162,7 +162,7 @@ def test_a_server_that_exits_at_once_is_reported_with_its_last_output(run_pflow:
     run_pflow("mcp", "add", "gone", "--", "sh", "-c", "echo no licence >&2; exit 3")
     done = run_pflow("mcp", "sync")
     assert done.code == 5
-    assert "MCP server 'gone' ended before it was ready; it said: no licence.\n" in done.out
+    assert "MCP server 'gone' ended before it was ready; its last output: no licence.\n" in done.out
     assert "Error" not in done.out
     assert "variables" in done.out
 
@@ -171,7 +171,7 @@ def test_the_help_names_the_inherited_environment_variables(run_pflow: RunPflow,
     report = " ".join(run_pflow("mcp", "add", "-h").out.split())
     assert "inherits PATH, HOME and similar variables, but no key or token" in report
     run_pflow("mcp", "add", "asks", "--env", "GIVEN=yes", "--", "sh", "-c", 'echo "$GIVEN, and $PYTHONUTF8." >&2')
-    assert "it said: yes, and .." in run_pflow("mcp", "sync").out
+    assert "its last output: yes, and .." in run_pflow("mcp", "sync").out
 
 
 def test_an_unknown_server_is_reported_with_the_known_ones(run_pflow: RunPflow) -> None:

@@ -30,7 +30,7 @@ from tests.pflow.library.homes import (
     write_workflow_file,
 )
 from tests.requirements import requirement
-from uraniborg.kernel.files import Locked, locked
+from uraniborg.kernel.files import Locked, hold_lock
 
 OTHER: dict[str, Any] = {"nodes": [{"id": "other", "type": "echo"}]}
 
@@ -227,7 +227,7 @@ def test_no_space_for_the_lock_file_is_reported(home: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(saving, "locked", full)
+    monkeypatch.setattr(saving, "hold_lock", full)
     with pytest.raises(LibraryUnwritable):
         save_to_library(home, "x", "y", "")
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
@@ -236,7 +236,7 @@ def test_no_space_for_the_lock_file_is_reported(home: Path, monkeypatch: pytest.
 def test_a_save_waits_for_another_only_so_long(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_draft(home, "x")
     monkeypatch.setattr(saving, "_PATIENCE_S", 0.0)
-    with locked(home / "workflows" / ".saving.lock", 0), pytest.raises(Locked):
+    with hold_lock(home / "workflows" / ".saving.lock", 0), pytest.raises(Locked):
         save_to_library(home, "x", "y", "")
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 

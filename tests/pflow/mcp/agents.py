@@ -11,7 +11,7 @@ from typing import Any
 from mcp.types import CallToolResult
 
 from tests.forked_processes import Template, template
-from uraniborg.kernel.mcp.testing import ClientSession, stdio_client_for, text_of
+from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client, get_text
 
 COMMAND = str(Path(sys.executable).with_name("pflow"))
 SERVE = ("mcp", "serve")
@@ -78,7 +78,7 @@ async def agent(
     with log.open("a", encoding="utf-8") as stderr:
         before = log.stat().st_size
         folder = str(make_working_folder(home))
-        async with stdio_client_for(
+        async with connect_stdio_client(
             command, arguments, make_environment(home, **env), cwd=folder, stderr=stderr
         ) as client:
             yield client
@@ -94,14 +94,14 @@ def get_stderr_file(home: Path) -> Path:
 async def call_tool(client: ClientSession, tool: str, **arguments: Any) -> Any:
     """Call a tool, which must succeed, and return its reply."""
     result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
+    assert not result.isError, get_text(result)
     return parse_result(result)
 
 
 async def call_failing_tool(client: ClientSession, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool, which must fail with a specified error, and return its reply."""
     result = await client.call_tool(tool, arguments)
-    assert result.isError, text_of(result)
+    assert result.isError, get_text(result)
     reply = parse_result(result)
     assert reply["success"] is False
     assert reply["error"].keys() >= {"type", "code", "message", "hint"}
@@ -123,7 +123,7 @@ async def execute_workflow(client: ClientSession, name: str, **inputs: Any) -> d
 
 def parse_result(result: CallToolResult) -> Any:
     """Return the value of a result, which must be the same as text and as structured content."""
-    text = text_of(result)
+    text = get_text(result)
     value: Any = json.loads(text)
     assert text == json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     assert result.structuredContent == ({"result": value} if text.startswith("[") else value)

@@ -19,7 +19,7 @@ from tests.pflow.mcp.sample_workflows import HELLO, chain, count_runs, counting_
 from tests.requirements import requirement
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.mcp.testing import McpError, text_of
+from uraniborg.kernel.mcp.testing import McpError, get_text
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "browse_components": {"query": "", "include_workflows": True},
@@ -84,7 +84,7 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
     async with agent(home) as client:
         for tool, arguments in wrong:
             result = await client.call_tool(tool, arguments)
-            reply = json.loads(text_of(result))
+            reply = json.loads(get_text(result))
             error = reply["error"]
             assert result.isError, (tool, arguments)
             assert result.structuredContent == reply
@@ -95,7 +95,7 @@ async def test_unknown_and_wrong_arguments_are_refused_and_nothing_runs(home: Pa
             assert error["argument"] in {*arguments, *ARGUMENTS[tool]}
             assert tool in error["hint"]
         unknown = await client.call_tool("plan_workflow", {})
-        reply = json.loads(text_of(unknown))
+        reply = json.loads(get_text(unknown))
         assert reply["error"]["request_id"]
         assert unknown.isError
         assert unknown.structuredContent == reply
@@ -167,10 +167,10 @@ async def test_lists_are_one_text_and_structured_content_also_when_they_are_empt
         write_saved(home, "other", ir=HELLO)
         both = await client.call_tool("list_library", {})
         none_fit = await client.call_tool("browse_components", {"query": "zzqqxxvv"})
-    assert text_of(nothing) == "[]"
+    assert get_text(nothing) == "[]"
     assert nothing.structuredContent == {"result": []}
     assert [one["name"] for one in parse_result(both)] == ["hello", "other"]
-    assert both.structuredContent == {"result": json.loads(text_of(both))}
+    assert both.structuredContent == {"result": json.loads(get_text(both))}
     found = parse_result(none_fit)
     assert (found["nodes"], found["workflows"], found["total"], found["truncated"]) == ([], [], 0, False)
     assert not none_fit.isError
@@ -344,7 +344,7 @@ async def test_the_guide_is_the_only_resource(home: Path) -> None:
 def test_stdio_is_the_only_transport(home: Path) -> None:
     server = mcp_server.build_server()
     for transport in ("sse", "streamable-http"):
-        with pytest.raises(InvalidInput, match="does not run over"):
+        with pytest.raises(InvalidInput, match="does not support the transport"):
             server.run(transport=transport)
     assert server.settings.auth is None
     with raw_server(home) as running:

@@ -28,7 +28,7 @@ from tests.pflow.mcp.gates import gate, is_running
 from tests.pflow.mcp.raw_server import raw_server
 from tests.pflow.mcp.sample_workflows import HELLO, chain, declare_user_node, read_history
 from tests.requirements import requirement
-from uraniborg.kernel.mcp.testing import connected
+from uraniborg.kernel.mcp.testing import connect_client
 
 CALLS: dict[str, dict[str, Any]] = {
     "browse_components": {"query": "shell"},
@@ -61,7 +61,7 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
         return make_service()
 
     monkeypatch.setattr(mcp_server, "_open_service", noting)
-    async with connected(server) as client:
+    async with connect_client(server) as client:
         for tool, arguments in CALLS.items():
             await call_tool(client, tool, **arguments)
             assert threads.pop().startswith("asyncio_"), tool
@@ -76,7 +76,7 @@ async def test_every_tool_does_its_work_in_the_default_pool_of_its_default_size(
 async def test_no_tool_blocks_the_loop(home: Path) -> None:
     # A run has a loop of its own, in its thread, which it may block.
     without_a_run = {tool: arguments for tool, arguments in CALLS.items() if tool != "execute"}
-    async with connected(mcp_server.build_server()) as client:
+    async with connect_client(mcp_server.build_server()) as client:
         for final_name in ("kept", "kept-too"):
             write_draft(home, "hello", HELLO)
             calls = {**without_a_run, "save_to_library": {**CALLS["save_to_library"], "final_name": final_name}}
@@ -105,7 +105,7 @@ async def test_every_request_makes_its_own_service_registry_and_managers(
     server = mcp_server.build_server()
     for kind in (Service, Registry, WorkflowManager):
         noting(kind)
-    async with connected(server) as client:
+    async with connect_client(server) as client:
         for _ in range(2):
             for tool, kind in (
                 ("browse_components", Registry),
@@ -136,7 +136,7 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
         return execute(self, *args, **kwargs)
 
     monkeypatch.setattr(Service, "execute", noting)
-    async with connected(mcp_server.build_server()) as client:
+    async with connect_client(mcp_server.build_server()) as client:
         await call_failing_tool(client, "execute", name="breaks")
     (only,) = asked
     assert only["enable_repair"] is False
@@ -150,7 +150,7 @@ async def test_once_the_server_is_about_to_end_no_run_begins(home: Path, monkeyp
     write_draft(home, "hello", HELLO)
     ending = threading.Event()
     monkeypatch.setattr(mcp_server, "_ending", ending)
-    async with connected(mcp_server.build_server()) as client:
+    async with connect_client(mcp_server.build_server()) as client:
         await execute_workflow(client, "hello", who="Tycho")
         ending.set()
         reply = await call_failing_tool(client, "execute", name="hello", inputs={"who": "Sophie"})
@@ -169,7 +169,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
     monkeypatch.setattr(mcp_server, "_ending", threading.Event())
     with gate(tmp_path) as here:
         write_draft(home, "waits", chain(here.node("waits")))
-        async with connected(mcp_server.build_server()) as client:
+        async with connect_client(mcp_server.build_server()) as client:
             running = asyncio.create_task(call_failing_tool(client, "execute", name="waits"))
             child = await asyncio.to_thread(here.wait)
             async with asyncio.timeout(PATIENCE_S):
@@ -189,7 +189,7 @@ async def test_an_unexpected_error_is_reported_in_the_shape_of_other_failures(
 
     for operation in ("browse", "list_library", "describe", "execute", "save"):
         monkeypatch.setattr(Service, operation, broken)
-    async with connected(mcp_server.build_server()) as client:
+    async with connect_client(mcp_server.build_server()) as client:
         for number, (tool, arguments) in enumerate(CALLS.items(), 1):
             result = await client.call_tool(tool, arguments)
             reply = result.structuredContent

@@ -23,8 +23,8 @@ from tests.pflow import tool_server
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
 from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.errors import InvalidInput, Unavailable
-from uraniborg.kernel.mcp import stateless_app
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp import make_stateless_app
+from uraniborg.kernel.mcp.testing import serve_app
 
 SOON = 30.0
 SECOND = {"a": "${first.result.sum}"}
@@ -77,7 +77,7 @@ async def test_a_run_connects_to_a_server_once_however_many_call_it(context: Con
 
 
 async def test_a_server_that_was_lost_is_connected_to_again(context: Context, home: Path) -> None:
-    with pytest.raises(Unavailable, match="MCP server 'tools' is not there"):
+    with pytest.raises(Unavailable, match="MCP server 'tools' is not running"):
         await call_sample_tool(context, "leave")
     assert (await call_sample_tool(context, "add", a=1))["result"]["sum"] == 11
     assert count_starts(home) == 2
@@ -178,7 +178,7 @@ async def test_the_names_of_server_and_tool_may_have_any_signs(context: Context)
 
 
 async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context: Context) -> None:
-    async with serving(stateless_app(tool_server.tool_server())) as url:
+    async with serve_app(make_stateless_app(tool_server.tool_server())) as url:
         add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
         outputs = await call_named_tool({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
         assert outputs["result"]["sum"] == 15

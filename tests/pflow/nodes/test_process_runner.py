@@ -19,7 +19,7 @@ from pflow.node import Context
 from pflow.nodes import process_runner
 from pflow.nodes.child_output import ChildOutput, format_size
 from pflow.nodes.process_runner import FinishedProcess, ProcessLimits, run_process
-from uraniborg.kernel.redaction import Redactor, masking
+from uraniborg.kernel.redaction import Redactor, enable_redactor
 
 MIB = 1 << 20
 PATIENCE_S = 30.0
@@ -292,7 +292,7 @@ async def test_output_that_is_cut_ends_with_a_whole_word_as_half_a_secret_would_
 async def test_truncated_output_contains_no_part_of_a_known_secret(context: Context, secret: str, kept: int) -> None:
     redactor = Redactor()
     redactor.register(secret)
-    with masking(redactor):
+    with enable_redactor(redactor):
         command = f"head -c 5000 /dev/zero | tr '\\0' x; printf '%s' '{secret}'; echo; echo more"
         finished = await run_shell_command(context, command, limits=ProcessLimits(memory_bytes=kept))
     assert set(finished.stdout.start) == {ord("x")}

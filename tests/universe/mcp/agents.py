@@ -5,9 +5,9 @@ from typing import Any, NoReturn
 
 from mcp.types import CallToolResult
 
-from uraniborg.kernel.mcp.testing import ClientSession, http_client_for, text_of
+from uraniborg.kernel.mcp.testing import ClientSession, connect_http_client, get_text
 
-agent = http_client_for
+agent = connect_http_client
 
 TOOLS = {"get_universe_state", "list_universe_commands", "send_universe_command"}
 
@@ -24,8 +24,8 @@ def parse_strict_json(text: str) -> Any:
 async def call_tool(client: ClientSession, tool: str, /, **arguments: Any) -> Any:
     """Call a tool that must succeed, and return the JSON of its one text block."""
     result = await client.call_tool(tool, arguments)
-    assert not result.isError, text_of(result)
-    return parse_strict_json(text_of(result))
+    assert not result.isError, get_text(result)
+    return parse_strict_json(get_text(result))
 
 
 async def call_failing_tool(client: ClientSession, tool: str, /, **arguments: Any) -> dict[str, Any]:
@@ -35,8 +35,8 @@ async def call_failing_tool(client: ClientSession, tool: str, /, **arguments: An
 
 def get_error(result: CallToolResult) -> dict[str, Any]:
     """Return the error of a failed result, which is one text block in the common error shape."""
-    assert result.isError is True, text_of(result)[:1_000]
-    body = parse_strict_json(text_of(result))
+    assert result.isError is True, get_text(result)[:1_000]
+    body = parse_strict_json(get_text(result))
     assert body.keys() == {"error"}
     error = body["error"]
     assert error.keys() >= {"code", "message", "hint"}

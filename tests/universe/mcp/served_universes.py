@@ -12,7 +12,7 @@ from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.memory import MemoryStore
 from universe.store.port import Store
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 SOON_S: Final = 30
 """The timeout in seconds of everything that a test waits for."""
@@ -86,7 +86,7 @@ async def run_server(store: Store | None = None, **settings: Any) -> AsyncGenera
     kept = store or MemoryStore()
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
     async with (
-        serving(make_app(UniverseConfig(**settings), kept)) as url,
+        serve_app(make_app(UniverseConfig(**settings), kept)) as url,
         httpx.AsyncClient(base_url=url, timeout=SOON_S, limits=limits) as http,
     ):
         yield Served(url, http, kept)

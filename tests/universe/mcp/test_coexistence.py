@@ -20,7 +20,7 @@ from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
 from uraniborg.kernel.http_app import add_error_handlers
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 TICK = command("tick")
 UPDATED = "notifications/resources/updated"
@@ -123,7 +123,7 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
     api = make_rest_app(service, streams, Positions(), body_limit=10_000_000)
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
     add_error_handlers(app)
-    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
+    async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
         yield http
 
 

@@ -15,8 +15,8 @@ from tests.requirements import requirement
 from universe.mcp_server import make_mcp_server
 from universe.service.universes import UniverseService
 from universe.store.memory import MemoryStore
-from uraniborg.kernel.mcp import resource, stateful_app
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp import make_stateful_app, resource
+from uraniborg.kernel.mcp.testing import serve_app
 
 RELEASED: Final = "@modelcontextprotocol/conformance/dist/index.js"
 NEXT: Final = "conformance-next/dist/index.js"
@@ -99,7 +99,7 @@ async def watched() -> AsyncGenerator[str]:
         async with service.running():
             yield
 
-    async with serving(stateful_app(server, lifespan=lifespan)) as url:
+    async with serve_app(make_stateful_app(server, lifespan=lifespan)) as url:
         yield f"{url}/mcp"
 
 

@@ -20,7 +20,7 @@ from tests.universe.mcp.agents import (
 from tests.universe.mcp.hostile_values import get_error_of_response, is_alive, send_raw_command
 from tests.universe.mcp.served_universes import Served, wait_briefly
 from tests.universe.mcp.wire import Wire, call, message_in, refusal_in
-from uraniborg.kernel.mcp.testing import text_of
+from uraniborg.kernel.mcp.testing import get_text
 
 TICK = command("tick")
 MEGABYTE = 1_000_000
@@ -162,8 +162,8 @@ async def test_an_id_that_no_universe_has_is_an_error_of_moderate_length(univers
         for each in HOSTILE_IDS:
             result = await client.call_tool(tool, {"universeId": each, **given})
             assert result.isError is True, each
-            assert len(text_of(result)) < 3_000
-            error = json.loads(text_of(result))["error"]
+            assert len(get_text(result)) < 3_000
+            error = json.loads(get_text(result))["error"]
             assert error["code"] == "universe_not_found" or error["argument"] == "universeId", each
 
 

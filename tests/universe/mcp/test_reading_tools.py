@@ -21,7 +21,7 @@ from tests.universe.mcp.agents import (
 from tests.universe.mcp.served_universes import Served, run_server
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.mcp.testing import text_of
+from uraniborg.kernel.mcp.testing import get_text
 
 KEYS = set(samples.EMPTY_STATE)
 ENTITIES = KEYS - {"rootIds", "rootGroupIds", "time"}
@@ -166,9 +166,9 @@ async def test_a_real_system_is_read_with_its_date_and_each_citation_once(univer
         result = await client.call_tool("get_universe_state", {"universeId": f"{u}-sol"})
         alone = await read_state(client, f"{u}-sol", ids=["trappist-1-b"])
         bare = await read_state(client, f"{u}-sol", fields=["name"])
-    reply = parse_strict_json(text_of(result))
+    reply = parse_strict_json(get_text(result))
     titles = {source["title"] for body in whole["stars"].values() for source in body["sources"]}
-    assert {text_of(result).count(dumps(title)[1:-1]) for title in titles} == {1}
+    assert {get_text(result).count(dumps(title)[1:-1]) for title in titles} == {1}
     for key, body in reply["stars"].items():
         restored = [{**reply["sources"].get(one["id"], {}), **one} for one in body["sources"]]
         assert {**body, "sources": restored} == whole["stars"][key]
@@ -251,7 +251,7 @@ async def test_an_option_of_the_wrong_kind_is_refused_by_name(
 async def test_a_state_within_the_limit_comes_whole_and_one_byte_more_does_not(universe_server: Served, u: str) -> None:
     await universe_server.send(u, [add_star(f"planet {number}", "sun", name="Ærø") for number in range(20)])
     async with agent(universe_server.mcp) as client:
-        size = len(text_of(await client.call_tool("get_universe_state", {"universeId": u})).encode())
+        size = len(get_text(await client.call_tool("get_universe_state", {"universeId": u})).encode())
         assert await read_state(client, u, maxBytes=size) == {**await universe_server.state(u), "version": 23}
         assert (await read_state(client, u, maxBytes=size - 1))["isSummary"] is True
 
@@ -265,8 +265,8 @@ async def test_a_larger_state_becomes_a_summary_that_fits_and_names_the_next_ste
     await universe_server.make(large, state=crowd(600, name="Tycho Brahé 🌟"))
     whole = await universe_server.state(large)
     async with agent(universe_server.mcp) as client:
-        size = len(text_of(await client.call_tool("get_universe_state", {"universeId": large})).encode())
-        printed = text_of(await client.call_tool("get_universe_state", {"universeId": large, "maxBytes": limit}))
+        size = len(get_text(await client.call_tool("get_universe_state", {"universeId": large})).encode())
+        printed = get_text(await client.call_tool("get_universe_state", {"universeId": large, "maxBytes": limit}))
         summary = parse_strict_json(printed)
         part = await read_state(client, large, ids=[summary["roots"][0]["id"]], fields=["children"])
     assert len(printed.encode()) <= limit < size
@@ -309,11 +309,11 @@ async def test_the_listing_has_the_ten_categories_in_the_words_of_the_specificat
 ) -> None:
     async with agent(universe_server.mcp) as client:
         result = await client.call_tool("list_universe_commands", {"universeId": u})
-    listed = parse_strict_json(text_of(result))["categories"]
+    listed = parse_strict_json(get_text(result))["categories"]
     assert {one["name"]: [command["type"] for command in one["commands"]] for one in listed} == CATEGORIES
     assert [one["name"] for one in listed] == list(CATEGORIES)
-    assert all(name in text_of(result) for name in CATEGORIES)
-    assert result.structuredContent == parse_strict_json(text_of(result))
+    assert all(name in get_text(result) for name in CATEGORIES)
+    assert result.structuredContent == parse_strict_json(get_text(result))
 
 
 @requirement("UN-7", "UN-13")
@@ -346,7 +346,7 @@ async def test_every_listed_example_is_a_command_that_the_server_understands(uni
         listed = (await call_tool(client, "list_universe_commands", universeId=u))["categories"]
         for example in (command["example"] for one in listed for command in one["commands"]):
             result = await client.call_tool("send_universe_command", {"universeId": u, "command": example})
-            printed = parse_strict_json(text_of(result))
+            printed = parse_strict_json(get_text(result))
             assert not result.isError or "event" in printed["error"], printed
 
 
@@ -354,11 +354,11 @@ async def test_every_listed_example_is_a_command_that_the_server_understands(uni
 async def test_the_listing_is_the_same_for_every_id_there_is_or_not(universe_server: Served, u: str) -> None:
     async with agent(universe_server.mcp) as client:
         texts = {
-            text_of(await client.call_tool("list_universe_commands", {"universeId": each}))
+            get_text(await client.call_tool("list_universe_commands", {"universeId": each}))
             for each in (u, "u-missing", "", "__proto__", "🌌", "x" * 1_000)
         }
         await send_command(client, u, samples.example("replaceSnapshot"))
-        texts.add(text_of(await client.call_tool("list_universe_commands", {"universeId": u})))
+        texts.add(get_text(await client.call_tool("list_universe_commands", {"universeId": u})))
     assert len(texts) == 1
 
 
@@ -397,8 +397,8 @@ async def test_a_success_is_text_that_is_json_and_not_marked_as_an_error(
         result = await client.call_tool(tool, {"universeId": u, **command})
     assert result.isError is False
     assert [block.type for block in result.content] == ["text"]
-    assert isinstance(parse_strict_json(text_of(result)), dict)
-    assert "\n" not in text_of(result), "replies are not indented"
+    assert isinstance(parse_strict_json(get_text(result)), dict)
+    assert "\n" not in get_text(result), "replies are not indented"
 
 
 @requirement("UN-10")
@@ -416,7 +416,7 @@ async def test_a_failure_is_text_and_marked_as_an_error(universe_server: Served,
             result = await client.call_tool(tool, arguments)
             assert result.isError is True
             assert [block.type for block in result.content] == ["text"]
-            assert text_of(result).strip()
+            assert get_text(result).strip()
 
 
 @requirement("UN-12")

@@ -14,7 +14,7 @@ from tests.universe.mcp.served_universes import Json, Served, run_server
 from tests.universe.mcp.stream_listener import open_command_stream
 from universe.store.memory import MemoryStore
 from universe.store.replica import rebuild_replica
-from uraniborg.kernel.mcp.testing import json_of, text_of
+from uraniborg.kernel.mcp.testing import get_json, get_text
 
 TICK = command("tick")
 LARGE = 4 * 1024
@@ -113,7 +113,7 @@ async def test_the_same_commands_over_mcp_and_rest_give_equal_universes_and_repl
             requests = {"universeId": f"{u}-mcp", "command": each, "return": "state"}
             result = await client.call_tool("send_universe_command", requests)
             assert result.isError is (printed.status_code != 200), each
-            reply = get_error(result) if result.isError else json_of(result)
+            reply = get_error(result) if result.isError else get_json(result)
             expected = printed.json()["error"] if result.isError else printed.json()
             refusals += result.isError
             assert reply.pop("request_id", "") != expected.pop("request_id", None)
@@ -196,7 +196,7 @@ async def test_a_reply_for_a_large_universe_has_the_changes_and_a_hint_for_the_r
     await universe_server.make(large, state=padded(LARGE + 10_000))
     async with agent(universe_server.mcp) as client:
         printed = await send_command(client, large, add_star("mars", "sun"))
-        size = len(text_of(await client.call_tool("get_universe_state", {"universeId": large})))
+        size = len(get_text(await client.call_tool("get_universe_state", {"universeId": large})))
         state = await read_state(client, large)
         gone = await send_command(client, large, command("removeStar", id="mars"))
     assert printed.keys() >= {"events", "version", "changed", "removed", "stateBytes", "hint"}
@@ -227,7 +227,7 @@ async def test_a_universe_of_roots_with_long_ids_is_large_when_it_is(universe_se
     state = samples.a_snapshot(stars={key: samples.a_body(key) for key in ids}, rootIds=ids)
     await universe_server.make(f"{u}-long", state=state)
     async with agent(universe_server.mcp) as client:
-        size = len(text_of(await client.call_tool("get_universe_state", {"universeId": f"{u}-long"})))
+        size = len(get_text(await client.call_tool("get_universe_state", {"universeId": f"{u}-long"})))
         assert size > 1.25 * LARGE
         assert "changed" in await send_command(client, f"{u}-long", TICK)
 
@@ -290,7 +290,7 @@ async def test_of_many_callers_that_expect_the_same_version_one_succeeds(univers
         results = await asyncio.gather(*(tick(client) for client in (one, other) for _ in range(5)))
     won = [result for result in results if not result.isError]
     assert len(won) == 1
-    assert json_of(won[0])["version"] == 4
+    assert get_json(won[0])["version"] == 4
     assert {get_error(result)["code"] for result in results if result.isError} == {"version_conflict"}
     assert await universe_server.version(u) == 4
 

@@ -30,7 +30,7 @@ from tests.universe.mcp.wire import (
 from universe.app import PAGES, make_app
 from universe.config import UniverseConfig
 from universe.store.memory import MemoryStore
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 METHODS = ("POST", "GET", "DELETE")
 
@@ -80,7 +80,7 @@ def addresses_of(app: Any, prefix: str = "") -> set[str]:
 @requirement("UN-17")
 async def test_every_address_but_one_is_documented_or_a_page_and_does_not_serve_mcp() -> None:
     app = make_app(UniverseConfig(), MemoryStore())
-    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
+    async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:
         documented = (await http.get("/openapi.json")).json()["paths"].keys()
         assert addresses_of(app) == {"/mcp", "/mcp/", "/openapi.json", *documented, *PAGES}
         for path in addresses_of(app) - {"/mcp", "/mcp/"}:

@@ -14,7 +14,7 @@ from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.port import Store
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 SOON: Final = 20.0
 """The timeout in seconds of everything that a test waits for."""
@@ -36,7 +36,7 @@ def run_in_thread(app: Any) -> Generator[str]:
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
-        async with serving(app) as url:
+        async with serve_app(app) as url:
             printed["url"] = url
             started.set()
             await leaving.wait()

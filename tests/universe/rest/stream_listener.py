@@ -13,7 +13,7 @@ from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.store.port import Store
 from universe.store.sqlite import SqliteStore
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 SOON: Final = 20.0
 """The timeout in seconds of everything that a test waits for."""
@@ -32,7 +32,7 @@ async def run_stream_server(
 ) -> AsyncGenerator[httpx.AsyncClient]:
     """Provide a client of a server that stores its universes in the folder, or in `store`, with a universe `u`."""
     app = make_app(UniverseConfig(**settings), store or SqliteStore(folder / "universes.db"))
-    async with serving(app) as url, open_client(url) as client:
+    async with serve_app(app) as url, open_client(url) as client:
         if (await client.get("/universes/u")).status_code == 404:
             made = await client.post("/universes", json={"name": "Hven", "id": "u"})
             assert made.status_code == 201

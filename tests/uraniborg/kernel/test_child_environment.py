@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from uraniborg.kernel.child_environment import INHERITED, child_environment, is_sensitive_variable, secrets_in
+from uraniborg.kernel.child_environment import INHERITED, build_child_environment, find_secrets, is_sensitive_variable
 
 
 def test_a_child_inherits_the_listed_variables_and_no_others() -> None:
@@ -23,14 +23,14 @@ def test_a_child_inherits_the_listed_variables_and_no_others() -> None:
         "EDITOR": "vi",
     }
     kept = ("PATH", "HOME", "LC_ALL", "XDG_CACHE_HOME", "https_proxy", "SSL_CERT_FILE")
-    assert child_environment(environ=environ) == {name: environ[name] for name in kept}
-    assert child_environment(["EDITOR"], environ) == {name: environ[name] for name in (*kept, "EDITOR")}
+    assert build_child_environment(environ=environ) == {name: environ[name] for name in kept}
+    assert build_child_environment(["EDITOR"], environ) == {name: environ[name] for name in (*kept, "EDITOR")}
 
 
 def test_a_sensitive_name_is_inherited_only_when_it_is_named_exactly() -> None:
     environ = {"GIT_TOKEN": "t", "GIT_DIR": "d", "XDG_SECRET": "s"}
-    assert child_environment(["GIT_*"], environ) == {"GIT_DIR": "d"}
-    assert child_environment(["GIT_*", "GIT_TOKEN"], environ) == {"GIT_TOKEN": "t", "GIT_DIR": "d"}
+    assert build_child_environment(["GIT_*"], environ) == {"GIT_DIR": "d"}
+    assert build_child_environment(["GIT_*", "GIT_TOKEN"], environ) == {"GIT_TOKEN": "t", "GIT_DIR": "d"}
     assert not any(map(is_sensitive_variable, INHERITED))
 
 
@@ -68,7 +68,7 @@ def test_passwords_in_addresses_are_secrets_too() -> None:
         "HTTPS_PROXY": "http://u:p%40ss@proxy.example:8080",
         "REMOTE": "https://example.org/a:b@c",
     }
-    assert list(secrets_in(environ)) == ["hf-1", "hven-1576", "p%40ss"]
+    assert list(find_secrets(environ)) == ["hf-1", "hven-1576", "p%40ss"]
 
 
 def test_the_page_about_workflows_lists_every_inherited_variable() -> None:

@@ -19,7 +19,7 @@ from uraniborg.kernel.errors import (
     NotFound,
     UraniborgError,
     as_error,
-    invalid,
+    make_invalid_input,
 )
 
 FAMILY = [cls for _, cls in inspect.getmembers(errors, inspect.isclass) if issubclass(cls, UraniborgError)]
@@ -90,7 +90,7 @@ def _failure(**values: object) -> ValidationError:
 
 
 def test_a_validation_failure_names_each_field_and_never_its_value() -> None:
-    error = invalid(_failure(password="hunter2", tries=["many"]), what="login")
+    error = make_invalid_input(_failure(password="hunter2", tries=["many"]), label="login")
     assert isinstance(error, InvalidInput)
     assert [problem["path"] for problem in error.ids["problems"]] == ["user", "password", "tries.0"]
     assert all(path in error.message for path in ("login", "user", "password", "tries.0"))
@@ -105,7 +105,7 @@ def test_a_validation_failure_that_escapes_is_the_callers_to_correct() -> None:
 
 
 def test_a_thousand_problems_give_a_short_message() -> None:
-    error = invalid(_failure(user="x", password="x" * 20, tries=["no"] * 1000), what="login")
+    error = make_invalid_input(_failure(user="x", password="x" * 20, tries=["no"] * 1000), label="login")
     assert len(error.message) < 1000
     assert "and 995 more" in error.message
     assert len(error.ids["problems"]) == 20
@@ -114,7 +114,7 @@ def test_a_thousand_problems_give_a_short_message() -> None:
 def test_a_value_wrong_as_a_whole_is_named_the_root() -> None:
     with pytest.raises(ValidationError) as caught:
         _Login.model_validate("hunter2")
-    error = invalid(caught.value, what="login")
+    error = make_invalid_input(caught.value, label="login")
     assert error.ids["problems"][0]["path"] == "(root)"
     assert "hunter2" not in json.dumps(error.body())
 
@@ -140,6 +140,6 @@ def test_an_unknown_tag_is_answered_with_the_known_ones_and_not_repeated() -> No
 
     with pytest.raises(ValidationError) as caught:
         Pet.model_validate({"pet": {"kind": "hunter2"}})
-    body = str(invalid(caught.value, what="pet").body())
+    body = str(make_invalid_input(caught.value, label="pet").body())
     assert "hunter2" not in body
     assert "'cat', 'dog'" in body

@@ -20,9 +20,9 @@ from uraniborg.kernel.files import (
     Lease,
     Locked,
     PathRefused,
-    confine,
+    confine_path,
     create_exclusive,
-    locked,
+    hold_lock,
     make_folder,
     make_private,
     make_private_folder,
@@ -73,10 +73,10 @@ def test_new_files_and_folders_are_for_their_owner_alone_under_any_umask(tmp_pat
     create_exclusive(folder / "b", "b")
     write_output(folder / "c", "c")
     os.close(open_private(folder / "d", os.O_WRONLY | os.O_CREAT))
-    with locked(folder / "e", 1):
+    with hold_lock(folder / "e", 1):
         pass
     lease = Lease(folder / "f")
-    assert lease.take()
+    assert lease.acquire()
     lease.release()
     modes = {path.name: mode_of(path) for path in folder.iterdir()}
     assert modes == dict.fromkeys("abcdef", 0o600)
@@ -336,7 +336,7 @@ def house(tmp_path: Path) -> Path:
 @given(parts=PARTS)
 def test_no_path_ever_leaves_its_folder(house: Path, parts: list[str]) -> None:
     try:
-        path = confine(house, *parts)
+        path = confine_path(house, *parts)
     except PathRefused:
         return
     assert os.path.commonpath([os.path.realpath(path), os.path.realpath(house)]) == os.path.realpath(house)
@@ -363,7 +363,7 @@ def test_no_path_ever_leaves_its_folder(house: Path, parts: list[str]) -> None:
 )
 def test_a_path_that_leaves_the_folder_is_refused(house: Path, parts: tuple[str, ...]) -> None:
     with pytest.raises(PathRefused) as caught:
-        confine(house, *parts)
+        confine_path(house, *parts)
     assert caught.value.code == "path_refused"
     assert str(house.parent) not in str(caught.value.body())
     assert "relative" in caught.value.hint
@@ -385,20 +385,20 @@ def test_a_path_that_leaves_the_folder_is_refused(house: Path, parts: tuple[str,
 def test_a_path_inside_the_folder_is_returned_as_an_absolute_path(
     house: Path, parts: tuple[str, ...], expected: str
 ) -> None:
-    assert confine(house, *parts) == house.resolve() / expected
+    assert confine_path(house, *parts) == house.resolve() / expected
 
 
 def test_a_folder_that_is_itself_reached_by_a_link_can_be_the_root(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert confine(tmp_path / "link", "x") == (tmp_path / "real").resolve() / "x"
+    assert confine_path(tmp_path / "link", "x") == (tmp_path / "real").resolve() / "x"
 
 
 HOLDER = """
 import sys
 from pathlib import Path
-from uraniborg.kernel.files import locked
-with locked(Path(sys.argv[1]), 5):
+from uraniborg.kernel.files import hold_lock
+with hold_lock(Path(sys.argv[1]), 5):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -411,12 +411,12 @@ def test_a_lock_held_by_another_process_is_refused_in_time_and_free_once_it_dies
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(Locked) as caught, locked(path, 0.05):
+        with pytest.raises(Locked) as caught, hold_lock(path, 0.05):
             pytest.fail("the lock was held twice")
         holder.kill()
     assert caught.value.code == "locked"
     assert str(tmp_path) not in str(caught.value.body())
-    with locked(path, 5):
+    with hold_lock(path, 5):
         pass
 
 
@@ -426,12 +426,12 @@ def test_a_lock_excludes_the_threads_of_its_own_process(tmp_path: Path) -> None:
 
     def attempt() -> None:
         try:
-            with locked(path, 0):
+            with hold_lock(path, 0):
                 outcomes.append("held")
         except Locked:
             outcomes.append("refused")
 
-    with locked(path, 0):
+    with hold_lock(path, 0):
         thread = threading.Thread(target=attempt)
         thread.start()
         thread.join(timeout=10)
@@ -440,33 +440,33 @@ def test_a_lock_excludes_the_threads_of_its_own_process(tmp_path: Path) -> None:
 
 
 def test_a_lock_is_released_when_its_block_fails(tmp_path: Path) -> None:
-    with pytest.raises(KeyError), locked(tmp_path / "lock", 0):
+    with pytest.raises(KeyError), hold_lock(tmp_path / "lock", 0):
         raise KeyError
-    with locked(tmp_path / "lock", 0):
+    with hold_lock(tmp_path / "lock", 0):
         pass
 
 
 def test_a_lease_is_held_until_it_is_released_and_only_once(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     one, other = Lease(path), Lease(path)
-    assert one.take()
-    assert not other.take()
+    assert one.acquire()
+    assert not other.acquire()
     one.release()
-    assert other.take()
-    assert not one.take()
+    assert other.acquire()
+    assert not one.acquire()
     other.release()
 
 
 def test_a_lease_excludes_every_thread_and_any_thread_may_release_it(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     held = Lease(path)
-    assert held.take()
+    assert held.acquire()
     outcomes: list[bool] = []
 
     def elsewhere() -> None:
-        outcomes.append(Lease(path).take())
+        outcomes.append(Lease(path).acquire())
         held.release()
-        outcomes.append(held.take())
+        outcomes.append(held.acquire())
 
     thread = threading.Thread(target=elsewhere)
     thread.start()
@@ -482,7 +482,7 @@ def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
 
     def take(lease: Lease) -> None:
         start.wait(timeout=10)
-        taken.append(lease.take())
+        taken.append(lease.acquire())
 
     threads = [threading.Thread(target=take, args=(lease,)) for lease in leases]
     for thread in threads:
@@ -497,18 +497,18 @@ def test_of_many_threads_exactly_one_gets_the_lease(tmp_path: Path) -> None:
 def test_releasing_a_lease_of_another_holder_does_nothing(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     holder, other = Lease(path), Lease(path)
-    assert holder.take()
+    assert holder.acquire()
     other.release()
-    assert not other.take()
+    assert not other.acquire()
     other.release()
-    assert not Lease(path).take()
+    assert not Lease(path).acquire()
     holder.release()
 
 
 def test_the_file_of_a_lease_stays_after_its_release(tmp_path: Path) -> None:
     path = tmp_path / "session.lock"
     lease = Lease(path)
-    assert lease.take()
+    assert lease.acquire()
     lease.release()
     assert path.exists()
 
@@ -517,9 +517,9 @@ LEASE_HOLDER = """
 import sys
 from pathlib import Path
 from uraniborg.kernel.files import Lease
-print(Lease(Path(sys.argv[1])).take(), flush=True)
+print(Lease(Path(sys.argv[1])).acquire(), flush=True)
 lease = Lease(Path(sys.argv[2]))
-print(lease.take(), flush=True)
+print(lease.acquire(), flush=True)
 sys.stdin.read()
 """
 
@@ -527,7 +527,7 @@ sys.stdin.read()
 def test_a_lease_excludes_other_processes_and_ends_with_its_own_however_that_ends(tmp_path: Path) -> None:
     ours, theirs = tmp_path / "ours.lock", tmp_path / "theirs.lock"
     held = Lease(ours)
-    assert held.take()
+    assert held.acquire()
     with subprocess.Popen(
         [sys.executable, "-c", LEASE_HOLDER, str(ours), str(theirs)],
         stdin=subprocess.PIPE,
@@ -537,9 +537,9 @@ def test_a_lease_excludes_other_processes_and_ends_with_its_own_however_that_end
         assert holder.stdout is not None
         assert holder.stdout.readline() == "False\n"
         assert holder.stdout.readline() == "True\n"
-        assert not Lease(theirs).take()
+        assert not Lease(theirs).acquire()
         holder.kill()
     again = Lease(theirs)
-    assert again.take()
+    assert again.acquire()
     again.release()
     held.release()

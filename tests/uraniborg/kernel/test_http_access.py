@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.kernel.hosts import LOOPBACK
 from uraniborg.kernel.http_access import Admission, Gate, RequestIds
-from uraniborg.kernel.request_ids import current_request_id
+from uraniborg.kernel.request_ids import get_request_id
 
 TOKEN = "s3cret-of-the-tests"
 ALLOWED = "https://app.example.org"
@@ -239,7 +239,7 @@ async def test_each_request_has_an_id_of_its_own_that_apps_see() -> None:
     seen: list[str | None] = []
 
     async def noting(scope: Scope, receive: Receive, send: Send) -> None:
-        seen.append(current_request_id())
+        seen.append(get_request_id())
         await PlainTextResponse("noted")(scope, receive, send)
 
     answered = [(await ask(RequestIds(RequestIds(noting))))[1]["x-request-id"] for _ in range(3)]

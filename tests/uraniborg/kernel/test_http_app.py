@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from uraniborg.kernel.errors import Conflict, InternalError, NotFound
-from uraniborg.kernel.http_access import NotAuthorized, error_response
+from uraniborg.kernel.http_access import NotAuthorized, make_error_response
 from uraniborg.kernel.http_app import add_error_handlers
 
 
@@ -26,7 +26,7 @@ from uraniborg.kernel.http_app import add_error_handlers
     ],
 )
 def test_every_error_has_its_status_and_the_one_body(error: Any, status: int) -> None:
-    response = error_response(error)
+    response = make_error_response(error)
     assert response.status_code == status
     assert json.loads(bytes(response.body)) == error.body()
     assert response.headers["content-type"] == "application/json"

@@ -19,10 +19,10 @@ from uraniborg.kernel.logging import (
     Redactor,
     configure_logging,
     get_logger,
-    printable,
+    make_printable,
     register_secret,
 )
-from uraniborg.kernel.redaction import masking
+from uraniborg.kernel.redaction import enable_redactor
 
 SECRET = "s3/cr+t välue%41"
 
@@ -47,14 +47,14 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 @given(st.text())
 def test_printable_text_obeys_no_control_character_and_can_always_be_written(text: str) -> None:
-    shown = printable(text, keep="")
+    shown = make_printable(text, keep="")
     shown.encode("utf-8")
     assert not set(shown) & set("\x00\x1b\x07\x9b\r\n\x7f\u202e\u2066\u2028")
 
 
 def test_printable_keeps_lines_tabs_and_every_script() -> None:
-    assert printable("a\tb\nשלום 漢字 é") == "a\tb\nשלום 漢字 é"
-    assert printable("\x1b[2Jgone\r") == "\\x1b[2Jgone\\r"
+    assert make_printable("a\tb\nשלום 漢字 é") == "a\tb\nשלום 漢字 é"
+    assert make_printable("\x1b[2Jgone\r") == "\\x1b[2Jgone\\r"
 
 
 def test_lines_are_json_when_the_stream_is_not_a_terminal() -> None:
@@ -160,7 +160,7 @@ def test_while_another_redactor_is_in_force_its_secrets_are_in_no_line_of_any_lo
     configure_logging("info", stream)
     redactor = Redactor()
     redactor.register("of-one-run-4711")
-    with masking(redactor):
+    with enable_redactor(redactor):
         redactor.register("met-later-4712")
         get_logger("part").info("has of-one-run-4711", found="met-later-4712")
         logging.getLogger("httpx").info("GET %s", "https://h/met-later-4712")

@@ -16,8 +16,8 @@ from pydantic import SecretStr
 from uraniborg.kernel.redaction import (
     MASK,
     Redactor,
+    enable_redactor,
     is_sensitive,
-    masking,
     redact,
     register_secret,
 )
@@ -81,17 +81,17 @@ def test_a_registered_secret_is_gone_wherever_it_was_and_however_it_was_spelt(da
     spelt = data.draw(st.sampled_from(SPELLINGS))(secret)
     value = data.draw(wherever(data.draw(st.text()) + spelt + data.draw(st.text())))
     redactor = redactor_of(secret)
-    assert redactor.holds(value)
+    assert redactor.has_secret(value)
     masked = redactor(value, guess=guess)
     assert all(secret not in text and spelt not in text for text in texts(masked))
-    assert not redactor.holds(masked)
+    assert not redactor.has_secret(masked)
 
 
 @given(nested(st.text() | st.integers() | st.binary() | st.none(), st.text()), st.lists(secrets, max_size=3))
 def test_a_value_holds_a_secret_exactly_if_masking_without_guesses_changes_it(value: Any, values: list[str]) -> None:
     redactor = redactor_of(*values)
     named = Redactor()(value, guess=False)
-    assert redactor.holds(named) == (redactor(named, guess=False) != named)
+    assert redactor.has_secret(named) == (redactor(named, guess=False) != named)
 
 
 @given(
@@ -155,7 +155,7 @@ def test_any_mapping_is_read() -> None:
 def test_a_number_that_is_a_secret_is_masked_and_others_are_kept() -> None:
     redactor = redactor_of("123456", "9876.5")
     assert redactor([123456, -123456, 12345, 9876.5, {123456: 7}, 1]) == [MASK, "-***", 12345, MASK, {MASK: 7}, 1]
-    assert redactor.holds({"pin": [123456]})
+    assert redactor.has_secret({"pin": [123456]})
     assert redactor(10**5000) == 10**5000
 
 
@@ -172,7 +172,7 @@ def test_an_object_that_would_show_a_secret_is_shown_masked() -> None:
 
     assert redact([Holder(), Broken()]) == ["Holder(api_key='***')", "<Broken>"]
     assert redact(SecretStr("anything"), guess=False) == MASK
-    assert not redactor_of("abcdef").holds([Broken(), Holder()])
+    assert not redactor_of("abcdef").has_secret([Broken(), Holder()])
 
 
 def test_secrets_that_overlap_are_masked_whole() -> None:
@@ -201,8 +201,8 @@ def test_cyclic_and_very_deep_values_come_to_an_end() -> None:
     redactor = redactor_of("hunter2-hunter2")
     assert "hunter2" not in str(redactor(cyclic))
     assert "hunter2" not in json.dumps(redactor(deep))
-    assert redactor.holds(cyclic)
-    assert redactor.holds(deep)
+    assert redactor.has_secret(cyclic)
+    assert redactor.has_secret(deep)
 
 
 def test_a_value_nested_256_deep_keeps_its_shape_even_far_down_the_stack() -> None:
@@ -248,13 +248,13 @@ def test_threads_may_register_while_others_redact() -> None:
 def test_a_text_in_pieces_is_masked_as_if_it_came_whole(words: list[str], size: int) -> None:
     text = "".join(words)
     redactor = redactor_of("abc/def", "abc/defghi", "ghi é ghi")
-    pieces = list(redactor.pieces(text[at : at + size] for at in range(0, len(text), size)))
+    pieces = list(redactor.mask_pieces(text[at : at + size] for at in range(0, len(text), size)))
     assert "".join(piece for piece, _ in pieces) == text
     assert "".join(masked for _, masked in pieces) == redactor(text, guess=False)
 
 
 def test_of_a_long_text_in_pieces_only_the_last_of_them_is_kept_back() -> None:
-    pieces = redactor_of("a-secret").pieces(iter(["x" * 1000, "y" * 1000, "z"]))
+    pieces = redactor_of("a-secret").mask_pieces(iter(["x" * 1000, "y" * 1000, "z"]))
     assert len(next(pieces)[0]) > 900
     assert len(next(pieces)[0]) > 900
 
@@ -266,10 +266,10 @@ def test_a_registered_secret_is_masked_by_the_redactor_of_the_process() -> None:
 
 def test_the_secrets_of_another_redactor_are_masked_while_that_is_in_force_and_no_longer() -> None:
     one, other = redactor_of("of-one-run-1"), redactor_of("of-other-run-2", "run-1 and of")
-    with masking(one):
-        with masking(other), masking(one):
+    with enable_redactor(one):
+        with enable_redactor(other), enable_redactor(one):
             assert redact("of-one-run-1 and of-other-run-2") == MASK
-            assert redact.holds(["of-other-run-2"])
+            assert redact.has_secret(["of-other-run-2"])
         assert redact("of-one-run-1 and of-other-run-2") == f"{MASK} and of-other-run-2"
     assert redact("of-one-run-1") == "of-one-run-1"
     assert one("of-other-run-2") == "of-other-run-2"
@@ -277,7 +277,7 @@ def test_the_secrets_of_another_redactor_are_masked_while_that_is_in_force_and_n
 
 def test_masking_ends_after_an_error_and_in_any_order() -> None:
     one, other = redactor_of("of-one-run-1"), redactor_of("of-other-run-2")
-    first, second = masking(one), masking(other)
+    first, second = enable_redactor(one), enable_redactor(other)
     first.__enter__()
     second.__enter__()
     first.__exit__(None, None, None)

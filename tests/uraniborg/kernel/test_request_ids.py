@@ -17,14 +17,14 @@ from paper_library.worker_threads import WorkerThreads
 from tests.uraniborg.kernel.mcp import sample_server as sample
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, call, wire_to
 from uraniborg.kernel.logging import configure_logging, get_logger
-from uraniborg.kernel.mcp import make_server, stateful_app, stateless_app, tool
-from uraniborg.kernel.mcp.testing import json_of, serving, stdio_client_for
+from uraniborg.kernel.mcp import make_server, make_stateful_app, make_stateless_app, tool
+from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json, serve_app
 from uraniborg.kernel.request_ids import (
     begin_request,
-    current_request_id,
+    bind_context,
+    get_request_id,
     identify_error,
-    in_this_context,
-    new_request,
+    start_request,
 )
 
 log = get_logger("test")
@@ -45,42 +45,42 @@ def test_outside_of_a_request_there_is_no_id(lines: Any) -> None:
     log.info("started")
     assert "request_id" not in lines()[0]
     assert identify_error({"error": {"code": "x"}}) == {"error": {"code": "x"}}
-    assert current_request_id() is None
+    assert get_request_id() is None
 
 
 def test_every_line_within_a_request_has_its_id_those_of_other_libraries_too(lines: Any) -> None:
-    with new_request():
-        request_id = current_request_id()
+    with start_request():
+        request_id = get_request_id()
         log.bind(part="x").warning("ours", papers=1)
         logging.getLogger("foreign").warning("not %s", "ours")
     assert [(line["event"], line["request_id"]) for line in lines()] == [("ours", request_id), ("not ours", request_id)]
-    assert current_request_id() is None
+    assert get_request_id() is None
 
 
 def test_a_line_shows_the_id_where_the_host_program_formats_it(caplog: pytest.LogCaptureFixture) -> None:
-    with new_request():
+    with start_request():
         log.warning("ours")
-        assert caplog.messages == [f"ours request_id={current_request_id()!r}"]
+        assert caplog.messages == [f"ours request_id={get_request_id()!r}"]
 
 
 async def test_threads_of_a_request_have_its_id() -> None:
     request_id = begin_request()
-    found: list[str | None] = [await asyncio.to_thread(current_request_id)]
-    thread = threading.Thread(target=in_this_context(lambda: found.append(current_request_id())))
+    found: list[str | None] = [await asyncio.to_thread(get_request_id)]
+    thread = threading.Thread(target=bind_context(lambda: found.append(get_request_id())))
     thread.start()
     await asyncio.to_thread(thread.join)
     threads = WorkerThreads(1, query_s=20, fetch_s=20)
-    found += [await threads.run_query(current_request_id), await threads.run_fetch(current_request_id)]
+    found += [await threads.run_query(get_request_id), await threads.run_fetch(get_request_id)]
     threads.close()
     assert found == [request_id] * 4
 
 
 def test_only_errors_are_identified() -> None:
-    with new_request():
+    with start_request():
         bodies: list[dict[str, Any]] = [{"papers": []}, {"error": "a text"}, {"error": None}]
         for body in bodies:
             assert identify_error(body) == body
-        assert identify_error({"error": {"code": "x"}, "more": 1})["error"]["request_id"] == current_request_id()
+        assert identify_error({"error": {"code": "x"}, "more": 1})["error"]["request_id"] == get_request_id()
 
 
 def noting_server() -> Any:
@@ -91,7 +91,7 @@ def noting_server() -> Any:
         """Log a line, also from a thread, and return the id of the request."""
         log.warning("noted")
         await asyncio.to_thread(log.warning, "noted in a thread")
-        return {"id": current_request_id()}
+        return {"id": get_request_id()}
 
     @tool(server, title="Break down", read_only=True)
     async def break_down() -> None:
@@ -112,9 +112,9 @@ async def test_each_request_of_a_session_has_an_id_of_its_own(lines: Any) -> Non
     assert [line["request_id"] for line in lines()] == [*(one for one in ids for _ in range(2)), broken["request_id"]]
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_over_http_the_id_is_that_of_the_http_request(lines: Any, make_app: Any) -> None:
-    async with serving(make_app(noting_server())) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with serve_app(make_app(noting_server())) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
         accept = {"accept": "application/json"}
         began = await client.post("/mcp", json=INITIALIZE, headers=accept)
         session = {"mcp-session-id": began.headers["mcp-session-id"]} if "mcp-session-id" in began.headers else {}
@@ -129,7 +129,10 @@ async def test_over_http_the_id_is_that_of_the_http_request(lines: Any, make_app
 
 async def test_a_notification_that_is_ignored_is_logged_with_the_id_of_its_own_http_request(lines: Any) -> None:
     logging.getLogger("uraniborg").setLevel(logging.DEBUG)
-    async with serving(stateful_app(noting_server())) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with (
+        serve_app(make_stateful_app(noting_server())) as url,
+        httpx.AsyncClient(base_url=url, timeout=20) as client,
+    ):
         began = await client.post("/mcp", json=INITIALIZE)
         session = {"mcp-session-id": began.headers["mcp-session-id"]}
         for number in range(2):
@@ -143,6 +146,6 @@ async def test_a_notification_that_is_ignored_is_logged_with_the_id_of_its_own_h
 
 
 async def test_over_stdio_an_error_has_an_id_too() -> None:
-    async with stdio_client_for(sys.executable, [str(Path(sample.__file__))]) as client:
-        errors = [json_of(await client.call_tool("lose", {"paper_id": "p1"}))["error"] for _ in range(2)]
+    async with connect_stdio_client(sys.executable, [str(Path(sample.__file__))]) as client:
+        errors = [get_json(await client.call_tool("lose", {"paper_id": "p1"}))["error"] for _ in range(2)]
     assert len({error["request_id"] for error in errors}) == 2

@@ -70,14 +70,14 @@ def known(*values: str) -> KnownSecrets:
 def test_a_secret_is_found_whole_however_it_is_spelt(secret: str, spelling: Spelling) -> None:
     spelt = spelling(secret)
     found = known(secret)
-    assert found.spans(spelt) == [(0, len(spelt))]
+    assert found.find_spans(spelt) == [(0, len(spelt))]
     assert len(spelt) <= found.longest
 
 
 @given(secrets, st.sets(st.sampled_from(string.punctuation)))
 def test_a_secret_is_found_in_any_percent_encoding(secret: str, safe: set[str]) -> None:
     spelt = percent(secret, safe="".join(safe))
-    assert known(secret).spans(spelt) == [(0, len(spelt))]
+    assert known(secret).find_spans(spelt) == [(0, len(spelt))]
 
 
 @given(secrets, st.sampled_from(SPELLINGS), st.text(max_size=10), st.text(max_size=10))
@@ -86,7 +86,7 @@ def test_a_secret_is_found_in_any_percent_encoding(secret: str, safe: set[str]) 
 def test_a_secret_is_found_in_any_surroundings(secret: str, spelling: Spelling, before: str, behind: str) -> None:
     spelt = spelling(secret)
     start, end = len(before), len(before) + len(spelt)
-    assert any(one < end and other > start for one, other in known(secret).spans(before + spelt + behind))
+    assert any(one < end and other > start for one, other in known(secret).find_spans(before + spelt + behind))
 
 
 @given(st.lists(secrets, min_size=1, max_size=4), st.text(string.ascii_letters + string.punctuation, max_size=30))
@@ -95,13 +95,13 @@ def test_where_they_are_does_not_depend_on_how_many_others_are_known(values: lis
     others = known(*(f"{number:07d}-another" for number in range(1_001)))
     for value in values:
         others.add(value)
-    assert sorted(others.spans(text)) == sorted(known(*values).spans(text))
+    assert sorted(others.find_spans(text)) == sorted(known(*values).find_spans(text))
 
 
 def test_a_short_text_is_compared_with_few_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
     made = compilations(monkeypatch)
     many = known(*(f"sk-proj-{number:06d}" for number in range(1_000)))
-    assert many.spans("a text of sk-proj-000777.") == [(10, 24)]
+    assert many.find_spans("a text of sk-proj-000777.") == [(10, 24)]
     assert len(made) == 1
 
 
@@ -110,9 +110,9 @@ def test_secrets_that_are_in_no_text_cost_no_pattern(monkeypatch: pytest.MonkeyP
     found = KnownSecrets()
     for number in range(1_000):
         found.add(f"key/{number:034d}+=")
-        assert found.spans("a text with 34 words") == []
-    assert found.spans(f"a text with key/{777:034d}+=")
-    assert found.spans(f"and again with key/{777:034d}+=")
+        assert found.find_spans("a text with 34 words") == []
+    assert found.find_spans(f"a text with key/{777:034d}+=")
+    assert found.find_spans(f"and again with key/{777:034d}+=")
     assert len(made) == 1
 
 
@@ -136,12 +136,12 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_values_that_are_too_short_are_ignored(secret: str) -> None:
     found = known(secret)
     assert found.values == frozenset()
-    assert found.spans(f"text {secret} text 12345") == []
+    assert found.find_spans(f"text {secret} text 12345") == []
 
 
 def test_a_secret_is_known_without_the_space_around_it_and_without_the_name_of_its_scheme() -> None:
     assert known(" Bearer  abc-123-def\n").values == {"Bearer  abc-123-def", "abc-123-def"}
-    assert known("token " * 10_000 + "abc").spans("token abc") == []
+    assert known("token " * 10_000 + "abc").find_spans("token abc") == []
 
 
 @pytest.mark.parametrize("between", ["/", " \n", "é", "\\", "-"])
@@ -149,8 +149,8 @@ def test_a_secret_of_any_length_is_found_whole(between: str) -> None:
     secret = between.join(map(str, range(100_000)))
     found = known(secret)
     for spelt in (secret, in_json(secret), percent(secret)):
-        assert found.spans(f"<{spelt}> <{spelt}>") == [(1, len(spelt) + 1), (len(spelt) + 4, 2 * len(spelt) + 4)]
-    assert found.spans(f"<{secret[:-1]}>") == []
+        assert found.find_spans(f"<{spelt}> <{spelt}>") == [(1, len(spelt) + 1), (len(spelt) + 4, 2 * len(spelt) + 4)]
+    assert found.find_spans(f"<{secret[:-1]}>") == []
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_secret_of_any_length_is_found_whole(between: str) -> None:
     ],
 )
 def test_hostile_text_is_searched_before_the_tests_time_is_up(secret: str, text: str) -> None:
-    assert known(f"x{secret}").spans(f"x{text}") == []
+    assert known(f"x{secret}").find_spans(f"x{text}") == []
 
 
 def test_threads_may_add_while_others_search() -> None:
@@ -175,7 +175,7 @@ def test_threads_may_add_while_others_search() -> None:
         for step in range(400):
             secret = f"secret-{number}-{step}-end"
             found.add(secret)
-            if not found.spans(f"a {secret} b"):
+            if not found.find_spans(f"a {secret} b"):
                 missed.append(secret)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]

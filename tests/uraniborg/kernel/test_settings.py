@@ -378,7 +378,7 @@ def test_each_setting_knows_where_its_value_came_from() -> None:
     file = settings_file("[star_house]\nopen = false\n[star_house.telescope]\nmount = 'fork'")
     Path(".env").write_text(f"STAR_KEY={SECRET}")
     loaded = read({"URANIBORG_STAR_HOUSE__NIGHTS": "[1]", "STAR_MM": "8"}, file=file)
-    rows = {row.name: row for row in loaded.rows()}
+    rows = {row.name: row for row in loaded.list_rows()}
     assert {name: str(row.origin) for name, row in rows.items() if row.origin.kind is not OriginKind.DEFAULT} == {
         "open": "'star_house.open' in uraniborg.toml",
         "telescope.mount": "'star_house.telescope.mount' in uraniborg.toml",
@@ -386,7 +386,7 @@ def test_each_setting_knows_where_its_value_came_from() -> None:
         "telescope.aperture_mm": "STAR_MM",
         "nights": "URANIBORG_STAR_HOUSE__NIGHTS",
     }
-    assert loaded.origin_of("telescope.api_key") == Origin(OriginKind.DOTENV, "STAR_KEY", Path(".env").absolute())
+    assert loaded.find_origin("telescope.api_key") == Origin(OriginKind.DOTENV, "STAR_KEY", Path(".env").absolute())
     assert rows["telescope.api_key"].value == "***"
     assert (rows["name"].value, rows["name"].origin.kind) == ("Hven", OriginKind.DEFAULT)
     assert SECRET not in str(rows)
@@ -403,7 +403,7 @@ def test_a_dataclass_is_guarded_as_a_model_is() -> None:
     loaded = read_settings(Plain, section="plain", aliases=aliases, env={}, from_dotenv=("timeout",))
     assert loaded.settings == Plain(timeout=3.0)
     assert [one.name for one in loaded.ignored] == ["PLAIN_HOME"]
-    assert str(loaded.origin_of("timeout")) == "PLAIN_TIMEOUT in .env"
+    assert str(loaded.find_origin("timeout")) == "PLAIN_TIMEOUT in .env"
     Path(".env").write_text("URANIBORG_PLAIN__HOOME=elsewhere")
     with pytest.raises(InvalidConfig, match="hoome"):
         read_settings(Plain, section="plain", env={})

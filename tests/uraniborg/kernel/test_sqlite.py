@@ -17,11 +17,11 @@ from uraniborg.kernel.sqlite import (
     DatabaseMissing,
     DatabaseNewer,
     DatabaseUnusable,
+    commit_durably,
     connect,
-    durably,
     migrate,
-    reading,
     transaction,
+    translate_read_errors,
 )
 
 MIGRATIONS = [
@@ -53,7 +53,7 @@ def test_a_connection_creates_its_folder_and_sets_its_pragmas(tmp_path: Path, du
 
 def test_inside_durably_a_connection_waits_for_the_disk_and_after_it_no_more(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as connection:
-        with durably(connection):
+        with commit_durably(connection):
             assert pragma(connection, "synchronous") == 2
         assert pragma(connection, "synchronous") == 1
 
@@ -143,16 +143,16 @@ def test_a_read_of_a_damaged_file_is_distinguished_from_a_bug(tmp_path: Path) ->
     path = tmp_path / "x.db"
     damaged(path)
     with closing(connect(path, create=False)) as connection:
-        with pytest.raises(DatabaseUnusable, match="malformed"), reading(connection):
+        with pytest.raises(DatabaseUnusable, match="malformed"), translate_read_errors(connection):
             titles(connection)
-        with pytest.raises(sqlite3.OperationalError, match="syntax"), reading(connection):
+        with pytest.raises(sqlite3.OperationalError, match="syntax"), translate_read_errors(connection):
             connection.execute("SELEKT")
 
 
 def test_reading_returns_the_stored_rows(tmp_path: Path) -> None:
     with closing(connect(tmp_path / "x.db")) as connection:
         migrate(connection, MIGRATIONS)
-        with reading(connection):
+        with translate_read_errors(connection):
             assert titles(connection) == ["a; b -- c"]
 
 

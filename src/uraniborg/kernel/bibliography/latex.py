@@ -92,7 +92,7 @@ _UNBALANCED = _EncodingTable(
 
 @lru_cache(maxsize=16_384)
 def encode_latex(text: str) -> str:
-    """Return one line of text (in Unicode's composed form) as LaTeX with balanced braces; see `one_line`."""
+    """Return one line of text (in Unicode's composed form) as LaTeX with balanced braces; see `to_one_line`."""
     composed = unicodedata.normalize("NFC", text)
     table = _BALANCED if has_balanced_braces(composed) else _UNBALANCED
     latex = _LIGATURE.sub(r"\g<0>{}", composed.translate(table))

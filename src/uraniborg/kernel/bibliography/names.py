@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-from uraniborg.kernel.bibliography.text import fold_to_ascii, one_line
+from uraniborg.kernel.bibliography.text import fold_to_ascii, to_one_line
 
 _GROUP = re.compile(
     r"&|\b(?:agency|alliance|and|association|cent(?:er|re)|collaboration|commission|committee|consortium|corporation|council|"
@@ -62,7 +62,7 @@ class Name:
 @lru_cache(maxsize=16_384)
 def split_name(name: str) -> Name:
     """Return the parts of a name; a name that follows no rule is all family name. Never raises."""
-    text = one_line(name).strip(" ,")
+    text = to_one_line(name).strip(" ,")
     if _GROUP.search(text) and not _TEX.search(text):
         return Name(text)
     head, _, suffix = text.rpartition(" ")

@@ -7,8 +7,8 @@
         '''Find papers on the shelf. Use it when …'''
         return {"papers": []}
 
-    server.run()                             # stdio
-    app = stateless_app(server, origins=[])  # or HTTP, for any ASGI server
+    server.run()                                  # stdio
+    app = make_stateless_app(server, origins=[])  # or HTTP, for any ASGI server
 
 Needs the extra `mcp`; importing it without raises MissingExtra. Test clients are in `uraniborg.kernel.mcp.testing`.
 """
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uraniborg.kernel.errors import MissingExtra
 
 try:
-    from uraniborg.kernel.mcp.call_context import client_name, is_taken_back, report_progress
+    from uraniborg.kernel.mcp.call_context import get_client_name, is_cancelled, report_progress
     from uraniborg.kernel.mcp.decorators import resource, tool
     from uraniborg.kernel.mcp.replies import ErrorReply
     from uraniborg.kernel.mcp.resources import Listed
@@ -31,7 +31,7 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     from uraniborg.kernel.hosts import LOOPBACK
-    from uraniborg.kernel.mcp.http import stateful_app, stateless_app
+    from uraniborg.kernel.mcp.http import make_stateful_app, make_stateless_app
     from uraniborg.kernel.mcp.subscriptions import Subscriptions, add_subscriptions
 
 __all__ = [
@@ -41,21 +41,21 @@ __all__ = [
     "Server",
     "Subscriptions",
     "add_subscriptions",
-    "client_name",
-    "is_taken_back",
+    "get_client_name",
+    "is_cancelled",
     "make_server",
+    "make_stateful_app",
+    "make_stateless_app",
     "report_progress",
     "resource",
-    "stateful_app",
-    "stateless_app",
     "tool",
 ]
 
 _LOADED_WHEN_USED: Final = {
     "LOOPBACK": "uraniborg.kernel.hosts",
     "Subscriptions": "uraniborg.kernel.mcp.subscriptions",
-    "stateful_app": "uraniborg.kernel.mcp.http",
-    "stateless_app": "uraniborg.kernel.mcp.http",
+    "make_stateful_app": "uraniborg.kernel.mcp.http",
+    "make_stateless_app": "uraniborg.kernel.mcp.http",
     "add_subscriptions": "uraniborg.kernel.mcp.subscriptions",
 }
 """Names that a server over stdio does without, so that it starts sooner, and their modules."""

@@ -1,4 +1,4 @@
-"""Arguments of a call, checked against the signature of the function that is called."""
+"""Validation of the arguments of a call against the signature of the called function."""
 
 import inspect
 import math
@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from mcp.server.fastmcp.utilities.func_metadata import func_metadata
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.errors import InvalidInput, invalid
+from uraniborg.kernel.errors import InvalidInput, make_invalid_input
 
 _SHOWN: Final = 80
 
@@ -22,7 +22,7 @@ class NotFinite(InvalidInput):
     def __init__(self, path: str) -> None:
         super().__init__(
             f"{path} is not a finite number.",
-            hint="NaN, infinities and numbers beyond 1.8e308 are refused.",
+            hint="Send a finite number up to 1.8e308.",
             argument=re.split(r"[.\[]", path, maxsplit=1)[0],
             path=path,
         )
@@ -48,15 +48,15 @@ def _iterate_nonfinite_paths(value: Any, path: str) -> Iterator[str]:
 
 
 class Arguments:
-    """The parameters of a function, and their schema. Unknown names are refused; errors never repeat values."""
+    """The parameters of a function, and their schema. Errors name unknown arguments and never repeat values."""
 
     def __init__(self, function: AsyncFunction, name: str) -> None:
         self._name = name
         self._metadata = func_metadata(function, structured_output=False)
         self._model = self._metadata.arg_model
-        taken = inspect.signature(function).parameters
+        parameters = inspect.signature(function).parameters
         fields = self._model.model_fields.items()
-        self._parameters = [(field, field if field in taken else str(info.alias)) for field, info in fields]
+        self._parameters = [(field, field if field in parameters else str(info.alias)) for field, info in fields]
         self.schema: dict[str, Any] = self._model.model_json_schema(by_alias=True)
         self.schema["additionalProperties"] = False
         self._properties: dict[str, dict[str, Any]] = self.schema.get("properties", {})
@@ -68,7 +68,7 @@ class Arguments:
         }
         self._numbers = {argument for argument, schema in self._properties.items() if _is_number(schema)}
 
-    def accept(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def validate(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return the keyword arguments to call the function with. Raise InvalidInput.
 
         null for an optional argument whose schema does not list null means the default.
@@ -112,7 +112,7 @@ class Arguments:
         )
 
     def _make_error(self, exc: ValidationError) -> InvalidInput:
-        error = invalid(exc, what=f"arguments of {self._name}")
+        error = make_invalid_input(exc, label=f"arguments of {self._name}")
         argument = str(exc.errors(include_input=False, include_url=False, include_context=False)[0]["loc"][0])
         allowed = _describe_allowed(self._properties.get(argument, {}))
         return InvalidInput(

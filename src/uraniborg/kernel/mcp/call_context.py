@@ -15,10 +15,10 @@ from uraniborg.kernel.text import replace_surrogates
 _MOST_CHARS = 100
 
 
-def client_name() -> str | None:
+def get_client_name() -> str | None:
     """Return the name and version that the client gave when it connected; None if it gave none.
 
-    The name is as the client claims it, without characters that cannot be printed.
+    The client chose the name, which is not verified. Characters that cannot be printed are removed.
     """
     request = request_ctx.get(None)
     params = request.session.client_params if request is not None else None
@@ -33,7 +33,7 @@ class _Listener:
     session: ServerSession
     token: str | int
     request_id: str
-    listening: bool = True
+    is_active: bool = True
 
 
 _listener: ContextVar[_Listener | None] = ContextVar("progress listener", default=None)
@@ -42,10 +42,10 @@ _listener: ContextVar[_Listener | None] = ContextVar("progress listener", defaul
 async def report_progress(progress: float, total: float | None = None, message: str | None = None) -> None:
     """Report the progress of this call if the client asked for it; do nothing otherwise, and after the reply.
 
-    `progress` must grow from report to report. Never raises because the client is gone.
+    `progress` must grow from report to report. Do not raise if the client has left.
     """
     listener = _listener.get()
-    if listener is None or not listener.listening:
+    if listener is None or not listener.is_active:
         return
     with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
         await listener.session.send_progress_notification(
@@ -71,7 +71,7 @@ def enable_progress() -> Generator[None]:
     finally:
         _listener.reset(reset)
         if listener is not None:
-            listener.listening = False
+            listener.is_active = False
 
 
 def _find_listener() -> _Listener | None:
@@ -84,7 +84,7 @@ def _find_listener() -> _Listener | None:
 _responder: ContextVar[Any] = ContextVar("responder", default=None)
 
 
-def is_taken_back() -> bool:
+def is_cancelled() -> bool:
     """Return True if the client asked to cancel this call. A call whose client has left was not cancelled."""
     scope = getattr(_responder.get(), "_cancel_scope", None)
     return scope is not None and bool(scope.cancel_called)
@@ -92,10 +92,10 @@ def is_taken_back() -> bool:
 
 @contextmanager
 def enable_cancellation() -> Generator[None]:
-    """Make `is_taken_back` work for this request within the block."""
+    """Make `is_cancelled` work for this request within the block."""
     request = request_ctx.get(None)
-    under_way: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
-    reset = _responder.set(under_way.get(request.request_id) if request is not None else None)
+    in_flight: dict[Any, Any] = getattr(request.session, "_in_flight", {}) if request is not None else {}
+    reset = _responder.set(in_flight.get(request.request_id) if request is not None else None)
     try:
         yield
     finally:

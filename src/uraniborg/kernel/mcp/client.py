@@ -1,12 +1,12 @@
-"""A client of MCP servers of others, which are started as a process or reached over HTTP.
+"""A client of other MCP servers, over stdio or HTTP.
 
     server = await RemoteServer.open(StdioServer("uvx", ("some-server",)), name="some")
     tools = await server.list_tools()
     reply = await server.call_tool("find", {"query": "stars"}, timeout_s=30)
     await server.close()
 
-A server may be opened, used and closed from different tasks of one loop. A process that was started reads nothing from
-our stdin and writes nothing to our stdout or stderr; if it fails, the error has the last lines of its stderr.
+A server may be opened, used and closed from different tasks of one loop. A started process reads nothing from our
+stdin and writes nothing to our stdout or stderr; if it fails, the error has the last lines of its stderr.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.child_environment import child_environment
+from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.errors import InvalidInput, Unavailable
-from uraniborg.kernel.logging import printable, redact
+from uraniborg.kernel.logging import make_printable, redact
 from uraniborg.kernel.text import plural
 
-_KEPT: Final = 4_096
+_TAIL_BYTES: Final = 4_096
 _LINES: Final = 5
 _PATIENCE: Final = 0.5
 
 
 class Tail:
-    """Reads the stderr of a process, so that the process never waits, and stores the last lines."""
+    """A reader of the stderr of a process that stores the last lines. The process never waits for it."""
 
     def __init__(self) -> None:
         self._bytes = b""
@@ -44,8 +44,8 @@ class Tail:
         self._ended.set()
 
     @contextlib.asynccontextmanager
-    async def listening(self) -> AsyncGenerator[TextIO]:
-        """Yield the file for the process to write to. Close the file when the process has it."""
+    async def open_pipe(self) -> AsyncGenerator[TextIO]:
+        """Yield the file that the process writes to. Close the file after the process has started."""
         reading, writing = os.pipe()
         self._ended.clear()
         with os.fdopen(reading, "rb", buffering=0) as source, os.fdopen(writing, "w") as target:
@@ -56,10 +56,10 @@ class Tail:
                 target.close()
                 await self._wait_for_end()
                 transport.close()
-                self.end()
+                self.mark_ended()
 
-    async def last(self) -> str:
-        """Return the last lines as one, after the process has closed its stderr or after half a second."""
+    async def read_last_lines(self) -> str:
+        """Return the last lines joined, after the process has closed its stderr or after half a second."""
         await self._wait_for_end()
         lines = self._bytes.decode("utf-8", "replace").split("\n")
         return " / ".join([line.strip() for line in lines if line.strip()][-_LINES:])
@@ -70,10 +70,10 @@ class Tail:
             async with asyncio.timeout(_PATIENCE):
                 await self._ended.wait()
 
-    def add(self, data: bytes) -> None:
-        self._bytes = (self._bytes + data)[-_KEPT:]
+    def append(self, data: bytes) -> None:
+        self._bytes = (self._bytes + data)[-_TAIL_BYTES:]
 
-    def end(self) -> None:
+    def mark_ended(self) -> None:
         self._ended.set()
 
 
@@ -82,10 +82,10 @@ class _Listener(asyncio.Protocol):
         self._tail = tail
 
     def data_received(self, data: bytes) -> None:
-        self._tail.add(data)
+        self._tail.append(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._tail.end()
+        self._tail.mark_ended()
 
 
 _MOST_PAGES: Final = 1_000
@@ -200,7 +200,7 @@ class RemoteServer:
         return ToolReply(list(map(_to_plain, result.content)), result.structuredContent, result.isError)
 
     async def close(self) -> None:
-        """Disconnect, and end the process that was started. Never raises; a second call does nothing."""
+        """Disconnect, and end the started process. Never raise; do nothing if closed."""
         self._asked_to_close.set()
         if not self._ready.is_set():
             self._owner.cancel()
@@ -212,13 +212,13 @@ class RemoteServer:
             self._owner.exception()  # retrieved, so that asyncio logs no warning
 
     async def _hold_transport(self, server: StdioServer | HttpServer) -> None:
-        """Hold the contexts that must be exited by the task that entered them."""
+        """Open the session and hold it until `close`: one task must enter and exit its contexts."""
         async with (
             _open_transport(server, self._tail) as (read, write),
             ClientSession(read, write) as session,
         ):
-            hello = await session.initialize()
-            self._session, self.server_version = session, hello.serverInfo.version
+            initialized = await session.initialize()
+            self._session, self.server_version = session, initialized.serverInfo.version
             self._ready.set()
             await self._asked_to_close.wait()
 
@@ -236,7 +236,9 @@ class RemoteServer:
             raise await self._make_lost_error() from None
         except ValidationError:
             message = f"MCP server '{self.name}' sent a reply that is not a valid {kind.__name__}."
-            raise ServerUnavailable(message, hint="The server is at fault.", server=self.name) from None
+            raise ServerUnavailable(
+                message, hint="Report this to the authors of the server.", server=self.name
+            ) from None
 
     async def _wait_unless_lost(self, asking: Coroutine[Any, Any, Result], timeout_s: float, failing: str) -> Result:
         """Return the result of `asking`, unless the owner of the transport ends first. Raise ServerTimedOut."""
@@ -259,19 +261,19 @@ class RemoteServer:
     async def _make_lost_error(self) -> ServerUnavailable:
         """Return the error of a server that has ended, with the last lines of its stderr."""
         self._is_lost = True
-        is_told = self._owner.done() and not self._owner.cancelled()
-        problem = _describe_problem(_find_cause(self._owner.exception())) if is_told else ""
-        said = await self._tail.last()
-        parts = [f"MCP server '{self.name}' is not there", problem, said and f"it said: {said}"]
+        has_failed = self._owner.done() and not self._owner.cancelled()
+        problem = _describe_problem(_find_cause(self._owner.exception())) if has_failed else ""
+        last_lines = await self._tail.read_last_lines()
+        parts = [f"MCP server '{self.name}' is not running", problem, last_lines and f"its last output: {last_lines}"]
         return ServerUnavailable(
-            printable(redact("; ".join(filter(None, parts)))) + ".",
+            make_printable(redact("; ".join(filter(None, parts)))) + ".",
             hint="Check how the server is started or reached.",
             server=self.name,
         )
 
     def _make_refusal(self, error: types.ErrorData) -> CallRefused:
         return CallRefused(
-            f"MCP server '{self.name}' refused: {printable(redact(error.message)[:_SHOWN])}",
+            f"MCP server '{self.name}' refused: {make_printable(redact(error.message)[:_SHOWN])}",
             hint="Check the name of the tool and its arguments.",
             server=self.name,
             rpc_code=error.code,
@@ -290,10 +292,13 @@ async def _open_transport(server: StdioServer | HttpServer, tail: Tail) -> Async
             yield read, write
     else:
         parameters = StdioServerParameters(
-            command=server.command, args=list(server.args), env={**child_environment(), **server.env}, cwd=server.cwd
+            command=server.command,
+            args=list(server.args),
+            env={**build_child_environment(), **server.env},
+            cwd=server.cwd,
         )
-        async with tail.listening() as stderr, stdio_client(parameters, errlog=stderr) as (read, write):
-            stderr.close()  # the process has it now; the end of the file must be noticed
+        async with tail.open_pipe() as stderr, stdio_client(parameters, errlog=stderr) as (read, write):
+            stderr.close()  # the process has its own copy; the end of the file must be noticed
             yield read, write
 
 

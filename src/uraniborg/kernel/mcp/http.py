@@ -20,7 +20,7 @@ from uraniborg.kernel.mcp.stateless_http import Dispatcher, StatelessEndpoint
 BODY_LIMIT: Final = 4 * 1024 * 1024
 
 
-def stateless_app(
+def make_stateless_app(
     server: Server,
     *,
     origins: Collection[str] = (),
@@ -42,7 +42,7 @@ def stateless_app(
     return Starlette(routes=[*_make_routes(path, endpoint), *routes], lifespan=lifespan)
 
 
-def stateful_app(
+def make_stateful_app(
     server: Server,
     *,
     origins: Collection[str] = (),
@@ -61,8 +61,8 @@ def stateful_app(
     Every initialize starts a session, whatever session the request names. A session unused for `idle_seconds` ends.
     Beyond `max_sessions` a new session replaces the one unused for longest; if each has a running call or an open event
     stream, the new one is refused (503). Replies are event streams, which can carry progress, unless `json_answers`;
-    a stream without events for `heartbeat_s` seconds gets a comment. Otherwise the app is as in `stateless_app`, except
-    that its lifespan must always be entered.
+    a stream without events for `heartbeat_s` seconds gets a comment. Otherwise the app is as in `make_stateless_app`,
+    except that its lifespan must always be entered.
     """
     logging.getLogger("mcp.server.streamable_http").addFilter(_is_failure)
     sessions = Sessions(
@@ -76,15 +76,15 @@ def stateful_app(
     guarded = Guard(limited, _make_rules(("POST", "GET", "DELETE"), origins, hosts))
 
     @asynccontextmanager
-    async def running(app: Starlette) -> AsyncGenerator[Any]:
+    async def run_lifespan(app: Starlette) -> AsyncGenerator[Any]:
         if lifespan is None:
-            async with sessions.running():
+            async with sessions.accept_sessions():
                 yield
         else:
-            async with lifespan(app) as state, sessions.running():
+            async with lifespan(app) as state, sessions.accept_sessions():
                 yield state
 
-    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=running)
+    return Starlette(routes=[*_make_routes(path, guarded), *routes], lifespan=run_lifespan)
 
 
 def _make_rules(methods: tuple[str, ...], origins: Collection[str], hosts: Collection[str] | None) -> Rules:

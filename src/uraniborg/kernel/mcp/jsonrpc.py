@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 in bytes: a body becomes messages, results and errors become answers."""
+"""JSON-RPC 2.0: parsing of bodies, and encoding of results and errors."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from uraniborg.kernel.text import replace_surrogates
 
 BATCH_LIMIT: Final = 100
 BATCHING_VERSION: Final = "2025-03-26"
-"""The one revision of the protocol that has batches."""
+"""The only version of the protocol that has batches."""
 
 RequestId = str | int
 
@@ -27,7 +27,7 @@ class InvalidJson(InvalidInput):
     def __init__(self) -> None:
         super().__init__(
             "The body is not JSON.",
-            hint="Send JSON in UTF-8, without a byte order mark, half characters or very deep nesting.",
+            hint="Send JSON in UTF-8, without a byte order mark, lone surrogates or very deep nesting.",
         )
 
 
@@ -118,10 +118,10 @@ def encode_failure(request_id: RequestId | None, error: ErrorData) -> bytes:
 
 
 def find_batch_problem(messages: list[Any], version: str) -> InvalidMessage | None:
-    """Return the reason why a client that speaks this version of the protocol may not send this batch, or None."""
+    """Return the reason why this batch is not allowed in this version of the protocol, or None."""
     if version != BATCHING_VERSION:
         return InvalidMessage(
-            f"Version {version} of the protocol has no batches.",
+            f"Version {version} of the protocol does not support batches.",
             hint=f"Send one message at a time, or use version {BATCHING_VERSION} of the protocol.",
         )
     if not messages:

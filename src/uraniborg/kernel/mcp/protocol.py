@@ -35,7 +35,7 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, invalid
+from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError, make_invalid_input
 from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.mcp.arguments import NotFinite, find_nonfinite_path
 from uraniborg.kernel.mcp.replies import Reply, make_error_data
@@ -74,13 +74,13 @@ class InvalidMessage(InvalidInput):
 class UnacceptableParameters(InvalidInput):
     def __init__(self, method: str) -> None:
         super().__init__(
-            f"The parameters of {method[:80]} cannot be taken.",
-            hint="NaN, infinities, half characters and very deep nesting are refused.",
+            f"The parameters of {method[:80]} are not valid.",
+            hint="Send JSON without NaN, infinities, lone surrogates and very deep nesting.",
         )
 
 
 class Protocol(LowLevelServer[Any, Any]):
-    """The SDK's low-level server behind a check of messages, without capabilities that nothing implements."""
+    """The low-level server of the SDK, which receives valid messages only and advertises only its own capabilities."""
 
     refuse_call: Callable[[str, dict[str, Any], UraniborgError], Reply] | None = None
     """Return the reply of a tool to an error in its arguments."""
@@ -105,7 +105,7 @@ class Protocol(LowLevelServer[Any, Any]):
         """The requests that a client without a session can send."""
         return {method: kind for method, kind in self.methods.items() if kind not in _OF_SESSIONS}
 
-    def introduction(self, version: str) -> InitializeResult:
+    def make_initialize_result(self, version: str) -> InitializeResult:
         """Return the reply to an initialize request for this version of the protocol, without a session.
 
         It is the reply of the SDK without the capabilities that need a session.
@@ -136,10 +136,10 @@ class Protocol(LowLevelServer[Any, Any]):
     ) -> None:
         connection = connection or ClientConnection()
         answers = _ReplyStream(write_stream, connection)
-        admitted = _CheckedMessages(read_stream, answers, self, connection, initialized=stateless)
-        # The session enters and iterates its read stream, enters and sends to its write stream, and no more.
-        source, sink = cast("Incoming", admitted), cast("Outgoing", answers)
-        with connection.lasting():
+        checked = _CheckedMessages(read_stream, answers, self, connection, initialized=stateless)
+        # The session only enters and iterates its read stream, and only enters and sends to its write stream.
+        source, sink = cast("Incoming", checked), cast("Outgoing", answers)
+        with connection.make_current():
             await super().run(source, sink, initialization_options, raise_exceptions, stateless)
 
     async def _handle_message(
@@ -271,7 +271,7 @@ class _CheckedMessages:
 
 
 def _get_http_request_id(metadata: Any) -> str | None:
-    """Return the id of the HTTP request that a message came by, or None for a message of another transport."""
+    """Return the id of the HTTP request of a message, or None for a message over another transport."""
     scope = getattr(getattr(metadata, "request_context", None), "scope", None)
     return cast("dict[str, Any]", scope).get(REQUEST_ID) if isinstance(scope, dict) else None
 
@@ -279,14 +279,14 @@ def _get_http_request_id(metadata: Any) -> str | None:
 def validate_message(kind: type[BaseModel], method: str, params: dict[str, Any] | None) -> BaseModel:
     """Return the message of this kind with these parameters.
 
-    Raise InvalidInput, which never repeats their values, and NotFinite for a call that its tool is to refuse.
+    Raise InvalidInput, which never repeats their values, and NotFinite for a call that the tool answers with an error.
     """
     try:
         # The SDK would turn NaN into null silently.
         json.dumps(params, allow_nan=False, ensure_ascii=False).encode()
         return kind.model_validate({"method": method} if params is None else {"method": method, "params": params})
     except ValidationError as exc:
-        raise invalid(exc, what=f"{method} request") from None
+        raise make_invalid_input(exc, label=f"{method} request") from None
     except (ValueError, RecursionError):
         raise _find_nonfinite_error(method, params) or UnacceptableParameters(method) from None
 

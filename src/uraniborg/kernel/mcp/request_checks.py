@@ -67,14 +67,14 @@ def read_headers(scope: Scope) -> Headers:
 
 @dataclass(frozen=True)
 class Rules:
-    """Which origins and hosts may call (compared exactly, but for LOOPBACK; None: any host), and by which methods."""
+    """The allowed methods, origins and hosts, compared exactly except LOOPBACK. `hosts` may be None for any host."""
 
     methods: tuple[str, ...]
     origins: frozenset[str]
     hosts: frozenset[str] | None
 
     def check(self, method: str, headers: Headers) -> None:
-        """Raise the error of a request with these headers, the gravest one first."""
+        """Raise the most serious error of a request with these headers."""
         origin = headers.get(b"origin")
         if origin is not None and not is_origin(origin.decode("latin-1"), self.origins):
             raise OriginRefused
@@ -82,14 +82,14 @@ class Rules:
             raise HostRefused
         if method not in self.methods:
             raise MethodNotAllowed(
-                f"{method[:20]} is not possible here.",
+                f"The method {method[:20]} is not allowed here.",
                 hint=f"Use {', '.join(self.methods)}.",
                 allowed=list(self.methods),
             )
         version = headers.get(b"mcp-protocol-version")
         if version is not None and version.decode("latin-1") not in SUPPORTED_PROTOCOL_VERSIONS:
             raise UnsupportedVersion(
-                "The MCP-Protocol-Version header names a version this server does not speak.",
+                "This server does not support the version in the MCP-Protocol-Version header.",
                 hint=f"Use one of: {', '.join(SUPPORTED_PROTOCOL_VERSIONS)}.",
                 allowed=list(SUPPORTED_PROTOCOL_VERSIONS),
             )
@@ -99,7 +99,7 @@ def check_content(headers: Headers, body_limit: int) -> None:
     """Raise an error unless the client accepts JSON and the body can be JSON: its type, encoding and length."""
     accept = headers.get(b"accept")
     if accept is not None and not accepts_json(accept):
-        raise NotAcceptable("This server answers in JSON only.", hint="Accept application/json.")
+        raise NotAcceptable("This server answers in JSON only.", hint="Send Accept: application/json.")
     check_json_type(
         headers.get(b"content-type", b"").decode("latin-1"), headers.get(b"content-encoding", b"").decode("latin-1")
     )
@@ -142,23 +142,23 @@ _TRANSPORT_REFUSALS: Final[dict[tuple[int, int | None] | int, tuple[str, str, st
     ),
     (400, -32600): (
         "session_required",
-        "This request belongs to no session.",
+        "This request has no session.",
         "Send initialize first, then repeat the Mcp-Session-Id header of its answer in every request.",
     ),
-    404: ("session_not_found", "There is no such session, or no longer.", "Send initialize to start a new one."),
+    404: ("session_not_found", "This session does not exist or has ended.", "Send initialize to start a new session."),
     406: (
         "not_acceptable",
-        "No type this server answers in is accepted.",
+        "The Accept header has no type that this server can send.",
         "Send Accept: application/json, text/event-stream with POST, and Accept: text/event-stream with GET.",
     ),
-    413: ("body_too_large", "The body is larger than this server takes.", "Send less in one request."),
+    413: ("body_too_large", "The body is larger than this server accepts.", "Send less in one request."),
     503: ("too_many_sessions", "All sessions of this server are in use.", "Try again later; idle sessions end."),
 }
 _TRANSPORT_FAILURE: Final = ("internal_error", "The request could not be handled.", "Trying again is safe.")
 
 
 class Guard:
-    """Passes requests that satisfy the rules to `app`; every refusal, of the app too, has the same error body."""
+    """Middleware that refuses requests against the rules. All its errors and those of `app` have the common body."""
 
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
         self._app = app

@@ -94,15 +94,15 @@ async def list_page(
     """Return `resources`, then the page at `cursor`, and the cursor of the next page. Raise McpError."""
     following: str | None = None
 
-    async def page() -> Iterable[Listed]:
+    async def read_page() -> Iterable[Listed]:
         nonlocal following
         listed, following = await function(cursor)
         return listed
 
     if cursor is None:
-        return await add_listed(resources, [page]), following
+        return await add_listed(resources, [read_page]), following
     try:
-        listed = await page()
+        listed = await read_page()
     except BaseException as exc:
         if is_end_of_call(exc):
             raise

@@ -13,7 +13,7 @@ from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, TypeAdapter
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
-from uraniborg.kernel.logging import printable
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
 from uraniborg.kernel.mcp.protocol import Protocol
@@ -122,7 +122,7 @@ class Server(FastMCP[Any]):
         return len(self._known_tools) + len(self._known_resources)
 
     @property
-    def lists_more(self) -> bool:
+    def has_listings(self) -> bool:
         """True if the list of resources can differ each time, because functions list some of them."""
         return bool(self._listings or self._paged_listing)
 
@@ -134,8 +134,8 @@ class Server(FastMCP[Any]):
         """Serve over stdio until the client leaves; see `run_stdio`. Raise InvalidInput for another transport."""
         if transport != "stdio":
             raise InvalidInput(
-                f"A server does not run over {transport} by itself.",
-                hint="Make an ASGI app with stateless_app or stateful_app and hand it to uvicorn.",
+                f"`run` does not support the transport {transport}.",
+                hint="Create an ASGI app with make_stateless_app or make_stateful_app, and run it with uvicorn.",
                 argument="transport",
                 allowed=["stdio"],
             )
@@ -181,7 +181,9 @@ class Server(FastMCP[Any]):
         _check_function(function, description)
         template = UriTemplate(uri)
         if template.names != set(inspect.signature(function).parameters):
-            raise TypeError(f"{function.__name__} does not fit {uri}: its arguments must be {sorted(template.names)}.")
+            raise TypeError(
+                f"{function.__name__} does not match {uri}: its arguments must be {sorted(template.names)}."
+            )
         if template.names:
             # The SDK's decorator does not support query parameters.
             self._resource_manager.add_template(
@@ -216,15 +218,15 @@ class Server(FastMCP[Any]):
         return await add_listed(await super().list_resources(), self._listings)
 
     async def call_tool(self, name: str, arguments: dict[str, Any]) -> Any:
-        """Call a tool and return its CallToolResult. Never raises: failures are results too."""
+        """Call a tool and return its CallToolResult. Never raise: a failure is a result too."""
         with enable_progress(), enable_cancellation():
             return (await self.reply_to(name, arguments)).result()
 
     async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
-        """Return the reply of a tool to these arguments, without progress reports. Never raises."""
+        """Return the reply of a tool to these arguments, without progress reports. Never raise."""
         try:
             called = self._find_tool(name)
-            value = await called.function(**called.arguments.accept(arguments))
+            value = await called.function(**called.arguments.validate(arguments))
             if isinstance(value, ErrorReply):
                 return _make_failed_reply(value.value, structured=called.structured)
             return make_reply(value, structured=called.structured)
@@ -252,7 +254,7 @@ class Server(FastMCP[Any]):
         """Read a resource. Raise the SDK's protocol error, with the error body as its data, and nothing else."""
         try:
             found, values = self._find_resource(str(uri))
-            value = await found.function(**found.arguments.accept(values))
+            value = await found.function(**found.arguments.validate(values))
             content = value if isinstance(value, bytes) else encode_text(value)
             return [ReadResourceContents(content=content, mime_type=found.mime_type)]
         except BaseException as exc:
@@ -268,7 +270,9 @@ class Server(FastMCP[Any]):
     def _make_unknown_tool_error(self, name: str) -> UnknownTool:
         offered = list(self._known_tools)
         return UnknownTool(
-            f"There is no tool '{printable(name[:80])}'.", hint=f"Use one of: {', '.join(offered)}.", allowed=offered
+            f"There is no tool '{make_printable(name[:80])}'.",
+            hint=f"Use one of: {', '.join(offered)}.",
+            allowed=offered,
         )
 
     def _find_resource(self, uri: str) -> tuple[_Resource, dict[str, str]]:
@@ -277,9 +281,9 @@ class Server(FastMCP[Any]):
                 return known, values
         offered = [known.template.text for known in self._known_resources]
         raise UnknownResource(
-            f"There is no resource '{printable(uri[:200])}'.",
+            f"There is no resource '{make_printable(uri[:200])}'.",
             hint=f"Use one of: {', '.join(offered)}.",
-            uri=printable(uri[:200]),
+            uri=make_printable(uri[:200]),
             allowed=offered,
         )
 

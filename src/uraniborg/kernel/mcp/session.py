@@ -18,14 +18,14 @@ from uraniborg.kernel.errors import Conflict, InvalidInput
 class ClientConnection:
     """A client from its first message until it leaves. This base class can always receive messages."""
 
-    when_listening: Callable[[], None] | None = None
-    """Called when the client listens again."""
+    on_listening: Callable[[], None] | None = None
+    """A function to call when the client listens again."""
 
     def __init__(self) -> None:
         self._over = ExitStack()
 
     @property
-    def listening(self) -> bool:
+    def is_listening(self) -> bool:
         """True if notifications can reach the client."""
         return True
 
@@ -38,19 +38,19 @@ class ClientConnection:
         """Record that this request is being answered."""
 
     def awaits_answer(self, request_id: str | int) -> bool:
-        """Return whether the client still waits for the answer to this request."""
+        """Return True if the client still waits for the answer to this request."""
         return True
 
     def note_answer(self, request_id: str | int) -> None:
         """Record that the reply to this request is being sent, or that nobody waits for it."""
 
-    def when_over(self, callback: Callable[[], None]) -> None:
+    def call_when_over(self, callback: Callable[[], None]) -> None:
         """Call `callback` when the client has left."""
         self._over.callback(callback)
 
     @contextmanager
-    def lasting(self) -> Generator[None]:
-        """Make this the current connection within the block and in all tasks started there; it ends with the block."""
+    def make_current(self) -> Generator[None]:
+        """Make this the current connection within the block and in all tasks started there. End it after the block."""
         reset = _current.set(self)
         try:
             with self._over:
@@ -134,7 +134,7 @@ class IdInUse(InvalidInput):
     def __init__(self) -> None:
         super().__init__(
             "A request of this session with this id has no answer yet.",
-            hint="Give each request of a session an id of its own.",
+            hint="Give each request of a session its own id.",
         )
 
 
@@ -152,7 +152,7 @@ class Session(ClientConnection):
         self._streaming = False
 
     @property
-    def listening(self) -> bool:
+    def is_listening(self) -> bool:
         return self._streaming
 
     @property
@@ -233,14 +233,14 @@ class Session(ClientConnection):
         del MutableHeaders(scope=scope)["last-event-id"]
         self._streaming = True
         try:
-            await self.transport.handle_request(scope, receive, self._announce_listening(send))
+            await self.transport.handle_request(scope, receive, self._report_listening(send))
         finally:
             self._streaming = False
 
-    def _announce_listening(self, send: Send) -> Send:
-        async def announce(message: Message) -> None:
+    def _report_listening(self, send: Send) -> Send:
+        async def send_and_report(message: Message) -> None:
             await send(message)
-            if message["type"] == "http.response.start" and message["status"] == 200 and self.when_listening:
-                self.when_listening()
+            if message["type"] == "http.response.start" and message["status"] == 200 and self.on_listening:
+                self.on_listening()
 
-        return announce
+        return send_and_report

@@ -55,7 +55,7 @@ class Sessions:
         self._tasks: TaskGroup | None = None
 
     @asynccontextmanager
-    async def running(self) -> AsyncGenerator[None]:
+    async def accept_sessions(self) -> AsyncGenerator[None]:
         """Allow sessions within the block; all of them end with it."""
         async with anyio.create_task_group() as tasks:
             self._tasks = tasks
@@ -117,12 +117,12 @@ class Sessions:
         if session is None:
             await Response(status_code=503)(scope, receive, send)
             return
-        begun = False
+        has_begun = False
 
         async def watch(message: Message) -> None:
-            nonlocal begun
+            nonlocal has_begun
             if message["type"] == "http.response.start":
-                begun = message["status"] < 400
+                has_begun = message["status"] < 400
             await send(message)
 
         del MutableHeaders(scope=scope)[SESSION_HEADER]
@@ -130,7 +130,7 @@ class Sessions:
             await tasks.start(self._serve_session, session)
             await session.handle(request.id, scope, receive, watch)
         finally:
-            if not begun:
+            if not has_begun:
                 await self._end_session(session)
 
     async def _make_session(self) -> Session | None:
@@ -155,7 +155,7 @@ class Sessions:
                     await self._protocol.run(incoming, outgoing, options, connection=session)
                     tasks.cancel_scope.cancel()
             except Exception as exc:
-                _log.exception("a session broke down", exc=exc)
+                _log.exception("a session failed", exc=exc)
             finally:
                 await self._end_session(session)
 
@@ -228,7 +228,7 @@ async def answer_batch(session: Session, messages: list[Any], scope: Scope, send
         headers = {"mcp-session-id": session.id}
         body = b"[%b]" % b",".join(bodies) if bodies else None
         response = Response(body, 200 if bodies else 202, headers, "application/json" if bodies else None)
-    await response(scope, _wait_for_ever, send)
+    await response(scope, _wait_forever, send)
 
 
 async def _answer_message(session: Session, message: Any, scope: Scope) -> bytes:
@@ -267,19 +267,19 @@ def _make_receive(body: bytes) -> Receive:
     async def receive() -> Message:
         if waiting:
             return {"type": "http.request", "body": waiting.pop(), "more_body": False}
-        return await _wait_for_ever()
+        return await _wait_forever()
 
     return receive
 
 
-async def _wait_for_ever() -> Message:
-    """Wait for ever: a client that leaves after it sent a batch cancels none of its calls."""
+async def _wait_forever() -> Message:
+    """Wait forever: a client that leaves after it sent a batch cancels none of its calls."""
     await asyncio.Event().wait()
     raise AssertionError
 
 
 def iterate_replies(events: bytes) -> Iterator[bytes]:
-    """Return the JSON of each answer in an event stream, without the notifications between them."""
+    """Yield the JSON of each answer in an event stream, without the notifications between them."""
     for line in events.split(b"\r\n"):
         data = line.removeprefix(_DATA)
         if data != line and "method" not in json.loads(data):

@@ -46,7 +46,7 @@ class Dispatcher:
         self._listed: dict[str, tuple[int, bytes]] = {}
 
     async def answer(self, body: bytes, version: str) -> Answer:
-        """Return the reply to `body` of a client with this version of the protocol. Never raises."""
+        """Return the reply to `body` of a client with this version of the protocol. Never raise."""
         try:
             message = parse_body(body)
         except ValueError:
@@ -102,7 +102,7 @@ class Dispatcher:
             assert params is not None
             return self._server.refuse_call(params["name"], params["arguments"], error).result_json()
         if isinstance(accepted, InitializeRequest):
-            return _encode_result(self._server.protocol.introduction(str(accepted.params.protocolVersion)))
+            return _encode_result(self._server.protocol.make_initialize_result(str(accepted.params.protocolVersion)))
         if isinstance(accepted, CallToolRequest):
             reply = await self._server.reply_to(accepted.params.name, accepted.params.arguments or {})
             return reply.result_json()
@@ -112,7 +112,7 @@ class Dispatcher:
 
     async def _get_list(self, method: str, accepted: BaseModel) -> bytes:
         """Return the JSON of a list, cached until something is registered: lists are slow to encode."""
-        if method == "resources/list" and self._server.lists_more:
+        if method == "resources/list" and self._server.has_listings:
             return await self._handle_request(accepted)
         registrations = self._server.registrations
         known = self._listed.get(method)
@@ -130,7 +130,7 @@ def _encode_result(result: BaseModel) -> bytes:
 
 
 def _is_plain_call(params: Mapping[str, Any]) -> bool:
-    """Return True if these parameters of tools/call are certainly valid, without asking the SDK."""
+    """Return True if these parameters of tools/call are certainly valid, without validation by the SDK."""
     if type(params.get("name")) is not str or "task" in params:
         return False
     for part in (params.get("_meta"), params.get("arguments")):

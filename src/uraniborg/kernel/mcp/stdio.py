@@ -19,7 +19,7 @@ from uraniborg.kernel.standard_streams import ENDING, Client
 Cleanup = Callable[[], Awaitable[None]]
 
 ANSWERS_WITHIN_S: Final = 60.0
-"""The time for open requests after the end of input; longer than any tool of our servers waits."""
+"""The time for open requests after the end of input; no tool of our servers waits for longer."""
 
 _log = get_logger(__name__)
 
@@ -78,7 +78,7 @@ async def _serve_client(
 
 
 async def _await_within(clean: Cleanup | None, grace: float) -> None:
-    """Await `clean` for at most `grace` seconds, also if it ignores being cancelled."""
+    """Await `clean` for at most `grace` seconds, even if it ignores its cancellation."""
     if clean is None:
         return
     task = asyncio.ensure_future(clean())
@@ -98,7 +98,7 @@ async def _end_tasks(client: Client, grace: float) -> None:
         await asyncio.wait(tasks, timeout=grace)
     left = sum(not task.done() for task in tasks)
     if left or client.is_writing:
-        _log.warning("the process ends although calls have not", tasks=left)
+        _log.warning("the process ends before its calls", tasks=left)
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

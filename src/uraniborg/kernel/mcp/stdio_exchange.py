@@ -43,7 +43,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
-from uraniborg.kernel.request_ids import begin_request, new_request
+from uraniborg.kernel.request_ids import begin_request, start_request
 from uraniborg.kernel.standard_streams import LINE_LIMIT
 
 _END: Final = object()
@@ -65,15 +65,15 @@ class InputEnded(Unavailable):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(
-            f"Input ended {seconds:g} seconds ago and the server ends before this request has its answer.",
+            f"Input ended {seconds:g} seconds ago and the server ends before it has answered this request.",
             hint="Keep stdin open until the answer arrives.",
         )
 
 
 class Lines(Protocol):
-    """The client as lines of bytes; see `uraniborg.kernel.standard_streams.Client`."""
+    """A client that sends and receives lines of bytes; see `uraniborg.kernel.standard_streams.Client`."""
 
-    def listen(self, deliver: Any, left: Any) -> None: ...
+    def listen(self, deliver: Any, on_left: Any) -> None: ...
     def write(self, line: bytes) -> None: ...
 
 
@@ -89,9 +89,9 @@ class Exchange:
     """The messages between one client and the protocol engine of a server."""
 
     def __init__(self, engine: Engine, client: Lines, patience: float) -> None:
-        """Answer requests that were received for at most `patience` seconds after the end of input."""
+        """Answer received requests for at most `patience` seconds after the end of input."""
         self.over = anyio.Event()
-        """Set when nothing more is answered; calls may still have to notice that they were cancelled."""
+        """Set when no more requests are answered; cancelled calls may still run."""
         self._engine = engine
         self._client = client
         self._patience = patience
@@ -103,7 +103,7 @@ class Exchange:
         self._version: str | None = None
 
     async def run(self) -> None:
-        """Return when input has ended or the client has left, and every call has ended."""
+        """Exchange messages until the input has ended or the client has left, and every call has ended."""
         self._to_engine, received = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
         outgoing, to_write = anyio.create_memory_object_stream[SessionMessage](0)
         with self._to_engine, received, outgoing, to_write:
@@ -122,18 +122,18 @@ class Exchange:
             with suppress(RuntimeError):  # the loop is closed already
                 loop.call_soon_threadsafe(self._received.put_nowait, message)
 
-        def left() -> None:
+        def report_left() -> None:
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._mark_client_left)
 
-        self._client.listen(deliver, left)
+        self._client.listen(deliver, report_left)
 
     def _mark_client_left(self) -> None:
         self.over.set()
         self._scope.cancel()
 
     async def _run_until_left(self, step: Callable[..., Awaitable[None]], *arguments: Any) -> None:
-        """Run `step`; where stdout cannot be written to, nobody waits for answers."""
+        """Run `step`. If stdout cannot be written to, mark the client as left."""
         try:
             await step(*arguments)
         except OSError as exc:
@@ -258,7 +258,7 @@ class Exchange:
 
 def _parse_line(line: bytes) -> Any:
     """Return the JSON value in a line, or the Answer to a line that cannot be read."""
-    with new_request():
+    with start_request():
         if len(line) > LINE_LIMIT:
             given = find_outermost_id(line[:LINE_LIMIT].decode("utf-8", "replace"))
             return Answer(400, encode_refusal(given, LineTooLong(), INVALID_REQUEST))

@@ -35,9 +35,9 @@ class Subscriber:
         self._session = session
         self._changed: dict[str, None] = {}
         self._notifying: asyncio.Task[None] | None = None
-        connection.when_listening = self._start_notifying
+        connection.on_listening = self._start_notifying
 
-    def updated(self, uri: str) -> None:
+    def add_change(self, uri: str) -> None:
         self._changed[uri] = None
         self._start_notifying()
 
@@ -46,18 +46,18 @@ class Subscriber:
         self._changed.pop(uri, None)
 
     def close(self) -> None:
-        self._connection.when_listening = None
+        self._connection.on_listening = None
         if self._notifying is not None:
             self._notifying.cancel()
 
     def _start_notifying(self) -> None:
-        if self._notifying is None and self._changed and self._connection.listening:
+        if self._notifying is None and self._changed and self._connection.is_listening:
             # A new context: the task would keep the context of the caller alive.
             self._notifying = asyncio.create_task(self._notify_until_done(), context=Context())
 
     async def _notify_until_done(self) -> None:
         try:
-            while self._changed and self._connection.listening:
+            while self._changed and self._connection.is_listening:
                 await self._notify_each_once()
                 await asyncio.sleep(PACE_S)
         except (anyio.ClosedResourceError, anyio.BrokenResourceError):
@@ -79,7 +79,7 @@ class Subscriber:
         """Wait until the stream can take a message; return False if the client stops listening."""
         wait = _SHORTEST_WAIT_S
         while not self._connection.has_room:
-            if not self._connection.listening:
+            if not self._connection.is_listening:
                 return False
             await asyncio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT_S)
@@ -93,8 +93,8 @@ class TooManySubscriptions(InvalidInput):
 def add_subscriptions(server: Server, *, most: int = 1_000) -> "Subscriptions":
     """Let clients of `server` subscribe to at most `most` resources each, and return the object that notifies them.
 
-    Only clients with a session can subscribe: over stdio, in memory, and over HTTP with `stateful_app`, where the event
-    stream carries the notifications. Raise TypeError if `server` has subscriptions already.
+    Only clients with a session can subscribe: over stdio, in memory, and over HTTP with `make_stateful_app`, where the
+    event stream carries the notifications. Raise TypeError if `server` has subscriptions already.
     """
     if SubscribeRequest in server.protocol.request_handlers:
         raise TypeError(f"Clients of {server.name} can subscribe already.")
@@ -117,7 +117,7 @@ class Subscriptions:
         """The number of subscriptions; a resource counts once for each session."""
         return sum(map(len, self._of_uri.values()))
 
-    def updated(self, uri: str) -> None:
+    def notify_updated(self, uri: str) -> None:
         """Notify all subscribers of `uri` that it changed. Call this on the event loop.
 
         Returns at once and never raises. Several changes in a short time can become one notification after the last.
@@ -126,7 +126,7 @@ class Subscriptions:
             return
         spelled = uri if uri in self._of_uri else _normalise_uri(uri)
         for subscriber in self._of_uri.get(spelled, ()):
-            subscriber.updated(spelled)
+            subscriber.add_change(spelled)
 
     async def _subscribe(self, request: SubscribeRequest) -> ServerResult:
         uri = str(request.params.uri)
@@ -161,7 +161,7 @@ class Subscriptions:
         assert connection is not None
         if connection not in self._subscribers:
             self._subscribers[connection] = Subscriber(connection, request_ctx.get().session)
-            connection.when_over(lambda: self._forget_connection(connection))
+            connection.call_when_over(lambda: self._forget_connection(connection))
         return self._subscribers[connection]
 
     def _forget_connection(self, connection: ClientConnection) -> None:

@@ -25,12 +25,12 @@ from uraniborg.kernel.mcp.server import Server
 __all__ = [
     "ClientSession",
     "McpError",
-    "connected",
-    "http_client_for",
-    "json_of",
-    "serving",
-    "stdio_client_for",
-    "text_of",
+    "connect_client",
+    "connect_http_client",
+    "connect_stdio_client",
+    "get_json",
+    "get_text",
+    "serve_app",
 ]
 
 
@@ -39,14 +39,14 @@ OnUpdated = Callable[[str], object]
 
 
 @asynccontextmanager
-async def connected(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
+async def connect_client(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of `server`, in memory."""
     async with create_connected_server_and_client_session(server, message_handler=_make_handler(on_updated)) as client:
         yield client
 
 
 @asynccontextmanager
-async def stdio_client_for(
+async def connect_stdio_client(
     command: str,
     args: Sequence[str] = (),
     env: Mapping[str, str] | None = None,
@@ -66,7 +66,7 @@ async def stdio_client_for(
 
 
 @asynccontextmanager
-async def http_client_for(url: str, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
+async def connect_http_client(url: str, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of the MCP endpoint at `url`."""
     async with (
         streamable_http_client(url) as (read, write, _),
@@ -87,7 +87,7 @@ def _make_handler(on_updated: OnUpdated | None) -> MessageHandlerFnT:
 
 
 @asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncGenerator[str]:
+async def serve_app(app: ASGIApp) -> AsyncGenerator[str]:
     """Serve `app` with uvicorn on a free loopback port within the block, and yield its base address."""
     # The protocol is named so that the loop sends small answers at once.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
@@ -106,13 +106,13 @@ async def serving(app: ASGIApp) -> AsyncGenerator[str]:
             await task
 
 
-def text_of(result: CallToolResult) -> str:
+def get_text(result: CallToolResult) -> str:
     """Return the text of a result, which has exactly one block."""
     (block,) = result.content
     assert isinstance(block, TextContent)
     return block.text
 
 
-def json_of(result: CallToolResult) -> Any:
+def get_json(result: CallToolResult) -> Any:
     """Return the parsed JSON of the text of a result."""
-    return json.loads(text_of(result))
+    return json.loads(get_text(result))

@@ -41,9 +41,9 @@ class Wire:
         self._lines: asyncio.Queue[bytes] = asyncio.Queue()
         self.exchange: asyncio.Task[None]
 
-    def listen(self, deliver: Callable[[bytes | None], None], left: Callable[[], None]) -> None:
+    def listen(self, deliver: Callable[[bytes | None], None], on_left: Callable[[], None]) -> None:
         self._deliver = deliver
-        self.leave = left
+        self.leave = on_left
 
     def write(self, line: bytes) -> None:
         self._loop.call_soon_threadsafe(self._lines.put_nowait, line)

@@ -37,7 +37,7 @@ def subscribable_server(most: int = 1_000) -> tuple[Server, Subscriptions]:
     async def change(uri: str, times: int = 1) -> int:
         """Change a page."""
         for _ in range(times):
-            subscribed.updated(uri)
+            subscribed.notify_updated(uri)
         return subscribed.count
 
     return server, subscribed

@@ -28,12 +28,12 @@ arguments = Arguments(decide, "decide")
 
 def refusal(given: dict[str, Any]) -> dict[str, Any]:
     with pytest.raises(InvalidInput) as caught:
-        arguments.accept(given)
+        arguments.validate(given)
     return caught.value.body()["error"]
 
 
 def test_defaults_are_filled_in() -> None:
-    accepted = arguments.accept({"session_id": "s"})
+    accepted = arguments.validate({"session_id": "s"})
     assert accepted == {
         "session_id": "s",
         "action": "approve",
@@ -46,13 +46,13 @@ def test_defaults_are_filled_in() -> None:
 
 def test_null_for_an_optional_argument_means_its_default() -> None:
     nothing = dict.fromkeys(["action", "data", "note", "strategy", "limit"])
-    assert arguments.accept({"session_id": "s", **nothing}) == arguments.accept({"session_id": "s"})
+    assert arguments.validate({"session_id": "s", **nothing}) == arguments.validate({"session_id": "s"})
 
 
 def test_null_is_a_value_where_the_schema_lists_it_or_lists_nothing() -> None:
     async def choose(level: int | None = 3, mode: Literal["fast", None] = "fast", anything: Any = 7) -> None: ...
 
-    chosen = Arguments(choose, "choose").accept({"level": None, "mode": None, "anything": None})
+    chosen = Arguments(choose, "choose").validate({"level": None, "mode": None, "anything": None})
     assert chosen == {"level": None, "mode": None, "anything": None}
 
 
@@ -66,7 +66,7 @@ def test_a_number_in_a_string_of_json_that_is_not_finite_is_refused() -> None:
 
 
 def test_nested_objects_become_models() -> None:
-    accepted = arguments.accept({"session_id": "s", "strategy": {"queries": ["a"]}})
+    accepted = arguments.validate({"session_id": "s", "strategy": {"queries": ["a"]}})
     assert accepted["strategy"] == Strategy(queries=["a"])
 
 
@@ -109,14 +109,14 @@ def test_refused_values_are_never_repeated(secret: str) -> None:
 
 
 def test_an_object_sent_as_a_string_of_json_is_understood() -> None:
-    accepted = arguments.accept({"session_id": "s", "data": '{"a": 1}', "strategy": '{"queries": ["q"]}'})
+    accepted = arguments.validate({"session_id": "s", "data": '{"a": 1}', "strategy": '{"queries": ["q"]}'})
     assert accepted["data"] == {"a": 1}
     assert accepted["strategy"] == Strategy(queries=["q"])
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}', "[1]", "null", "12", "true"])
 def test_text_that_looks_like_json_stays_text_where_text_is_allowed(text: str) -> None:
-    accepted = arguments.accept({"session_id": text, "note": text})
+    accepted = arguments.validate({"session_id": text, "note": text})
     assert (accepted["session_id"], accepted["note"]) == (text, text)
 
 
@@ -128,10 +128,10 @@ def test_an_alias_is_the_name_on_the_wire_only() -> None:
     async def get_state(universe_id: Annotated[str, Field(alias="universeId")], copy: int = 0) -> None: ...
 
     aliased = Arguments(get_state, "get_state")
-    assert aliased.accept({"universeId": "u", "copy": 1}) == {"universe_id": "u", "copy": 1}
+    assert aliased.validate({"universeId": "u", "copy": 1}) == {"universe_id": "u", "copy": 1}
     assert aliased.schema["required"] == ["universeId"]
     with pytest.raises(InvalidInput, match="universe_id"):
-        aliased.accept({"universe_id": "u"})
+        aliased.validate({"universe_id": "u"})
 
 
 def test_the_schema_says_that_nothing_else_is_taken() -> None:
@@ -144,7 +144,7 @@ def test_a_function_without_parameters_says_so() -> None:
     async def nothing() -> None: ...
 
     with pytest.raises(InvalidInput) as caught:
-        Arguments(nothing, "nothing").accept({"x": 1})
+        Arguments(nothing, "nothing").validate({"x": 1})
     assert caught.value.hint == "nothing takes no arguments."
 
 
@@ -155,6 +155,6 @@ def test_true_is_not_taken_for_one(name: str) -> None:
     ) -> None: ...
 
     counting = Arguments(count, "count")
-    assert counting.accept({"flag": True, "maybe": None})["flag"] is True
+    assert counting.validate({"flag": True, "maybe": None})["flag"] is True
     with pytest.raises(InvalidInput, match=f"{name} must be a number"):
-        counting.accept({name: True})
+        counting.validate({name: True})

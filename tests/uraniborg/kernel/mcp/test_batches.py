@@ -5,7 +5,7 @@ import pytest
 from tests.uraniborg.kernel.mcp.asgi_client import SESSION, client_of
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from uraniborg.kernel.mcp import stateful_app
+from uraniborg.kernel.mcp import make_stateful_app
 
 BATCH_LIMIT = 100
 
@@ -13,7 +13,7 @@ BATCHING = "2025-03-26"
 
 
 async def answers_to(batch: list[Any], *, json_answers: bool = False) -> dict[Any, dict[str, Any]]:
-    async with client_of(stateful_app(sample_server(), json_answers=json_answers)) as client:
+    async with client_of(make_stateful_app(sample_server(), json_answers=json_answers)) as client:
         session = await client.begin()
         answer = await client.post(batch, session, mcp_protocol_version=BATCHING)
         assert answer.status == 200
@@ -69,13 +69,13 @@ async def test_a_number_that_is_not_finite_is_an_error_of_the_tool() -> None:
 
 
 async def test_the_second_of_two_with_the_same_id_is_refused() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         answer = await client.post([request("ping"), request("ping")], await client.begin())
     assert sorted("error" in each for each in answer.messages[0]) == [False, True]
 
 
 async def test_a_batch_that_asks_for_no_answer_gets_none() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         answer = await client.post([INITIALIZED, {"jsonrpc": "2.0", "id": 1, "result": {}}], session)
     assert (answer.status, answer.body) == (202, b"")
@@ -86,19 +86,19 @@ async def test_a_batch_that_asks_for_no_answer_gets_none() -> None:
     [
         ([], BATCHING, "empty"),
         ([request("ping", id=number) for number in range(BATCH_LIMIT + 1)], BATCHING, "101"),
-        ([request("ping")], "2025-06-18", "no batches"),
-        ([request("ping")], "2025-11-25", "no batches"),
+        ([request("ping")], "2025-06-18", "does not support batches"),
+        ([request("ping")], "2025-11-25", "does not support batches"),
     ],
 )
 async def test_a_batch_that_may_not_be_sent_is_refused(batch: list[Any], version: str, words: str) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         refused = await client.post(batch, await client.begin(), mcp_protocol_version=version)
     assert (refused.status, refused.error["code"]) == (400, "invalid_request")
     assert words in refused.error["message"]
 
 
 async def test_a_batch_for_no_session_or_of_the_wrong_type_is_refused() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         assert (await client.post([request("ping")])).status == 400
         assert (await client.post([request("ping")], "unheard-of")).error["code"] == "session_not_found"

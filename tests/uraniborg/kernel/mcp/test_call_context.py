@@ -3,7 +3,7 @@ import asyncio
 from tests.uraniborg.kernel.mcp.raw_messages import call, request, wire_to
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.mcp import make_server, report_progress, tool
-from uraniborg.kernel.mcp.testing import connected, text_of
+from uraniborg.kernel.mcp.testing import connect_client, get_text
 
 Report = tuple[float, float | None, str | None]
 
@@ -14,9 +14,9 @@ async def test_a_client_that_requests_progress_receives_it() -> None:
     async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         reports.append((progress, total, message))
 
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         result = await client.call_tool("work", {"steps": 3}, progress_callback=record_progress)
-    assert text_of(result) == "done"
+    assert get_text(result) == "done"
     assert reports == [(1, 3, "step 1"), (2, 3, "step 2"), (3, 3, "step 3")]
 
 
@@ -62,6 +62,6 @@ async def test_half_a_character_in_a_report_is_made_whole() -> None:
         await report_progress(1, message="a\ud83d")
         return "ok"
 
-    async with connected(server) as client:
+    async with connect_client(server) as client:
         await client.call_tool("report", {}, progress_callback=record_progress)
     assert messages == ["a\ufffd"]

@@ -3,8 +3,8 @@ from typing import Any
 
 from tests.uraniborg.kernel.mcp.asgi_client import client_of
 from tests.uraniborg.kernel.mcp.raw_messages import call, request, wire_to
-from uraniborg.kernel.mcp import Server, is_taken_back, make_server, stateful_app, tool
-from uraniborg.kernel.mcp.testing import connected, json_of
+from uraniborg.kernel.mcp import Server, is_cancelled, make_server, make_stateful_app, tool
+from uraniborg.kernel.mcp.testing import connect_client, get_json
 
 SOON_S = 20
 
@@ -24,14 +24,14 @@ class Waiting:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
-                self.ended.put_nowait((name, is_taken_back()))
+                self.ended.put_nowait((name, is_cancelled()))
                 raise
             return ""
 
         @tool(self.server, title="Ask", read_only=True)
         async def ask() -> list[bool]:
-            """Return `is_taken_back()` of the call itself, of a task and of a thread."""
-            return [is_taken_back(), await asyncio.create_task(asked()), await asyncio.to_thread(is_taken_back)]
+            """Return `is_cancelled()` of the call itself, of a task and of a thread."""
+            return [is_cancelled(), await asyncio.create_task(asked()), await asyncio.to_thread(is_cancelled)]
 
     async def end(self) -> tuple[str, bool]:
         async with asyncio.timeout(SOON_S):
@@ -39,7 +39,7 @@ class Waiting:
 
 
 async def asked() -> bool:
-    return is_taken_back()
+    return is_cancelled()
 
 
 def wait(name: str) -> dict[str, Any]:
@@ -84,11 +84,11 @@ async def test_a_call_whose_client_is_gone_was_not_taken_back() -> None:
 
 
 async def test_nothing_is_taken_back_while_it_runs_or_where_there_is_no_call() -> None:
-    assert is_taken_back() is False
+    assert is_cancelled() is False
     waiting = Waiting()
-    async with connected(waiting.server) as client:
-        assert json_of(await client.call_tool("ask", {})) == [False, False, False]
-    assert is_taken_back() is False
+    async with connect_client(waiting.server) as client:
+        assert get_json(await client.call_tool("ask", {})) == [False, False, False]
+    assert is_cancelled() is False
 
 
 async def test_a_call_that_was_taken_back_says_nothing_of_the_next_one() -> None:
@@ -117,7 +117,7 @@ async def test_a_task_of_the_call_gets_the_same_answer() -> None:
             try:
                 await asyncio.Event().wait()
             except asyncio.CancelledError:
-                answers.put_nowait(is_taken_back())
+                answers.put_nowait(is_cancelled())
                 raise
 
         await asyncio.create_task(work())
@@ -133,7 +133,7 @@ async def test_a_task_of_the_call_gets_the_same_answer() -> None:
 
 async def test_over_http_a_call_of_a_session_can_be_taken_back_too() -> None:
     waiting = Waiting()
-    async with client_of(stateful_app(waiting.server)) as client:
+    async with client_of(make_stateful_app(waiting.server)) as client:
         session = await client.begin()
         exchange = client.send("POST", wait("one"), session)
         assert await waiting.begun.get() == "one"

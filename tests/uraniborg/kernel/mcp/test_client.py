@@ -15,7 +15,7 @@ from starlette.routing import Route
 
 from tests.forked_processes import template
 from tests.uraniborg.kernel.mcp import misbehaving_server, sample_server
-from uraniborg.kernel.mcp import stateful_app, stateless_app
+from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app
 from uraniborg.kernel.mcp.client import (
     CallRefused,
     HttpServer,
@@ -24,7 +24,7 @@ from uraniborg.kernel.mcp.client import (
     ServerUnavailable,
     StdioServer,
 )
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp.testing import serve_app
 
 SAMPLE = StdioServer(sys.executable, (str(Path(sample_server.__file__)),))
 SOON = 30.0
@@ -64,9 +64,12 @@ async def test_a_process_is_started_asked_and_ended() -> None:
     await connection.close()
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_a_server_is_reached_over_http(make_app: Any) -> None:
-    async with serving(make_app(sample_server.sample_server())) as url, opened(HttpServer(f"{url}/mcp")) as connection:
+    async with (
+        serve_app(make_app(sample_server.sample_server())) as url,
+        opened(HttpServer(f"{url}/mcp")) as connection,
+    ):
         assert "say" in [tool["name"] for tool in await connection.list_tools()]
         replies = await asyncio.gather(*(connection.call_tool("say", {"text": str(number)}) for number in range(20)))
         assert [reply.content[0]["text"] for reply in replies] == [str(number) for number in range(20)]
@@ -79,7 +82,7 @@ async def test_headers_go_with_every_request_and_a_refusal_names_the_status() ->
         seen.append(request.headers.get("x-key"))
         return PlainTextResponse("no", 401)
 
-    async with serving(Starlette(routes=[Route("/mcp", refuse, methods=["POST"])])) as url:
+    async with serve_app(Starlette(routes=[Route("/mcp", refuse, methods=["POST"])])) as url:
         with pytest.raises(ServerUnavailable, match="it answered 401"):
             await RemoteServer.open(HttpServer(f"{url}/mcp", {"x-key": "k"}), timeout_s=SOON)
     assert seen == ["k"]
@@ -114,7 +117,7 @@ async def test_a_server_gets_its_environment_and_folder_and_not_our_own_variable
     server = StdioServer(sys.executable, ("-c", code), {"GIVEN": "given"}, str(tmp_path))
     with pytest.raises(ServerUnavailable) as caught:
         await RemoteServer.open(server, timeout_s=SOON)
-    assert f"it said: given None {tmp_path}" in caught.value.message
+    assert f"its last output: given None {tmp_path}" in caught.value.message
 
 
 async def test_a_server_that_ends_at_once_is_reported_with_its_last_output() -> None:
@@ -122,7 +125,7 @@ async def test_a_server_that_ends_at_once_is_reported_with_its_last_output() -> 
         await RemoteServer.open(odd("dies-at-once"), name="settings", timeout_s=SOON)
     assert caught.value.code == "mcp_server_unavailable"
     assert caught.value.ids == {"server": "settings"}
-    assert "MCP server 'settings' is not there" in caught.value.message
+    assert "MCP server 'settings' is not running" in caught.value.message
     assert caught.value.message.endswith("cannot find its settings.")
     assert len(caught.value.message) < 300
 
@@ -187,7 +190,7 @@ async def test_a_server_that_dies_in_a_call_is_reported_without_its_secrets_and_
 
 
 async def test_an_http_server_that_goes_away_is_reported_and_not_waited_for() -> None:
-    async with serving(stateless_app(sample_server.sample_server())) as url:
+    async with serve_app(make_stateless_app(sample_server.sample_server())) as url:
         connection = await RemoteServer.open(HttpServer(f"{url}/mcp"), timeout_s=SOON)
     with pytest.raises(ServerUnavailable, match="cannot be reached"):
         await connection.call_tool("say", {"text": "x"}, SOON)

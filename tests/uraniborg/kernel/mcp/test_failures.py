@@ -11,7 +11,7 @@ import pytest
 
 from tests.uraniborg.kernel.mcp.asgi_client import client_of
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to
-from uraniborg.kernel.mcp import Server, make_server, resource, stateful_app, stateless_app, tool
+from uraniborg.kernel.mcp import Server, make_server, make_stateful_app, make_stateless_app, resource, tool
 
 Ask = Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
 
@@ -71,7 +71,7 @@ async def in_memory(server: Server) -> AsyncGenerator[Ask]:
 
 @asynccontextmanager
 async def with_a_session(server: Server) -> AsyncGenerator[Ask]:
-    async with client_of(stateful_app(server)) as client:
+    async with client_of(make_stateful_app(server)) as client:
         session = await client.begin()
 
         async def ask(message: dict[str, Any]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ async def with_a_session(server: Server) -> AsyncGenerator[Ask]:
 
 @asynccontextmanager
 async def without_a_session(server: Server) -> AsyncGenerator[Ask]:
-    async with client_of(stateless_app(server)) as client:
+    async with client_of(make_stateless_app(server)) as client:
 
         async def ask(message: dict[str, Any]) -> dict[str, Any]:
             return (await client.post(message)).messages[-1]

@@ -6,7 +6,7 @@ from starlette.types import Message
 from tests.uraniborg.kernel.mcp.asgi_client import Exchange, client_of
 from tests.uraniborg.kernel.mcp.raw_messages import call
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from uraniborg.kernel.mcp import stateful_app
+from uraniborg.kernel.mcp import make_stateful_app
 from uraniborg.kernel.mcp.session import Heartbeat
 
 BEAT = b": heartbeat\r\n\r\n"
@@ -17,7 +17,7 @@ async def next_body(exchange: Exchange) -> bytes:
 
 
 async def test_a_quiet_event_stream_and_a_slow_call_carry_heartbeats() -> None:
-    async with client_of(stateful_app(sample_server(), heartbeat_s=0.01)) as client:
+    async with client_of(make_stateful_app(sample_server(), heartbeat_s=0.01)) as client:
         session = await client.begin()
         async with client.stream(session) as stream:
             assert [await next_body(stream) for _ in range(3)] == [BEAT] * 3
@@ -29,7 +29,9 @@ async def test_a_quiet_event_stream_and_a_slow_call_carry_heartbeats() -> None:
 
 async def test_nothing_follows_the_end_of_a_stream_and_json_has_no_heartbeats() -> None:
     for json_answers in (False, True):
-        async with client_of(stateful_app(sample_server(), heartbeat_s=0.001, json_answers=json_answers)) as client:
+        async with client_of(
+            make_stateful_app(sample_server(), heartbeat_s=0.001, json_answers=json_answers)
+        ) as client:
             answer = await client.post(call("say", {"text": "x"}), await client.begin())
             assert len(answer.messages) == 1
             assert json_answers is not (b"data: " in answer.body)

@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from uraniborg.kernel.mcp import LOOPBACK, stateful_app, stateless_app
-from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving, text_of
+from uraniborg.kernel.mcp import LOOPBACK, make_stateful_app, make_stateless_app
+from uraniborg.kernel.mcp.testing import connect_http_client, get_json, get_text, serve_app
 
 ORIGIN = "http://localhost:5173"
 SESSION = "mcp-session-id"
@@ -23,7 +23,7 @@ SESSION = "mcp-session-id"
 
 @asynccontextmanager
 async def client_of(app: Starlette) -> AsyncGenerator[httpx.AsyncClient]:
-    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+    async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
         yield client
 
 
@@ -43,23 +43,23 @@ async def start_session(client: httpx.AsyncClient, **headers: str) -> str:
     return session
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_the_official_client_can_do_everything_over_http(make_app: Any) -> None:
     async with (
-        serving(make_app(sample_server())) as url,
-        http_client_for(f"{url}/mcp") as client,
+        serve_app(make_app(sample_server())) as url,
+        connect_http_client(f"{url}/mcp") as client,
         asyncio.timeout(40),
     ):
-        assert json_of(await client.call_tool("echo", {"text": "量", "times": 2}))["text"] == "量量"
+        assert get_json(await client.call_tool("echo", {"text": "量", "times": 2}))["text"] == "量量"
         assert (await client.call_tool("lose", {"paper_id": "x"})).isError
         texts = [str(number) for number in range(20)]
         results = await asyncio.gather(*(client.call_tool("say", {"text": text}) for text in texts))
-        assert [text_of(result) for result in results] == texts
-        assert len(text_of(await client.call_tool("large", {"size": 2_000_000}))) > 2_000_000
+        assert [get_text(result) for result in results] == texts
+        assert len(get_text(await client.call_tool("large", {"size": 2_000_000}))) > 2_000_000
         assert len((await client.list_resource_templates()).resourceTemplates) == 4
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_an_unknown_version_is_refused_on_initialize_too(make_app: Any) -> None:
     async with client_of(make_app(sample_server())) as client:
         response = await client.post("/mcp", json=INITIALIZE, headers={"mcp-protocol-version": "1999-01-01"})
@@ -67,7 +67,7 @@ async def test_an_unknown_version_is_refused_on_initialize_too(make_app: Any) ->
     assert error_in(response)["code"] == "unsupported_protocol_version"
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_origins_are_checked_before_anything_else(make_app: Any) -> None:
     async with client_of(make_app(sample_server(), origins=[ORIGIN])) as client:
         refused = await client.post("/mcp", content=b"no json", headers={"origin": "http://evil.example", SESSION: "x"})
@@ -92,14 +92,14 @@ async def test_origins_are_checked_before_anything_else(make_app: Any) -> None:
 async def test_refusals_of_the_transport_have_our_shape(
     content: bytes, headers: dict[str, str], status: int, code: str
 ) -> None:
-    async with client_of(stateful_app(sample_server(), body_limit=2_000)) as client:
+    async with client_of(make_stateful_app(sample_server(), body_limit=2_000)) as client:
         response = await client.post("/mcp", content=content, headers={"content-type": "application/json", **headers})
     assert response.status_code == status
     assert error_in(response)["code"] == code
     assert "sk-secret" not in response.text
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_both_spellings_of_the_path_work_without_a_redirect(make_app: Any) -> None:
     async with client_of(make_app(sample_server(), path="/tools")) as client:
         for path in ("/tools", "/tools/"):
@@ -108,7 +108,7 @@ async def test_both_spellings_of_the_path_work_without_a_redirect(make_app: Any)
 
 
 async def test_every_initialize_starts_a_session_of_its_own() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         first = await start_session(client)
         second = await start_session(client)
         third = await start_session(client, **{SESSION: "long-expired"})
@@ -117,7 +117,7 @@ async def test_every_initialize_starts_a_session_of_its_own() -> None:
 
 
 async def test_a_deleted_session_is_gone_and_a_new_one_can_follow() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await start_session(client)
         assert (await client.delete("/mcp", headers={SESSION: session})).status_code == 200
         for method in ("GET", "DELETE"):
@@ -130,14 +130,14 @@ async def test_a_deleted_session_is_gone_and_a_new_one_can_follow() -> None:
 
 
 async def test_requests_that_need_a_session_say_so() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         response = await client.post("/mcp", json=request("tools/list"))
     assert response.status_code == 400
     assert error_in(response)["code"] == "session_required"
 
 
 async def test_a_session_ends_when_nobody_uses_it() -> None:
-    async with client_of(stateful_app(sample_server(), idle_seconds=0.01)) as client, asyncio.timeout(20):
+    async with client_of(make_stateful_app(sample_server(), idle_seconds=0.01)) as client, asyncio.timeout(20):
         session = (await client.post("/mcp", json=INITIALIZE)).headers[SESSION]
         ping = request("ping")
         # The server does not announce that a session has expired, so poll for it.
@@ -149,7 +149,7 @@ async def test_a_session_ends_when_nobody_uses_it() -> None:
 
 
 async def test_there_are_no_more_sessions_than_allowed() -> None:
-    async with client_of(stateful_app(sample_server(), max_sessions=1)) as client:
+    async with client_of(make_stateful_app(sample_server(), max_sessions=1)) as client:
         session = await start_session(client)
         async with client.stream("GET", "/mcp", headers={SESSION: session, "accept": "text/event-stream"}):
             refused = await client.post("/mcp", json=INITIALIZE)
@@ -163,7 +163,7 @@ async def test_there_are_no_more_sessions_than_allowed() -> None:
 
 
 async def test_a_session_has_one_event_stream_and_ends_without_complaint(caplog: pytest.LogCaptureFixture) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await start_session(client)
         headers = {SESSION: session, "accept": "text/event-stream"}
         async with client.stream("GET", "/mcp", headers=headers) as stream:
@@ -178,9 +178,9 @@ async def test_a_session_has_one_event_stream_and_ends_without_complaint(caplog:
 
 async def test_answers_of_a_session_stream_progress_or_are_json() -> None:
     working = call("work", {"steps": 2}, _meta={"progressToken": 1})
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         streamed = await client.post("/mcp", json=working, headers={SESSION: await start_session(client)})
-    async with client_of(stateful_app(sample_server(), json_answers=True)) as client:
+    async with client_of(make_stateful_app(sample_server(), json_answers=True)) as client:
         plain = await client.post("/mcp", json=working, headers={SESSION: await start_session(client)})
     assert streamed.text.count("notifications/progress") == 2
     assert plain.json()["result"]["content"][0]["text"] == "done"
@@ -190,7 +190,7 @@ async def hello(_request: Request) -> Response:
     return PlainTextResponse("hello")
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_other_routes_and_their_lifespan_live_beside_it(make_app: Any) -> None:
     events: list[str] = []
 
@@ -209,7 +209,7 @@ async def test_other_routes_and_their_lifespan_live_beside_it(make_app: Any) -> 
 
 
 async def test_it_can_be_joined_to_an_app_made_elsewhere() -> None:
-    endpoint = stateful_app(sample_server())
+    endpoint = make_stateful_app(sample_server())
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
@@ -223,7 +223,7 @@ async def test_it_can_be_joined_to_an_app_made_elsewhere() -> None:
 
 
 async def test_an_app_can_be_started_again() -> None:
-    app = stateless_app(sample_server())
+    app = make_stateless_app(sample_server())
     for _ in range(2):
         async with client_of(app) as client:
             assert (await client.post("/mcp", json=INITIALIZE)).status_code == 200
@@ -232,7 +232,7 @@ async def test_an_app_can_be_started_again() -> None:
 async def test_an_app_with_sessions_whose_lifespan_never_ran_says_so_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    transport = httpx.ASGITransport(stateful_app(sample_server()))
+    transport = httpx.ASGITransport(make_stateful_app(sample_server()))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         response = await client.post("/mcp", json=INITIALIZE)
     assert response.status_code == 500
@@ -241,12 +241,12 @@ async def test_an_app_with_sessions_whose_lifespan_never_ran_says_so_in_the_log(
 
 
 async def test_an_app_without_sessions_needs_no_lifespan() -> None:
-    transport = httpx.ASGITransport(stateless_app(sample_server()))
+    transport = httpx.ASGITransport(make_stateless_app(sample_server()))
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         assert (await client.post("/mcp", json=INITIALIZE)).status_code == 200
 
 
-@pytest.mark.parametrize("make_app", [stateless_app, stateful_app])
+@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
 async def test_any_loopback_origin_and_host_can_be_allowed_at_once(make_app: Any) -> None:
     async with client_of(make_app(sample_server(), origins=[LOOPBACK], hosts=[LOOPBACK])) as client:
         answers = [

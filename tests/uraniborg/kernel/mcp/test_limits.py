@@ -11,7 +11,7 @@ from mcp.server.session import ServerSession
 
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import client as client_module
-from uraniborg.kernel.mcp import stateful_app, stateless_app, subscriptions
+from uraniborg.kernel.mcp import make_stateful_app, make_stateless_app, subscriptions
 from uraniborg.kernel.mcp.client import RemoteServer, Tail
 from uraniborg.kernel.mcp.replies import make_error_body
 from uraniborg.kernel.mcp.subscriptions import Subscriber
@@ -20,10 +20,10 @@ from uraniborg.kernel.mcp.subscriptions import Subscriber
 async def test_the_last_five_lines_of_a_process_are_kept_and_at_most_4096_bytes() -> None:
     tail = Tail()
     for number in range(2_000):
-        tail.add(b"line %04d\n" % number)
-    assert await tail.last() == "line 1995 / line 1996 / line 1997 / line 1998 / line 1999"
-    tail.add(b"x" * 10_000)
-    assert await tail.last() == "x" * 4_096
+        tail.append(b"line %04d\n" % number)
+    assert await tail.read_last_lines() == "line 1995 / line 1996 / line 1997 / line 1998 / line 1999"
+    tail.append(b"x" * 10_000)
+    assert await tail.read_last_lines() == "x" * 4_096
 
 
 async def test_at_most_a_thousand_pages_of_a_list_of_tools_are_read(
@@ -54,11 +54,11 @@ async def test_a_full_stream_is_checked_after_a_millisecond_and_then_less_often_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     waits: list[float] = []
-    connection = SimpleNamespace(has_room=False, listening=True, when_listening=None)
+    connection = SimpleNamespace(has_room=False, is_listening=True, on_listening=None)
 
     async def wait(seconds: float) -> None:
         waits.append(seconds)
-        connection.listening = len(waits) < 14
+        connection.is_listening = len(waits) < 14
 
     monkeypatch.setattr(subscriptions.asyncio, "sleep", wait)
     made = Subscriber(cast("Any", connection), cast("ServerSession", None))
@@ -67,7 +67,7 @@ async def test_a_full_stream_is_checked_after_a_millisecond_and_then_less_often_
 
 
 def test_an_app_takes_four_megabytes_and_has_a_thousand_sessions_that_end_after_half_an_hour_unused() -> None:
-    for make in (stateless_app, stateful_app):
+    for make in (make_stateless_app, make_stateful_app):
         assert inspect.signature(make).parameters["body_limit"].default == 4 * 1024 * 1024
-    sessions = inspect.signature(stateful_app).parameters
+    sessions = inspect.signature(make_stateful_app).parameters
     assert (sessions["max_sessions"].default, sessions["idle_seconds"].default) == (1_000, 1_800)

@@ -24,7 +24,7 @@ from uraniborg.kernel.mcp.replies import (
     make_reply,
     replace_surrogates,
 )
-from uraniborg.kernel.mcp.testing import json_of, text_of
+from uraniborg.kernel.mcp.testing import get_json, get_text
 
 json_values = st.recursive(
     st.none()
@@ -40,7 +40,7 @@ json_values = st.recursive(
 @given(json_values.filter(lambda value: not isinstance(value, str)))
 def test_text_and_structured_content_say_the_same(value: Any) -> None:
     result = make_reply(value, structured=True).result()
-    assert json_of(result) == value
+    assert get_json(result) == value
     assert result.structuredContent == (value if isinstance(value, dict) else {"result": value})
 
 
@@ -106,7 +106,7 @@ def test_text_always_becomes_encodable_and_whole_text_is_left_alone(text: str) -
 
 def test_a_string_is_its_own_text_and_has_no_structured_content() -> None:
     result = make_reply('{"error": "part of the document"}', structured=True).result()
-    assert text_of(result) == '{"error": "part of the document"}'
+    assert get_text(result) == '{"error": "part of the document"}'
     assert result.structuredContent is None
     assert not result.isError
 
@@ -114,7 +114,7 @@ def test_a_string_is_its_own_text_and_has_no_structured_content() -> None:
 def test_an_answer_with_an_error_key_is_still_a_success() -> None:
     result = make_reply({"error": {"code": "captured_earlier"}}, structured=True).result()
     assert not result.isError
-    assert json_of(result) == {"error": {"code": "captured_earlier"}}
+    assert get_json(result) == {"error": {"code": "captured_earlier"}}
 
 
 def test_json_is_compact_and_keeps_unicode() -> None:
@@ -123,7 +123,7 @@ def test_json_is_compact_and_keeps_unicode() -> None:
 
 def test_an_empty_list_still_gives_a_text_block() -> None:
     result = make_reply([], structured=True).result()
-    assert text_of(result) == "[]"
+    assert get_text(result) == "[]"
     assert result.structuredContent == {"result": []}
 
 
@@ -136,7 +136,7 @@ def test_models_go_by_alias_and_keep_their_empty_fields_in_both_forms() -> None:
     body = Body(universeId="u-1", seen=datetime(2026, 1, 2, tzinfo=UTC))
     expected = {"universeId": "u-1", "parent": None, "seen": "2026-01-02T00:00:00Z"}
     result = make_reply({"body": body}, structured=True).result()
-    assert json_of(result) == {"body": expected}
+    assert get_json(result) == {"body": expected}
     assert result.structuredContent == {"body": expected}
 
 
@@ -150,7 +150,7 @@ def test_not_a_number_becomes_null_and_never_invalid_json() -> None:
 
 def test_half_characters_inside_a_structure_do_not_stop_the_answer() -> None:
     result = make_reply({"tit\ud800le": ["a\udfffb", "ok"]}, structured=True).result()
-    assert json_of(result) == {"tit\ufffdle": ["a\ufffdb", "ok"]}
+    assert get_json(result) == {"tit\ufffdle": ["a\ufffdb", "ok"]}
 
 
 @pytest.mark.parametrize("depth", [201, 300, 5_000])
@@ -165,7 +165,7 @@ def test_nesting_no_client_could_read_is_refused_here_and_not_by_the_connection(
 def test_a_failure_is_marked_and_its_text_is_pure_json() -> None:
     result = make_error_reply(NotFound("Session not found: 7f", hint="List them.", session_id="7f")).result()
     assert result.isError
-    assert json_of(result) == {
+    assert get_json(result) == {
         "error": {"code": "not_found", "message": "Session not found: 7f", "hint": "List them.", "session_id": "7f"}
     }
 

@@ -12,14 +12,14 @@ from starlette.applications import Starlette
 from tests.uraniborg.kernel.mcp.asgi_client import SESSION, TYPES, client_of
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from uraniborg.kernel.mcp import Server, make_server, stateful_app, stateless_app, tool
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp import Server, make_server, make_stateful_app, make_stateless_app, tool
+from uraniborg.kernel.mcp.testing import serve_app
 
 BATCHES = {"mcp-protocol-version": "2025-03-26"}
 APPS: dict[str, Callable[[Server], Starlette]] = {
-    "events": stateful_app,
-    "json": lambda server: stateful_app(server, json_answers=True),
-    "stateless": stateless_app,
+    "events": make_stateful_app,
+    "json": lambda server: make_stateful_app(server, json_answers=True),
+    "stateless": make_stateless_app,
 }
 apps = pytest.mark.parametrize("make_app", APPS.values(), ids=APPS)
 
@@ -54,7 +54,7 @@ async def session_headers(url: str) -> dict[str, str]:
 async def test_forty_requests_with_the_same_id_one_after_the_other_are_all_answered(
     make_app: Callable[[Server], Starlette],
 ) -> None:
-    async with serving(make_app(sample_server())) as url:
+    async with serve_app(make_app(sample_server())) as url:
         headers = await session_headers(url)
         for number in range(40):
             answer = await ask_on_a_fresh_connection(url, call("say", {"text": f"number {number}."}), headers)
@@ -65,7 +65,7 @@ async def test_forty_requests_with_the_same_id_one_after_the_other_are_all_answe
 async def test_batches_with_the_same_ids_one_after_the_other_are_all_answered(
     make_app: Callable[[Server], Starlette],
 ) -> None:
-    async with serving(make_app(sample_server())) as url:
+    async with serve_app(make_app(sample_server())) as url:
         headers = {**await session_headers(url), **BATCHES}
         for number in range(40):
             batch = [call("say", {"text": f"number {number}."}), request("ping", id=2)]
@@ -75,7 +75,7 @@ async def test_batches_with_the_same_ids_one_after_the_other_are_all_answered(
 
 
 async def test_an_id_is_free_the_moment_its_answer_was_sent() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         for number in range(40):
             sent = client.send("POST", call("say", {"text": str(number)}), session)
@@ -88,7 +88,7 @@ async def test_of_many_requests_with_one_id_at_once_one_is_answered_and_the_othe
     json_answers: bool,
 ) -> None:
     server, going = _server_that_waits()
-    async with client_of(stateful_app(server, json_answers=json_answers)) as client:
+    async with client_of(make_stateful_app(server, json_answers=json_answers)) as client:
         session = await client.begin()
         sent = [client.send("POST", call("wait", {}), session) for _ in range(10)]
         answers = asyncio.gather(*(one.answer() for one in sent))
@@ -101,7 +101,7 @@ async def test_of_many_requests_with_one_id_at_once_one_is_answered_and_the_othe
 
 async def test_the_id_of_a_call_whose_caller_has_left_is_in_use_until_the_call_has_ended() -> None:
     server, going = _server_that_waits()
-    async with client_of(stateful_app(server)) as client:
+    async with client_of(make_stateful_app(server)) as client:
         session = await client.begin()
         left = client.send("POST", call("wait", {}), session)
         await left.next()
@@ -117,7 +117,7 @@ async def test_the_id_of_a_call_whose_caller_has_left_is_in_use_until_the_call_h
 
 @pytest.mark.parametrize("accept", ["text/html", "application/xml"])
 async def test_the_id_of_a_request_that_the_transport_refused_is_free(accept: str) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         for _ in range(3):
             assert (await client.post(request("ping"), session, accept=accept)).status == 406

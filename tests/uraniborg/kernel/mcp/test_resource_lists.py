@@ -118,9 +118,9 @@ async def test_a_list_alone_makes_a_server_one_with_resources() -> None:
     async def more() -> list[Listed]:
         return [Listed("sample://a/text", "a")]
 
-    assert server.protocol.introduction("2025-11-25").capabilities.resources is None
+    assert server.protocol.make_initialize_result("2025-11-25").capabilities.resources is None
     server.register_listing(more)
-    assert server.protocol.introduction("2025-11-25").capabilities.resources is not None
+    assert server.protocol.make_initialize_result("2025-11-25").capabilities.resources is not None
     assert uris(await listed_alone(server)) == ["sample://a/text"]
 
 

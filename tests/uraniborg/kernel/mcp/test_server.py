@@ -10,11 +10,11 @@ from typing_extensions import TypedDict
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.mcp import make_server, resource, tool
-from uraniborg.kernel.mcp.testing import McpError, connected, json_of, text_of
+from uraniborg.kernel.mcp.testing import McpError, connect_client, get_json, get_text
 
 
 async def answer(tool_name: str, **arguments: Any) -> Any:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         return await client.call_tool(tool_name, arguments)
 
 
@@ -22,18 +22,18 @@ async def error_of(tool_name: str, **arguments: Any) -> dict[str, Any]:
     result = await answer(tool_name, **arguments)
     assert result.isError
     assert result.structuredContent is None
-    assert json_of(result).keys() == {"error"}
-    return json_of(result)["error"]
+    assert get_json(result).keys() == {"error"}
+    return get_json(result)["error"]
 
 
 async def resource_at(uri: str) -> Any:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         (content,) = (await client.read_resource(AnyUrl(uri))).contents
         return content
 
 
 async def read_error(uri: str) -> Any:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         with pytest.raises(McpError) as caught:
             await client.read_resource(AnyUrl(uri))
     error: Any = caught.value.error
@@ -43,14 +43,14 @@ async def read_error(uri: str) -> Any:
 
 
 async def test_the_server_introduces_itself_with_its_own_name_and_version() -> None:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         first = await client.initialize()
     assert (first.serverInfo.name, first.serverInfo.version) == ("sample", "7.8.9")
     assert first.instructions == "A server for tests."
 
 
 async def test_only_available_features_are_advertised() -> None:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         offered = (await client.initialize()).capabilities.model_dump(exclude_none=True)
         assert offered.keys() == {"tools", "resources"}
         with pytest.raises(McpError) as caught:
@@ -59,18 +59,18 @@ async def test_only_available_features_are_advertised() -> None:
 
 
 async def test_a_server_without_tools_or_resources_advertises_neither() -> None:
-    async with connected(make_server("bare", version="1", instructions="")) as client:
+    async with connect_client(make_server("bare", version="1", instructions="")) as client:
         assert (await client.initialize()).capabilities.model_dump(exclude_none=True) == {}
 
 
 async def test_prompts_are_offered_when_asked_for() -> None:
-    async with connected(make_server("prompting", version="1", instructions="", prompts=True)) as client:
+    async with connect_client(make_server("prompting", version="1", instructions="", prompts=True)) as client:
         assert (await client.initialize()).capabilities.prompts is not None
         assert (await client.list_prompts()).prompts == []
 
 
 async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> None:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         tools = {listed.name: listed for listed in (await client.list_tools()).tools}
     echo, note = tools["echo"], tools["note"]
     assert echo.title == "Echo"
@@ -106,7 +106,7 @@ async def test_a_tool_publishes_the_schema_of_its_structured_content_and_fails_a
             raise Conflict("Nothing to count.")
         return {"value": value, "papers": 3}
 
-    async with connected(server) as client:  # which checks structured content against the schema
+    async with connect_client(server) as client:  # which checks structured content against the schema
         (listed,) = (await client.list_tools()).tools
         result = await client.call_tool("count", {"value": "x"})
         failed = await client.call_tool("count", {"value": ""})
@@ -133,33 +133,33 @@ def test_an_output_schema_must_be_of_an_object_that_is_sent() -> None:
 
 async def test_a_dict_is_answered_as_json_text_and_as_structured_content() -> None:
     result = await answer("echo", text="Ж", times=2)
-    assert text_of(result) == '{"text":"ЖЖ","nothing":null}'
+    assert get_text(result) == '{"text":"ЖЖ","nothing":null}'
     assert result.structuredContent == {"text": "ЖЖ", "nothing": None}
     assert not result.isError
 
 
 async def test_a_list_is_bare_in_the_text_and_wrapped_in_structured_content() -> None:
     result = await answer("numbers", count=3)
-    assert text_of(result) == "[0,1,2]"
+    assert get_text(result) == "[0,1,2]"
     assert result.structuredContent == {"result": [0, 1, 2]}
 
 
 async def test_a_model_is_answered_whole() -> None:
     result = await answer("note", note={"text": "hi"})
-    assert json_of(result) == result.structuredContent == {"text": "hi", "by": None}
+    assert get_json(result) == result.structuredContent == {"text": "hi", "by": None}
 
 
 async def test_a_string_is_answered_untouched_even_when_it_looks_like_an_error() -> None:
     document = '{"error": {"code": "not_found"}}\n'
     result = await answer("say", text=document)
-    assert text_of(result) == document
+    assert get_text(result) == document
     assert not result.isError
     assert result.structuredContent is None
 
 
 async def test_a_large_answer_is_sent_once_when_structure_is_off() -> None:
     result = await answer("large", size=1_000_000)
-    assert len(json_of(result)["text"]) == 1_000_000
+    assert len(get_json(result)["text"]) == 1_000_000
     assert result.structuredContent is None
 
 
@@ -178,14 +178,14 @@ async def test_an_error_of_the_family_is_an_error_result_with_its_ids() -> None:
 async def test_a_breakdown_is_an_internal_error_that_discloses_nothing_and_the_server_continues(
     how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         broken = await client.call_tool("break_down", {"how": how})
         after = await client.call_tool("say", {"text": "still here"})
     assert broken.isError
-    assert json_of(broken)["error"]["code"] == "internal_error"
-    assert "sk-secret" not in text_of(broken)
+    assert get_json(broken)["error"]["code"] == "internal_error"
+    assert "sk-secret" not in get_text(broken)
     assert "tool break_down" in caplog.text
-    assert text_of(after) == "still here"
+    assert get_text(after) == "still here"
 
 
 async def test_an_unknown_tool_is_an_error_that_names_the_tools_there_are() -> None:
@@ -218,9 +218,9 @@ async def test_calls_run_side_by_side() -> None:
         await barrier.wait()
         return number
 
-    async with connected(server) as client, asyncio.timeout(20):
+    async with connect_client(server) as client, asyncio.timeout(20):
         results = await asyncio.gather(*(client.call_tool("meet", {"number": n}) for n in range(20)))
-    assert [json_of(result) for result in results] == list(range(20))
+    assert [get_json(result) for result in results] == list(range(20))
 
 
 async def test_the_decorated_function_stays_a_plain_function() -> None:
@@ -237,7 +237,7 @@ async def test_the_decorated_function_stays_a_plain_function() -> None:
 
 async def test_a_tool_can_be_called_without_a_client_and_never_raises() -> None:
     server = sample_server()
-    assert json_of(await server.call_tool("echo", {"text": "a"})) == {"text": "a", "nothing": None}
+    assert get_json(await server.call_tool("echo", {"text": "a"})) == {"text": "a", "nothing": None}
     assert (await server.call_tool("lose", {"paper_id": "p"})).isError
 
 
@@ -277,7 +277,7 @@ async def test_an_invalid_resource_is_refused_when_it_is_registered() -> None:
 
 
 async def test_resources_and_templates_are_listed() -> None:
-    async with connected(sample_server()) as client:
+    async with connect_client(sample_server()) as client:
         (about,) = (await client.list_resources()).resources
         templates = {
             listed.uriTemplate: listed for listed in (await client.list_resource_templates()).resourceTemplates
@@ -326,7 +326,7 @@ async def test_the_dot_in_an_address_is_a_dot() -> None:
         """Return a file."""
         return key
 
-    async with connected(server) as client:
+    async with connect_client(server) as client:
         await client.read_resource(AnyUrl("sample://k/a.txt"))
         with pytest.raises(McpError):
             await client.read_resource(AnyUrl("sample://k/a-txt"))

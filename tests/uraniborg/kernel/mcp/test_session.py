@@ -8,7 +8,7 @@ from tests.uraniborg.kernel.mcp.asgi_client import Client, client_of
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from uraniborg.kernel.mcp import Server, make_server, report_progress, stateful_app, tool
+from uraniborg.kernel.mcp import Server, make_server, make_stateful_app, report_progress, tool
 from uraniborg.kernel.mcp.session import ROOM_TAKEN_AT_MOST, Session
 
 PAGES = [f"page://number/{number}" for number in range(60)]
@@ -22,7 +22,7 @@ async def subscribe(client: Client, session: str, *uris: str) -> None:
 
 async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_delays_no_other_client() -> None:
     server, subscribed = subscribable_server()
-    async with client_of(stateful_app(server)) as client:
+    async with client_of(make_stateful_app(server)) as client:
         stalled, other = await client.begin(), await client.begin()
         await subscribe(client, stalled, *PAGES)
         await subscribe(client, other, PAGES[0])
@@ -31,7 +31,7 @@ async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_delay
             unread.reading.clear()
             for _ in range(20):
                 for page in PAGES:
-                    subscribed.updated(page)
+                    subscribed.notify_updated(page)
             assert (await read.next_event())["params"] == {"uri": PAGES[0]}
             for number in range(5):
                 answer = await client.post(call("change", {"uri": PAGES[0]}) | {"id": number}, stalled)
@@ -44,16 +44,16 @@ async def test_a_client_that_does_not_read_its_stream_gets_its_answers_and_delay
 
 async def test_a_stream_that_opens_is_notified_of_earlier_changes() -> None:
     server, subscribed = subscribable_server()
-    async with client_of(stateful_app(server)) as client:
+    async with client_of(make_stateful_app(server)) as client:
         session = await client.begin()
         await subscribe(client, session, *PAGES)
         before = asyncio.all_tasks()
         for uri in PAGES:
-            subscribed.updated(uri)
+            subscribed.notify_updated(uri)
         assert asyncio.all_tasks() == before
         async with client.stream(session) as stream:
             assert [(await stream.next_event())["params"]["uri"] for _ in PAGES] == PAGES
-        subscribed.updated(PAGES[0])
+        subscribed.notify_updated(PAGES[0])
         async with client.stream(session) as stream:
             assert (await stream.next_event())["params"]["uri"] == PAGES[0]
 
@@ -68,7 +68,7 @@ async def test_the_transport_still_keeps_its_event_stream_where_we_look_for_it()
 
 
 async def test_of_two_streams_opened_at_once_one_is_refused() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         first, second = client.send("GET", session=session), client.send("GET", session=session)
         assert (await first.next())["status"] == 200
@@ -80,7 +80,7 @@ async def test_of_two_streams_opened_at_once_one_is_refused() -> None:
 
 
 async def test_a_stream_that_was_refused_does_not_count_as_open() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         assert (await client.ask("GET", session=session, accept="text/html")).status == 406
         async with client.stream(session):
@@ -88,7 +88,7 @@ async def test_a_stream_that_was_refused_does_not_count_as_open() -> None:
 
 
 async def test_a_stream_that_a_client_resumes_is_opened_as_a_new_one() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         resumed = client.send("GET", session=session, last_event_id="17")
         assert (await resumed.next())["status"] == 200
@@ -97,7 +97,7 @@ async def test_a_stream_that_a_client_resumes_is_opened_as_a_new_one() -> None:
 
 @pytest.mark.parametrize("json_answers", [False, True])
 async def test_an_id_in_use_is_refused_and_both_callers_are_answered(json_answers: bool) -> None:
-    async with client_of(stateful_app(waiting_server(), json_answers=json_answers)) as client:
+    async with client_of(make_stateful_app(waiting_server(), json_answers=json_answers)) as client:
         session = await client.begin()
         waiting = client.send("POST", call("wait", {}) | {"id": 7}, session)
         async with asyncio.timeout(20):
@@ -113,13 +113,13 @@ async def test_an_id_in_use_is_refused_and_both_callers_are_answered(json_answer
 
 
 async def test_an_id_that_means_the_event_stream_to_the_transport_is_refused() -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         assert (await client.post(request("ping", id=GET_STREAM_KEY), session)).error["code"] == "id_in_use"
 
 
 async def test_progress_arrives_during_the_call() -> None:
-    async with client_of(stateful_app(waiting_server())) as client:
+    async with client_of(make_stateful_app(waiting_server())) as client:
         waiting = client.send("POST", call("wait", {}, _meta={"progressToken": "t"}), await client.begin())
         assert (await waiting.next())["status"] == 200
         assert (await waiting.next_event())["params"]["progressToken"] == "t"
@@ -131,7 +131,7 @@ async def test_progress_arrives_during_the_call() -> None:
 async def test_a_session_ended_during_a_call_ends_the_call_without_a_complaint(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    async with client_of(stateful_app(waiting_server())) as client:
+    async with client_of(make_stateful_app(waiting_server())) as client:
         session = await client.begin()
         waiting = client.send("POST", call("wait", {}), session)
         async with asyncio.timeout(20):
@@ -146,7 +146,7 @@ async def test_a_session_ended_during_a_call_ends_the_call_without_a_complaint(
 async def test_requests_and_the_end_of_their_session_do_not_trip_over_each_other(
     json_answers: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with client_of(stateful_app(sample_server(), json_answers=json_answers)) as client:
+    async with client_of(make_stateful_app(sample_server(), json_answers=json_answers)) as client:
         for turns in range(24):
             session = await client.begin()
             requests = [
@@ -166,7 +166,7 @@ async def test_requests_and_the_end_of_their_session_do_not_trip_over_each_other
 
 
 async def test_a_call_whose_caller_has_left_continues() -> None:
-    async with client_of(stateful_app(waiting_server())) as client:
+    async with client_of(make_stateful_app(waiting_server())) as client:
         session = await client.begin()
         waiting = client.send("POST", call("wait", {}), session)
         async with asyncio.timeout(20):

@@ -11,7 +11,7 @@ from tests.uraniborg.kernel.mcp.asgi_client import SESSION, Client, client_of
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from uraniborg.kernel.mcp import Subscriptions, stateful_app
+from uraniborg.kernel.mcp import Subscriptions, make_stateful_app
 from uraniborg.kernel.mcp.session import Session
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 
@@ -26,7 +26,7 @@ async def alive(client: Client, session: str) -> bool:
 
 
 async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() -> None:
-    async with client_of(stateful_app(sample_server(), max_sessions=3)) as client:
+    async with client_of(make_stateful_app(sample_server(), max_sessions=3)) as client:
         first, second, third = [await client.begin() for _ in range(3)]
         assert await alive(client, first)
         fourth = await client.begin()
@@ -35,7 +35,7 @@ async def test_a_newcomer_takes_the_place_of_the_session_unused_for_longest() ->
 
 async def test_a_thousand_unclosed_sessions_do_not_prevent_new_ones() -> None:
     before = leftovers()
-    async with client_of(stateful_app(sample_server(), max_sessions=100)) as client:
+    async with client_of(make_stateful_app(sample_server(), max_sessions=100)) as client:
         mine = await client.begin()
         async with client.stream(mine):
             begun = [(await client.post(INITIALIZE)).headers[SESSION] for _ in range(1_000)]
@@ -51,7 +51,7 @@ async def test_a_thousand_unclosed_sessions_do_not_prevent_new_ones() -> None:
 
 
 async def test_a_session_with_an_open_stream_or_a_call_under_way_is_not_ended_for_another() -> None:
-    async with client_of(stateful_app(sample_server(), max_sessions=2)) as client:
+    async with client_of(make_stateful_app(sample_server(), max_sessions=2)) as client:
         listening, calling = await client.begin(), await client.begin()
         waiting = client.send("POST", call("wait_forever", {}), calling)
         assert (await waiting.next())["status"] == 200
@@ -69,7 +69,7 @@ async def test_a_session_with_an_open_stream_or_a_call_under_way_is_not_ended_fo
 
 
 async def test_a_message_that_starts_no_session_ends_no_session() -> None:
-    async with client_of(stateful_app(sample_server(), max_sessions=1)) as client:
+    async with client_of(make_stateful_app(sample_server(), max_sessions=1)) as client:
         session = await client.begin()
         for message in (PING, INITIALIZED, b"{", [INITIALIZE], request("initialize"), {**INITIALIZE, "id": 1.5}):
             await client.post(message)
@@ -78,7 +78,7 @@ async def test_a_message_that_starts_no_session_ends_no_session() -> None:
 
 async def test_an_initialize_that_is_refused_begins_nothing() -> None:
     before = leftovers()
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         for headers, status in (({"accept": "text/html"}, 406), ({"content_type": "text/plain"}, 415)):
             assert (await client.post(INITIALIZE, **headers)).error
             assert (await client.post(INITIALIZE, **headers)).status == status
@@ -89,7 +89,7 @@ async def test_an_initialize_that_is_refused_begins_nothing() -> None:
 async def test_a_transport_that_breaks_down_on_a_request_of_no_session_lets_go_of_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         monkeypatch.setattr("mcp.server.streamable_http.JSONRPCMessage", None)
         answer = await client.post(PING)
     assert (answer.status, answer.error["code"]) == (500, "internal_error")
@@ -97,7 +97,7 @@ async def test_a_transport_that_breaks_down_on_a_request_of_no_session_lets_go_o
 
 async def test_a_malformed_initialize_is_answered_and_begins_nothing() -> None:
     before = leftovers()
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         answer = await client.post(request("initialize", {}))
         assert answer.status == 200
         assert SESSION not in answer.headers
@@ -119,7 +119,7 @@ async def test_a_malformed_initialize_is_answered_and_begins_nothing() -> None:
     ],
 )
 async def test_a_request_to_no_session_is_refused(method: str, session: str | None, status: int, code: str) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         for message in (PING, INITIALIZED) if method == "POST" else (None,):
             refused = await client.ask(method, message, session)
             assert (refused.status, refused.error["code"]) == (status, code)
@@ -127,7 +127,7 @@ async def test_a_request_to_no_session_is_refused(method: str, session: str | No
 
 @pytest.mark.parametrize("named", [None, "", "unknown", "expired", "living"])
 async def test_initialize_starts_a_new_session_with_any_session_header(named: str | None) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         expired, living = await client.begin(), await client.begin()
         await client.ask("DELETE", session=expired)
         names = {"expired": expired, "living": living}
@@ -163,7 +163,7 @@ ODD_BODIES: list[tuple[Any, str]] = [
 async def test_a_value_that_is_not_a_message_is_refused_and_the_session_continues(
     body: Any, code: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         refused = await client.post(body, session)
         assert (refused.status, refused.error["code"]) == (400, code)
@@ -176,7 +176,7 @@ async def test_a_value_that_is_not_a_message_is_refused_and_the_session_continue
 @pytest.mark.parametrize("text", ['"\\ud83d"', "[" * 230 + "]" * 230, "[" * 500 + "]" * 500, "9" * 4_000])
 async def test_a_request_that_a_session_cannot_parse_is_answered_under_its_id(text: str) -> None:
     body = json.dumps(call("echo", {"text": "@"})).replace('"@"', text).encode()
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         (message,) = (await client.post(body, session)).messages
         assert message["id"] == 1
@@ -186,7 +186,7 @@ async def test_a_request_that_a_session_cannot_parse_is_answered_under_its_id(te
 
 
 async def test_responses_without_a_request_are_ignored(caplog: pytest.LogCaptureFixture) -> None:
-    async with client_of(stateful_app(sample_server())) as client:
+    async with client_of(make_stateful_app(sample_server())) as client:
         session = await client.begin()
         async with client.stream(session) as stream:
             for id_ in (1, "1", "unknown"):
@@ -198,7 +198,7 @@ async def test_responses_without_a_request_are_ignored(caplog: pytest.LogCapture
 
 
 async def test_a_client_that_leaves_in_the_midst_of_its_request_is_not_answered() -> None:
-    app = stateful_app(sample_server())
+    app = make_stateful_app(sample_server())
     async with client_of(app) as client:
         await client.begin()
         parts = [{"type": "http.disconnect"}, {"type": "http.request", "body": b'{"id"', "more_body": True}]
@@ -218,12 +218,12 @@ async def test_a_client_that_leaves_in_the_midst_of_its_request_is_not_answered(
 async def test_an_ended_session_leaves_nothing_behind(ending: str) -> None:
     before = leftovers()
     server, subscribed = subscribable_server()
-    app = stateful_app(server, max_sessions=1, idle_seconds=0.3 if ending == "disuse" else 1_800)
+    app = make_stateful_app(server, max_sessions=1, idle_seconds=0.3 if ending == "disuse" else 1_800)
     async with client_of(app) as client:
         session = await client.begin()
         assert (await client.post(SUBSCRIBE, session)).messages[0]["result"] == {}
         async with client.stream(session):
-            subscribed.updated("page://title")
+            subscribed.notify_updated("page://title")
         assert subscribed.count == 1
         if ending == "DELETE":
             assert (await client.ask("DELETE", session=session)).status == 200
@@ -239,13 +239,13 @@ async def test_an_ended_session_leaves_nothing_behind(ending: str) -> None:
 async def test_nothing_grows_over_five_hundred_sessions() -> None:
     before = leftovers()
     server, subscribed = subscribable_server()
-    async with client_of(stateful_app(server)) as client:
+    async with client_of(make_stateful_app(server)) as client:
         all_before = Counter[str]()
         for number in range(501):
             session = (await client.post(INITIALIZE)).headers[SESSION]
             if number % 100 == 0:
                 assert (await client.post(SUBSCRIBE, session)).messages[0]["result"] == {}
-                subscribed.updated("page://title")
+                subscribed.notify_updated("page://title")
             assert (await client.ask("DELETE", session=session)).status == 200
             if number == 0:
                 await nobody_subscribed(subscribed)

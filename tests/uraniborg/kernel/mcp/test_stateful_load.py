@@ -5,8 +5,8 @@ import pytest
 from tests.uraniborg.kernel.mcp.asgi_client import Client, client_of
 from tests.uraniborg.kernel.mcp.raw_messages import call
 from tests.uraniborg.kernel.mcp.test_stateless_load import Hall
-from uraniborg.kernel.mcp import stateful_app
-from uraniborg.kernel.mcp.testing import http_client_for, json_of, serving
+from uraniborg.kernel.mcp import make_stateful_app
+from uraniborg.kernel.mcp.testing import connect_http_client, get_json, serve_app
 
 CLIENTS = 64
 
@@ -15,10 +15,10 @@ async def test_calls_of_64_official_clients_are_all_under_way_at_once_and_each_g
     hall = Hall(CLIENTS)
 
     async def visit(url: str, number: int) -> int:
-        async with http_client_for(f"{url}/mcp") as client:
-            return json_of(await client.call_tool("enter", {"number": number}))
+        async with connect_http_client(f"{url}/mcp") as client:
+            return get_json(await client.call_tool("enter", {"number": number}))
 
-    async with asyncio.timeout(50), serving(stateful_app(hall.server)) as url:
+    async with asyncio.timeout(50), serve_app(make_stateful_app(hall.server)) as url:
         visits = [asyncio.create_task(visit(url, number)) for number in range(CLIENTS)]
         await hall.full.wait()
         hall.doors.set()
@@ -28,7 +28,7 @@ async def test_calls_of_64_official_clients_are_all_under_way_at_once_and_each_g
 @pytest.mark.parametrize("json_answers", [False, True])
 async def test_calls_of_one_session_are_all_under_way_at_once(json_answers: bool) -> None:
     hall = Hall(CLIENTS)
-    async with asyncio.timeout(50), client_of(stateful_app(hall.server, json_answers=json_answers)) as client:
+    async with asyncio.timeout(50), client_of(make_stateful_app(hall.server, json_answers=json_answers)) as client:
         session = await client.begin()
         calls = [
             client.send("POST", call("enter", {"number": number}) | {"id": number}, session)
@@ -54,7 +54,7 @@ async def test_64_clients_calling_again_and_again_lose_and_mix_up_nothing() -> N
             results.append(message["result"]["structuredContent"]["result"])
         return results
 
-    async with asyncio.timeout(50), client_of(stateful_app(hall.server)) as client:
+    async with asyncio.timeout(50), client_of(make_stateful_app(hall.server)) as client:
         visits = await asyncio.gather(*(visit(client, visitor) for visitor in range(CLIENTS)))
     assert visits == [[visitor * 100 + number for number in range(10)] for visitor in range(CLIENTS)]
     assert hall.left == CLIENTS * 10

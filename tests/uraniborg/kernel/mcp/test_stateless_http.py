@@ -11,8 +11,8 @@ from starlette.types import Message
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_requests import SAMPLE_REQUESTS
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from uraniborg.kernel.mcp import stateless_app
-from uraniborg.kernel.mcp.testing import http_client_for, serving, text_of
+from uraniborg.kernel.mcp import make_stateless_app
+from uraniborg.kernel.mcp.testing import connect_http_client, get_text, serve_app
 
 SESSION = "mcp-session-id"
 VERSION = "mcp-protocol-version"
@@ -21,8 +21,8 @@ JSON = {"content-type": "application/json"}
 
 @asynccontextmanager
 async def client_of_sample(**options: Any) -> AsyncGenerator[httpx.AsyncClient]:
-    app = stateless_app(sample_server(), **options)
-    async with serving(app) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
+    app = make_stateless_app(sample_server(), **options)
+    async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=20) as client:
         yield client
 
 
@@ -47,7 +47,7 @@ async def test_every_request_is_answered_as_a_session_of_the_sdk_answers_it() ->
     server = sample_server()
     async with (
         wire_to(server) as wire,
-        serving(stateless_app(server)) as url,
+        serve_app(make_stateless_app(server)) as url,
         httpx.AsyncClient(base_url=url, timeout=20) as client,
     ):
         for message in SAMPLE_REQUESTS:
@@ -98,7 +98,7 @@ async def test_refusals_come_before_the_body_the_gravest_first(headers: dict[str
         "path": "/mcp",
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
     }
-    await stateless_app(sample_server(), hosts=["localhost"], body_limit=2_000)(scope, unread, send)
+    await make_stateless_app(sample_server(), hosts=["localhost"], body_limit=2_000)(scope, unread, send)
     start, body = sent
     assert start["status"] == status
     assert (b"content-length", b"%d" % len(body["body"])) in start["headers"]
@@ -203,7 +203,7 @@ async def test_an_endless_body_is_given_up_at_the_limit() -> None:
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"content-type", b"application/json")]}
-    await stateless_app(sample_server(), body_limit=1_000)(scope, receive, send)
+    await make_stateless_app(sample_server(), body_limit=1_000)(scope, receive, send)
     assert (read, sent[0]["status"]) == (11, 413)
 
 
@@ -220,7 +220,7 @@ async def test_a_client_that_leaves_while_it_sends_is_not_answered() -> None:
         raise AssertionError(f"answered with {message}")
 
     scope = {"type": "http", "method": "POST", "path": "/mcp", "headers": [(b"content-type", b"application/json")]}
-    await stateless_app(sample_server())(scope, receive, send)
+    await make_stateless_app(sample_server())(scope, receive, send)
     assert pieces == []
 
 
@@ -245,13 +245,13 @@ async def test_the_official_client_receives_no_progress_and_gets_its_answer() ->
     async def record_progress(progress: float, total: float | None, message: str | None) -> None:
         received.append(progress)
 
-    async with serving(stateless_app(sample_server())) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(make_stateless_app(sample_server())) as url, connect_http_client(f"{url}/mcp") as client:
         result = await client.call_tool("work", {"steps": 3}, progress_callback=record_progress)
-    assert (text_of(result), received) == ("done", [])
+    assert (get_text(result), received) == ("done", [])
 
 
 async def test_nothing_blocks_the_loop() -> None:
-    transport = httpx.ASGITransport(stateless_app(sample_server()))
+    transport = httpx.ASGITransport(make_stateless_app(sample_server()))
     messages = [message for message in SAMPLE_REQUESTS if "break_down" not in json.dumps(message)]
     async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
         with blockbuster_ctx("uraniborg"):

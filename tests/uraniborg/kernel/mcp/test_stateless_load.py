@@ -7,8 +7,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.uraniborg.kernel.mcp.raw_messages import call, request
-from uraniborg.kernel.mcp import Server, make_server, stateless_app, tool
-from uraniborg.kernel.mcp.testing import serving
+from uraniborg.kernel.mcp import Server, make_server, make_stateless_app, tool
+from uraniborg.kernel.mcp.testing import serve_app
 
 CROWD = 1_000
 
@@ -71,7 +71,7 @@ async def crowd(url: str, size: int) -> AsyncGenerator[list[Visitor]]:
 
 async def test_a_thousand_wait_at_once_half_of_them_leave_and_the_others_are_answered() -> None:
     hall = Hall(CROWD)
-    async with asyncio.timeout(50), serving(stateless_app(hall.server)) as url, crowd(url, CROWD) as visitors:
+    async with asyncio.timeout(50), serve_app(make_stateless_app(hall.server)) as url, crowd(url, CROWD) as visitors:
         for number, visitor in enumerate(visitors):
             visitor.send(call("enter", {"number": number}))
         await hall.full.wait()
@@ -88,7 +88,7 @@ async def test_a_thousand_wait_at_once_half_of_them_leave_and_the_others_are_ans
 async def test_a_call_under_way_is_answered_when_the_server_ends() -> None:
     hall = Hall(1)
     async with asyncio.timeout(50):
-        async with serving(stateless_app(hall.server)) as url:
+        async with serve_app(make_stateless_app(hall.server)) as url:
             visitor = await Visitor.at(url)
             visitor.send(call("enter", {"number": 7}))
             await hall.full.wait()

@@ -16,7 +16,7 @@ from tests.forked_processes import Forked, template
 from tests.uraniborg.kernel.mcp import sample_server
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call
 from uraniborg.kernel.mcp.stdio import run_stdio
-from uraniborg.kernel.mcp.testing import json_of, stdio_client_for, text_of
+from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json, get_text
 
 SCRIPT = str(Path(sample_server.__file__))
 SOON = 30
@@ -69,28 +69,28 @@ def begun_as_it_is_loaded(*args: str) -> Forked:
 async def test_print_and_child_processes_do_not_corrupt_the_protocol(tmp_path: Path) -> None:
     log = tmp_path / "stderr"
     with log.open("w") as stderr:
-        async with stdio_client_for(sys.executable, [SCRIPT], stderr=stderr) as client, asyncio.timeout(SOON):
+        async with connect_stdio_client(sys.executable, [SCRIPT], stderr=stderr) as client, asyncio.timeout(SOON):
             for _ in range(2):
-                assert text_of(await client.call_tool("make_noise", {})) == "quiet"
+                assert get_text(await client.call_tool("make_noise", {})) == "quiet"
     output = log.read_text().splitlines()
     assert sorted(output) == sorted(["printed", "written", "from the child"] * 2)
 
 
 async def test_calls_run_side_by_side_and_text_of_any_kind_and_size_survives() -> None:
     texts = ["Ж量\u2028\u0000\n", "x" * 5_000_000, "", '"\\', "🂡" * 1_000]
-    async with stdio_client_for(sys.executable, [SCRIPT]) as client, asyncio.timeout(SOON):
+    async with connect_stdio_client(sys.executable, [SCRIPT]) as client, asyncio.timeout(SOON):
         waiting = asyncio.create_task(client.call_tool("wait_forever", {}))
         results = await asyncio.gather(*(client.call_tool("say", {"text": text}) for text in texts))
         assert not waiting.done()
         waiting.cancel()
-    assert [text_of(result) for result in results] == texts
+    assert [get_text(result) for result in results] == texts
 
 
 async def test_environment_and_errors_reach_the_other_side() -> None:
-    async with stdio_client_for(sys.executable, [SCRIPT], {"PYTHONUTF8": "0", "LC_ALL": "C"}) as client:
+    async with connect_stdio_client(sys.executable, [SCRIPT], {"PYTHONUTF8": "0", "LC_ALL": "C"}) as client:
         result = await client.call_tool("lose", {"paper_id": "é"})
     assert result.isError
-    assert json_of(result)["error"]["paper_id"] == "é"
+    assert get_json(result)["error"]["paper_id"] == "é"
 
 
 def test_the_end_of_input_ends_the_server_well() -> None:
@@ -133,7 +133,7 @@ def test_a_call_that_ignores_being_cancelled_is_abandoned_after_the_grace() -> N
         server.call_and_wait_for_its_start("ignore_cancellation")
         server.stdin.close()
         assert server.exit_code() == 0
-        assert "the process ends although calls have not" in server.stderr.read().decode()
+        assert "the process ends before its calls" in server.stderr.read().decode()
 
 
 def test_cleanup_that_ignores_being_cancelled_is_abandoned_after_its_grace() -> None:

@@ -17,21 +17,21 @@ from uraniborg.kernel.mcp.subscriptions import Subscriber
 class FakeConnection(ClientConnection):
     def __init__(self, *, listening: bool = True, has_room: bool = True) -> None:
         super().__init__()
-        self.is_listening = listening
+        self.has_stream = listening
         self.is_roomy = has_room
 
     @property
-    def listening(self) -> bool:
-        return self.is_listening
+    def is_listening(self) -> bool:
+        return self.has_stream
 
     @property
     def has_room(self) -> bool:
         return self.is_roomy
 
     def listen(self) -> None:
-        self.is_listening = True
-        assert self.when_listening is not None
-        self.when_listening()
+        self.has_stream = True
+        assert self.on_listening is not None
+        self.on_listening()
 
 
 class FakeSession:
@@ -63,7 +63,7 @@ class Scene:
 
     def updated(self, *uris: str) -> None:
         for uri in uris:
-            self.subscriber.updated(uri)
+            self.subscriber.add_change(uri)
 
     def at_work(self) -> set[asyncio.Task[Any]]:
         return asyncio.all_tasks() - self._tasks_before
@@ -150,7 +150,7 @@ async def test_a_client_that_stops_listening_is_notified_of_the_rest_later() -> 
     async with scene(has_room=False) as it:
         it.updated("x://a")
         assert len(it.at_work()) == 1
-        it.connection.is_listening = False
+        it.connection.has_stream = False
         await it.at_rest()
         it.connection.is_roomy = True
         it.connection.listen()
@@ -222,4 +222,4 @@ async def test_closing_a_subscriber_ends_its_tasks() -> None:
         assert len(it.at_work()) == 1
         it.subscriber.close()
         await it.at_rest()
-        assert it.connection.when_listening is None
+        assert it.connection.on_listening is None

@@ -13,16 +13,23 @@ from tests.uraniborg.kernel.mcp import subscribable_server as script
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, Wire, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from tests.uraniborg.kernel.mcp.subscribable_server import subscribable_server
-from uraniborg.kernel.mcp import Server, Subscriptions, add_subscriptions, make_server, stateful_app, stateless_app
+from uraniborg.kernel.mcp import (
+    Server,
+    Subscriptions,
+    add_subscriptions,
+    make_server,
+    make_stateful_app,
+    make_stateless_app,
+)
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
 from uraniborg.kernel.mcp.subscriptions import Subscriber
 from uraniborg.kernel.mcp.testing import (
     ClientSession,
-    connected,
-    http_client_for,
-    json_of,
-    serving,
-    stdio_client_for,
+    connect_client,
+    connect_http_client,
+    connect_stdio_client,
+    get_json,
+    serve_app,
 )
 
 TITLE, FIRST = "page://title", "page://number/1"
@@ -44,14 +51,14 @@ class ChangeRecorder:
 
 @asynccontextmanager
 async def in_memory(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
-    async with connected(subscribable_server()[0], on_updated=recorder) as client:
+    async with connect_client(subscribable_server()[0], on_updated=recorder) as client:
         yield client
 
 
 @asynccontextmanager
 async def over_stdio(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
     root = str(Path(__file__).parents[4])
-    async with stdio_client_for(
+    async with connect_stdio_client(
         sys.executable, ["-m", script.__name__], {"PYTHONPATH": root}, cwd=root, on_updated=recorder
     ) as client:
         yield client
@@ -60,8 +67,8 @@ async def over_stdio(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
 @asynccontextmanager
 async def over_http(recorder: ChangeRecorder) -> AsyncGenerator[ClientSession]:
     async with (
-        serving(stateful_app(subscribable_server()[0])) as url,
-        http_client_for(f"{url}/mcp", on_updated=recorder) as client,
+        serve_app(make_stateful_app(subscribable_server()[0])) as url,
+        connect_http_client(f"{url}/mcp", on_updated=recorder) as client,
     ):
         yield client
 
@@ -72,11 +79,11 @@ async def test_the_official_client_receives_updates_of_its_subscriptions_only(op
     async with open_client(recorder) as client:
         await client.subscribe_resource(AnyUrl(TITLE))
         await client.subscribe_resource(AnyUrl(FIRST))
-        assert json_of(await client.call_tool("change", {"uri": TITLE})) == 2
+        assert get_json(await client.call_tool("change", {"uri": TITLE})) == 2
         assert await recorder.next() == TITLE
         await client.unsubscribe_resource(AnyUrl(TITLE))
         for uri in (TITLE, "page://number/2", FIRST):
-            assert json_of(await client.call_tool("change", {"uri": uri})) == 1
+            assert get_json(await client.call_tool("change", {"uri": uri})) == 1
         assert await recorder.next() == FIRST
 
 
@@ -94,7 +101,7 @@ async def test_the_subscribe_capability_is_declared_by_servers_that_have_it() ->
 
 async def test_without_a_session_nobody_can_subscribe() -> None:
     server, subscribed = subscribable_server()
-    async with serving(stateless_app(server)) as url, http_client_for(f"{url}/mcp") as client:
+    async with serve_app(make_stateless_app(server)) as url, connect_http_client(f"{url}/mcp") as client:
         capabilities = client.get_server_capabilities()
         assert capabilities is not None
         assert capabilities.resources is not None
@@ -123,7 +130,7 @@ async def test_a_listed_resource_can_be_subscribed_to_even_if_it_cannot_be_read(
     server, subscribed = subscribable_server()
     async with wire_to(server) as wire:
         assert (await subscribe(wire, "page://loose"))["result"] == {}
-        subscribed.updated("page://loose")
+        subscribed.notify_updated("page://loose")
         assert (await wire.receive())["params"] == {"uri": "page://loose"}
 
 
@@ -158,18 +165,18 @@ async def test_a_change_is_known_by_either_spelling_of_its_uri() -> None:
     async with wire_to(server) as wire:
         await subscribe(wire, "sample://Ü/text")
         for spelling in ("sample://Ü/text", "sample://%C3%9C/text"):
-            subscribed.updated(spelling)
+            subscribed.notify_updated(spelling)
             assert (await wire.receive())["params"] == {"uri": "sample://%C3%9C/text"}
 
 
 @pytest.mark.parametrize("uri", ["", "no uri", "\ud800", "page://\ud800", "page://unknown", "x" * 100_000])
 async def test_a_change_without_a_subscription_is_ignored(uri: str) -> None:
     server, subscribed = subscribable_server()
-    subscribed.updated(uri)
+    subscribed.notify_updated(uri)
     async with wire_to(server) as wire:
         await subscribe(wire, TITLE)
-        subscribed.updated(uri)
-        subscribed.updated(TITLE)
+        subscribed.notify_updated(uri)
+        subscribed.notify_updated(TITLE)
         assert (await wire.receive())["params"] == {"uri": TITLE}
 
 
@@ -204,7 +211,7 @@ async def test_a_client_that_leaves_leaves_nothing_behind() -> None:
     tasks_before, before = asyncio.all_tasks(), subscribers()
     async with wire_to(server) as wire:
         await subscribe(wire, TITLE)
-        subscribed.updated(TITLE)
+        subscribed.notify_updated(TITLE)
         assert subscribers() == before + 1
     async with asyncio.timeout(20):
         await asyncio.gather(*(asyncio.all_tasks() - tasks_before), return_exceptions=True)

@@ -11,7 +11,7 @@ from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.mcp import Server, make_server, resource
 from uraniborg.kernel.mcp.resources import UriTemplate
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
-from uraniborg.kernel.mcp.testing import connected
+from uraniborg.kernel.mcp.testing import connect_client
 
 PAGED = UriTemplate("sample://{key}/text{?offset,lang}")
 
@@ -72,7 +72,7 @@ async def read_alone(uri: str) -> dict[str, Any]:
 
 
 async def test_a_client_reads_on_with_the_query_parameter_of_the_template() -> None:
-    async with connected(paged_server()) as client:
+    async with connect_client(paged_server()) as client:
         (listed,) = (await client.list_resource_templates()).resourceTemplates
         (content,) = (await client.read_resource(AnyUrl("sample://abcdef/text?offset=4"))).contents
     assert listed.uriTemplate == "sample://{key}/text{?offset}"
