@@ -34,7 +34,7 @@ _HINTS: Final = {
 }
 
 
-async def llm(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def answer_prompt(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the model's answer to the prompt, and the tokens that it took."""
     prompt = params["prompt"]
     if not prompt.strip():

@@ -146,7 +146,7 @@ async def test_the_message_of_a_tool_is_shown_even_if_the_server_lists_no_tools(
 
 
 async def test_arguments_that_are_not_json_are_refused(context: Context) -> None:
-    with pytest.raises(InvalidInput, match="no JSON"):
+    with pytest.raises(InvalidInput, match="are not JSON"):
         await call_sample_tool(context, "say", text=b"bytes")
 
 
