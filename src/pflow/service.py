@@ -199,7 +199,7 @@ class Service:
     def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
         """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
         from pflow.library.names import validate_name
-        from pflow.library.promotion import save_to_library
+        from pflow.library.promotion import move_draft_to_library
 
         validate_name(final_name)
         checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
@@ -214,7 +214,7 @@ class Service:
                     stack.enter_context(self._open_resume_point(draft_name).move_results_to(final_name))
                 except (UraniborgError, OSError) as exc:
                     unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
-            saved = save_to_library(self.home, draft_name, final_name, description, folder=self.folder)
+            saved = move_draft_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
         log = self.open_log()
         try:

@@ -1,4 +1,4 @@
-"""The command `uraniborg`: it runs every part, and what belongs to all parts."""
+"""The command `uraniborg`: it runs the commands of every part, and the commands for all parts."""
 
 import sys
 from importlib import import_module
@@ -90,7 +90,7 @@ def demo(
 
     Example: `uraniborg demo --output out`
     """
-    from uraniborg.demo import run_demo  # a command pays only for what it uses
+    from uraniborg.demo import run_demo  # imported only by the command that needs it
 
     run_demo(output, as_json=json)
 

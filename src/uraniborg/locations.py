@@ -1,4 +1,4 @@
-"""Where everything is: the folders of data, cache, configuration and workflows, and what is in each."""
+"""The folders of data, cache, configuration and workflows, and their contents."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -101,7 +101,7 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
 
 
 def run_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
-    """Write a backup and print what it holds. Raise AlreadyExists or Unwritable."""
+    """Write a backup and print its contents. Raise AlreadyExists or Unwritable."""
     from uraniborg.backup import write_backup
 
     manifest = write_backup(file, replace=replace, report=_make_progress("Adding", quiet=quiet or as_json))
@@ -111,7 +111,7 @@ def run_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None
 
 
 def run_restore(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
-    """Restore a backup and print what it held. Raise InvalidBackup, Conflict or NotFound."""
+    """Restore a backup and print its contents. Raise InvalidBackup, Conflict or NotFound."""
     from uraniborg.backup import restore_backup
 
     manifest = restore_backup(file, replace=replace, report=_make_progress("Restoring", quiet=quiet or as_json))
@@ -140,7 +140,7 @@ def _print_exclusions() -> None:
 
 
 def _make_progress(verb: str, *, quiet: bool) -> Callable[[str], None]:
-    """Return a function that shows on stderr, if it is a terminal, what is being worked on."""
+    """Return a function that prints the current file on stderr if it is a terminal."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None
 

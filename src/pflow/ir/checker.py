@@ -268,7 +268,9 @@ def _check_nested_inputs(node: Node, path: str, inner: CheckResult) -> list[Diag
     return found
 
 
-def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], edges: _EdgeIndexes) -> list[Diagnostic]:
+def _check_graph(
+    workflow: Workflow, graph: Graph, node_indexes: Mapping[str, int], edge_indexes: _EdgeIndexes
+) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for circle in islice(graph.find_cycles(), _NAMED):
         named = circle if len(circle) <= _NAMED else [*circle[:_NAMED], "…"]
@@ -276,13 +278,16 @@ def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], e
         message = f"These nodes wait for each other: {chain}."
         found.append(
             make_error(
-                "circle", _find_closing_edge_path(circle, graph, edges), message, hint="Remove one of these edges."
+                "circle",
+                _find_closing_edge_path(circle, graph, edge_indexes),
+                message,
+                hint="Remove one of these edges.",
             )
         )
     reached = graph.find_reachable()
     unreached = [node for node in workflow.nodes if node not in reached]
     for node in unreached[:_NAMED]:
-        path = f"nodes[{indexes[node]}]"
+        path = f"nodes[{node_indexes[node]}]"
         message = f"No edge leads to '{node}', so it would never run."
         example = {"from": _find_preceding_node(workflow, node), "to": node}
         hint = "Add an edge to it, or remove it. The order of the nodes does not create edges."
@@ -294,11 +299,11 @@ def _check_graph(workflow: Workflow, graph: Graph, indexes: Mapping[str, int], e
     return found
 
 
-def _find_closing_edge_path(circle: list[str], graph: Graph, edges: _EdgeIndexes) -> str:
+def _find_closing_edge_path(circle: list[str], graph: Graph, edge_indexes: _EdgeIndexes) -> str:
     """Return the path of the edge of a cycle that comes last in the file, which probably closed it."""
     after = dict(zip(circle, [*circle[1:], circle[0]], strict=True))
     ours = (edge for node in circle for edge in graph.leaving[node] if edge.target == after[node])
-    return f"edges[{max(edges.indexes[edge] for edge in ours)}]"
+    return f"edges[{max(edge_indexes.indexes[edge] for edge in ours)}]"
 
 
 def _find_preceding_node(workflow: Workflow, node: str) -> str:

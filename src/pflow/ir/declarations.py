@@ -88,7 +88,10 @@ def parse_declared_outputs(plain: Any, diagnostics: list[Diagnostic]) -> dict[st
             message = f"An output uses `source`, not `{wrong_key}`."
             diagnostics.append(
                 make_error(
-                    "no_source", f"{path}.{wrong_key}", message, example={name: _suggest_output(declaration[wrong_key])}
+                    "no_source",
+                    f"{path}.{wrong_key}",
+                    message,
+                    example={name: _make_output_example(declaration[wrong_key])},
                 )
             )
             continue
@@ -113,28 +116,30 @@ def _normalize_source(source: str) -> str:
     return f"${{{bare}}}" if "${" not in bare and re.fullmatch(r"[^\W\d][\w-]*([.\[][\w.\[\]-]+)?", bare) else source
 
 
-def _suggest_output(source: Any) -> Plain:
+def _make_output_example(source: Any) -> Plain:
     """Return an output for a source that was given alone or under another key."""
     return {"source": _normalize_source(source)} if isinstance(source, str) and source else _OUTPUT_EXAMPLE
 
 
-def _parse_declarations(plain: Any, where: str, example: Plain, diagnostics: list[Diagnostic]) -> dict[str, Plain]:
+def _parse_declarations(plain: Any, section: str, example: Plain, diagnostics: list[Diagnostic]) -> dict[str, Plain]:
     """Return the declarations that are objects with valid names, and report the others."""
     if plain is None:
         return {}
     if not isinstance(plain, dict):
-        message = f"`{where}` is an object of names and declarations."
-        diagnostics.append(make_error("bad_declaration", where, message, example={"name": example}))
+        message = f"`{section}` is an object of names and declarations."
+        diagnostics.append(make_error("bad_declaration", section, message, example={"name": example}))
         return {}
     declarations: dict[str, Plain] = {}
     for name, declaration in cast("Plain", plain).items():
         if not is_valid_name(name):
             message = f"'{name[:80]}' is not a valid name for templates. Use {NAME_RULE}."
-            diagnostics.append(make_error("bad_name", f"{where}.{name[:80]}", message, example={"repo_name": example}))
+            diagnostics.append(
+                make_error("bad_name", f"{section}.{name[:80]}", message, example={"repo_name": example})
+            )
         elif not isinstance(declaration, dict):
-            right = {name: _suggest_output(declaration)} if where == "outputs" else {name: example}
+            right = {name: _make_output_example(declaration)} if section == "outputs" else {name: example}
             message = f"'{name}' must be an object with its declaration."
-            diagnostics.append(make_error("bad_declaration", f"{where}.{name}", message, example=right))
+            diagnostics.append(make_error("bad_declaration", f"{section}.{name}", message, example=right))
         else:
             declarations[name] = cast("Plain", declaration)
     return declarations

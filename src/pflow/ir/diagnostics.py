@@ -54,14 +54,14 @@ def make_warning(code: str, path: str, message: str, **more: Any) -> Diagnostic:
 
 
 def make_unknown_key_errors(
-    keys: Iterable[str], known: tuple[str, ...], what: str, path: str, example: Any, *, hint: str = ""
+    keys: Iterable[str], known: tuple[str, ...], object_name: str, path: str, example: Any, *, hint: str = ""
 ) -> list[Diagnostic]:
-    """Return an error for each unknown key of the object at `path`, which messages call `what`."""
+    """Return an error for each unknown key of the object at `path`, which messages call `object_name`."""
     return [
         make_error(
             "unknown_key",
             f"{path}.{key[:80]}" if path else key[:80],
-            f"{what} has no key '{key[:80]}'.",
+            f"{object_name} has no key '{key[:80]}'.",
             hint=hint,
             available=known,
             nearest=find_nearest(key, known),

@@ -95,9 +95,9 @@ def draw_svg(workflow: Workflow) -> str:
         f'<style>{_STYLE}</style><rect class="page" width="100%" height="100%" rx="12"/>'
     ]
     for route in layout.routes:
-        parts += _draw_route(route, top)
+        parts += _render_route_svg(route, top)
     for node in workflow.nodes.values():
-        parts += _draw_node(node, layout.boxes[node.id], top, is_start=node.id == workflow.start)
+        parts += _render_node_svg(node, layout.boxes[node.id], top, is_start=node.id == workflow.start)
     return "".join([*parts, "</svg>\n"])
 
 
@@ -229,14 +229,14 @@ def _place_layer_items(layer: Sequence[_Item], wanted_xs: Sequence[float]) -> No
         item.x = x + offset
 
 
-def _draw_route(route: _Route, layers: Sequence[tuple[float, float]]) -> Iterator[str]:
+def _render_route_svg(route: _Route, layer_spans: Sequence[tuple[float, float]]) -> Iterator[str]:
     kind = " error" if route.edge.action == ERROR_ACTION else ""
     first, *between, last = route.items
     tip = _HEAD - 1 if not route.is_upward else 0.0
-    x, y = first.x, layers[first.layer][1] + (0.0 if not route.is_upward else _HEAD - 1)
+    x, y = first.x, layer_spans[first.layer][1] + (0.0 if not route.is_upward else _HEAD - 1)
     path = [f"M{x:.1f} {y:.1f}"]
     for item in [*between, last]:
-        top, bottom = layers[item.layer]
+        top, bottom = layer_spans[item.layer]
         top -= tip if item is last else 0.0
         path.append(f"C{x:.1f} {(y + top) / 2:.1f} {item.x:.1f} {(y + top) / 2:.1f} {item.x:.1f} {top:.1f}")
         x, y = item.x, top
@@ -245,18 +245,22 @@ def _draw_route(route: _Route, layers: Sequence[tuple[float, float]]) -> Iterato
             y = bottom
     yield f'<path class="edge{kind}" d="{"".join(path)}"/>'
     x, y, back = (
-        (first.x, layers[first.layer][1], _HEAD) if route.is_upward else (last.x, layers[last.layer][0], -_HEAD)
+        (first.x, layer_spans[first.layer][1], _HEAD)
+        if route.is_upward
+        else (last.x, layer_spans[last.layer][0], -_HEAD)
     )
     yield f'<path class="head{kind}" d="M{x:.1f} {y:.1f}l-4.5 {back}h9z"/>'
     if label := route.label:
-        top, bottom = layers[label.layer]
+        top, bottom = layer_spans[label.layer]
         box = f'x="{label.x - label.width / 2:.1f}" y="{(top + bottom - _LABEL_HEIGHT) / 2:.1f}"'
         yield f'<rect class="page" {box} width="{label.width:.1f}" height="{_LABEL_HEIGHT}" rx="9"/>'
-        yield _draw_text(f"action{kind}", label.x, (top + bottom) / 2 + 4, _clean_label(route.edge.action))
+        yield _render_text_svg(f"action{kind}", label.x, (top + bottom) / 2 + 4, _clean_label(route.edge.action))
 
 
-def _draw_node(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *, is_start: bool) -> Iterator[str]:
-    top, bottom = layers[box.layer]
+def _render_node_svg(
+    node: Node, box: _Item, layer_spans: Sequence[tuple[float, float]], *, is_start: bool
+) -> Iterator[str]:
+    top, bottom = layer_spans[box.layer]
     y = (top + bottom - _BOX_HEIGHT) / 2
     about = f"{node.id} ({node.type})" + (f": {node.purpose}" if node.purpose else "")
     yield f"<g><title>{escape(_clean_label(about, 500))}</title>"
@@ -264,12 +268,12 @@ def _draw_node(node: Node, box: _Item, layers: Sequence[tuple[float, float]], *,
         kind = "box start" if is_start else "box"
         position = f'x="{box.x - box.width / 2 + away:.1f}" y="{y + away:.1f}"'
         yield f'<rect class="{kind}" {position} width="{box.width:.1f}" height="{_BOX_HEIGHT}" rx="10"/>'
-    yield _draw_text("id", box.x, y + 20, _clean_label(node.id))
-    yield _draw_text("type", box.x, y + 36, _format_type_label(node)) + "</g>"
+    yield _render_text_svg("id", box.x, y + 20, _clean_label(node.id))
+    yield _render_text_svg("type", box.x, y + 36, _format_type_label(node)) + "</g>"
 
 
-def _draw_text(kind: str, x: float, y: float, text: str) -> str:
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
+def _render_text_svg(css_class: str, x: float, y: float, text: str) -> str:
+    return f'<text class="{css_class}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
 
 
 def _format_type_label(node: Node) -> str:

@@ -102,19 +102,19 @@ class _PlaceholderChecker:
                 else:
                     yield _Placeholder(form, found[0], root, root + dot + rest)
 
-    def _choose_severity(self, use: TemplateUse, one: _Placeholder) -> Severity | None:
+    def _choose_severity(self, use: TemplateUse, placeholder: _Placeholder) -> Severity | None:
         """Return the severity, or None for text that is probably right."""
-        root = one.root
-        if root in self._used.get(use.node and use.node.id, ()) or _is_probably_intended(use, one):
+        root = placeholder.root
+        if root in self._used.get(use.node and use.node.id, ()) or _is_probably_intended(use, placeholder):
             return None
         if root in self._workflow.inputs or root in get_batch_aliases(use):
-            is_redirection = one.form == "angle" and use.is_command
+            is_redirection = placeholder.form == "angle" and use.is_shell_command
             return "warning" if root in self._used_anywhere or is_redirection else "error"
         if root in self._workflow.nodes:
-            if self._has_node_output(root, one.meant.partition(".")[2].partition(".")[0]):
+            if self._has_node_output(root, placeholder.meant.partition(".")[2].partition(".")[0]):
                 return "error"
-            return "warning" if one.form == "braces" else None
-        return "warning" if self._is_static and not use.is_command and "\n" not in use.text else None
+            return "warning" if placeholder.form == "braces" else None
+        return "warning" if self._is_static and not use.is_shell_command and "\n" not in use.text else None
 
     def _is_declared(self, use: TemplateUse, name: str) -> bool:
         return name in self._workflow.inputs or name in self._workflow.nodes or name in get_batch_aliases(use)
@@ -126,24 +126,24 @@ class _PlaceholderChecker:
             return output in BATCH_OUTPUTS
         return bool(output) and interface is not None and node.type != NESTED and output in interface.outputs
 
-    def _suggest_fix(self, one: _Placeholder, severity: Severity) -> str:
-        if severity == "error" and one.root in self._workflow.inputs:
-            return f"If the text is right, remove the unused input '{one.root}'."
-        if one.root in self._workflow.nodes or one.root in self._workflow.inputs:
+    def _suggest_fix(self, placeholder: _Placeholder, severity: Severity) -> str:
+        if severity == "error" and placeholder.root in self._workflow.inputs:
+            return f"If the text is right, remove the unused input '{placeholder.root}'."
+        if placeholder.root in self._workflow.nodes or placeholder.root in self._workflow.inputs:
             return "If the text is right, rename the node or the input."
-        return f'Declare the input: "inputs": {{"{shorten_text(one.root)}": {{"type": "string"}}}}'
+        return f'Declare the input: "inputs": {{"{shorten_text(placeholder.root)}": {{"type": "string"}}}}'
 
 
-def _is_probably_intended(use: TemplateUse, one: _Placeholder) -> bool:
+def _is_probably_intended(use: TemplateUse, placeholder: _Placeholder) -> bool:
     """Return True for a tag of HTML, and for a variable that the text, `env` or, by custom, the environment sets."""
-    if one.form == "angle":
-        return f"</{one.root}" in use.text or one.root.lower() in _UNCLOSED_TAGS
-    if one.form == "braces":
+    if placeholder.form == "angle":
+        return f"</{placeholder.root}" in use.text or placeholder.root.lower() in _UNCLOSED_TAGS
+    if placeholder.form == "braces":
         return False
-    env: Any = use.node.params.get("env") if use.node and use.is_command else None
-    if use.is_command and (one.root.isupper() or (isinstance(env, dict) and one.root in env)):
+    env: Any = use.node.params.get("env") if use.node and use.is_shell_command else None
+    if use.is_shell_command and (placeholder.root.isupper() or (isinstance(env, dict) and placeholder.root in env)):
         return True
-    word = re.escape(one.root)
-    assigned = rf"(?<![\w$-]){word}=" if use.is_command else rf"(?<![\w-]){word}\s*+=(?!=)"
+    word = re.escape(placeholder.root)
+    assigned = rf"(?<![\w$-]){word}=" if use.is_shell_command else rf"(?<![\w-]){word}\s*+=(?!=)"
     others = rf"-v\s*+{word}=|\bfor\s++\$?{word}\b|\bread\b[^;|&\n]{{0,200}}\b{word}\b"
     return bool(re.search(rf"{assigned}|{others}|--(?:arg|argjson|slurpfile|rawfile)\s++{word}\b", use.text))

@@ -302,7 +302,7 @@ def _drop_deep_values(plain: Plain, path: str, diagnostics: list[Diagnostic], *,
     """Remove and report values that are nested too deep to be walked."""
     shallow: Plain = {}
     for key, value in plain.items():
-        if key != except_key and isinstance(value, (dict, list)) and _measure_depth(value) > _DEEPEST:
+        if key != except_key and isinstance(value, (dict, list)) and _measure_depth_up_to_limit(value) > _DEEPEST:
             message = f"`{key[:80]}` is nested deeper than {_DEEPEST} levels."
             diagnostics.append(make_error("too_deep", f"{path}{key[:80]}", message))
         else:
@@ -310,7 +310,7 @@ def _drop_deep_values(plain: Plain, path: str, diagnostics: list[Diagnostic], *,
     return shallow
 
 
-def _measure_depth(value: Any) -> int:
+def _measure_depth_up_to_limit(value: Any) -> int:
     """Return the depth of nesting, counted level by level without recursion."""
     level: list[Any] = [value]
     depth = 0

@@ -26,7 +26,7 @@ def check_references(
     checker = _ReferenceChecker(workflow, graph, interfaces)
     for use in iter_template_uses(workflow):
         path = get_document_path(use, node_indexes)
-        found += _check_malformed(use, path)
+        found += _check_malformed_templates(use, path)
         found += check_code_templates(use, path)
         checked: set[Reference] = set()
         # Equal templates share their choices, so one of them is enough.
@@ -39,7 +39,7 @@ def check_references(
     return found
 
 
-def _check_malformed(use: TemplateUse, path: str) -> list[Diagnostic]:
+def _check_malformed_templates(use: TemplateUse, path: str) -> list[Diagnostic]:
     hint = "Write `${name}` or `${node.output}`; write `$${` for a literal `${`."
     node = use.node.id if use.node else None
     positions = use.find_malformed_positions()
@@ -100,7 +100,7 @@ class _ReferenceChecker:
         hint = (
             f'It can be given with `inputs`. To declare it: "inputs": {{"{shorten_text(root)}": {{"type": "string"}}}}'
         )
-        if use.is_command and root.isupper():
+        if use.is_shell_command and root.isupper():
             hint = f"If it is meant for the shell, write ${root}, or `$${{{shorten_text(root)}}}`."
         hint = _make_batch_only_hint(use, root) or hint
         return [make_warning("undeclared_variable", path, message, hint=hint, node=node, **more)]
@@ -126,7 +126,7 @@ class _ReferenceChecker:
             return [
                 make_error("not_before", path, message, hint=hint, available=before, example=example, node=use.node.id)
             ]
-        return self._check_output(use, reference, path)
+        return self._check_referenced_output(use, reference, path)
 
     def _runs_before(self, earlier: str, later: str) -> bool:
         """Return whether one node runs before another; True for nodes of a cycle, which is reported separately."""
@@ -144,7 +144,7 @@ class _ReferenceChecker:
             mask ^= 1 << index
         return tuple(names)
 
-    def _check_output(self, use: TemplateUse, reference: Reference, path: str) -> list[Diagnostic]:
+    def _check_referenced_output(self, use: TemplateUse, reference: Reference, path: str) -> list[Diagnostic]:
         source = self._workflow.nodes[reference.root]
         interface = self._interfaces[source.type]
         if interface is None or not reference.steps or source.type == NESTED:

@@ -33,19 +33,19 @@ class TemplateUse:
     """Whether it is resolved for each item of a batch."""
 
     @property
-    def is_command(self) -> bool:
+    def is_shell_command(self) -> bool:
         return self.node is not None and (self.node.type, self.path) == SHELL_COMMAND
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:
-        return tuple(one for one in self._pieces if isinstance(one, Template))
+        return tuple(one for one in self._templates_and_escapes if isinstance(one, Template))
 
     def find_malformed_positions(self) -> list[int]:
         """Return the positions of each `${` that does not begin a template and does not belong to the shell."""
-        return [] if self.is_command else find_malformed_positions(self.text, self._pieces)
+        return [] if self.is_shell_command else find_malformed_positions(self.text, self._templates_and_escapes)
 
     @cached_property
-    def _pieces(self) -> tuple[Template | int, ...]:
+    def _templates_and_escapes(self) -> tuple[Template | int, ...]:
         return find_templates_and_escapes(self.text)
 
 

@@ -97,7 +97,7 @@ class WorkflowManager:
         except AlreadyExists:
             raise self._make_exists_error(name) from None
         except OSError as exc:
-            _remove_file_with_content(path, content)
+            _remove_file_if_content_equals(path, content)
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
 
@@ -160,7 +160,7 @@ class WorkflowManager:
         )
 
 
-def _remove_file_with_content(path: Path, content: bytes) -> None:
+def _remove_file_if_content_equals(path: Path, content: bytes) -> None:
     """Remove a file that was written but perhaps not synced, so that a second attempt does not find it."""
     with contextlib.suppress(OSError):
         if path.read_bytes() == content:

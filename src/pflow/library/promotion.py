@@ -24,7 +24,7 @@ class SavedWorkflow:
     warnings: tuple[str, ...] = ()
 
 
-def save_to_library(
+def move_draft_to_library(
     home: Path, draft_name: str, final_name: str, description: str, *, folder: Path | None = None
 ) -> SavedWorkflow:
     """Wrap the draft into the library under its final name, and remove it. No other file is overwritten.

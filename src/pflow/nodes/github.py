@@ -31,7 +31,9 @@ async def get_issue(params: dict[str, Any], context: Context) -> dict[str, Any]:
     number = int(params["issue_number"])
     async with open_repository(params, context) as repo:
         return {
-            "issue_data": _convert_issue(await repo.request_item("GET", f"/issues/{number}", what=f"issue {number}"))
+            "issue_data": _convert_issue(
+                await repo.request_item("GET", f"/issues/{number}", item_name=f"issue {number}")
+            )
         }
 
 
@@ -70,7 +72,7 @@ async def create_pr(params: dict[str, Any], context: Context) -> dict[str, Any]:
         "base": params.get("base") or "main",
     }
     async with open_repository(params, context) as repo:
-        made = await repo.request_item("POST", "/pulls", what="place for pull requests", body=body)
+        made = await repo.request_item("POST", "/pulls", item_name="place for pull requests", body=body)
         return {"pr_data": _convert_pull_request(made)}
 
 

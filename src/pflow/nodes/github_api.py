@@ -37,9 +37,9 @@ class Repository:
         self._has_token = has_token
         self._repo = repo
 
-    async def request_item(self, method: str, path: str, *, what: str, body: Item | None = None) -> Item:
-        """Return the item at `path`, or create it there. Messages call it `what`."""
-        response = await self._send_request(method, f"repos/{self._repo}{path}", what, json=body)
+    async def request_item(self, method: str, path: str, *, item_name: str, body: Item | None = None) -> Item:
+        """Return the item at `path`, or create it there. Messages call it `item_name`."""
+        response = await self._send_request(method, f"repos/{self._repo}{path}", item_name, json=body)
         item = self._parse_json(response)
         if not isinstance(item, dict):
             raise self._make_unexpected_reply_error()
@@ -60,7 +60,7 @@ class Repository:
             seen.add(following)
             response = await self._send_request("GET", following, "further page")
 
-    async def _send_request(self, method: str, address: str, what: str, **rest: Any) -> "httpx.Response":
+    async def _send_request(self, method: str, address: str, item_name: str, **rest: Any) -> "httpx.Response":
         import httpx
 
         try:
@@ -73,7 +73,7 @@ class Repository:
                 repo=self._repo,
             ) from exc
         if not response.is_success:
-            raise self._make_refusal_error(response, what)
+            raise self._make_refusal_error(response, item_name)
         return response
 
     def _get_next_page_url(self, response: "httpx.Response") -> str | None:
@@ -99,7 +99,7 @@ class Repository:
     def _make_unexpected_reply_error(self) -> NodeFailed:
         return NodeFailed("GitHub sent an unexpected reply.", hint="Check GITHUB_API_URL.", repo=self._repo)
 
-    def _make_refusal_error(self, response: "httpx.Response", what: str) -> NodeFailed:
+    def _make_refusal_error(self, response: "httpx.Response", item_name: str) -> NodeFailed:
         status, reason = response.status_code, cut_masked_start(_extract_error_message(response), _SAID, self._context)
         message, hint = f"GitHub refused: {reason or f'HTTP status {status}'}", "Check the parameters."
         with_token = "Use a token" if self._has_token else "Set GITHUB_TOKEN to a token"
@@ -112,7 +112,7 @@ class Repository:
         elif status == 403:
             hint = f"{with_token} with the required permissions."
         elif status in (404, 410):
-            message = f"GitHub does not have {what} in {self._repo}, or does not show it."
+            message = f"GitHub does not have {item_name} in {self._repo}, or does not show it."
             hint = f"Check repo and number. {with_token} that may read it, if it is private."
         elif status == 422:
             hint = "Check that both branches exist and differ, and that the pull request does not exist yet."

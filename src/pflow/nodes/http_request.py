@@ -63,12 +63,12 @@ def _build_url(params: Mapping[str, Any], context: Context) -> httpx.URL:
     return url.copy_merge_params(query_values) if query_values else url
 
 
-def _format_query_value(value: Any, what: str) -> Any:
+def _format_query_value(value: Any, param_name: str) -> Any:
     if isinstance(value, list):
-        return [_format_query_value(item, what) for item in cast("list[Any]", value)]
+        return [_format_query_value(item, param_name) for item in cast("list[Any]", value)]
     if isinstance(value, str | int | float):
         return value
-    raise NodeFailed(f"`{what}` is neither text nor a number.", hint="Give text, a number, or a list of those.")
+    raise NodeFailed(f"`{param_name}` is neither text nor a number.", hint="Give text, a number, or a list of those.")
 
 
 def _build_headers(params: Mapping[str, Any]) -> httpx.Headers:

@@ -52,15 +52,15 @@ class _Decompressor:
         self.is_unfinished = False
         """Whether a part has begun and not ended."""
 
-    def decompress(self, piece: bytes, most: int) -> bytearray:
-        """Return at most `most` decompressed bytes: a few bytes can decompress to very many. Raise zlib.error."""
+    def decompress(self, piece: bytes, max_bytes: int) -> bytearray:
+        """Return at most `max_bytes` decompressed bytes: a few bytes can decompress to very many. Raise zlib.error."""
         found = bytearray()
-        while piece and len(found) < most:
+        while piece and len(found) < max_bytes:
             if not self.is_unfinished and not self._is_first:
                 piece = piece.lstrip(b"\0")  # padding after the last member
                 self._part = zlib.decompressobj(_ANY_HEADER)
             if piece:
-                found += self._part.decompress(piece, most - len(found))
+                found += self._part.decompress(piece, max_bytes - len(found))
                 self.is_unfinished, self._is_first = not self._part.eof, False
                 piece = self._part.unused_data
         return found

@@ -34,7 +34,7 @@ _HINTS: Final = {
 }
 
 
-async def llm(params: dict[str, Any], context: Context) -> dict[str, Any]:
+async def answer_prompt(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the model's answer to the prompt, and the tokens that it took."""
     prompt = params["prompt"]
     if not prompt.strip():
@@ -69,7 +69,7 @@ def _make_outputs(answer: Answer) -> dict[str, Any]:
         "output_tokens": answer.output_tokens,
         "total_tokens": answer.total_tokens,
     }
-    return {"response": _strip_fence(answer.text.strip()), "llm_usage": usage}
+    return {"response": _strip_code_fence(answer.text.strip()), "llm_usage": usage}
 
 
 def _make_node_error(error: ChatError, context: Context) -> NodeFailed:
@@ -115,7 +115,7 @@ def _make_data_url(path: Path) -> str:
         ) from exc
 
 
-def _strip_fence(text: str) -> str:
+def _strip_code_fence(text: str) -> str:
     """Return the answer without the fence that some models put around all of it."""
     fenced = _FENCED.fullmatch(text)
     return fenced["text"] if fenced and "```" not in fenced["text"] else text

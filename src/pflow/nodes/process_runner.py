@@ -76,20 +76,20 @@ async def run_process(
     try:
         if await child.wait_for_end(timeout_s):
             await child.drain_outputs()
-            return child.get_result()
+            return child.wait_and_get_result()
         await _complete_despite_cancellation(child.terminate())
     except BaseException as exc:
         await _complete_despite_cancellation(child.terminate())
         child.delete_output_files()
         if isinstance(exc, NodeFailed):
-            exc.outputs |= child.get_outputs()
+            exc.outputs |= child.get_outputs_so_far()
         raise
     finally:
         child.reap_and_release()
     raise NodeTimedOut(
         f"It was still running after {timeout_s:g} s, and was ended.",
         hint="Increase `timeout`, or reduce the work.",
-        outputs=child.get_outputs(),
+        outputs=child.get_outputs_so_far(),
     )
 
 
@@ -155,14 +155,14 @@ class _Child:
         self._stderr.stop_reading()
         await asyncio.wait(self._readers)
 
-    def get_result(self) -> FinishedProcess:
+    def wait_and_get_result(self) -> FinishedProcess:
         code = self._process.wait()
         name = _get_signal_name(-code) if code < 0 else None
         return FinishedProcess(
             128 - code if code < 0 else code, name, self._stdout.get_output(), self._stderr.get_output()
         )
 
-    def get_outputs(self) -> dict[str, Any]:
+    def get_outputs_so_far(self) -> dict[str, Any]:
         return self._stdout.get_output().to_node_outputs("stdout") | self._stderr.get_output().to_node_outputs("stderr")
 
     def delete_output_files(self) -> None:

@@ -94,7 +94,7 @@ def _require_json_value(value: Any, path: ValuePath, depth: int) -> None:
     elif isinstance(value, dict):
         for key, item in cast("dict[Any, Any]", value).items():
             if not isinstance(key, str):
-                pieces = (*_format_path(path), " has the key ", repr(key), ", which is not text")
+                pieces = (*_list_path_pieces(path), " has the key ", repr(key), ", which is not text")
                 raise _NotJsonError(*pieces, alternative="{str(key): …}")
             _require_json_text(key, path, "a key of ")
             _require_json_value(item, (path, key) if is_shown else path, depth + 1)
@@ -107,27 +107,31 @@ def _require_json_scalar(value: Any, path: ValuePath) -> None:
         _require_json_text(value, path)
     elif isinstance(value, int):
         if not -(2**63) <= value < 2**64:
-            raise _NotJsonError(*_format_path(path), " is a number of more than 64 bits", alternative="str(…)")
+            raise _NotJsonError(*_list_path_pieces(path), " is a number of more than 64 bits", alternative="str(…)")
     elif isinstance(value, float):
         if not math.isfinite(value):
-            raise _NotJsonError(*_format_path(path), f" is {value}, which JSON cannot represent", alternative="None")
+            raise _NotJsonError(
+                *_list_path_pieces(path), f" is {value}, which JSON cannot represent", alternative="None"
+            )
     elif value is not None:
         kind = type(value).__name__
-        pieces = (*_format_path(path), " has the type ", kind, ", which JSON cannot represent")
+        pieces = (*_list_path_pieces(path), " has the type ", kind, ", which JSON cannot represent")
         raise _NotJsonError(*pieces, alternative=_ALTERNATIVES.get(kind, ""))
 
 
-def _require_json_text(text: str, path: ValuePath, what: str = "") -> None:
+def _require_json_text(text: str, path: ValuePath, subject_prefix: str = "") -> None:
     if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
         alternative = 'text.encode("utf-8", "replace").decode()'
-        raise _NotJsonError(what, *_format_path(path), " contains a lone surrogate", alternative=alternative)
+        raise _NotJsonError(
+            subject_prefix, *_list_path_pieces(path), " contains a lone surrogate", alternative=alternative
+        )
 
 
-def _format_path(path: ValuePath) -> list[str]:
+def _list_path_pieces(path: ValuePath) -> list[str]:
     if path is None:
         return ["result"]
     around, key = path
-    return [*_format_path(around), f"[{key!r}]"]
+    return [*_list_path_pieces(around), f"[{key!r}]"]
 
 
 def _print_and_report_exception(exc: BaseException) -> dict[str, Any]:

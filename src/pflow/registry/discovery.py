@@ -131,9 +131,9 @@ class _Discovery:
             name = f"The node '{kind}'" if isinstance(kind, str) and kind else "A node"
             self.reader.add_problem(where, f"{name} cannot be used: {describe_error_without_path(error)}.")
             return
-        self._store_component(declared, source, where, file)
+        self._add_component_unless_declared(declared, source, where, file)
 
-    def _store_component(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
+    def _add_component_unless_declared(self, plain: dict[str, Any], source: Source, where: str, file: str) -> None:
         kind = plain["type"]
         if first := self.components.get(kind):
             problem = f"The type '{kind}' is already declared by {first.where}; this declaration is skipped."

@@ -36,7 +36,7 @@ _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NO_LETTER: Final = re.compile(r"[\W_]+")
 _WORD: Final = re.compile(r"[a-z0-9]+")
 _PUNCTUATION: Final = str.maketrans(string.punctuation, " " * len(string.punctuation))
-Fits = dict[int, float]
+ScoresByIndex = dict[int, float]
 """The scores of the matching documents, by their index."""
 _GROUPS: Final = """
 fetch download request http web url api rest endpoint website
@@ -139,36 +139,36 @@ def _remove_non_alphanumerics(text: str) -> str:
     return _NO_LETTER.sub("", text).lower()
 
 
-def _score_term(term: str, texts: Sequence[str], synonyms: Iterable[Fits]) -> Fits:
-    found = _score_stem(term, texts, beginning=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
-    for fits in synonyms:
+def _score_term(term: str, texts: Sequence[str], synonym_scores: Iterable[ScoresByIndex]) -> ScoresByIndex:
+    found = _score_stem(term, texts, prefix_weight=_BEGINNING if len(term) >= _SHORTEST_BEGINNING else 0.0)
+    for fits in synonym_scores:
         for place, weight in fits.items():
             found[place] = max(found.get(place, 0.0), _SYNONYM * weight)
     return found
 
 
-def _score_stem(term: str, texts: Sequence[str], *, beginning: float = 0.0) -> Fits:
-    """Return the texts with a word of this stem, or, at the weight `beginning`, with a word that starts with it."""
+def _score_stem(term: str, texts: Sequence[str], *, prefix_weight: float = 0.0) -> ScoresByIndex:
+    """Return the texts with a word of this stem, or, at the weight `prefix_weight`, with a word that starts with it."""
     # A stem is the beginning of each of its words, but for a last `y` that became `i`.
     start = term[:-1] if term.endswith("i") and len(term) > _SHORTEST_BEGINNING else term
-    found: Fits = {}
+    found: ScoresByIndex = {}
     for place in [place for place, text in enumerate(texts) if start in text]:
-        if weight := _compute_best_weight(term, start, texts[place], beginning):
+        if weight := _compute_best_weight(term, start, texts[place], prefix_weight):
             found[place] = weight
     return found
 
 
-def _compute_best_weight(term: str, start: str, text: str, beginning: float) -> float:
+def _compute_best_weight(term: str, start: str, text: str, prefix_weight: float) -> float:
     best = 0.0
     at = text.find(start)
     while at >= 0:
-        kind = _rate_match_at(term, text, at, beginning)
+        kind = _rate_match_at(term, text, at, prefix_weight)
         best = max(best, kind * _WEIGHTS[text.count("\n", 0, at)])
         at = -1 if kind == 1.0 else text.find(start, at + 1)
     return best
 
 
-def _rate_match_at(term: str, text: str, at: int, beginning: float) -> float:
+def _rate_match_at(term: str, text: str, at: int, prefix_weight: float) -> float:
     """Return the quality of the match at this position: 1 for a word, less for a start of a word, else 0."""
     if not term.isascii():
         return 1.0  # scripts without spaces do not separate words
@@ -177,10 +177,10 @@ def _rate_match_at(term: str, text: str, at: int, beginning: float) -> float:
     word = _WORD.match(text, at)
     if word is None or stem_word(word[0]) == term:
         return 1.0
-    return beginning if text.startswith(term, at) else 0.0
+    return prefix_weight if text.startswith(term, at) else 0.0
 
 
-def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str]) -> dict[str, Fits]:
+def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str]) -> dict[str, ScoresByIndex]:
     """Return the texts with words that are similar to words that no text has."""
     doubtful = {term: word for term, word in unmatched.items() if len(word) >= _SHORTEST_MISSPELT}
     if not doubtful:
@@ -188,7 +188,7 @@ def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str])
     from rapidfuzz import fuzz, process  # most queries are spelt well
 
     known = sorted(set("\n".join(texts).translate(_PUNCTUATION).split()))
-    meant: dict[str, Fits] = {}
+    meant: dict[str, ScoresByIndex] = {}
     for term, word in doubtful.items():
         for like, likeness, _ in process.extract(word, known, scorer=fuzz.ratio, score_cutoff=_LEAST_LIKENESS, limit=3):
             fits = meant.setdefault(term, {})
@@ -198,37 +198,37 @@ def _score_similar_spellings(unmatched: Mapping[str, str], texts: Sequence[str])
 
 
 def _make_ranked_hits(
-    query: str, terms: Mapping[str, str], found: Mapping[str, Fits], documents: Sequence[Document]
+    query: str, terms: Mapping[str, str], scores_by_term: Mapping[str, ScoresByIndex], documents: Sequence[Document]
 ) -> list[Hit]:
     total = math.log1p(len(documents))
-    rarity = {term: math.log1p(len(documents) / len(fits)) / total for term, fits in found.items() if fits}
+    rarity = {term: math.log1p(len(documents) / len(fits)) / total for term, fits in scores_by_term.items() if fits}
     whole = sum(rarity.values())
     scores: dict[int, float] = {}
     covered: dict[int, float] = {}
     matched: dict[int, list[str]] = {}
     for term, rare in rarity.items():
-        for place, weight in found[term].items():
+        for place, weight in scores_by_term[term].items():
             scores[place] = scores.get(place, 0.0) + weight * rare
             covered[place] = covered.get(place, 0.0) + rare
             matched.setdefault(place, []).append(terms[term])
     name = _remove_non_alphanumerics(query)
-    alike = find_synonyms(next(iter(terms))) if len(terms) == 1 else ()
+    synonyms = find_synonyms(next(iter(terms))) if len(terms) == 1 else ()
     hits: list[tuple[float, int, Hit]] = []
     for place, score in scores.items():
         one = documents[place]
         worth = score * (0.4 + 0.6 * covered[place] / whole) * (1 + _USED * _rate_usage(one.uses))
-        worth = round(worth + _compute_name_bonus(_remove_non_alphanumerics(one.key), name, alike), 4)
+        worth = round(worth + _compute_name_bonus(_remove_non_alphanumerics(one.key), name, synonyms), 4)
         hits.append((-worth, -one.uses, Hit(one.key, worth, tuple(matched[place]))))
     hits.sort(key=lambda hit: (hit[0], hit[1], hit[2].key))
     least = _FLOOR * hits[0][2].score if hits else 0.0
     return [hit for _, _, hit in hits if hit.score >= least]
 
 
-def _compute_name_bonus(key: str, query_name: str, alike: Sequence[str]) -> float:
+def _compute_name_bonus(key: str, query_name: str, synonyms: Sequence[str]) -> float:
     """Return the bonus of a document whose full name is the query or a synonym: `shell` for `bash`."""
     if key == query_name:
         return _SAME_NAME
-    return _SAME_NAME * _SYNONYM if alike and stem_word(key) in alike else 0.0
+    return _SAME_NAME * _SYNONYM if synonyms and stem_word(key) in synonyms else 0.0
 
 
 def _rate_usage(uses: int) -> float:

@@ -29,9 +29,9 @@ class Cron(Scheduler):
             lines[-1] += "\n"
         self.run_tool_or_raise("-", stdin="".join([*lines, line]))
 
-    def remove_job(self, name: str) -> bool:
+    def remove_job(self, workflow_name: str) -> bool:
         lines = self._read_crontab() if self.is_available else []
-        others = [one for one in lines if _parse_workflow_name(one) != name]
+        others = [one for one in lines if _parse_workflow_name(one) != workflow_name]
         if len(others) == len(lines):
             return False
         self.run_tool_or_raise("-", stdin="".join(others))
@@ -61,7 +61,7 @@ def format_cron_line(job: Job) -> str:
     command = f"{settings} {shlex.join(job.command)}".strip()
     command = f"umask 077; cd {shlex.quote(job.folder)} && {command} >> {shlex.quote(job.log)} 2>&1"
     # To cron a % ends the command, also in quotes.
-    line = f"{job.timing.to_cron()} {command} {_MARK}{job.workflow} {job.timing}".replace("%", r"\%")
+    line = f"{job.timing.to_cron_fields()} {command} {_MARK}{job.workflow} {job.timing}".replace("%", r"\%")
     if len(line.encode()) > LONGEST:
         message = f"The cron line has {len(line.encode()):,} bytes; cron accepts {LONGEST}."
         raise InvalidInputs(message, hint="Give long inputs as KEY=@FILE, or use a shorter PATH.")

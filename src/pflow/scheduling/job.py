@@ -69,8 +69,8 @@ def check_inputs_and_list_secrets(
 ) -> list[str]:
     """Check the inputs of a scheduled run, and return the secrets that each run takes from its environment.
 
-    `given_texts` are the inputs as text, `values` their values. Raise InvalidInputs for a secret among them and for values
-    of the wrong type, and TemplateUnresolved for missing inputs.
+    `given_texts` are the inputs as text, `values` their values. Raise InvalidInputs for a secret among them and for
+    values of the wrong type, and TemplateUnresolved for missing inputs.
     """
     secrets = [name for name, declared in workflow.inputs.items() if declared.secret]
     for name, text in given_texts.items():

@@ -32,12 +32,12 @@ class Launchd(Scheduler):
             self._unload_agent(job.workflow)
             self.run_tool_or_raise("bootstrap", _get_user_domain(), str(path))
 
-    def remove_job(self, name: str) -> bool:
-        path = self._get_plist_path(name)
+    def remove_job(self, workflow_name: str) -> bool:
+        path = self._get_plist_path(workflow_name)
         if not path.is_file():
             return False
         if self.is_available:
-            self._unload_agent(name)
+            self._unload_agent(workflow_name)
         remove_files(path)
         return True
 
@@ -67,7 +67,7 @@ def render_property_list(job: Job) -> str:
         "ProgramArguments": job.command,
         "WorkingDirectory": job.folder,
         "EnvironmentVariables": {**job.environment, _AT: str(job.timing)},
-        "StartCalendarInterval": job.timing.to_launchd(),
+        "StartCalendarInterval": job.timing.to_launchd_intervals(),
         "StandardOutPath": job.log,
         "StandardErrorPath": job.log,
         "Umask": 0o077,

@@ -58,7 +58,7 @@ class Scheduler(ABC):
         """
 
     @abstractmethod
-    def remove_job(self, name: str) -> bool:
+    def remove_job(self, workflow_name: str) -> bool:
         """Remove the job of the workflow; return False if it is not installed. Raise the errors of `install_job`."""
 
     @abstractmethod

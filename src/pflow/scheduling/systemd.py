@@ -33,8 +33,8 @@ class Systemd(Scheduler):
             # Not `enable --now`, with which a timer that runs already would keep its old time.
             self.run_tool_or_raise("--user", "restart", f"{_PREFIX}{job.workflow}.timer")
 
-    def remove_job(self, name: str) -> bool:
-        service, timer = self._get_unit_paths(name)
+    def remove_job(self, workflow_name: str) -> bool:
+        service, timer = self._get_unit_paths(workflow_name)
         if not any(MARK in _read_text_or_empty(path) for path in (service, timer)):
             return False
         if self.is_available:
@@ -73,7 +73,7 @@ def render_timer(job: Job) -> str:
     """Return the text of the timer that starts the service; a missed run starts as soon as possible."""
     return (
         f"{MARK}\n[Unit]\nDescription=pflow {job.workflow} at {job.timing}\n\n"
-        f"[Timer]\nOnCalendar={job.timing.to_systemd()}\nPersistent=true\n\n"
+        f"[Timer]\nOnCalendar={job.timing.to_systemd_calendar()}\nPersistent=true\n\n"
         "[Install]\nWantedBy=timers.target\n"
     )
 

@@ -34,18 +34,18 @@ class Timing:
         days = "daily" if self.days == _ALL else ",".join(DAYS[day] for day in self.days)
         return f"{days} {self.hour:02}:{self.minute:02}"
 
-    def to_systemd(self) -> str:
+    def to_systemd_calendar(self) -> str:
         """Return the value of systemd's `OnCalendar`."""
         days = "" if self.days == _ALL else ",".join(DAYS[day].capitalize() for day in self.days) + " "
         hour = "*" if self.hour is None else f"{self.hour:02}"
         return f"{days}*-*-* {hour}:{self.minute:02}:00"
 
-    def to_cron(self) -> str:
+    def to_cron_fields(self) -> str:
         """Return the five fields of a cron line, in which Sunday is 0."""
         days = "*" if self.days == _ALL else ",".join(str(day) for day in sorted((day + 1) % 7 for day in self.days))
         return f"{self.minute} {'*' if self.hour is None else self.hour} * * {days}"
 
-    def to_launchd(self) -> list[dict[str, int]]:
+    def to_launchd_intervals(self) -> list[dict[str, int]]:
         """Return launchd's `StartCalendarInterval`, in which Sunday is 0."""
         time = {"Minute": self.minute} if self.hour is None else {"Hour": self.hour, "Minute": self.minute}
         return [time] if self.days == _ALL else [{"Weekday": (day + 1) % 7, **time} for day in self.days]

@@ -11,7 +11,7 @@ from pflow.shell.syntax_tree import (
     drop_first_characters,
     get_constant_prefix,
     get_constant_text,
-    may_split,
+    may_word_split,
     parse_argument_assignment,
 )
 
@@ -27,7 +27,7 @@ def _inspect_declare(inspector: InvocationInspector, name: str, words: Sequence[
         if text is not None and text[:1] in ("-", "+"):
             computes = computes or (name in ("declare", "typeset", "local") and any(one in text for one in "in"))
         elif assigned := parse_argument_assignment(word):
-            inspector.tracer.record_assignment_of_value(assigned, is_exported=name != "local")
+            inspector.tracer.record_if_value_assigned(assigned, is_exported=name != "local")
             if computes:
                 inspector.tracer.forbid_value_in_arithmetic(assigned.value, f"{name} -i")
         else:
@@ -77,7 +77,7 @@ def _inspect_printf(inspector: InvocationInspector, name: str, words: Sequence[W
         if any(map(inspector.tracer.trace_values_in_word, words[2:])):
             inspector.tracer.value_variables.add(get_constant_text(variable) or "")
     else:
-        for word in words[1:3] if may_split(first) else [first]:
+        for word in words[1:3] if may_word_split(first) else [first]:
             inspector.forbid_value_start(word, name, "-")
 
 

@@ -202,8 +202,7 @@ class _ScriptValueTracer:
         carries = False
         for assignment in command.assignments:
             carries = (
-                self.record_assignment_of_value(assignment, input_has_values, is_exported=bool(command.words))
-                or carries
+                self.record_if_value_assigned(assignment, input_has_values, is_exported=bool(command.words)) or carries
             )
         for word in command.words:
             carries = self.trace_values_in_word(word, input_has_values) or self.may_file_hold_value(word) or carries
@@ -215,9 +214,9 @@ class _ScriptValueTracer:
             self._invocations.inspect_invocation(command.words, input_has_values)
             if get_constant_text(command.words[0]) in _FOLDER_PRINTERS:
                 carries = carries or "PWD" in self.value_variables
-        return self._record_values_of_function_call(command, input_has_values) or carries
+        return self._record_if_function_call(command, input_has_values) or carries
 
-    def _record_values_of_function_call(self, command: Command, input_has_values: bool) -> bool:
+    def _record_if_function_call(self, command: Command, input_has_values: bool) -> bool:
         """Record that a function of the command is called with values. Return whether a function is called."""
         name = get_constant_text(command.words[0]) if command.words else None
         if name is None or name not in self.functions:
@@ -226,7 +225,7 @@ class _ScriptValueTracer:
         self.value_variables |= ({f"{name}()"} if has_values else set()) | ({f"{name}<"} if input_has_values else set())
         return True
 
-    def record_assignment_of_value(
+    def record_if_value_assigned(
         self, assignment: Assignment, input_has_values: bool = False, *, is_exported: bool = False
     ) -> bool:
         """Record a variable that is given a value of a template. Return whether it is."""

@@ -19,7 +19,7 @@ from pflow.shell.syntax_tree import (
     get_constant_prefix,
     get_constant_text,
     get_file_name,
-    may_split,
+    may_word_split,
     parse_argument_assignment,
 )
 
@@ -50,7 +50,7 @@ class ValueTracer(Protocol):
     def trace_values_in_word(self, word: Word) -> bool: ...
     def forbid_value_as_variable_name(self, word: Word, program: str) -> None: ...
     def forbid_value_in_arithmetic(self, word: Word, program: str) -> None: ...
-    def record_assignment_of_value(self, assignment: Assignment, *, is_exported: bool = False) -> bool: ...
+    def record_if_value_assigned(self, assignment: Assignment, *, is_exported: bool = False) -> bool: ...
     def trace_values_to_output(self, script: Script, *, input_has_values: bool) -> bool: ...
     def inspect_inner_shell_program(
         self, text: str, *, arguments_have_values: bool, input_has_values: bool
@@ -181,7 +181,7 @@ class _ProgramInvocation:
         """Report values behind or in a word of which the shell makes any number of words."""
         if not self._reads_options and set(self._roles[min(self._operands, len(self._roles) - 1) :]) == {"data"}:
             return
-        rest = self._words[self._at - 1 :] if may_split(word) and not self._only_inline else ()
+        rest = self._words[self._at - 1 :] if may_word_split(word) and not self._only_inline else ()
         if held := next(filter(self._tracer.trace_values_in_word, rest), None):
             self._tracer.add_finding(self._name, _QUOTE, held)
 
@@ -259,7 +259,7 @@ class _ProgramInvocation:
         if role == "command":
             assigned = parse_argument_assignment(word) if self._program.assigns else None
             if assigned:
-                self._tracer.record_assignment_of_value(assigned, is_exported=True)
+                self._tracer.record_if_value_assigned(assigned, is_exported=True)
                 return
             if not self._only_inline:
                 self._invocations.inspect_invocation(self._words[self._at - 1 :], self._input_has_values)

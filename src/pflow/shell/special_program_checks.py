@@ -16,7 +16,7 @@ from pflow.shell.syntax_tree import (
     drop_first_characters,
     get_constant_prefix,
     get_constant_text,
-    may_split,
+    may_word_split,
 )
 
 _FIND_RUNS: Final = ("-exec", "-execdir", "-ok", "-okdir")
@@ -87,7 +87,7 @@ def _inspect_find(inspector: InvocationInspector, name: str, words: Sequence[Wor
             at = end
         elif text is not None and text.startswith("-") and text not in _FIND_FLAGS.split():
             at += 1  # the argument of a test such as -name
-            if at < len(words) and may_split(words[at]):
+            if at < len(words) and may_word_split(words[at]):
                 inspector.forbid_value_start(words[at], name, "-")
         else:
             inspector.forbid_value_start(words[at], name, "-!(),")
@@ -176,7 +176,7 @@ def _inspect_xargs(inspector: InvocationInspector, _: str, words: Sequence[Word]
             argument = drop_first_characters(words[at], option[0] + 1) or (*words, ())[at + 1]
             at += not drop_first_characters(words[at], option[0] + 1)
             replaced = get_constant_text(argument) or "" if option[1] == "I" else replaced
-            if may_split(argument):
+            if may_word_split(argument):
                 inspector.forbid_value_start(argument, "xargs", "-")
             input_has_values = input_has_values or (
                 option[1] == "a" and inspector.tracer.trace_values_in_word(argument)

@@ -107,7 +107,7 @@ def get_constant_text(word: Word) -> str | None:
     return "".join(parts)
 
 
-def may_split(word: Word) -> bool:
+def may_word_split(word: Word) -> bool:
     """Return whether the shell may make no word or several words of this one."""
     return any(
         isinstance(part, Variable | Substitution) and (part.splits or (isinstance(part, Variable) and part.name == "@"))

@@ -20,26 +20,26 @@ def find_body_ids(bodies: Mapping[str, Mapping[str, Any]], ids_or_names: Sequenc
     return [_find_body_id(bodies, text) for text in ids_or_names]
 
 
-def _find_body_id(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
-    found = find_bodies_by_name(text, stars)
+def _find_body_id(bodies: Mapping[str, Mapping[str, Any]], id_or_name: str) -> str:
+    found = find_bodies_by_name(id_or_name, bodies)
     if len(found) == 1:
         return found[0]
     if found:
         listed = ", ".join(found[:_MOST_LISTED])
         raise InvalidInput(
-            f"{len(found)} bodies are called '{text[:_LONGEST]}'.",
+            f"{len(found)} bodies are called '{id_or_name[:_LONGEST]}'.",
             hint=f"Give an id: {listed}{', …' if len(found) > _MOST_LISTED else ''}.",
             argument="body",
             allowed=found[:_MOST_LISTED],
         )
-    known = {name: key for key, names in list_lowercase_names(stars).items() for name in names if name}
-    close = get_close_matches(text.strip().casefold()[:200], known, n=3, cutoff=0.5)
+    known = {name: key for key, names in list_lowercase_names(bodies).items() for name in names if name}
+    close = get_close_matches(id_or_name.strip().casefold()[:200], known, n=3, cutoff=0.5)
     near = list(dict.fromkeys(known[name] for name in close))
     if near:
         hint = f"Did you mean {' or '.join(near)}?"
     else:
-        hint = f"Name one of {', '.join(list(stars)[:_MOST_LISTED])}." if stars else "This universe has no bodies."
-    raise NotFound(f"There is no body '{text[:_LONGEST]}'.", hint=hint, id=text[:_LONGEST])
+        hint = f"Name one of {', '.join(list(bodies)[:_MOST_LISTED])}." if bodies else "This universe has no bodies."
+    raise NotFound(f"There is no body '{id_or_name[:_LONGEST]}'.", hint=hint, id=id_or_name[:_LONGEST])
 
 
 def shorten_names(names: Sequence[str], longest: int = 14) -> list[str]:

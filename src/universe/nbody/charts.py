@@ -45,14 +45,14 @@ def draw_run_chart(
     is_long = motion.span >= 3 * YEAR_IN_DAYS
     unit, name = (YEAR_IN_DAYS, "years") if is_long else (1.0, "days")
     times = motion.times / unit  # may be fewer than the samples
-    short = dict(zip(start.ids, shorten_names(start.names), strict=True))
+    short_names = dict(zip(start.ids, shorten_names(start.names), strict=True))
     panels: list[Panel] = []
     if "elements" in kinds:
-        panels += _make_element_panels(motion, times, short)
+        panels += _make_element_panels(motion, times, short_names)
     if "angles" in kinds:
-        panels += _make_angle_panels(reply, motion, times, short)
+        panels += _make_angle_panels(reply, motion, times, short_names)
     if "distances" in kinds:
-        panels += _make_distance_panels(start, samples, motion, short, unit)
+        panels += _make_distance_panels(start, samples, motion, short_names, unit)
     worst = max((one["degrees"] or 0.0 for one in reply["error"].values()), default=0.0)
     trust = f"error at most {worst:.1g} degrees" if reply["trustworthy"] else "NOT TRUSTWORTHY"
     return draw_chart(
@@ -64,11 +64,11 @@ def draw_run_chart(
     )
 
 
-def _make_element_panels(motion: OrbitHistory, times: Floats, short: Mapping[str, str]) -> Iterator[Panel]:
+def _make_element_panels(motion: OrbitHistory, times: Floats, short_names: Mapping[str, str]) -> Iterator[Panel]:
     has_orbit = np.asarray(np.isfinite(motion.eccentricities).any(axis=0))
     bodies = [body for family in motion.list_sibling_families() for body in family if has_orbit[body]][:_MOST_BODIES]
     colours = make_colour_ramp(len(bodies))
-    names = [short[motion.ids[body]] for body in bodies]
+    names = [short_names[motion.ids[body]] for body in bodies]
 
     def series(values: Floats) -> list[Series]:
         rows = zip(names, bodies, colours, strict=True)
@@ -97,7 +97,7 @@ def _compute_column_means(values: Floats) -> Floats:
 
 
 def _make_angle_panels(
-    reply: Mapping[str, Any], motion: OrbitHistory, times: Floats, short: Mapping[str, str]
+    reply: Mapping[str, Any], motion: OrbitHistory, times: Floats, short_names: Mapping[str, str]
 ) -> Iterator[Panel]:
     """Yield a panel for angles of three bodies and one for those of pairs that librate; these do not wrap."""
     for kind, title in (("laplace", "Laplace angles of three bodies"), ("mean-motion", "resonant angles of pairs")):
@@ -110,7 +110,7 @@ def _make_angle_panels(
         values = [compute_angle_series(motion, one) for one in chosen]
         low = _choose_angle_cut([value for one, value in zip(chosen, values, strict=True) if one in held] or values)
         series = [
-            Series(format_resonant_angle(one, short), times, (value - low) % 360 + low, is_points=True, width=1.3)
+            Series(format_resonant_angle(one, short_names), times, (value - low) % 360 + low, is_points=True, width=1.3)
             for one, value in zip(chosen, values, strict=True)
         ]
         shown = "" if len(chosen) == len(every) else f", {len(chosen)} drawn"
@@ -131,7 +131,7 @@ def _choose_angle_cut(values: Sequence[Floats]) -> float:
 
 
 def _make_distance_panels(
-    start: InitialConditions, samples: Samples, motion: OrbitHistory, short: Mapping[str, str], unit: float
+    start: InitialConditions, samples: Samples, motion: OrbitHistory, short_names: Mapping[str, str], unit: float
 ) -> Iterator[Panel]:
     """Yield the distance of neighbours at each passage, in mutual Hill radii."""
     step = motion.span / max(1, samples.times.size - 1)
@@ -147,7 +147,7 @@ def _make_distance_panels(
         days, distances, reach = (values[distances < reach] for values in (days, distances, reach))
         radii = reach * np.cbrt((start.masses[inner] + start.masses[outer]) / (3 * start.masses[start.parents[inner]]))
         if days.size and radii.all():
-            name = f"{short[motion.ids[inner]]} {short[motion.ids[outer]]}"
+            name = f"{short_names[motion.ids[inner]]} {short_names[motion.ids[outer]]}"
             series.append(Series(name, days / unit, distances / radii, is_points=True, width=1.8))
     if series:
         highest = max(float(np.nanmax(one.y)) for one in series)

@@ -1,6 +1,6 @@
-"""GaussLegendreStepper-Legendre collocation of high order with a step that follows the motion: the default method.
+"""Gauss-Legendre collocation of high order with a step that follows the motion: the default method.
 
-Within a step the accelerations are a polynomial that takes the right values at the GaussLegendreStepper-Legendre nodes (12 nodes make
+Within a step the accelerations are a polynomial that takes the right values at the Gauss-Legendre nodes (12 nodes make
 a method of order 24). Newton's law is solved by fixed-point iteration for all nodes at once, beginning with the last
 step's polynomial continued. The length of the next step follows from the polynomial's last coefficient. Compare
 J. C. Butcher, "Implicit Runge-Kutta processes" (1964), E. Everhart (1985) and M. Antoñana et al. (2020, IRKGL16).

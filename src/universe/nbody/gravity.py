@@ -22,8 +22,8 @@ def compute_pairwise_distances(positions: Floats) -> Floats:
 class Gravity:
     """The attraction among bodies of given masses.
 
-    Positions and velocities have the shape (b, 3, n): b configurations of n bodies. `relativistic_body`, if given, is the index
-    of the body whose relativistic field (first post-Newtonian order) the others feel.
+    Positions and velocities have the shape (b, 3, n): b configurations of n bodies. `relativistic_body`, if given,
+    is the index of the body whose relativistic field (first post-Newtonian order) the others feel.
     """
 
     def __init__(self, masses: Floats, *, constant: float = G, relativistic_body: int | None = None) -> None:

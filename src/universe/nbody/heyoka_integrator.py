@@ -35,7 +35,7 @@ class TaylorSegment(Segment):
 class HeyokaStepper:
     """An integration of several configurations of the same bodies; the steps are those of the first.
 
-    `positions` and `velocities` have the shape (m, 3, n), as in `universe.nbody.gauss_legendre_integrator.GaussLegendreStepper`.
+    `positions` and `velocities` have the shape (m, 3, n), as in `GaussLegendreStepper`.
     """
 
     def __init__(self, gravity: Gravity, positions: Floats, velocities: Floats, *, tolerance: float) -> None:

@@ -36,8 +36,8 @@ def describe_unknown_elements(stars: Bodies, ids: Iterable[str]) -> list[str]:
         found.append(f"The tilt of {_join_first_names(tilted)} is unknown: transits and sin i are unknown too.")
     if shapeless:
         found.append(
-            f"The shape or the periapsis of {_join_first_names(shapeless)} is unknown: variations of transit times and the "
-            "form of the velocity curve are those of the assumed orbits."
+            f"The shape or the periapsis of {_join_first_names(shapeless)} is unknown: variations of transit times and "
+            "the form of the velocity curve are those of the assumed orbits."
         )
     return found
 

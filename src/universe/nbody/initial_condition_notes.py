@@ -90,8 +90,8 @@ def describe_state_vectors(stars: Bodies, ids: Sequence[str], days: float, vecto
             )
     if changed:
         note += (
-            f" The mass of {_join_first_names(stars, changed)} is not the one that the state vectors were integrated with: "
-            "the start is that of the measured bodies, and the run continues with the changed mass."
+            f" The mass of {_join_first_names(stars, changed)} is not the one that the state vectors were integrated "
+            "with: the start is that of the measured bodies, and the run continues with the changed mass."
         )
     return note
 

@@ -68,18 +68,18 @@ class InitialConditions:
 
 
 def make_initial_conditions(
-    plain: Mapping[str, Any], ids: Sequence[str] | None = None, *, use_kepler_orbits: bool = False
+    universe_state: Mapping[str, Any], ids: Sequence[str] | None = None, *, use_kepler_orbits: bool = False
 ) -> InitialConditions:
     """Return the bodies `ids` of a plain state at its time; all with a true orbit or without a parent by default.
 
     Elements are read by the Jacobi rule among the chosen bodies. A body that is not chosen but between chosen ones
     sets their positions but does not attract. A planet with a state vector stands for its moons if none of them
-    is chosen: at their common barycentre, with the mass of all. With `use_kepler_orbits`, bodies start on the Kepler orbits of
-    their elements, and state vectors do not count.
+    is chosen: at their common barycentre, with the mass of all. With `use_kepler_orbits`, bodies start on the Kepler
+    orbits of their elements, and state vectors do not count.
 
     Raise NotFound for an id that does not exist, and InvalidInput for a body with a missing field.
     """
-    stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
+    stars, time = cast("Bodies", universe_state["stars"]), float(universe_state["time"])
     check_finite_time(time)
     chosen = choose_body_ids(stars, ids)
     lone, (stars, moons) = stars, add_moon_masses_to_planets(stars, chosen)

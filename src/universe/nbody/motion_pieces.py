@@ -82,12 +82,14 @@ def _integrate_motion(
         ) from None
 
 
-def follow_kepler_orbits(plain: Mapping[str, Any], start: InitialConditions, days: float) -> Iterator[MotionPiece]:
+def follow_kepler_orbits(
+    universe_state: Mapping[str, Any], start: InitialConditions, days: float
+) -> Iterator[MotionPiece]:
     """Return the motion of the same bodies along fixed Kepler orbits about the centres of the Jacobi rule.
 
     Raise InvalidInput for too many orbits.
     """
-    stars, time = cast("Bodies", plain["stars"]), float(plain["time"])
+    stars, time = cast("Bodies", universe_state["stars"]), float(universe_state["time"])
     family = build_chosen_hierarchy(stars, start.ids)
     moving = [index for index, parent in enumerate(family.parents) if parent >= 0]
     orbits = [_read_orbit_with_derived_axis(stars, family, index) for index in moving]

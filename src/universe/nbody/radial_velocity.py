@@ -38,7 +38,7 @@ _TWIN_FACTOR: Final = 2.0
 
 
 def measure_radial_velocities(
-    plain: Mapping[str, Any],
+    universe_state: Mapping[str, Any],
     star: str | None = None,
     *,
     days: float,
@@ -59,15 +59,15 @@ def measure_radial_velocities(
             argument="samples",
             allowed=f"2 to {_MOST_SAMPLES}",
         )
-    stars = cast("Bodies", plain["stars"])
-    start = make_initial_conditions(plain, use_kepler_orbits=use_kepler_orbits)
+    stars = cast("Bodies", universe_state["stars"])
+    start = make_initial_conditions(universe_state, use_kepler_orbits=use_kepler_orbits)
     index = find_star_index(stars, start, star)
     sight = find_line_of_sight(stars, start.ids[index], observer)
     times = np.linspace(0, days, samples)
     error = None
     if use_kepler_orbits:
         speeds = _sample_radial_velocity(
-            yield_and_report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)),
+            yield_and_report_progress(follow_kepler_orbits(universe_state, start, days), days, notify, (0, 1)),
             times,
             index,
             sight,
@@ -82,7 +82,7 @@ def measure_radial_velocities(
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
     epoch = find_epoch(stars.values())
     return {
-        "time": plain["time"],
+        "time": universe_state["time"],
         "epochJulianDate": epoch,
         "days": days,
         "method": "kepler" if use_kepler_orbits else "gauss",
@@ -96,7 +96,7 @@ def measure_radial_velocities(
         "errorMetresPerSecond": error,
         "planets": compute_semi_amplitudes(stars, start, index, sight),
         "samples": {
-            "times": (times + float(plain["time"]) + (epoch or 0.0)).tolist(),
+            "times": (times + float(universe_state["time"]) + (epoch or 0.0)).tolist(),
             "velocities": speeds.tolist(),
         },
         "notes": [

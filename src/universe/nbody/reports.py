@@ -43,7 +43,7 @@ class Report:
 
 
 def run_and_report(
-    plain: Mapping[str, Any],
+    universe_state: Mapping[str, Any],
     days: float,
     *,
     universe_id: str,
@@ -62,7 +62,7 @@ def run_and_report(
     Raise NotFound for a body that does not exist, and InvalidInput for a start that cannot be integrated.
     """
     done = run_nbody(
-        make_initial_conditions(plain, ids),
+        make_initial_conditions(universe_state, ids),
         days,
         method=method,
         step=step,
@@ -76,8 +76,8 @@ def run_and_report(
     reply = {
         "id": universe_id,
         "version": version,
-        "time": plain["time"],
-        "epochJulianDate": find_epoch(plain["stars"][key] for key in done.start.ids),
+        "time": universe_state["time"],
+        "epochJulianDate": find_epoch(universe_state["stars"][key] for key in done.start.ids),
         "days": done.days,
         "daysAsked": float(days),
         "stoppedBy": done.stopped_by,

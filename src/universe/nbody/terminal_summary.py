@@ -29,7 +29,7 @@ Reply = Mapping[str, Any]
 def summarise_run(reply: Reply, names: Mapping[str, str]) -> list[str]:
     """Return the lines of a summary of a reply; `names` are the names of the bodies by id."""
     listed = shorten_names([names.get(key, key) for key in reply["bodies"]], _LONGEST_NAME)
-    short = dict(zip(reply["bodies"], listed, strict=True))
+    short_names = dict(zip(reply["bodies"], listed, strict=True))
     lines = [format_run_heading(reply), "", *wrap_text(reply["verdict"]), ""]
     if reply["stoppedBy"]:
         lines += [
@@ -40,10 +40,10 @@ def summarise_run(reply: Reply, names: Mapping[str, str]) -> list[str]:
             "",
         ]
     lines += [
-        *_format_orbit_table(reply, short),
-        *_format_resonance_table(reply, short),
-        *_format_pair_table(reply, short),
-        *_format_event_lines(reply, short),
+        *_format_orbit_table(reply, short_names),
+        *_format_resonance_table(reply, short_names),
+        *_format_pair_table(reply, short_names),
+        *_format_event_lines(reply, short_names),
     ]
     lines += ["Chaos", *wrap_text(reply["chaos"]["meaning"], "  ")]
     if amd := reply.get("amd"):
@@ -62,11 +62,11 @@ def format_run_heading(reply: Reply) -> str:
     )
 
 
-def _format_orbit_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_orbit_table(reply: Reply, short_names: Mapping[str, str]) -> Iterator[str]:
     if not reply["orbits"]:
         return
     tables = [
-        list(format_table(_list_orbit_rows(reply, short, *digits), right_aligned=(4, 5), width=None))
+        list(format_table(_list_orbit_rows(reply, short_names, *digits), right_aligned=(4, 5), width=None))
         for digits in _DIGITS
     ]
     fitting = [table for table in tables if max(map(len, table)) <= WIDTH]
@@ -76,7 +76,7 @@ def _format_orbit_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]
 
 
 def _list_orbit_rows(
-    reply: Reply, short: Mapping[str, str], axis_digits: int, other_digits: int
+    reply: Reply, short_names: Mapping[str, str], axis_digits: int, other_digits: int
 ) -> list[tuple[str, ...]]:
     """Return the rows of the table of orbits with these numbers of digits."""
     rows: list[tuple[str, ...]] = [("body", "a (AU)", "e", "i (°)", "period (d)", "error (°)")]
@@ -84,7 +84,7 @@ def _list_orbit_rows(
         period = orbit["meanPeriod"]
         rows.append(
             (
-                short.get(key, key),
+                short_names.get(key, key),
                 format_range(orbit["semiMajorAxis"], axis_digits),
                 format_range(orbit["eccentricity"], other_digits),
                 format_range(orbit["inclination"], other_digits),
@@ -95,7 +95,7 @@ def _list_orbit_rows(
     return rows
 
 
-def _format_resonance_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_resonance_table(reply: Reply, short_names: Mapping[str, str]) -> Iterator[str]:
     """Yield each group of bodies near a resonance with the angle that swings least, or the first if none does."""
     best: dict[tuple[str, ...], Reply] = {}
     for one in reply["resonances"]:
@@ -107,14 +107,20 @@ def _format_resonance_table(reply: Reply, short: Mapping[str, str]) -> Iterator[
     yield "Resonances"
     rows: list[tuple[str, ...]] = []
     for bodies, one in list(best.items())[:_MOST_ROWS]:
-        between = " ".join(short.get(key, key) for key in bodies)
+        between = " ".join(short_names.get(key, key) for key in bodies)
         swing = (
             ""
             if one["centre"] is None or one["halfRange"] >= _WHOLE_TURN
             else f"{one['centre']:.0f} ± {one['halfRange']:.0f}°"
         )
         rows.append(
-            (f"  {between}", one.get("ratio") or "Laplace", one["behaviour"], swing, format_resonant_angle(one, short))
+            (
+                f"  {between}",
+                one.get("ratio") or "Laplace",
+                one["behaviour"],
+                swing,
+                format_resonant_angle(one, short_names),
+            )
         )
     if max(map(len, format_table(rows, right_aligned=(), width=None))) > WIDTH:
         rows = [row[:-1] for row in rows]  # the formulas are in --json
@@ -128,13 +134,13 @@ def _get_swing_sort_key(resonance: Reply) -> tuple[bool, float]:
     return resonance["behaviour"] != "librates", 360.0 if half_range is None else half_range
 
 
-def format_resonant_angle(resonance: Reply, short: Mapping[str, str]) -> str:
+def format_resonant_angle(resonance: Reply, short_names: Mapping[str, str]) -> str:
     """Return a resonant angle of a reply as a short formula with short names."""
-    names = [short.get(key, key) for key in resonance["bodies"]]
+    names = [short_names.get(key, key) for key in resonance["bodies"]]
     return format_angle_formula(resonance["longitudes"], resonance["apsides"], names, is_short=True)
 
 
-def _format_pair_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_pair_table(reply: Reply, short_names: Mapping[str, str]) -> Iterator[str]:
     """Yield the period ratios and closest approaches of neighbours, which are first in the reply."""
     neighbours: dict[str, Reply] = {}
     for one in reply["pairs"]:
@@ -149,7 +155,7 @@ def _format_pair_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
         closest = one["closest"]
         rows.append(
             (
-                f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}",
+                f"{short_names.get(one['inner'], one['inner'])} {short_names.get(one['outer'], one['outer'])}",
                 "-" if one["periodRatio"] is None else f"{one['periodRatio']:.5f}",
                 f"{closest['au']:.4g}",
                 "-" if closest["hillRadii"] is None else f"{closest['hillRadii']:#.3g}".removesuffix("."),
@@ -160,21 +166,21 @@ def _format_pair_table(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
     yield ""
 
 
-def _format_event_lines(reply: Reply, short: Mapping[str, str]) -> Iterator[str]:
+def _format_event_lines(reply: Reply, short_names: Mapping[str, str]) -> Iterator[str]:
     """Yield encounters, collisions and ejections, if there were any."""
     lines: list[str] = []
     for one in reply["encounters"][:_MOST_ROWS]:
         hill = "" if one.get("hillRadii") is None else f" ({one['hillRadii']:.3g} mutual Hill radii)"
-        lines.append(f"day {one['day']:.6g}: {_join_body_names(one, short)} pass at {one['au']:.4g} AU{hill}")
+        lines.append(f"day {one['day']:.6g}: {_join_body_names(one, short_names)} pass at {one['au']:.4g} AU{hill}")
     for one in reply["collisions"][:_MOST_ROWS]:
         merged = one.get("survivor")
-        after = f"; {short.get(merged, merged)} continues with both masses" if merged else ""
-        lines.append(f"day {one['day']:.6g}: {_join_body_names(one, short)} collide{after}")
+        after = f"; {short_names.get(merged, merged)} continues with both masses" if merged else ""
+        lines.append(f"day {one['day']:.6g}: {_join_body_names(one, short_names)} collide{after}")
     lines += [
-        f"day {one['day']:.6g}: {short.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
+        f"day {one['day']:.6g}: {short_names.get(one['id'], one['id'])} leaves the system" for one in reply["ejections"]
     ]
     if lines:
-        yield "EncounterRecorder, collisions, ejections"
+        yield "Encounters, collisions, ejections"
         for line in lines[:_MOST_ROWS]:
             yield truncate_text("  " + make_printable(line, keep=""), WIDTH)
         total = sum(len(reply[key]) for key in ("encounters", "collisions", "ejections"))
@@ -182,8 +188,8 @@ def _format_event_lines(reply: Reply, short: Mapping[str, str]) -> Iterator[str]
         yield ""
 
 
-def _join_body_names(event: Reply, short: Mapping[str, str]) -> str:
-    return " and ".join(short.get(key, key) for key in event["bodies"])
+def _join_body_names(event: Reply, short_names: Mapping[str, str]) -> str:
+    return " and ".join(short_names.get(key, key) for key in event["bodies"])
 
 
 def _format_error_lines(reply: Reply) -> Iterator[str]:
@@ -211,13 +217,13 @@ def summarise_comparison(
 ) -> list[str]:
     """Return the lines of a comparison of two replies; `names` are the names of the bodies by id."""
     ids = list(names)
-    short = dict(zip(ids, shorten_names(list(names.values())), strict=True))
+    short_names = dict(zip(ids, shorten_names(list(names.values())), strict=True))
     lines = [format_run_heading(first), format_run_heading(second), "", *wrap_text(differences["verdict"]), ""]
     lines += [
-        *_format_resonance_comparison(first, second, differences, short),
-        *_format_orbit_comparison(differences, short),
+        *_format_resonance_comparison(first, second, differences, short_names),
+        *_format_orbit_comparison(differences, short_names),
     ]
-    lines += [*_format_pair_comparison(differences, short, len(ids)), *_format_chaos_comparison(differences)]
+    lines += [*_format_pair_comparison(differences, short_names, len(ids)), *_format_chaos_comparison(differences)]
     for label, reply in (("first", first), ("second", second)):
         if not reply["trustworthy"]:
             lines += ["", *wrap_text(f"The {label} run is NOT TRUSTWORTHY: {' '.join(reply['errors']['arithmetic'])}")]
@@ -225,7 +231,7 @@ def summarise_comparison(
 
 
 def _format_resonance_comparison(
-    first: Mapping[str, Any], second: Mapping[str, Any], found: Mapping[str, Any], short: Mapping[str, str]
+    first: Mapping[str, Any], second: Mapping[str, Any], found: Mapping[str, Any], short_names: Mapping[str, str]
 ) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("resonant angle", "first", "second")]
     known = {one["angle"]: one for one in (*second["resonances"], *first["resonances"])}
@@ -233,7 +239,7 @@ def _format_resonance_comparison(
     for one in chosen:
         cells = zip(one["behaviour"], one["centre"], one["halfRange"], strict=True)
         rows.append(
-            (format_resonant_angle(known[one["angle"]], short), *(_describe_behaviour(*cell) for cell in cells))
+            (format_resonant_angle(known[one["angle"]], short_names), *(_describe_behaviour(*cell) for cell in cells))
         )
     if chosen:
         yield from format_table(rows, right_aligned=())
@@ -248,21 +254,21 @@ def _describe_behaviour(behaviour: str | None, centre: float | None, half_range:
     return behaviour if centre is None or half_range is None else f"{behaviour} {centre:.0f} ± {half_range:.0f}"
 
 
-def _format_orbit_comparison(found: Mapping[str, Any], short: Mapping[str, str]) -> Iterator[str]:
+def _format_orbit_comparison(found: Mapping[str, Any], short_names: Mapping[str, str]) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("body", "period (d)", "", "largest e", "")]
     for key, one in list(found["orbits"].items())[:_MOST_ROWS]:
         periods, peaks = _format_value_pair(one["meanPeriod"], ".7g"), _format_value_pair(one["eccentricityMax"], ".3g")
-        rows.append((short.get(key, key), *periods, *peaks))
+        rows.append((short_names.get(key, key), *periods, *peaks))
     if len(rows) > 1:
         yield from format_table(rows, right_aligned=(1, 2, 3, 4))
         yield ""
 
 
-def _format_pair_comparison(found: Mapping[str, Any], short: Mapping[str, str], bodies: int) -> Iterator[str]:
+def _format_pair_comparison(found: Mapping[str, Any], short_names: Mapping[str, str], bodies: int) -> Iterator[str]:
     rows: list[tuple[str, ...]] = [("pair", "period ratio", "", "closest, mutual Hill radii", "")]
     known = [one for one in found["pairs"] if any(value is not None for value in one["closestHillRadii"])]
     for one in known[: min(_MOST_ROWS, max(1, bodies - 2))]:
-        name = f"{short.get(one['inner'], one['inner'])} {short.get(one['outer'], one['outer'])}"
+        name = f"{short_names.get(one['inner'], one['inner'])} {short_names.get(one['outer'], one['outer'])}"
         rows.append(
             (name, *_format_value_pair(one["periodRatio"], ".5f"), *_format_value_pair(one["closestHillRadii"], ".3g"))
         )

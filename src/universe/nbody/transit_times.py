@@ -54,7 +54,7 @@ class LinearEphemeris:
 
 
 def measure_transit_times(
-    plain: Mapping[str, Any],
+    universe_state: Mapping[str, Any],
     bodies: Sequence[str] | None = None,
     *,
     days: float,
@@ -67,13 +67,15 @@ def measure_transit_times(
     Raise InvalidInput for a universe without planets, without a line of sight, or for days that are not above 0.
     """
     days = check_positive_days(days)
-    stars = cast("Bodies", plain["stars"])
-    start = make_initial_conditions(plain, use_kepler_orbits=use_kepler_orbits)
+    stars = cast("Bodies", universe_state["stars"])
+    start = make_initial_conditions(universe_state, use_kepler_orbits=use_kepler_orbits)
     pairs = find_planet_star_pairs(stars, start, bodies)
     sight = find_line_of_sight(stars, start.ids[pairs[0][1]], observer)
     if use_kepler_orbits:
         found = find_conjunctions(
-            yield_and_report_progress(follow_kepler_orbits(plain, start, days), days, notify, (0, 1)), sight, pairs
+            yield_and_report_progress(follow_kepler_orbits(universe_state, start, days), days, notify, (0, 1)),
+            sight,
+            pairs,
         )
         twins = None
     else:
@@ -84,9 +86,9 @@ def measure_transit_times(
             yield_and_report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), sight, pairs
         )
     epoch = find_epoch(stars.values())
-    zero = float(plain["time"]) + (0.0 if epoch is None else epoch)
+    zero = float(universe_state["time"]) + (0.0 if epoch is None else epoch)
     return {
-        "time": plain["time"],
+        "time": universe_state["time"],
         "epochJulianDate": epoch,
         "days": days,
         "method": "kepler" if use_kepler_orbits else "gauss",

@@ -143,20 +143,20 @@ class RoguePlanets:
     """The reason why a planet has no path, by index."""
 
 
-def read_rogue_planets(metas: Sequence[Mapping[str, Any]]) -> RoguePlanets:
+def read_rogue_planets(rogue_planets: Sequence[Mapping[str, Any]]) -> RoguePlanets:
     """Read the `roguePlanet` objects of bodies."""
     lines: dict[int, list[float]] = {}
     ellipses: dict[int, list[float]] = {}
     problems: dict[int, str] = {}
-    for index, meta in enumerate(metas):
+    for index, rogue_planet in enumerate(rogue_planets):
         try:
-            if has_curved_path(meta):
-                ellipses[index] = _read_rogue_ellipse_row(meta)
+            if has_curved_path(rogue_planet):
+                ellipses[index] = _read_rogue_ellipse_row(rogue_planet)
             else:
                 lines[index] = [
-                    *read_rogue_start(meta),
-                    *read_rogue_velocity(meta),
-                    sum(read_rogue_preview_windows(meta)),
+                    *read_rogue_start(rogue_planet),
+                    *read_rogue_velocity(rogue_planet),
+                    sum(read_rogue_preview_windows(rogue_planet)),
                 ]
         except InvalidInput as exc:
             problems[index] = exc.message
@@ -171,11 +171,11 @@ def read_rogue_planets(metas: Sequence[Mapping[str, Any]]) -> RoguePlanets:
     )
 
 
-def _read_rogue_ellipse_row(meta: Mapping[str, Any]) -> list[float]:
-    axis, period = read_rogue_ellipse(meta)
-    shape = [read_number(meta, name, 0.0) for name in SHAPE]
+def _read_rogue_ellipse_row(rogue_planet: Mapping[str, Any]) -> list[float]:
+    axis, period = read_rogue_ellipse(rogue_planet)
+    shape = [read_number(rogue_planet, name, 0.0) for name in SHAPE]
     if abs(shape[0]) > 1:
         raise InvalidInput(describe_open_ellipse(shape[0]), hint="Set it from 0 to 1.", argument="eccentricity")
     if period == 0:
         raise InvalidInput("Its pathPeriod is 0.", hint="Set pathPeriod above 0.", argument="pathPeriod")
-    return [axis, *shape, *read_rogue_centre(meta), 360 / period]
+    return [axis, *shape, *read_rogue_centre(rogue_planet), 360 / period]

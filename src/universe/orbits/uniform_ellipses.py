@@ -31,18 +31,18 @@ def compute_orbit_path(body: Mapping[str, Any], segments: int = 64) -> list[Poin
     return [_compute_ellipse_point(body, axis, i / segments * 360 * _DEGREE, centre) for i in range(segments + 1)]
 
 
-def compute_rogue_position(meta: Mapping[str, Any], t: float) -> Point:
+def compute_rogue_position(rogue_planet: Mapping[str, Any], t: float) -> Point:
     """Return the position of a rogue planet: on a straight line or, with a curvature, on an ellipse."""
-    if not has_curved_path(meta):
-        (x, y, z), (vx, vy, vz) = read_rogue_start(meta), read_rogue_velocity(meta)
+    if not has_curved_path(rogue_planet):
+        (x, y, z), (vx, vy, vz) = read_rogue_start(rogue_planet), read_rogue_velocity(rogue_planet)
         return (x + vx * t, y + vy * t, z + vz * t)
-    axis, period = read_rogue_ellipse(meta)
+    axis, period = read_rogue_ellipse(rogue_planet)
     angle = t * (360 / period) * _DEGREE if period else math.nan
-    return _compute_ellipse_point(meta, axis, angle, read_rogue_centre(meta))
+    return _compute_ellipse_point(rogue_planet, axis, angle, read_rogue_centre(rogue_planet))
 
 
 def compute_rogue_trajectory(
-    meta: Mapping[str, Any],
+    rogue_planet: Mapping[str, Any],
     current_time: float,
     sample_count: int = 32,
     *,
@@ -55,42 +55,46 @@ def compute_rogue_trajectory(
     planet has its position at time 0.
     """
     check_at_least_one_segment(sample_count, "sample_count")
-    back, ahead = read_rogue_preview_windows(meta)
+    back, ahead = read_rogue_preview_windows(rogue_planet)
     back = back if past_window is None else past_window
     ahead = ahead if future_window is None else future_window
     past = [max(0.0, current_time - back + back * i / sample_count) for i in range(sample_count + 1)]
     future = [current_time + ahead * i / sample_count for i in range(1, sample_count + 1)]
-    return [compute_rogue_position(meta, t) for t in past], [compute_rogue_position(meta, t) for t in future]
+    return [compute_rogue_position(rogue_planet, t) for t in past], [
+        compute_rogue_position(rogue_planet, t) for t in future
+    ]
 
 
-def has_curved_path(meta: Mapping[str, Any]) -> bool:
-    return read_number(meta, "pathCurvature", 0.0) != 0
+def has_curved_path(rogue_planet: Mapping[str, Any]) -> bool:
+    return read_number(rogue_planet, "pathCurvature", 0.0) != 0
 
 
-def read_rogue_start(meta: Mapping[str, Any]) -> Point:
-    return _read_vector(meta, "initialPosition")
+def read_rogue_start(rogue_planet: Mapping[str, Any]) -> Point:
+    return _read_vector(rogue_planet, "initialPosition")
 
 
-def read_rogue_velocity(meta: Mapping[str, Any]) -> Point:
-    return _read_vector(meta, "velocity")
+def read_rogue_velocity(rogue_planet: Mapping[str, Any]) -> Point:
+    return _read_vector(rogue_planet, "velocity")
 
 
-def read_rogue_centre(meta: Mapping[str, Any]) -> Point:
-    (x, y, z), (dx, dy, dz) = read_rogue_start(meta), _read_point(meta, "pathOffset")
+def read_rogue_centre(rogue_planet: Mapping[str, Any]) -> Point:
+    (x, y, z), (dx, dy, dz) = read_rogue_start(rogue_planet), _read_point(rogue_planet, "pathOffset")
     return (x + dx, y + dy, z + dz)
 
 
-def read_rogue_ellipse(meta: Mapping[str, Any]) -> tuple[float, float]:
+def read_rogue_ellipse(rogue_planet: Mapping[str, Any]) -> tuple[float, float]:
     """Return the semi-major axis of a curved path, and its period in seconds."""
-    axis = read_number(meta, "semiMajorAxis", _ROGUE_AXIS)
-    return axis, read_number(meta, "pathPeriod", _SECONDS_PER_ROGUE_AXIS * axis)
+    axis = read_number(rogue_planet, "semiMajorAxis", _ROGUE_AXIS)
+    return axis, read_number(rogue_planet, "pathPeriod", _SECONDS_PER_ROGUE_AXIS * axis)
 
 
-def read_rogue_preview_windows(meta: Mapping[str, Any]) -> tuple[float, float]:
+def read_rogue_preview_windows(rogue_planet: Mapping[str, Any]) -> tuple[float, float]:
     """Return the past and future seconds that a preview of the path shows."""
-    period = read_number(meta, "pathPeriod") if has_curved_path(meta) else None
+    period = read_number(rogue_planet, "pathPeriod") if has_curved_path(rogue_planet) else None
     window = _TRAJECTORY_WINDOW if period is None else period / 4
-    return read_number(meta, "trajectoryPastWindow", window), read_number(meta, "trajectoryFutureWindow", window)
+    return read_number(rogue_planet, "trajectoryPastWindow", window), read_number(
+        rogue_planet, "trajectoryFutureWindow", window
+    )
 
 
 def check_at_least_one_segment(segments: int, argument: str = "segments") -> None:

@@ -31,12 +31,12 @@ class _Star:
     zone: HabitableZone | None
 
 
-def report_physics(plain: Mapping[str, Any]) -> dict[str, Any]:
+def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
     """Return `bodies` (quantities by id), `zones` (by star), `notes` and `sources` (the papers of the formulas).
 
     Raise InvalidInput for a universe in scene units, whose masses and lengths are not physical.
     """
-    stars = cast("Bodies", plain["stars"])
+    stars = cast("Bodies", universe_state["stars"])
     if not is_astronomical(stars.values()):
         raise InvalidInput(
             "This universe has no body in astronomical units, so its masses and lengths are not physical.",
@@ -60,13 +60,13 @@ def report_physics(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {"bodies": bodies, "zones": zones, "notes": notes, "sources": collect_papers(used)}
 
 
-def make_computed_sources_entry(plain: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the papers of all quantities that can be computed, as the sources of one entry among the bodies."""
     measured = collect_papers([("winn2010", "transit times"), ("lovis2010", "radial velocity semi-amplitudes")])
     return {
         "computed quantities": {
             "name": "computed quantities",
-            "sources": [*report_physics(plain)["sources"], *measured],
+            "sources": [*report_physics(universe_state)["sources"], *measured],
         }
     }
 

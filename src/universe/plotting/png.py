@@ -19,8 +19,8 @@ def render_png(drawing: Drawing) -> bytes:
     """Return the drawing as the bytes of a PNG file."""
     from PIL import Image, ImageDraw
 
-    times = next(n for n in (3, 2, 1) if n == 1 or drawing.width * drawing.height * n * n <= _MOST_PIXELS)
-    image = Image.new("RGB", (drawing.width * times, drawing.height * times), drawing.background)
+    enlargement = next(n for n in (3, 2, 1) if n == 1 or drawing.width * drawing.height * n * n <= _MOST_PIXELS)
+    image = Image.new("RGB", (drawing.width * enlargement, drawing.height * enlargement), drawing.background)
     pen = ImageDraw.Draw(image, "RGBA")
     for mark in drawing.marks:
         match mark:
@@ -30,60 +30,65 @@ def render_png(drawing: Drawing) -> bytes:
                         pen,
                         mark,
                         mix_colours(drawing.background, mark.stroke or drawing.background, mark.opacity),
-                        times,
+                        enlargement,
                     )
                 else:
-                    _draw_circle(pen, mark, times)
+                    _draw_circle(pen, mark, enlargement)
             case Polyline():
                 # Half-transparent strokes would show where their pieces overlap.
                 colour = mix_colours(drawing.background, mark.stroke, mark.opacity)
-                points = [(x * times, y * times) for x, y in mark.points]
-                pen.line(points, fill=colour, width=max(1, round(mark.width * times)), joint="curve")
+                points = [(x * enlargement, y * enlargement) for x, y in mark.points]
+                pen.line(points, fill=colour, width=max(1, round(mark.width * enlargement)), joint="curve")
             case Dots():
-                radius = mark.radius * times
+                radius = mark.radius * enlargement
                 for x, y in mark.points:
-                    box = (x * times - radius, y * times - radius, x * times + radius, y * times + radius)
+                    box = (
+                        x * enlargement - radius,
+                        y * enlargement - radius,
+                        x * enlargement + radius,
+                        y * enlargement + radius,
+                    )
                     pen.ellipse(box, fill=mark.fill)
             case Label():
                 font = _load_font(
-                    mark.size * times, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text)
+                    mark.size * enlargement, is_plain=all(char.isascii() or char in _DRAWABLE for char in mark.text)
                 )
                 pen.text(
-                    (mark.x * times, mark.y * times),
+                    (mark.x * enlargement, mark.y * enlargement),
                     mark.text,
                     fill=mark.fill,
                     font=font,
                     anchor=_ANCHORS[mark.anchor],
-                    stroke_width=max(1, round(mark.size * times / 8)),
+                    stroke_width=max(1, round(mark.size * enlargement / 8)),
                     stroke_fill=drawing.background,
                 )
-    if times > 1:
+    if enlargement > 1:
         image = image.resize((drawing.width, drawing.height), Image.Resampling.BOX)
     out = io.BytesIO()
     image.save(out, "PNG", optimize=False)
     return out.getvalue()
 
 
-def _draw_circle(pen: Any, mark: Circle, times: int) -> None:
-    x, y, radius = mark.x * times, mark.y * times, mark.radius * times
+def _draw_circle(pen: Any, mark: Circle, enlargement: int) -> None:
+    x, y, radius = mark.x * enlargement, mark.y * enlargement, mark.radius * enlargement
     opacity = round(255 * mark.opacity)
     pen.ellipse(
         (x - radius, y - radius, x + radius, y + radius),
         fill=f"{mark.fill}{opacity:02x}" if mark.fill else None,
         outline=f"{mark.stroke}{opacity:02x}" if mark.stroke else None,
-        width=max(1, round(mark.width * times)) if mark.stroke and mark.width else 0,
+        width=max(1, round(mark.width * enlargement)) if mark.stroke and mark.width else 0,
     )
 
 
-def _draw_dashed_circle(pen: Any, mark: Circle, colour: str, times: int) -> None:
+def _draw_dashed_circle(pen: Any, mark: Circle, colour: str, enlargement: int) -> None:
     count = max(8, round(math.tau * mark.radius / (3 * mark.dash)))
     for number in range(count):
         ends = (math.tau * (number + part) / count for part in (0, 1 / 3))
         line = [
-            ((mark.x + mark.radius * math.cos(end)) * times, (mark.y + mark.radius * math.sin(end)) * times)
+            ((mark.x + mark.radius * math.cos(end)) * enlargement, (mark.y + mark.radius * math.sin(end)) * enlargement)
             for end in ends
         ]
-        pen.line(line, fill=colour, width=max(1, round(mark.width * times)))
+        pen.line(line, fill=colour, width=max(1, round(mark.width * enlargement)))
 
 
 @lru_cache(maxsize=32)

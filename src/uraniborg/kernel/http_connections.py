@@ -1,7 +1,7 @@
 """Limits of HTTP connections for which uvicorn has no setting: sizes, times, and the number of connections.
 
 A connection waits for its client while a request is incomplete and between requests. Waiting ends after a time that
-depends on what is missing, and earlier where there are too many connections: the one that has been silent for longest
+depends on the missing part, and earlier where there are too many connections: the one that has been silent for longest
 is closed for a new one. Connections whose request is being answered, event streams among them, are never closed for
 others and have no time limit; a client that does not read its response is disconnected.
 """

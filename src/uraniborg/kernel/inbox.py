@@ -129,7 +129,7 @@ class Inbox:
         self._own_changes = 0
 
     def put(self, entry_id: str, part: str, kind: str, subject: str, payload: Any) -> Entry:
-        """Add a question. An entry that exists stays as it is, with its decision.
+        """Add a question. Do not change an existing entry or its decision.
 
         Raise InvalidInput if the payload is not JSON.
         """

@@ -15,7 +15,7 @@ from pflow.errors import WorkflowExists
 from pflow.library.listing import list_workflows
 from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
-from pflow.library.promotion import save_to_library
+from pflow.library.promotion import move_draft_to_library
 from tests.pflow.library.homes import IR, write_draft, write_raw_draft
 from tests.requirements import requirement
 
@@ -26,7 +26,7 @@ from pathlib import Path
 
 import filelock
 from pflow.config import Settings
-from pflow.library.promotion import save_to_library
+from pflow.library.promotion import move_draft_to_library
 from pflow.service import Service
 from pflow.engine.resume.resume_point import ResumePoint
 import pflow.engine.runlog
@@ -57,7 +57,7 @@ def save_and_die(home, moment):
         Service(Settings(home=home), home).save("x", final, "Greets people.")
     else:
         sys.addaudithook(step)
-        save_to_library(home, "x", final, "Greets people.")
+        move_draft_to_library(home, "x", final, "Greets people.")
     os._exit(0)
 
 for moment in range(1, moments + 1):
@@ -113,9 +113,9 @@ def test_a_save_killed_at_any_moment_never_leaves_neither(
             assert (has_draft, is_saved) == (False, True)
         elif is_saved and has_draft:
             with pytest.raises(WorkflowExists):
-                save_to_library(home, "x", final, "")
+                move_draft_to_library(home, "x", final, "")
         elif has_draft:
-            save_to_library(home, "x", final, "Again.")
+            move_draft_to_library(home, "x", final, "Again.")
             assert find_workflow(home, final).stored.description == "Again."
     in_place = put_draft is write_raw_draft and final == "x"
     assert left == {(True, False), (False, True)} | (set() if in_place else {(True, True)})

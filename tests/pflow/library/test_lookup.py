@@ -10,7 +10,7 @@ import pytest
 from pflow.errors import InvalidWorkflow, SecurityError, WorkflowNotFound
 from pflow.library.lookup import find_workflow
 from pflow.library.manager import StoredWorkflow, WorkflowManager
-from pflow.library.promotion import save_to_library
+from pflow.library.promotion import move_draft_to_library
 from tests.pflow.library.homes import IR, write_draft, write_raw_draft, write_saved, write_workflow_file
 from tests.requirements import requirement
 
@@ -203,7 +203,7 @@ def test_a_draft_that_is_saved_during_the_lookup_is_found(home: Path, monkeypatc
         finally:
             if not moved.is_set():
                 moved.set()
-                save_to_library(home, "x", "x", "")
+                move_draft_to_library(home, "x", "x", "")
 
     monkeypatch.setattr(WorkflowManager, "load", load_and_move)
     assert find_workflow(home, "x").stored.source == "library"

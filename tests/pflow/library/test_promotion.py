@@ -19,7 +19,7 @@ from pflow.errors import (
 from pflow.library import promotion as saving
 from pflow.library.lookup import find_workflow
 from pflow.library.manager import WorkflowManager
-from pflow.library.promotion import save_to_library
+from pflow.library.promotion import move_draft_to_library
 from tests.pflow.library.homes import (
     IR,
     read_all_files,
@@ -46,7 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("final", ["x", "y"])
 def test_a_draft_is_in_the_library_and_no_draft_any_more(home: Path, final: str) -> None:
     write_draft(home, "x")
-    path = save_to_library(home, "x", final, "Greets people.").path
+    path = move_draft_to_library(home, "x", final, "Greets people.").path
     assert path == home / "workflows" / f"{final}.json"
     assert set(read_all_files(home)) == {f"workflows/{final}.json"}
     stored = WorkflowManager.for_library(home).load(final)
@@ -56,14 +56,14 @@ def test_a_draft_is_in_the_library_and_no_draft_any_more(home: Path, final: str)
 
 def test_a_wrapped_draft_gets_the_name_and_description_it_is_saved_with(home: Path) -> None:
     write_draft(home, "x", {"name": "old", "description": "Old.", "ir": IR})
-    save_to_library(home, "x", "y", "New.")
+    move_draft_to_library(home, "x", "y", "New.")
     stored = WorkflowManager.for_library(home).load("y")
     assert (stored.ir, stored.description, read_json(home / "workflows/y.json")["name"]) == (IR, "New.", "y")
 
 
 def test_a_raw_file_in_the_library_saved_under_its_own_name_is_wrapped_in_place(home: Path) -> None:
     write_raw_draft(home, "x")
-    save_to_library(home, "x", "x", "Greets people.")
+    move_draft_to_library(home, "x", "x", "Greets people.")
     assert set(read_all_files(home)) == {"workflows/x.json"}
     stored = WorkflowManager.for_library(home).load("x")
     assert (stored.ir, stored.description, stored.source) == (IR, "Greets people.", "library")
@@ -71,14 +71,14 @@ def test_a_raw_file_in_the_library_saved_under_its_own_name_is_wrapped_in_place(
 
 def test_a_raw_file_in_the_library_saved_under_another_name_is_moved(home: Path) -> None:
     write_raw_draft(home, "x")
-    save_to_library(home, "x", "y", "")
+    move_draft_to_library(home, "x", "y", "")
     assert set(read_all_files(home)) == {"workflows/y.json"}
     assert find_workflow(home, "y").stored.source == "library"
 
 
 def test_a_projects_own_draft_is_saved_and_left_where_it_is(home: Path, tmp_path: Path) -> None:
     file = write_workflow_file(tmp_path / "project", ".pflow/workflows/x.json")
-    outcome = save_to_library(home, "x", "x", "")
+    outcome = move_draft_to_library(home, "x", "x", "")
     assert outcome.warnings == (
         "The draft stays at .pflow/workflows/x.json: pflow does not change files in a project's folder. "
         "Delete it unless you want both workflows.",
@@ -94,7 +94,7 @@ def test_a_missing_draft_cannot_be_saved_and_the_others_are_listed(home: Path) -
     write_saved(home, "weather")
     before = read_all_files(home)
     with pytest.raises(WorkflowNotFound) as caught:
-        save_to_library(home, "greetr", "final", "")
+        move_draft_to_library(home, "greetr", "final", "")
     assert caught.value.type == "FileNotFoundError"
     assert caught.value.ids["available"] == ["greeter", "weather"]
     assert caught.value.ids["searched"] == ["workflows/drafts/greetr.json", "workflows/greetr.json"]
@@ -105,16 +105,16 @@ def test_a_missing_draft_cannot_be_saved_and_the_others_are_listed(home: Path) -
 def test_a_saved_workflow_is_not_a_draft(home: Path) -> None:
     write_saved(home, "x")
     with pytest.raises(WorkflowNotFound):
-        save_to_library(home, "x", "y", "")
+        move_draft_to_library(home, "x", "y", "")
     with pytest.raises(WorkflowNotFound, match="Workflow not found: 'x'") as caught:
-        save_to_library(home, "x", "x", "")
+        move_draft_to_library(home, "x", "x", "")
     assert caught.value.hint == "It is already saved in the library, and not a draft."
     assert set(read_all_files(home)) == {"workflows/x.json"}
 
 
 def test_nothing_is_created_if_there_is_nothing_to_save(home: Path) -> None:
     with pytest.raises(WorkflowNotFound):
-        save_to_library(home, "x", "x", "")
+        move_draft_to_library(home, "x", "x", "")
     assert not (home / "workflows").exists()
 
 
@@ -129,7 +129,7 @@ def test_a_final_name_that_is_taken_is_refused_and_nothing_is_touched(
     before = {path: (content, (home / path).stat().st_mtime_ns) for path, content in read_all_files(home).items()}
     for name in ("x", "taken"):
         with pytest.raises(WorkflowExists) as caught:
-            save_to_library(home, name, "taken", "")
+            move_draft_to_library(home, name, "taken", "")
         assert caught.value.type == "already_exists"
     assert {
         path: (content, (home / path).stat().st_mtime_ns) for path, content in read_all_files(home).items()
@@ -140,7 +140,7 @@ def test_a_raw_file_is_not_replaced_by_one_of_another_name(home: Path) -> None:
     write_raw_draft(home, "x", OTHER)
     write_raw_draft(home, "y")
     with pytest.raises(WorkflowExists):
-        save_to_library(home, "x", "y", "")
+        move_draft_to_library(home, "x", "y", "")
     assert read_json(home / "workflows/y.json") == IR
 
 
@@ -150,7 +150,7 @@ def test_neither_name_may_lead_anywhere(home: Path, bad: str) -> None:
     write_draft(home, "x")
     for names in ((bad, "y"), ("x", bad)):
         with pytest.raises(SecurityError):
-            save_to_library(home, *names, "")
+            move_draft_to_library(home, *names, "")
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 
 
@@ -162,7 +162,7 @@ def test_links_that_lead_out_are_neither_saved_nor_saved_to(home: Path, tmp_path
     (home / "workflows/target.json").symlink_to(tmp_path / "made.json")
     for names in (("link", "y"), ("x", "target")):
         with pytest.raises(SecurityError):
-            save_to_library(home, *names, "")
+            move_draft_to_library(home, *names, "")
     assert not (tmp_path / "made.json").exists()
     assert not (home / "workflows/y.json").exists()
     assert read_json(home / "workflows/drafts/x.json") == read_json(secret)
@@ -171,7 +171,7 @@ def test_links_that_lead_out_are_neither_saved_nor_saved_to(home: Path, tmp_path
 def test_a_description_that_is_too_long_is_refused_and_the_draft_stays(home: Path) -> None:
     write_draft(home, "x")
     with pytest.raises(InvalidInputs):
-        save_to_library(home, "x", "y", "d" * 501)
+        move_draft_to_library(home, "x", "y", "d" * 501)
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 
 
@@ -179,7 +179,7 @@ def test_a_description_that_is_too_long_is_refused_and_the_draft_stays(home: Pat
 def test_a_broken_draft_is_a_validation_error_and_stays(home: Path) -> None:
     write_draft(home, "x", '{"nodes": [], "nodes": []}')
     with pytest.raises(InvalidWorkflow):
-        save_to_library(home, "x", "y", "")
+        move_draft_to_library(home, "x", "y", "")
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 
 
@@ -210,12 +210,12 @@ def test_a_full_disk_changes_nothing(
         monkeypatch.setattr(os, name, filling(getattr(os, name)))
     # In its place a draft is saved by the second call; else the third makes sure of it, and the fourth of its removal.
     if failing >= (2 if put_draft is write_raw_draft and final == "x" else 3):
-        save_to_library(home, "x", final, "")
+        move_draft_to_library(home, "x", final, "")
         assert set(read_all_files(home)) == {f"workflows/{final}.json", "workflows/other.json"}
         assert find_workflow(home, final).stored.source == "library"
         return
     with pytest.raises(LibraryUnwritable) as caught:
-        save_to_library(home, "x", final, "")
+        move_draft_to_library(home, "x", final, "")
     assert "No space left on device" in caught.value.message
     assert str(home) not in str(caught.value.body())
     assert read_all_files(home) == before
@@ -229,7 +229,7 @@ def test_no_space_for_the_lock_file_is_reported(home: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(saving, "hold_lock", full)
     with pytest.raises(LibraryUnwritable):
-        save_to_library(home, "x", "y", "")
+        move_draft_to_library(home, "x", "y", "")
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 
 
@@ -250,7 +250,7 @@ def test_a_draft_that_was_edited_during_the_save_stays(home: Path, monkeypatch: 
         write_draft(home, "x", OTHER)
 
     monkeypatch.setattr(os, "link", link_and_edit)
-    outcome = save_to_library(home, "x", "y", "")
+    outcome = move_draft_to_library(home, "x", "y", "")
     assert "workflows/drafts/x.json: it was edited while it was saved." in outcome.warnings[0]
     assert WorkflowManager.for_library(home).load("y").ir == IR
     assert WorkflowManager.for_drafts(home).load("x").ir == OTHER
@@ -267,7 +267,7 @@ def test_a_draft_that_was_broken_while_it_was_saved_stays_with_a_warning(
         write_draft(home, "x", "{")
 
     monkeypatch.setattr(os, "link", link_and_edit)
-    outcome = save_to_library(home, "x", "y", "")
+    outcome = move_draft_to_library(home, "x", "y", "")
     assert "workflows/drafts/x.json: it differs from the saved workflow." in outcome.warnings[0]
     assert WorkflowManager.for_library(home).load("y").ir == IR
 
@@ -281,7 +281,7 @@ def test_a_draft_that_was_removed_during_the_save_gives_no_warning(home: Path, m
         file.unlink()
 
     monkeypatch.setattr(os, "link", link_and_remove)
-    assert save_to_library(home, "x", "y", "").warnings == ()
+    assert move_draft_to_library(home, "x", "y", "").warnings == ()
     assert set(read_all_files(home)) == {"workflows/y.json"}
 
 
@@ -295,7 +295,7 @@ def test_a_draft_that_cannot_be_removed_is_saved_all_the_same(home: Path, monkey
         unlink(path, **more)
 
     monkeypatch.setattr(os, "unlink", keep)
-    outcome = save_to_library(home, "x", "x", "")
+    outcome = move_draft_to_library(home, "x", "x", "")
     assert "workflows/drafts/x.json: it cannot be removed (Permission denied)." in outcome.warnings[0]
     found = find_workflow(home, "x")
     assert (found.stored.source, len(found.warnings)) == ("library", 1)

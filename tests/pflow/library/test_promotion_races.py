@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 from pflow.errors import PflowError
 from pflow.library.manager import WorkflowManager
-from pflow.library.promotion import save_to_library
+from pflow.library.promotion import move_draft_to_library
 
 home, draft_name, rounds, how = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4]
 library = WorkflowManager.for_library(home)
@@ -31,7 +31,7 @@ for number in range(rounds):
         if how == "save":
             library.save(name, {"nodes": [{"id": sys.argv[2], "type": "echo"}]}, sys.argv[2])
         else:
-            save_to_library(home, draft_name.replace("N", str(number)), name, draft_name)
+            move_draft_to_library(home, draft_name.replace("N", str(number)), name, draft_name)
         print("won", flush=True)
     except PflowError as error:
         print(error.code, flush=True)

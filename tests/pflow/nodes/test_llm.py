@@ -16,12 +16,12 @@ import pytest
 
 from pflow.errors import NodeFailed, NodeTimedOut
 from pflow.node import Context
-from pflow.nodes.llm import llm
+from pflow.nodes.llm import answer_prompt
 from pflow.registry.interface import parse_interface
 from tests.pflow.nodes.long_secrets import PIECE, TOKEN, add_secrets
 from uraniborg.kernel.errors import InvalidInput, MissingExtra, UraniborgError
 
-(INTERFACE,) = json.loads((Path(inspect.getfile(llm)).with_suffix(".json")).read_text())["nodes"]
+(INTERFACE,) = json.loads((Path(inspect.getfile(answer_prompt)).with_suffix(".json")).read_text())["nodes"]
 KEY = "sk-hven-0123456789"
 VARIABLES = (
     *("LLM_MODEL", "LLM_PROVIDER", "LLM_BASE_URL", "LLM_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
@@ -105,13 +105,13 @@ def providers(server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
 def test_the_interface_is_valid_and_names_the_function_and_known_parameters() -> None:
     report = parse_interface(INTERFACE, source="builtin")
     module, _, name = report.run.partition(":")
-    assert getattr(import_module(module), name) is llm
+    assert getattr(import_module(module), name) is answer_prompt
     assert report.example.keys() <= report.params.keys()
 
 
 async def test_the_answer_has_its_token_usage(custom_server: Server, context: Context) -> None:
     params = {"prompt": "How is the sky?", "system": "Be brief.", "temperature": 0.5, "max_tokens": 20}
-    assert await llm(params, context) == {
+    assert await answer_prompt(params, context) == {
         "response": "Fine.",
         "llm_usage": {"model": "brahe-1-latest", "input_tokens": 11, "output_tokens": 5, "total_tokens": 16},
     }
@@ -129,7 +129,9 @@ async def test_the_answer_has_its_token_usage(custom_server: Server, context: Co
 
 
 async def test_unset_parameters_are_left_to_the_model(custom_server: Server, context: Context) -> None:
-    await llm({"prompt": "x", "system": None, "temperature": None, "max_tokens": None, "images": None}, context)
+    await answer_prompt(
+        {"prompt": "x", "system": None, "temperature": None, "max_tokens": None, "images": None}, context
+    )
     assert custom_server.asked[0][2].keys() == {"model", "messages"}
 
 
@@ -147,16 +149,16 @@ async def test_a_fence_around_the_whole_answer_is_taken_off(
     custom_server: Server, context: Context, text: str, response: str
 ) -> None:
     custom_server.body = make_reply(text)
-    assert (await llm({"prompt": "x"}, context))["response"] == response
+    assert (await answer_prompt({"prompt": "x"}, context))["response"] == response
 
 
 async def test_a_server_of_ones_own_is_not_sent_the_key_of_a_provider(
     custom_server: Server, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    await llm({"prompt": "x", "model": "openai/gpt"}, context)
+    await answer_prompt({"prompt": "x", "model": "openai/gpt"}, context)
     monkeypatch.setenv("LLM_API_KEY", "own-0123456789")
-    await llm({"prompt": "x"}, context)
+    await answer_prompt({"prompt": "x"}, context)
     assert [(key, body["model"]) for _, key, body in custom_server.asked] == [
         ("Bearer none", "openai/gpt"),
         ("Bearer own-0123456789", "brahe-1"),
@@ -186,7 +188,7 @@ async def test_the_model_decides_the_provider_and_only_its_key_is_sent(
 ) -> None:
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
-    await llm({"prompt": "x", "model": model, "max_tokens": 9}, context)
+    await answer_prompt({"prompt": "x", "model": model, "max_tokens": 9}, context)
     asked, key, body = providers.asked[0]
     assert (asked, key, body["model"]) == (f"/{path}/chat/completions", f"Bearer {KEY}", name)
     assert body["max_completion_tokens" if path == "openai" else "max_tokens"] == 9
@@ -215,7 +217,7 @@ async def test_missing_settings_are_named_before_any_request(
     for variable, value in environment.items():
         monkeypatch.setenv(variable, value)
     with pytest.raises(InvalidInput, match=message) as refused:
-        await llm({"prompt": "x", **params}, context)
+        await answer_prompt({"prompt": "x", **params}, context)
     assert hint in refused.value.hint
     assert providers.asked == []
 
@@ -225,15 +227,15 @@ async def test_without_the_client_library_the_extra_to_install_is_named(
 ) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingExtra, match="'brahe-1'") as missing:
-        await llm({"prompt": "x"}, context)
+        await answer_prompt({"prompt": "x"}, context)
     assert "uraniborg[llm]" in missing.value.hint
     assert custom_server.asked == []
 
 
 async def test_pictures_are_sent_with_their_bytes_or_by_their_address(custom_server: Server, context: Context) -> None:
     (context.folder / "dot.gif").write_bytes(ONE_PIXEL)
-    await llm({"prompt": "What?", "images": ["dot.gif", "https://hven.example/sky.png"]}, context)
-    await llm({"prompt": "What?", "images": "dot.gif"}, context)
+    await answer_prompt({"prompt": "What?", "images": ["dot.gif", "https://hven.example/sky.png"]}, context)
+    await answer_prompt({"prompt": "What?", "images": "dot.gif"}, context)
     text, dot, sky = custom_server.asked[0][2]["messages"][0]["content"]
     assert text == {"type": "text", "text": "What?"}
     head, _, data = dot["image_url"]["url"].partition(",")
@@ -252,7 +254,7 @@ async def test_files_that_are_not_images_are_refused(
     with (context.folder / "vast.png").open("wb") as file:
         file.truncate(30 << 20)
     with pytest.raises(UraniborgError, match=message):
-        await llm({"prompt": "x", "images": [image]}, context)
+        await answer_prompt({"prompt": "x", "images": [image]}, context)
     assert custom_server.asked == []
 
 
@@ -282,7 +284,7 @@ async def test_each_failure_has_a_hint_and_never_the_key(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     providers.status, providers.body = status, body
     with pytest.raises(NodeFailed, match=message) as failed:
-        await llm({"prompt": "x", "model": "gpt-x"}, context)
+        await answer_prompt({"prompt": "x", "model": "gpt-x"}, context)
     assert hint in failed.value.hint
     assert KEY not in str(failed.value.body())
 
@@ -290,7 +292,7 @@ async def test_each_failure_has_a_hint_and_never_the_key(
 async def test_an_answer_that_was_cut_off_fails_with_its_start(custom_server: Server, context: Context) -> None:
     custom_server.body = make_reply("The sky is", ended="length")
     with pytest.raises(NodeFailed, match="cut short") as failed:
-        await llm({"prompt": "x", "max_tokens": 3}, context)
+        await answer_prompt({"prompt": "x", "max_tokens": 3}, context)
     assert failed.value.outputs["response"] == "The sky is"
     assert failed.value.outputs["llm_usage"]["total_tokens"] == 16
 
@@ -299,7 +301,7 @@ async def test_a_server_that_does_not_answer_in_time_is_given_up_on(custom_serve
     custom_server.answers.clear()
     hurried = Context("run", "workflow", "node", tmp_path, tmp_path, tmp_path, timeout=0.3)
     with pytest.raises(NodeTimedOut, match=r"within 0\.3 seconds"):
-        await llm({"prompt": "x"}, hurried)
+        await answer_prompt({"prompt": "x"}, hurried)
 
 
 async def test_an_unreachable_server_is_reported(
@@ -307,7 +309,7 @@ async def test_an_unreachable_server_is_reported(
 ) -> None:
     monkeypatch.setenv("LLM_BASE_URL", "not an address")
     with pytest.raises(NodeFailed, match="cannot be reached"):
-        await llm({"prompt": "x"}, context)
+        await answer_prompt({"prompt": "x"}, context)
     assert custom_server.asked == []
 
 
@@ -318,7 +320,7 @@ async def test_the_key_of_a_custom_server_is_masked_even_if_the_server_repeats_i
     monkeypatch.setenv("LLM_API_KEY", key)
     custom_server.status, custom_server.body = 400, {"error": {"message": f"no project has {key}, {'x' * 280}"}}
     with pytest.raises(NodeFailed, match=r"no project has \*\*\*") as failed:
-        await llm({"prompt": "x"}, context)
+        await answer_prompt({"prompt": "x"}, context)
     assert custom_server.asked[0][1] == f"Bearer {key}"
     assert key not in str(failed.value.body())
 
@@ -326,5 +328,5 @@ async def test_the_key_of_a_custom_server_is_masked_even_if_the_server_repeats_i
 async def test_no_part_of_a_secret_is_in_an_error(custom_server: Server, context: Context) -> None:
     custom_server.status, custom_server.body = 400, {"error": {"message": f"bad prompt: {TOKEN}"}}
     with pytest.raises(NodeFailed, match=r"bad prompt: \*\*\*") as failed:
-        await llm({"prompt": TOKEN}, add_secrets(context))
+        await answer_prompt({"prompt": TOKEN}, add_secrets(context))
     assert PIECE not in str(failed.value.body())

@@ -71,12 +71,16 @@ def test_each_scheduler_is_given_the_time_in_its_own_form(
     text: str, calendar: str, cron: str, intervals: list[dict[str, int]]
 ) -> None:
     timing = parse_timing(text)
-    assert (timing.to_systemd(), timing.to_cron(), timing.to_launchd()) == (calendar, cron, intervals)
+    assert (timing.to_systemd_calendar(), timing.to_cron_fields(), timing.to_launchd_intervals()) == (
+        calendar,
+        cron,
+        intervals,
+    )
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="there is no systemd")
 def test_systemd_parses_every_calendar_as_intended() -> None:
-    calendars = [parse_timing(text).to_systemd() for text, *_ in READ]
+    calendars = [parse_timing(text).to_systemd_calendar() for text, *_ in READ]
     done = subprocess.run(["systemd-analyze", "calendar", *calendars], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     normal = [line.partition(": ")[2] for line in done.stdout.splitlines() if "Normalized form" in line]

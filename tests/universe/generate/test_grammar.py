@@ -20,8 +20,8 @@ def nothing_spent(_: int) -> None:
 
 
 def systems(topology: Topology, *, planet_p: float = 0.44, moon_p: float = 0.38, levels: int = 3) -> list[Node]:
-    grammar = make_grammar(topology, stars=(0.65, 0.25, 0.10), planet_p=planet_p, moon_p=moon_p)
-    return [expand_grammar(grammar, Prng(seed), levels=levels, spend=nothing_spent) for seed in range(SYSTEMS)]
+    grammar = make_grammar(topology, star_count_weights=(0.65, 0.25, 0.10), planet_p=planet_p, moon_p=moon_p)
+    return [expand_grammar(grammar, Prng(seed), levels=levels, reserve_bodies=nothing_spent) for seed in range(SYSTEMS)]
 
 
 def stars(made: list[Node]) -> Counter[int]:
@@ -123,8 +123,8 @@ def test_levels_that_are_not_wanted_are_cut_off_and_change_nothing_above() -> No
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 def test_every_body_is_announced_before_it_is_made(topology: Topology) -> None:
     spent: list[int] = []
-    grammar = make_grammar(topology, stars=(0.65, 0.25, 0.10), planet_p=0.3, moon_p=0.3)
-    system = expand_grammar(grammar, Prng("counted"), levels=3, spend=spent.append)
+    grammar = make_grammar(topology, star_count_weights=(0.65, 0.25, 0.10), planet_p=0.3, moon_p=0.3)
+    system = expand_grammar(grammar, Prng("counted"), levels=3, reserve_bodies=spent.append)
     below = moons([system])
     submoons = [submoon for moon in below for submoon in moon.find_children("submoon")]
     assert sum(spent) == len(system.find_children("star")) + len(planets([system])) + len(below) + len(submoons) > 0
@@ -132,8 +132,8 @@ def test_every_body_is_announced_before_it_is_made(topology: Topology) -> None:
 
 @given(st.sampled_from(TOPOLOGIES), st.integers(), st.floats(0, 1), st.floats(0, 1))
 def test_no_count_exceeds_its_bound_for_any_probability(topology: Topology, seed: int, p: float, q: float) -> None:
-    grammar = make_grammar(topology, stars=(0.2, 0.3, 0.5), planet_p=p, moon_p=q)
-    system = expand_grammar(grammar, Prng(seed), levels=3, spend=nothing_spent)
+    grammar = make_grammar(topology, star_count_weights=(0.2, 0.3, 0.5), planet_p=p, moon_p=q)
+    system = expand_grammar(grammar, Prng(seed), levels=3, reserve_bodies=nothing_spent)
     assert 1 <= len(system.find_children("star")) <= 3
     assert len(planets([system])) <= MOST
     assert all(len(planet.find_children("moon")) <= MOST for planet in planets([system]))
@@ -144,4 +144,9 @@ def test_refusing_a_body_ends_the_expansion() -> None:
         raise LookupError
 
     with pytest.raises(LookupError):
-        expand_grammar(make_grammar("compact", stars=(1.0,), planet_p=0.5, moon_p=0.5), Prng(1), levels=3, spend=refuse)
+        expand_grammar(
+            make_grammar("compact", star_count_weights=(1.0,), planet_p=0.5, moon_p=0.5),
+            Prng(1),
+            levels=3,
+            reserve_bodies=refuse,
+        )

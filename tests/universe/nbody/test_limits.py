@@ -98,7 +98,7 @@ def test_more_bodies_are_allowed_fewer_orbits_and_steps() -> None:
         positions=x,
         velocities=np.zeros((count, 3)),
         radii=np.full(count, np.nan),
-        relative=np.zeros((count, count)),
+        relative_matrix=np.zeros((count, count)),
         orbited_mass=np.zeros(count),
         parents=(-1,) * count,
     )

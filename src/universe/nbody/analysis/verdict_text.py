@@ -47,54 +47,54 @@ class Findings:
     """The duration of the run, which may end after the last sample."""
 
 
-def compose_verdict(found: Findings) -> str:
+def compose_verdict(findings: Findings) -> str:
     """Return one paragraph: first whether the run is trustworthy, last its limits."""
-    if not found.trustworthy:
-        return _describe_distrust(found)
+    if not findings.trustworthy:
+        return _describe_distrust(findings)
     sentences = [
-        _describe_events(found),
-        *_describe_resonances(found),
-        *_describe_extremes(found),
-        found.chaos.meaning,
-        *_describe_hill_stability(found),
-        *_describe_limits(found),
+        _describe_events(findings),
+        *_describe_resonances(findings),
+        *_describe_extremes(findings),
+        findings.chaos.meaning,
+        *_describe_hill_stability(findings),
+        *_describe_limits(findings),
     ]
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-def _describe_distrust(found: Findings) -> str:
-    worst = int(np.nan_to_num(found.errors, nan=180.0).argmax())
+def _describe_distrust(findings: Findings) -> str:
+    worst = int(np.nan_to_num(findings.errors, nan=180.0).argmax())
     reason = (
-        f"{found.motion.names[worst]} is known to {format_two_digits(found.errors[worst])} degrees of its orbit "
+        f"{findings.motion.names[worst]} is known to {format_two_digits(findings.errors[worst])} degrees of its orbit "
         "only, and "
         f"{TRUSTED_DEGREES:g} degrees is the limit"
-        if not found.errors[worst] < TRUSTED_DEGREES
+        if not findings.errors[worst] < TRUSTED_DEGREES
         else "a second run from almost the same start met other collisions"
     )
-    chaos = f" {found.chaos.meaning}" if found.chaos.lyapunov_days else ""
-    remedy = ", a smaller step or the method gauss" if found.method in COMPOSITIONS else ""
+    chaos = f" {findings.chaos.meaning}" if findings.chaos.lyapunov_days else ""
+    remedy = ", a smaller step or the method gauss" if findings.method in COMPOSITIONS else ""
     return (
         f"This run is not trustworthy: {reason}. Positions, approaches and resonant angles do not follow from it, and "
         f"nothing is claimed about them.{chaos} A shorter run{remedy} may be trustworthy."
     )
 
 
-def _describe_events(found: Findings) -> str:
-    motion = found.motion
+def _describe_events(findings: Findings) -> str:
+    motion = findings.motion
     moving = [body for body in range(len(motion.ids)) if motion.mean_motions[body] > 0]
     orbits = ""
     if moving:
         fastest = max(moving, key=lambda body: float(motion.mean_motions[body]))
-        number = found.days * float(motion.mean_motions[fastest]) / 360
+        number = findings.days * float(motion.mean_motions[fastest]) / 360
         orbits = f" ({plural(round(number), 'orbit')} of {motion.names[fastest]})" if number >= 1 else ""
     events = [
-        "no two bodies collided" if not found.collisions else plural(found.collisions, "collision") + " happened",
-        "none left" if not found.ejections else f"{_join_ejected_names(found)} became unbound and left",
+        "no two bodies collided" if not findings.collisions else plural(findings.collisions, "collision") + " happened",
+        "none left" if not findings.ejections else f"{_join_ejected_names(findings)} became unbound and left",
         *_describe_open_orbits(motion),
     ]
-    if found.encounters:
-        events.insert(1, f"{plural(found.encounters, 'encounter')} within a Hill radius happened")
-    return f"During the {format_short_duration(found.days)} of this run{orbits}, {join_words(events)}."
+    if findings.encounters:
+        events.insert(1, f"{plural(findings.encounters, 'encounter')} within a Hill radius happened")
+    return f"During the {format_short_duration(findings.days)} of this run{orbits}, {join_words(events)}."
 
 
 def _describe_open_orbits(motion: OrbitHistory) -> list[str]:
@@ -110,28 +110,28 @@ def _describe_open_orbits(motion: OrbitHistory) -> list[str]:
     return [f"{subject} {'was' if len(names) == 1 else 'were'} unbound from the start"]
 
 
-def _join_ejected_names(found: Findings) -> str:
-    names = dict(zip(found.motion.ids, found.motion.names, strict=True))
-    return join_names_with_common_prefix([names[one["id"]] for one in found.ejections])
+def _join_ejected_names(findings: Findings) -> str:
+    names = dict(zip(findings.motion.ids, findings.motion.names, strict=True))
+    return join_names_with_common_prefix([names[one["id"]] for one in findings.ejections])
 
 
-def _describe_resonances(found: Findings) -> list[str]:
-    motion = found.motion
+def _describe_resonances(findings: Findings) -> list[str]:
+    motion = findings.motion
     families = [family for family in motion.list_sibling_families() if len(family) > 1]
     if not families:
         return []
-    if not found.resonances:
+    if not findings.resonances:
         wandering = [body for family in families for body in family if not motion.mean_motions[body] > 0]
         if not wandering:
             return ["No two or three neighbours are near a resonance of order 3 or lower."]
         names = join_words([motion.names[body] for body in wandering[:_LISTED]])
         more = f" and {len(wandering) - _LISTED} more" if len(wandering) > _LISTED else ""
         return [f"Resonances are unknown: this run gives no mean period of {names}{more}."]
-    triples = [one for one in found.resonances if one.angle.kind == TRIPLE]
-    return [*_describe_triples(found, triples), *_describe_pairs(found)]
+    triples = [one for one in findings.resonances if one.angle.kind == TRIPLE]
+    return [*_describe_triples(findings, triples), *_describe_pairs(findings)]
 
 
-def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str]:
+def _describe_triples(findings: Findings, triples: Sequence[Resonance]) -> list[str]:
     if not triples:
         return []
     librating, circulating = _select_by_behaviour(triples, LIBRATES), _select_by_behaviour(triples, CIRCULATES)
@@ -140,7 +140,7 @@ def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str
         subject = f"All {len(triples)} Laplace angles" if len(triples) > 1 else "The Laplace angle"
         return [
             f"{subject} librated during the whole span: the {'widest swing' if len(triples) > 1 else 'swing'} is "
-            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_join_body_names(found, widest)}."
+            f"{widest.behaviour.half_range:.3g} degrees to either side, of {_join_body_names(findings, widest)}."
         ]
     if not librating and not circulating:
         subject = f"all {len(triples)} Laplace angles" if len(triples) > 1 else "the Laplace angle"
@@ -152,16 +152,16 @@ def _describe_triples(found: Findings, triples: Sequence[Resonance]) -> list[str
         (unclear, "is unclear" if len(unclear) == 1 else "are unclear"),
     ]
     parts = [
-        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_format_body_groups(found, some)})"
+        f"{'all' if len(some) == len(triples) else len(some)} {verb} ({_format_body_groups(findings, some)})"
         for some, verb in kinds
         if some
     ]
     return [f"Of {plural(len(triples), 'Laplace angle')}, {join_words(parts)}."]
 
 
-def _describe_pairs(found: Findings) -> list[str]:
+def _describe_pairs(findings: Findings) -> list[str]:
     near: dict[tuple[int, ...], list[Resonance]] = {}
-    for one in found.resonances:
+    for one in findings.resonances:
         if one.angle.kind == PAIR:
             near.setdefault(one.angle.bodies, []).append(one)
     held = [angles[0] for angles in near.values() if _select_by_behaviour(angles, LIBRATES)]
@@ -172,15 +172,15 @@ def _describe_pairs(found: Findings) -> list[str]:
         (loose, "Near a resonance, but with circulating angles: {}."),
         (unclear, "Near a resonance, but the run does not show whether in it: {}."),
     ]
-    return [sentence.format(_format_ratios(found, some)) for some, sentence in sentences if some]
+    return [sentence.format(_format_ratios(findings, some)) for some, sentence in sentences if some]
 
 
-def _format_ratios(found: Findings, some: Sequence[Resonance]) -> str:
-    return _join_first_texts([f"{_join_body_names(found, one)} ({one.angle.ratio})" for one in some])
+def _format_ratios(findings: Findings, some: Sequence[Resonance]) -> str:
+    return _join_first_texts([f"{_join_body_names(findings, one)} ({one.angle.ratio})" for one in some])
 
 
-def _format_body_groups(found: Findings, some: Sequence[Resonance]) -> str:
-    return _join_first_texts([_join_body_names(found, one) for one in some])
+def _format_body_groups(findings: Findings, some: Sequence[Resonance]) -> str:
+    return _join_first_texts([_join_body_names(findings, one) for one in some])
 
 
 def _join_first_texts(texts: Sequence[str]) -> str:
@@ -194,40 +194,39 @@ def _select_by_behaviour(some: Sequence[Resonance], behaviour: str) -> list[Reso
     return [one for one in some if one.behaviour.behaviour == behaviour]
 
 
-def _join_body_names(found: Findings, one: Resonance) -> str:
-    return join_names_with_common_prefix([found.motion.names[body] for body in one.angle.bodies])
+def _join_body_names(findings: Findings, one: Resonance) -> str:
+    return join_names_with_common_prefix([findings.motion.names[body] for body in one.angle.bodies])
 
 
-def _describe_extremes(found: Findings) -> list[str]:
-    motion = found.motion
+def _describe_extremes(findings: Findings) -> list[str]:
+    motion = findings.motion
     orbiting = [body for body, parent in enumerate(motion.parents) if parent >= 0]
     sentences: list[str] = []
     peaks = {body: float(np.nanmax(motion.eccentricities[:, body], initial=0.0)) for body in orbiting}
     if peaks:
         worst = max(peaks, key=lambda body: peaks[body])
         sentences.append(f"The largest eccentricity was {peaks[worst]:.2g}, of {motion.names[worst]}.")
-    near = [pair for pair in found.pairs if pair["closest"] and pair["closest"]["hillRadii"] is not None]
+    near = [pair for pair in findings.pairs if pair["closest"] and pair["closest"]["hillRadii"] is not None]
     if near:
         least = min(near, key=lambda pair: float(pair["closest"]["hillRadii"]))
         names = [motion.names[motion.ids.index(least[end])] for end in ("inner", "outer")]
         closest = least["closest"]
         sentences.append(
-            f"The closest approach, of {join_names_with_common_prefix(names)}, was {format_two_digits(closest['hillRadii'])} mutual "
-            "Hill "
-            f"radii on day {round(closest['day'], 6):.4g}."
+            f"The closest approach, of {join_names_with_common_prefix(names)}, was "
+            f"{format_two_digits(closest['hillRadii'])} mutual Hill radii on day {round(closest['day'], 6):.4g}."
         )
     return sentences
 
 
-def _describe_hill_stability(found: Findings) -> list[str]:
+def _describe_hill_stability(findings: Findings) -> list[str]:
     """Return the Hill criterion, which holds for two light bodies alone, on orbits that are nearly circles."""
-    motion = found.motion
+    motion = findings.motion
     families = motion.list_sibling_families()
     if len(motion.ids) != 3 or len(families) != 1 or len(families[0]) != 2:
         return []
     inner, outer = families[0]
     mass, central = float(motion.masses[inner] + motion.masses[outer]), float(motion.central_masses[inner])
-    if not 0 < mass < 0.01 * central or found.collisions or found.encounters:
+    if not 0 < mass < 0.01 * central or findings.collisions or findings.encounters:
         return []
     size = math.cbrt(mass / (3 * central))
     shapes = (motion.eccentricities[:, [inner, outer]], np.radians(motion.tilts[:, [inner, outer]]))
@@ -248,9 +247,9 @@ def _describe_hill_stability(found: Findings) -> list[str]:
     ]
 
 
-def _describe_limits(found: Findings) -> list[str]:
-    error = float(np.nanmax(found.errors, initial=0.0))
-    unknown = [note for note in found.notes if "unknown" in note]
+def _describe_limits(findings: Findings) -> list[str]:
+    error = float(np.nanmax(findings.errors, initial=0.0))
+    unknown = [note for note in findings.notes if "unknown" in note]
     assumed = "Resonances and approaches are therefore those of an assumed system."
     return [
         "This holds for the span and says nothing about longer times.",

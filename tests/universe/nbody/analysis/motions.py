@@ -36,7 +36,7 @@ def neptune_and_pluto() -> InitialConditions:
     relative[2, :2] = -masses[:2] / masses[:2].sum()
     orbited = np.array([0.0, masses[:2].sum(), masses.sum()])
     return replace(
-        small, masses=masses, positions=states[0], velocities=states[1], relative=relative, orbited_mass=orbited
+        small, masses=masses, positions=states[0], velocities=states[1], relative_matrix=relative, orbited_mass=orbited
     )
 
 

@@ -161,7 +161,7 @@ def test_a_run_with_hardly_any_samples_has_answers_too(samples: int) -> None:
 
 def test_bodies_that_orbit_nothing_have_answers() -> None:
     bound = make_initial_conditions(planets([10.0], mass=1e-6))
-    loose = replace(bound, relative=np.zeros((2, 2)), orbited_mass=np.zeros(2), parents=(-1, -1))
+    loose = replace(bound, relative_matrix=np.zeros((2, 2)), orbited_mass=np.zeros(2), parents=(-1, -1))
     found = analyse_run(run_nbody(loose, 30.0))
     assert (found["orbits"], found["resonances"], found["amd"]) == ({}, [], None)
 

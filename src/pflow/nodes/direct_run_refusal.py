@@ -1,4 +1,4 @@
-"""Node types that the engine itself runs: another workflow, and a node for each item of a list."""
+"""Refusal to run directly a node type that only the engine runs: a workflow, or a node for each item of a list."""
 
 from typing import Any
 
