@@ -7,10 +7,10 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from universe.service.feed import FRAMES_PER_WRITE, Feed, format_logged_frame
+from universe.service.feed import FRAMES_PER_WRITE, Feed, format_checked_frame
 from universe.service.live_universe import LiveUniverse
 from universe.service.universes import UniverseService
-from universe.store.replica import read_pages
+from universe.store.replica import read_entry_pages
 from uraniborg.kernel.errors import as_error
 from uraniborg.kernel.http_app import WANTS_NO_BODY
 from uraniborg.kernel.logging import get_logger
@@ -114,13 +114,13 @@ class EventStream(Response):
                     _log.warning("stream ended with an error", universe=self.universe_id, reason=as_error(ended).code)
 
     async def _send_events(self, live: LiveUniverse, send: Send) -> None:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         version = feed.version if self._since is None else min(self._since, feed.version)
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
         await self._send(send, _HELLO)
         beats = feed.beats
         while True:
-            frames = feed.get_frames_after(version)
+            frames = feed.get_joined_frames_after(version)
             if frames is None:
                 version = await self._send_from_log(live, feed, version, send)
             elif frames[0]:
@@ -142,12 +142,12 @@ class EventStream(Response):
     async def _send_from_log(self, live: LiveUniverse, feed: Feed, version: int, send: Send) -> int:
         """Send entries of the log up to the version of the feed, and return that version."""
         upto = feed.version
-        async for entries in read_pages(self._streams.service.store, live.id, after=version, upto=upto):
+        async for entries in read_entry_pages(self._streams.service.store, live.id, after=version, upto=upto):
             for start in range(0, len(entries), FRAMES_PER_WRITE):
                 await self._send(
                     send,
                     b"".join(
-                        format_logged_frame(live.id, entry) for entry in entries[start : start + FRAMES_PER_WRITE]
+                        format_checked_frame(live.id, entry) for entry in entries[start : start + FRAMES_PER_WRITE]
                     ),
                 )
             version = entries[-1].version

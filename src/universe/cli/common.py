@@ -95,7 +95,9 @@ async def _open_service(db: str | None) -> AsyncGenerator[Any]:
         yield service
 
 
-def read_state(universe_id: str, version: int | None, db: str | None) -> tuple[str, int, dict[str, Any]]:
+def read_name_version_and_state(
+    universe_id: str, version: int | None, db: str | None
+) -> tuple[str, int, dict[str, Any]]:
     """Return the name, the version and the plain state of a universe."""
     from universe.service.universes import UniverseService
 
@@ -135,7 +137,7 @@ def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) 
         check_output(path)
 
 
-def parse_json(text: str) -> Any:
+def parse_command_json(text: str) -> Any:
     """Return the value of a command given as JSON. Raise UsageError."""
     import orjson
 

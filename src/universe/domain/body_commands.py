@@ -5,7 +5,7 @@ from typing import Any
 from universe.domain.commands import Command
 from universe.domain.entities import Entity
 from universe.domain.events import Event
-from universe.domain.hierarchy import find_hierarchy_problem, list_descendants
+from universe.domain.hierarchy import find_hierarchy_problem, list_self_and_descendants
 from universe.domain.state import Draft
 
 
@@ -39,7 +39,7 @@ def remove_body(draft: Draft, command: Command) -> Event:
     body = draft.stars.get(key)
     if body is None:
         return {"type": "starNotFound", "id": key}
-    removed = list_descendants(key, draft.stars)
+    removed = list_self_and_descendants(key, draft.stars)
     gone = set(removed)
     draft.remove("stars", removed)
     _remove_from_children(draft, body["parentId"], key)

@@ -9,23 +9,23 @@ from universe.domain.events import Event
 from universe.domain.state import Draft, EntityKind
 
 
-def _set_collection(kind: EntityKind, field: str, event: str, draft: Draft, command: Command) -> Event:
+def _replace_collection(kind: EntityKind, field: str, event: str, draft: Draft, command: Command) -> Event:
     draft.put_all(kind, command[field])
     return {"type": event}
 
 
-def _update_entity(kind: EntityKind, noun: str, draft: Draft, command: Command) -> Event:
+def _update_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:
     key = command["id"]
     entity = draft.entities(kind).get(key)
     if entity is None:
-        return {"type": f"{noun}NotFound", "id": key}
+        return {"type": f"{event_prefix}NotFound", "id": key}
     draft.put(kind, key, {**entity, **command["patch"]})
-    return {"type": f"{noun}Updated", "id": key}
+    return {"type": f"{event_prefix}Updated", "id": key}
 
 
-def _remove_entity(kind: EntityKind, noun: str, draft: Draft, command: Command) -> Event:
+def _remove_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:
     draft.remove(kind, [command["id"]])
-    return {"type": f"{noun}Removed", "id": command["id"]}
+    return {"type": f"{event_prefix}Removed", "id": command["id"]}
 
 
 def _add_disk(draft: Draft, command: Command) -> Event:
@@ -35,14 +35,14 @@ def _add_disk(draft: Draft, command: Command) -> Event:
 
 
 HANDLERS: Final[dict[str, Callable[[Draft, Command], Event]]] = {
-    "setSmallBodyFields": partial(_set_collection, "smallBodyFields", "fields", "smallBodyFieldsSet"),
+    "setSmallBodyFields": partial(_replace_collection, "smallBodyFields", "fields", "smallBodyFieldsSet"),
     "updateSmallBodyField": partial(_update_entity, "smallBodyFields", "smallBodyField"),
     "removeSmallBodyField": partial(_remove_entity, "smallBodyFields", "smallBodyField"),
-    "setProtoplanetaryDisks": partial(_set_collection, "protoplanetaryDisks", "disks", "protoplanetaryDisksSet"),
+    "setProtoplanetaryDisks": partial(_replace_collection, "protoplanetaryDisks", "disks", "protoplanetaryDisksSet"),
     "addProtoplanetaryDisk": _add_disk,
     "updateProtoplanetaryDisk": partial(_update_entity, "protoplanetaryDisks", "protoplanetaryDisk"),
     "removeProtoplanetaryDisk": partial(_remove_entity, "protoplanetaryDisks", "protoplanetaryDisk"),
-    "setNebulae": partial(_set_collection, "nebulae", "nebulae", "nebulaeSet"),
+    "setNebulae": partial(_replace_collection, "nebulae", "nebulae", "nebulaeSet"),
     "updateNebula": partial(_update_entity, "nebulae", "nebula"),
     "removeNebula": partial(_remove_entity, "nebulae", "nebula"),
 }

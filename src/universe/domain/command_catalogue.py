@@ -45,7 +45,7 @@ class UnknownCategory(InvalidInput):
 
 
 @cache
-def list_categories() -> list[dict[str, Any]]:
+def list_command_categories() -> list[dict[str, Any]]:
     """Return all ten categories with their commands."""
     return [
         {"name": name, "slug": slug, "commands": [_describe_command(get_command_type(kind)) for kind in kinds]}
@@ -53,9 +53,9 @@ def list_categories() -> list[dict[str, Any]]:
     ]
 
 
-def find_category(slug: str) -> dict[str, Any]:
+def get_category(slug: str) -> dict[str, Any]:
     """Return one category, by slug or name. Raise UnknownCategory."""
-    for one in list_categories():
+    for one in list_command_categories():
         if slug in (one["slug"], one["name"]):
             return one
     raise UnknownCategory(
@@ -93,12 +93,12 @@ _ENTITIES: Final = (
 )
 
 
-def render_reference() -> str:
+def render_markdown_reference() -> str:
     """Return the reference of commands and entities as Markdown."""
-    return "\n".join([*_render_commands(), *_render_entities()])
+    return "\n".join([*_render_command_lines(), *_render_entity_lines()])
 
 
-def _render_entities() -> list[str]:
+def _render_entity_lines() -> list[str]:
     lines = ["# Entities", "", "Other fields are stored unchanged. Optional fields may be null.", ""]
     for name in _ENTITIES:
         schema = make_openapi_components()[name]
@@ -109,27 +109,27 @@ def _render_entities() -> list[str]:
     return lines
 
 
-def _render_commands() -> list[str]:
+def _render_command_lines() -> list[str]:
     lines = ["# Commands", ""]
-    for one in list_categories():
+    for one in list_command_categories():
         lines += [f"## {one['name']}", ""]
         for command in one["commands"]:
             lines += [f"### `{command['type']}`", "", command["description"], "", "| field | type | |", "|---|---|---|"]
             lines += [_render_field_row(name, field) for name, field in command["fields"].items()]
             refusals = ", ".join(f"`{refusal}`" for refusal in command["refusals"]) or "none"
-            lines += ["", f"Refusals: {refusals}.", "", "```json", _write_json(command["example"]), "```", ""]
+            lines += ["", f"Refusals: {refusals}.", "", "```json", _encode_json(command["example"]), "```", ""]
     return lines
 
 
 def _render_field_row(name: str, field: dict[str, Any]) -> str:
     kind = field["type"].replace("|", "\\|")
-    notes = [field.get("description", ""), "" if field["required"] else f"Optional{_describe_default(field)}."]
+    notes = [field.get("description", ""), "" if field["required"] else f"Optional{_format_default(field)}."]
     return f"| `{name}` | {kind} | {' '.join(note for note in notes if note)} |"
 
 
-def _describe_default(field: dict[str, Any]) -> str:
+def _format_default(field: dict[str, Any]) -> str:
     return f", {field['default']} if left out" if "default" in field else ""
 
 
-def _write_json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return orjson.dumps(value).decode()

@@ -35,7 +35,7 @@ class Shape:
 
 
 class _EntityMap:
-    """A map of ids to entities for the JSON schema. `find_map_problems` checks the entities one by one."""
+    """A map of ids to entities for the JSON schema. `find_entity_map_problems` checks the entities one by one."""
 
     def __init__(self, entity: Any) -> None:
         self._map = dict[Id, entity]

@@ -5,7 +5,7 @@ from typing import Any
 from universe.domain.commands import Command
 from universe.domain.entities import Entity
 from universe.domain.events import Event
-from universe.domain.hierarchy import find_hierarchy_problem, list_ancestors
+from universe.domain.hierarchy import find_hierarchy_problem, list_self_and_ancestors
 from universe.domain.state import Draft
 
 
@@ -41,13 +41,13 @@ def remove_group(draft: Draft, command: Command) -> Event:
         return {"type": "groupNotFound", "id": key}
     parent = group["parentGroupId"]
     below = [child["id"] for child in group["children"] if child["type"] == "group" and child["id"] != key]
-    above = list_ancestors(parent, draft.groups, "parentGroupId")
+    above = list_self_and_ancestors(parent, draft.groups, "parentGroupId")
     if any(child in above for child in below):
         return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
     draft.remove("groups", [key])
     if parent and (around := draft.groups.get(parent)) is not None:
-        draft.put("groups", parent, _drop_member(around, key))
-    _drop_root_group(draft, key)
+        draft.put("groups", parent, _copy_without_member(around, key))
+    _remove_root_group(draft, key)
     promoted = [child for child in below if child in draft.groups]
     for child in promoted:
         draft.put("groups", child, {**draft.groups[child], "parentGroupId": parent})
@@ -61,7 +61,7 @@ def add_group_member(draft: Draft, command: Command) -> Event:
     group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
-    if any(_is_member(entry, child["id"], child["type"]) for entry in group["children"]):
+    if any(_is_entry_for(entry, child["id"], child["type"]) for entry in group["children"]):
         return {"type": "childAlreadyInGroup", "groupId": key, "childId": child["id"]}
     is_there = child["type"] == "group" and child["id"] in draft.groups
     if is_there and (reason := _find_parent_problem(draft, child["id"], key)):
@@ -69,7 +69,7 @@ def add_group_member(draft: Draft, command: Command) -> Event:
     _append_member(draft, key, child)
     if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
         draft.put("groups", child["id"], {**below, "parentGroupId": key})
-        _drop_root_group(draft, child["id"])
+        _remove_root_group(draft, child["id"])
     return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
 
 
@@ -81,7 +81,7 @@ def remove_group_member(draft: Draft, command: Command) -> Event:
     entry = next((entry for entry in group["children"] if entry["id"] == child), None)
     if entry is None:
         return {"type": "childNotInGroup", "groupId": key, "childId": child}
-    draft.put("groups", key, _drop_member(group, child))
+    draft.put("groups", key, _copy_without_member(group, child))
     if entry["type"] == "group" and (below := draft.groups.get(child)) is not None:
         draft.put("groups", child, {**below, "parentGroupId": None})
         _add_root_group(draft, child)
@@ -98,11 +98,11 @@ def move_to_group(draft: Draft, command: Command) -> Event:
     listing = [key for key, group in draft.groups.items() if any(e["id"] == child for e in group["children"])]
     for key in listing:
         group = draft.groups[key]
-        left = [entry for entry in group["children"] if not _is_member(entry, child, kind)]
+        left = [entry for entry in group["children"] if not _is_entry_for(entry, child, kind)]
         if len(left) < len(group["children"]):
             draft.put("groups", key, {**group, "children": left})
     if kind == "group":
-        _drop_root_group(draft, child)
+        _remove_root_group(draft, child)
         if (moved := draft.groups.get(child)) is not None:
             draft.put("groups", child, {**moved, "parentGroupId": target})
             if target is None:
@@ -116,11 +116,11 @@ def _find_parent_problem(draft: Draft, child: str, parent: Any) -> str | None:
     return find_hierarchy_problem(child, parent, draft.groups, "parentGroupId") if parent else None
 
 
-def _is_member(entry: Entity, key: str, kind: str) -> bool:
+def _is_entry_for(entry: Entity, key: str, kind: str) -> bool:
     return entry["id"] == key and entry["type"] == kind
 
 
-def _drop_member(group: Entity, child: str) -> Entity:
+def _copy_without_member(group: Entity, child: str) -> Entity:
     return {**group, "children": [entry for entry in group["children"] if entry["id"] != child]}
 
 
@@ -134,6 +134,6 @@ def _add_root_group(draft: Draft, key: str) -> None:
     draft.rootGroupIds = (*draft.rootGroupIds, key)
 
 
-def _drop_root_group(draft: Draft, key: str) -> None:
+def _remove_root_group(draft: Draft, key: str) -> None:
     if key in draft.rootGroupIds:
         draft.rootGroupIds = tuple(root for root in draft.rootGroupIds if root != key)

@@ -39,19 +39,19 @@ class ValueProblem(Exception):
         return facts | ({"nearest": self.nearest} if self.nearest else {})
 
 
-def raise_problems(problems: Sequence[ValueProblem]) -> None:
+def raise_first_problem_if_any(problems: Sequence[ValueProblem]) -> None:
     """Raise the first of these problems, with the others attached; do nothing if there are none."""
     if problems:
         problems[0].others = list(problems[1:])
         raise problems[0]
 
 
-def copy_json(value: Any) -> Any:
+def check_and_copy_json(value: Any) -> Any:
     """Return a deep copy of a JSON value. Raise ValueProblem for a value that JSON does not have."""
     return _copy_value(value, MAX_DEPTH)
 
 
-def copy_json_object(value: Any, *, allowed: Any) -> dict[str, Any]:
+def check_and_copy_json_object(value: Any, *, allowed: Any) -> dict[str, Any]:
     """Return a deep copy of a JSON object. Raise ValueProblem for any other value."""
     if not isinstance(value, Mapping):
         raise ValueProblem("is not a JSON object", allowed=allowed)

@@ -9,8 +9,8 @@ from universe.domain.command_parser import parse_command
 from universe.domain.commands import Command
 from universe.domain.events import Event, is_refusal
 from universe.domain.json_values import ValueProblem
-from universe.domain.provenance import Origin, track_provenance
-from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_hierarchies
+from universe.domain.provenance import Origin, update_draft_provenance
+from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_no_cycles
 
 _LARGEST_EXACT: Final = 2**53
 _UNKNOWN_ORIGIN: Final = Origin()
@@ -52,7 +52,7 @@ def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIG
     if event is not None and is_refusal(event):
         return Outcome(state, [event], {})
     if origin is not None and "stars" in draft.touched:
-        track_provenance(state, draft, command, origin)
+        update_draft_provenance(state, draft, command, origin)
     return Outcome(draft.state(), [] if event is None else [event], draft.touched)
 
 
@@ -66,10 +66,10 @@ def _advance_time(draft: Draft, command: Command) -> Event | None:
     return None
 
 
-def _replace_snapshot(draft: Draft, command: Command) -> Event:
+def _replace_state_by_snapshot(draft: Draft, command: Command) -> Event:
     snapshot = command["snapshot"]
     try:
-        check_hierarchies(snapshot)
+        check_no_cycles(snapshot)
     except ValueProblem as cycle:
         return {"type": "replaceSnapshotFailed", "reason": "cycle", "id": cycle.reversed_path[1]}
     for kind in ENTITY_KINDS:
@@ -94,5 +94,5 @@ _HANDLERS: Final[dict[str, Handler]] = {
     "removeFromGroup": group_commands.remove_group_member,
     "moveToGroup": group_commands.move_to_group,
     **collection_commands.HANDLERS,
-    "replaceSnapshot": _replace_snapshot,
+    "replaceSnapshot": _replace_state_by_snapshot,
 }

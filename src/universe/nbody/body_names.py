@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-from universe.domain.suggestions import find_bodies_by_name, list_lowercase_names
+from universe.domain.suggestions import find_body_ids_by_name, map_ids_to_lowercase_names
 from universe.plotting.labels import clean_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -21,7 +21,7 @@ def find_bodies(stars: Mapping[str, Mapping[str, Any]], wanted: Sequence[str]) -
 
 
 def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
-    found = find_bodies_by_name(text, stars)
+    found = find_body_ids_by_name(text, stars)
     if len(found) == 1:
         return found[0]
     if found:
@@ -32,7 +32,7 @@ def _find(stars: Mapping[str, Mapping[str, Any]], text: str) -> str:
             argument="body",
             allowed=found[:_MOST_LISTED],
         )
-    known = {name: key for key, names in list_lowercase_names(stars).items() for name in names if name}
+    known = {name: key for key, names in map_ids_to_lowercase_names(stars).items() for name in names if name}
     close = get_close_matches(text.strip().casefold()[:200], known, n=3, cutoff=0.5)
     near = list(dict.fromkeys(known[name] for name in close))
     if near:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.domain.units import find_epoch
+from universe.domain.units import find_epoch_julian_date
 from universe.nbody.answers import OrbitHistory, collect_answers, compute_run_motion
 from universe.nbody.gravity import LIGHT_SPEED
 from universe.nbody.limits import MAX_SECONDS
@@ -77,7 +77,7 @@ def report_run(
         "id": universe_id,
         "version": version,
         "time": plain["time"],
-        "epochJulianDate": find_epoch(plain["stars"][key] for key in done.start.ids),
+        "epochJulianDate": find_epoch_julian_date(plain["stars"][key] for key in done.start.ids),
         "days": done.days,
         "daysAsked": float(days),
         "stoppedBy": done.stopped_by,

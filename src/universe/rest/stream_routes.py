@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from universe.errors import VersionNotFound
 from universe.event_stream import EventStream, EventStreams
-from universe.rest.requests import read_since_version
+from universe.rest.requests import parse_since_version
 from universe.rest.responses import make_etag, make_json_response
 from universe.rest.schemas import (
     FLOATS,
@@ -45,7 +45,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
     ) -> Response:
         """Stream every command with its events as server-sent events; `id` is the version."""
         record = await service.read_record(universe_id)
-        after = read_since_version(since, last)
+        after = parse_since_version(since, last)
         if after is not None and after > record.version:
             raise VersionNotFound(
                 f"Universe {universe_id} has no version {after} yet.",

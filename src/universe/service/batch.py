@@ -4,9 +4,16 @@ import orjson
 
 from universe.domain.commands import Command
 from universe.domain.events import Event, is_refusal, make_refusal_error
-from universe.domain.provenance import Origin, track_replaced_state
+from universe.domain.provenance import Origin, update_replaced_state_provenance
 from universe.domain.reducer import reduce
-from universe.domain.state import ENTITY_KINDS, State, Touched, compare_entities, load_plain_state, merge_touched
+from universe.domain.state import (
+    ENTITY_KINDS,
+    State,
+    Touched,
+    add_to_touched,
+    list_touches_of_replacement,
+    make_state_from_plain,
+)
 from universe.errors import KeyReused, VersionConflict
 from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
 from universe.store.port import Entry, KeyUse
@@ -75,7 +82,7 @@ class Batch:
                 )
             state, version = outcome.state, version + 1
             events += outcome.events
-            touched = merge_touched(touched, outcome.touched) if touched else outcome.touched
+            touched = add_to_touched(touched, outcome.touched) if touched else outcome.touched
             kind = "continued" if index else "command"
             written = orjson.dumps(outcome.events)
             entries.append(
@@ -87,9 +94,9 @@ class Batch:
         return ChangeResult(version, state, events, touched, self._replica, before)
 
     def _add_restore(self, restore: Restore, author: str) -> ChangeResult:
-        before, after = self._state, load_plain_state(restore.plain)
+        before, after = self._state, make_state_from_plain(restore.plain)
         if restore.reason == "put":
-            after = track_replaced_state(before, after, Origin(self._version + 1, author))
+            after = update_replaced_state_provenance(before, after, Origin(self._version + 1, author))
             stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
             restore = restore._replace(plain={**restore.plain, "stars": stars})
         self._state, self._version = after, self._version + 1
@@ -99,7 +106,7 @@ class Batch:
             Entry.make_with_digest(self._id, self._version, "restore", restore.encode_body(), written, self._at, author)
         )
         self._steps.append(restore)
-        return ChangeResult(self._version, after, [event], _list_all_touched(before, after), self._replica, before)
+        return ChangeResult(self._version, after, [event], _list_all_as_touched(before, after), self._replica, before)
 
 
 def check_same_request(use: KeyUse, request: ChangeRequest) -> None:
@@ -119,10 +126,12 @@ def compare_states(before: State, after: State) -> Touched:
         old, new = before.entities(kind), after.entities(kind)
         if old is not new:
             touched[kind] = {
-                key: touch for key, touch in compare_entities(old, new).items() if old.get(key) is not new.get(key)
+                key: touch
+                for key, touch in list_touches_of_replacement(old, new).items()
+                if old.get(key) is not new.get(key)
             }
     return touched
 
 
-def _list_all_touched(before: State, after: State) -> Touched:
-    return {kind: compare_entities(before.entities(kind), after.entities(kind)) for kind in ENTITY_KINDS}
+def _list_all_as_touched(before: State, after: State) -> Touched:
+    return {kind: list_touches_of_replacement(before.entities(kind), after.entities(kind)) for kind in ENTITY_KINDS}

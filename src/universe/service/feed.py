@@ -14,7 +14,7 @@ FRAMES_PER_WRITE: Final = 64
 BYTES_PER_WRITE: Final = 256 * 1024
 
 
-def format_logged_frame(universe_id: str, entry: Entry) -> bytes:
+def format_checked_frame(universe_id: str, entry: Entry) -> bytes:
     """Return an entry of the log as an event of an event stream; a damaged entry becomes a `damaged` event."""
     if entry.is_intact(universe_id):
         return format_frame(entry)
@@ -70,7 +70,7 @@ class Feed:
         self.is_closed = True
         self._wake_listeners()
 
-    def get_frames_after(self, version: int) -> tuple[bytes, int] | None:
+    def get_joined_frames_after(self, version: int) -> tuple[bytes, int] | None:
         """Return the next frames after a version, joined for one write, and the version of the last of them.
 
         Return None if some of the frames are not in memory any more. The joined bytes are shared by all listeners.
@@ -94,7 +94,7 @@ class Feed:
         return b"".join(frames), version + len(frames)
 
     async def wait(self) -> None:
-        """Wait for the next event. Call `get_frames_after` first, without an await in between."""
+        """Wait for the next event. Call `get_joined_frames_after` first, without an await in between."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         await future

@@ -160,12 +160,12 @@ class Store(Protocol):
         entries: Sequence[Entry],
         keys: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
         """Add all of these entries, the first of which has the version `expected` + 1, or none.
 
         Raise Superseded if the log is at another version. Raise UniverseNotFound if there is no such universe, or only
-        one of the same id that was made at another time than `made_at`.
+        one of the same id that was made at another time than `created_at`.
         """
         ...
 
@@ -180,7 +180,7 @@ class Store(Protocol):
         """Return the use of an idempotency key, or None."""
         ...
 
-    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         """Return the latest snapshot, or the latest at or before the version `upto`; None if there is none."""
         ...
 
@@ -189,12 +189,12 @@ class Store(Protocol):
         ...
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, created_at: str | None = None
     ) -> None:
         """Add a snapshot and, if `keep` names any, delete all others but those. Skip another universe."""
         ...
 
-    async def list_heads(self) -> list[Head]:
+    async def list_log_heads(self) -> list[Head]:
         """Return the last entry of every log."""
         ...
 

@@ -8,7 +8,7 @@ import orjson
 
 from universe.domain.provenance import Origin
 from universe.domain.reducer import reduce
-from universe.domain.state import EMPTY, ENTITY_KINDS, Plain, State, Touched, load_plain_state
+from universe.domain.state import EMPTY, ENTITY_KINDS, Plain, State, Touched, make_state_from_plain
 from universe.errors import LogDamaged
 from universe.store.port import Entry, Snapshot, Store
 
@@ -51,7 +51,7 @@ class StateMirror:
                 # An entity that is absent by now was removed by a later change.
                 now = None if touch == "removed" else entities.get(key)
                 if self._entity_bytes is not None:
-                    self._entity_bytes += _measure_entry(key, now) - _measure_entry(key, plain.get(key))
+                    self._entity_bytes += _measure_json_size(key, now) - _measure_json_size(key, plain.get(key))
                 if now is None or touch == "put again":
                     plain.pop(key, None)
                 if now is not None:
@@ -76,7 +76,7 @@ class StateMirror:
         """The size of the JSON in bytes, measured once and then updated with each change."""
         if self._entity_bytes is None:
             self._entity_bytes = sum(
-                _measure_entry(key, entity) for kind in ENTITY_KINDS for key, entity in self._plain[kind].items()
+                _measure_json_size(key, entity) for kind in ENTITY_KINDS for key, entity in self._plain[kind].items()
             )
         if self._list_bytes is None:
             self._list_bytes = sum(len(orjson.dumps(self._plain[name])) for name in _LISTS)
@@ -86,7 +86,7 @@ class StateMirror:
         )
 
 
-def _measure_entry(key: str, entity: Any) -> int:
+def _measure_json_size(key: str, entity: Any) -> int:
     """Return the size of an entity and its key as JSON; 0 for None."""
     return 0 if entity is None else len(orjson.dumps(entity)) + len(orjson.dumps(key)) + 1
 
@@ -124,7 +124,7 @@ class Replica:
 
     def restore_state(self, plain: Plain, version: int) -> None:
         """Replace the whole state; `plain` belongs to the replica afterwards."""
-        self.state, self.version = load_plain_state(plain), version
+        self.state, self.version = make_state_from_plain(plain), version
         self.mirror.reset(plain)
 
 
@@ -133,18 +133,18 @@ async def rebuild_replica(store: Store, universe_id: str, upto: int | None = Non
     if upto is None:
         record = await store.read_record(universe_id)
         upto = record.version if record else 0
-    snapshot = await store.find_snapshot(universe_id, upto)
+    snapshot = await store.find_latest_snapshot(universe_id, upto)
     replica = Replica(universe_id)
     if snapshot is not None and snapshot.is_intact(universe_id):  # otherwise all entries are replayed
-        replica = await run_in_thread_if_large(len(snapshot.state), _load_snapshot, universe_id, snapshot)
-    async for entries in read_pages(store, universe_id, after=replica.version, upto=upto):
+        replica = await run_in_thread_if_large(len(snapshot.state), _make_replica_from_snapshot, universe_id, snapshot)
+    async for entries in read_entry_pages(store, universe_id, after=replica.version, upto=upto):
         await run_in_thread_if_large(sum(len(entry.body) for entry in entries), replica.apply_entries, entries)
     if replica.version < upto:
         raise _make_damage_error(universe_id, replica.version + 1, "is missing")
     return replica
 
 
-async def read_pages(
+async def read_entry_pages(
     store: Store, universe_id: str, *, after: int = 0, upto: int | None = None
 ) -> AsyncIterator[list[Entry]]:
     """Yield the entries after a version, in pages."""
@@ -163,9 +163,9 @@ async def run_in_thread_if_large(size: int, function: Any, *arguments: Any) -> A
     return await asyncio.to_thread(function, *arguments)
 
 
-def _load_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
+def _make_replica_from_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
     plain = orjson.loads(snapshot.state)
-    return Replica(universe_id, state=load_plain_state(plain), plain=plain, version=snapshot.version)
+    return Replica(universe_id, state=make_state_from_plain(plain), plain=plain, version=snapshot.version)
 
 
 def _make_damage_error(universe_id: str, sequence: int, problem: str) -> LogDamaged:

@@ -189,18 +189,18 @@ def append_entries(
     expected: int,
     rows: list[tuple[Any, ...]],
     uses: list[Any],
-    made_at: str | None,
+    created_at: str | None,
 ) -> Head:
     """Append entries to a log at the version `expected`. Raise Superseded, UniverseNotFound or LogDamaged."""
     sql = (
         "UPDATE universes SET version = ?, updated_at = ? "
         "WHERE id = ? AND version = ? AND created_at = ifnull(?, created_at) RETURNING created_at"
     )
-    values = (expected + len(rows), rows[-1][5], universe_id, expected, made_at)
+    values = (expected + len(rows), rows[-1][5], universe_id, expected, created_at)
     moved = connection.execute(sql, values).fetchall()
     if not moved:
         sql = "SELECT version FROM universes WHERE id = ? AND created_at = ifnull(?, created_at)"
-        found = connection.execute(sql, (universe_id, made_at)).fetchone()
+        found = connection.execute(sql, (universe_id, created_at)).fetchone()
         raise Superseded(found[0]) if found else UniverseNotFound(universe_id)
     try:
         _insert_log_rows(connection, rows)

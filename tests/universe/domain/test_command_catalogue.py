@@ -15,7 +15,9 @@ from universe.domain.state import State, parse_state
 from universe.errors import MalformedCommand
 
 COMMANDS: Final[dict[str, dict[str, Any]]] = {
-    command["type"]: command for category in command_catalogue.list_categories() for command in category["commands"]
+    command["type"]: command
+    for category in command_catalogue.list_command_categories()
+    for command in category["commands"]
 }
 FULL: Final = parse_state(
     {

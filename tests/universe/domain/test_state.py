@@ -18,7 +18,14 @@ from tests.universe.domain.samples import (
     a_nebula,
     make_member,
 )
-from universe.domain.state import EMPTY, ENTITY_KINDS, Draft, check_plain_state, load_plain_state, parse_state
+from universe.domain.state import (
+    EMPTY,
+    ENTITY_KINDS,
+    Draft,
+    check_and_copy_plain_state,
+    make_state_from_plain,
+    parse_state,
+)
 from universe.errors import MalformedState
 
 WHOLE: Final[Json] = {
@@ -205,12 +212,12 @@ def test_circles_of_bodies_and_of_groups_are_refused_at_the_first_that_is_met_tw
 
 def test_a_checked_state_is_an_unchanged_copy() -> None:
     given: Json = {"stars": {"b": a_body("b"), "a": a_body("a", note=(1, 2))}, "time": 5}
-    checked = check_plain_state(given)
+    checked = check_and_copy_plain_state(given)
     assert checked == {**given, "stars": {**given["stars"], "a": a_body("a", note=[1, 2])}}
     assert list(checked["stars"]) == ["b", "a"]
     assert checked["stars"]["a"] is not given["stars"]["a"]
     assert type(checked["time"]) is int
-    assert load_plain_state(checked) == parse_state(given)
+    assert make_state_from_plain(checked) == parse_state(given)
 
 
 def test_cycles_of_child_lists_are_not_changed() -> None:
@@ -219,8 +226,8 @@ def test_cycles_of_child_lists_are_not_changed() -> None:
 
 
 def test_a_trusted_state_equals_the_written_state() -> None:
-    assert load_plain_state(parse_state(WHOLE).to_plain()) == parse_state(WHOLE)
-    assert load_plain_state({}) == EMPTY
+    assert make_state_from_plain(parse_state(WHOLE).to_plain()) == parse_state(WHOLE)
+    assert make_state_from_plain({}) == EMPTY
 
 
 def test_a_draft_leaves_the_state_it_began_with() -> None:

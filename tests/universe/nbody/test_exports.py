@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from universe.initial_states import load_initial_state
+from universe.initial_states import load_or_generate_state
 from universe.nbody.exports import render_csv, render_rebound
 from universe.nbody.integration import integrate
 from universe.nbody.starts import Start, make_start
@@ -23,7 +23,7 @@ HOSTILE = '星"),\n]; import os; os.abort() #\'\'\'"""\\\r\u2028\u202e{x}%s,=1+1
 
 @pytest.fixture(scope="module")
 def start() -> Start:
-    return make_start(load_initial_state("trappist-1"))
+    return make_start(load_or_generate_state("trappist-1"))
 
 
 def script_of(start: Start, universe_id: str = "t", days: float = 3.0) -> str:

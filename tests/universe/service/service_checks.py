@@ -69,7 +69,7 @@ def read_frames(feed: Feed, since: int = 0) -> bytes:
     """All that whoever listens since a version has been told, as it goes over the wire."""
     reply = b""
     while feed.version > since:
-        found = feed.get_frames_after(since)
+        found = feed.get_joined_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version

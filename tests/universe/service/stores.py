@@ -57,14 +57,14 @@ class TroubledStore(MemoryStore):
         entries: Sequence[Entry],
         keys: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
         self.appends += 1
         if held := self._held.get(universe_id):
             held.reached.set()
             await held.opened.wait()
         if self._trouble != "writes nothing":
-            await super().append(universe_id, expected, entries, keys, made_at=made_at)
+            await super().append(universe_id, expected, entries, keys, created_at=created_at)
         if self._trouble is not None:
             raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
 

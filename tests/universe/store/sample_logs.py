@@ -49,7 +49,7 @@ EVERY_USE: dict[str, Use] = {
     "append": lambda store: store.append("u", 0, [entry(1)]),
     "entries": lambda store: store.read_entries("u", after=0, limit=1),
     "key": lambda store: store.find_key_use("u", "k"),
-    "snapshot": lambda store: store.find_snapshot("u"),
+    "snapshot": lambda store: store.find_latest_snapshot("u"),
     "snapshot_versions": lambda store: store.list_snapshot_versions("u"),
     "put_snapshot": lambda store: store.put_snapshot("u", snapshot(1)),
 }

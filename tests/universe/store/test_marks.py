@@ -168,7 +168,7 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
         store = service.store
         assert store.marks is not None
-        (now,) = await store.list_heads()
+        (now,) = await store.list_log_heads()
         store.marks.accept_losses([now._replace(version=5, digest=b"another entry")])
         verdict = await verify_log(store, "u")
     assert [(one["sequence"], one["problem"]) for one in verdict.problems] == [
@@ -441,4 +441,4 @@ async def _cut(store: Store) -> None:
         "UPDATE universes SET version = 2 WHERE id = 'u'",
         "DELETE FROM universes WHERE id = 'v'",
     ):
-        await store._fetch_rows(statement)  # pyright: ignore[reportPrivateUsage]
+        await store._execute_and_fetch(statement)  # pyright: ignore[reportPrivateUsage]

@@ -46,8 +46,8 @@ MODULES = ("postgres", "postgres_database", "postgres_listener")
 
 
 @asynccontextmanager
-async def opened(dsn: str, patience_s: float = 20) -> AsyncGenerator[PostgresStore]:
-    store = PostgresStore(dsn, patience_s=patience_s)
+async def opened(dsn: str, timeout_s: float = 20) -> AsyncGenerator[PostgresStore]:
+    store = PostgresStore(dsn, timeout_s=timeout_s)
     await store.open()
     try:
         yield store
@@ -75,7 +75,7 @@ def schema(postgres_dsn: str) -> str:
 @pytest.fixture
 async def far(postgres_server: PostgresServer, wire: Wire, schema: str) -> AsyncIterator[PostgresStore]:
     """A store at the end of the wire, in the same place as `store`, which loses patience soon."""
-    async with opened(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.5) as store:
+    async with opened(postgres_server.dsn(host=wire.host, search_path=schema), timeout_s=0.5) as store:
         yield store
 
 
@@ -173,7 +173,7 @@ class TestServerThatGoes:
     async def test_a_store_whose_server_does_not_answer_can_be_closed(
         self, postgres_server: PostgresServer, wire: Wire, schema: str
     ) -> None:
-        store = PostgresStore(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.3)
+        store = PostgresStore(postgres_server.dsn(host=wire.host, search_path=schema), timeout_s=0.3)
         await store.open()
         wire.die()
         async with asyncio.timeout(SOON_S):
@@ -345,7 +345,7 @@ class TestWhatItKeeps:
         careless = "&synchronous_commit=off&default_transaction_isolation=serializable&statement_timeout=0"
         asking = "SELECT current_setting(name) FROM unnest($1::text[]) AS name"
         names = ["synchronous_commit", "transaction_isolation", "statement_timeout"]
-        async with opened(postgres_dsn + careless, patience_s=7) as store, store._database.connection() as connection:
+        async with opened(postgres_dsn + careless, timeout_s=7) as store, store._database.connection() as connection:
             assert [value for (value,) in await connection.fetch(asking, names)] == ["on", "read committed", "7s"]
 
     async def test_a_flipped_byte_is_seen_and_named_and_the_rest_can_be_read(
