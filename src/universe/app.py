@@ -27,7 +27,7 @@ PAGES: Final = frozenset(("/", "/docs"))
 
 def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     """Return the app for `config`. Its lifespan opens the store and closes it."""
-    service = UniverseService(store or make_store(config.address), snapshot_every=config.snapshot_every)
+    service = UniverseService(store or make_store(config.database_address), snapshot_every=config.snapshot_every)
     streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
 
     @asynccontextmanager

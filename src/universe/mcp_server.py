@@ -233,9 +233,13 @@ def _decode_command(command: Any) -> Any:
     return command
 
 
-def _make_summary_reply(view: UniverseView, max_bytes: int, size: int) -> bytes:
+def _make_summary_reply(view: UniverseView, max_bytes: int, full_size: int) -> bytes:
     """Return the summary with as many roots as fit. Raise MalformedRequest if it does not fit without roots."""
-    reply: dict[str, Any] = {**summarize_universe(view.record, view.replica), "isSummary": True, "answerBytes": size}
+    reply: dict[str, Any] = {
+        **summarize_universe(view.record, view.replica),
+        "isSummary": True,
+        "answerBytes": full_size,
+    }
     roots = reply["roots"]
     while len(written := orjson.dumps(reply)) > max_bytes and roots:
         dropped = max(1, len(roots) // 2)

@@ -34,7 +34,7 @@ def serve_universes(options: dict[str, Any], *, as_json: bool) -> None:
 
 async def _check_store_opens(config: UniverseConfig) -> None:
     """Raise the error that prevents the use of the database, before the address is printed."""
-    store = make_store(config.address)
+    store = make_store(config.database_address)
     await store.open()
     await store.close()
 

@@ -1,7 +1,7 @@
 """The numbers that a location states for one field of one body: in a row of a table, or in a passage."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
@@ -90,7 +90,11 @@ def _find_numbers_in_row_or_reason(
     if header and len(header) != len(row):
         return f"The header has {len(header)} cells and the row has {len(row)}, so no column names its number."
     columns = [(cell, label) for label, cell in zip(header or [""] * len(row), row, strict=True) if find_numbers(cell)]
-    labelled = [(cell, label, by_row) for cell, label in columns for by_row in _find_labels(row, label, quantity)]
+    labelled = [
+        (cell, label, by_row)
+        for cell, label in columns
+        if (by_row := _is_named_by_row(row, label, quantity)) is not None
+    ]
     if not labelled and header:
         return f"Neither the row nor a column of the table is labelled as {quantity.name}."
     if not labelled:
@@ -116,12 +120,11 @@ def _is_named_by_unit(cell: str, quantity: Quantity) -> bool:
     return any(unit is not None and unit.name.endswith(f"_{quantity.name}") for unit in units)
 
 
-def _find_labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool]:
-    """Yield True if the first cell of the row names the quantity, False if the header of the column does."""
-    if quantity.is_named_by_label(label):
-        yield False
-    elif quantity.is_named_by_label(row[0]):
-        yield True
+def _is_named_by_row(row: Sequence[str], header: str, quantity: Quantity) -> bool | None:
+    """Return False if the header of the column names the quantity, True if the first cell does; None if neither."""
+    if quantity.is_named_by_label(header):
+        return False
+    return True if quantity.is_named_by_label(row[0]) else None
 
 
 def _is_about_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, headings: str) -> bool:

@@ -106,7 +106,7 @@ def new(
         record = await service.create(name or get_default_universe_name(origin), state, universe_id=id_)
         return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
 
-    created = run_with_service(db, create, creates=True)
+    created = run_with_service(db, create, may_create=True)
     print_json(created) if json else print_new_universe(created)
 
 
@@ -134,7 +134,7 @@ def import_universe(
         record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
         return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
 
-    created = run_with_service(db, create, creates=True)
+    created = run_with_service(db, create, may_create=True)
     print_json(created) if json else print_new_universe(created)
 
 

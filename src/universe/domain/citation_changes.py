@@ -38,20 +38,20 @@ def describe_citation_changes(before: State, after: State, touched: Touched) -> 
     computed, stale = ({key: fields for key, fields in one.items() if fields} for one in (computed, stale))
     if computed:
         sentences.append(
-            f"{_format_id_list(list(computed))}: {_format_fields_with_is_or_are(computed)} recomputed from the changed values."
+            f"{_format_id_list(list(computed))}: {_format_fields_and_verb(computed)} recomputed from the changed values."
         )
     if stale:
         sentences.append(
-            f"{_format_id_list(list(stale))}: {_format_fields_with_is_or_are(stale)} without a source now, "
+            f"{_format_id_list(list(stale))}: {_format_fields_and_verb(stale)} without a source now, "
             "because other values changed."
         )
     return sentences
 
 
-def _format_fields_with_is_or_are(fields_of: dict[str, list[str]]) -> str:
+def _format_fields_and_verb(fields_of: dict[str, list[str]]) -> str:
     """Return the fields of several bodies, each once, followed by `is` or `are`."""
     fields = list(dict.fromkeys(field for fields in fields_of.values() for field in fields))
-    return f"{_format_field_list(fields)} {'is' if len(fields) == 1 else 'are'}"
+    return f"{_format_fields(fields)} {'is' if len(fields) == 1 else 'are'}"
 
 
 def _find_changed_set_by_records(old: Entity, new: Entity) -> dict[str, Entity]:
@@ -70,16 +70,16 @@ def _describe_body_citation_changes(
             field: new_records[field] for field in lost if field in new_records and "sources" not in new_records[field]
         }
         if given := [field for field, record in uncited.items() if not record.keys() & {"basis", "withdrawn"}]:
-            yield f"{name}: {_format_field_list(given)} {_describe_lost_citation(given, source)}, which gave another value."
+            yield f"{name}: {_format_fields(given)} {_describe_lost_citation(given, source)}, which gave another value."
         if stale := [field for field, record in uncited.items() if "withdrawn" in record]:
             cause = uncited[stale[0]]["withdrawn"]
-            yield f"{name}: {_format_field_list(stale)} {_describe_lost_citation(stale, source)}, because {cause} changed."
+            yield f"{name}: {_format_fields(stale)} {_describe_lost_citation(stale, source)}, because {cause} changed."
     bases: dict[str, list[str]] = {}
     for field, record in new_records.items():
         if "basis" in record:
             bases.setdefault(_describe_basis(field, record["basis"]), []).append(field)
     for basis, fields in bases.items():
-        yield f"{name}: recomputed {_format_field_list(fields)} from {basis}."
+        yield f"{name}: recomputed {_format_fields(fields)} from {basis}."
     if old.get("stateVector") is not None and new.get("stateVector") is None:
         yield f"{name}: stateVector was removed, because it belongs to the previous orbit."
 
@@ -101,7 +101,7 @@ def _format_id_list(keys: list[str]) -> str:
     return ", ".join(f"'{key[:_MAX_CHARS]}'" for key in keys[:_MAX_BODIES]) + more
 
 
-def _format_field_list(fields: list[str]) -> str:
+def _format_fields(fields: list[str]) -> str:
     shown = [field if len(field) <= _MAX_CHARS else f"{field[:_MAX_CHARS]}…" for field in fields[:_MAX_FIELDS]]
     more = f" and {len(fields) - _MAX_FIELDS:,} more" if len(fields) > _MAX_FIELDS else ""
     return ", ".join(shown) + more

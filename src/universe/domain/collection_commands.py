@@ -10,27 +10,27 @@ from universe.domain.state import Draft, EntityKind
 
 
 def _replace_collection(kind: EntityKind, field: str, event: str, draft: Draft, command: Command) -> Event:
-    draft.put_all(kind, command[field])
+    draft.replace_entities(kind, command[field])
     return {"type": event}
 
 
 def _update_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:
     key = command["id"]
-    entity = draft.entities(kind).get(key)
+    entity = draft.get_entities(kind).get(key)
     if entity is None:
         return {"type": f"{event_prefix}NotFound", "id": key}
-    draft.put(kind, key, {**entity, **command["patch"]})
+    draft.put_entity(kind, key, {**entity, **command["patch"]})
     return {"type": f"{event_prefix}Updated", "id": key}
 
 
 def _remove_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:
-    draft.remove(kind, [command["id"]])
+    draft.remove_entities(kind, [command["id"]])
     return {"type": f"{event_prefix}Removed", "id": command["id"]}
 
 
 def _add_disk(draft: Draft, command: Command) -> Event:
     disk = command["disk"]
-    draft.put("protoplanetaryDisks", disk["id"], disk)
+    draft.put_entity("protoplanetaryDisks", disk["id"], disk)
     return {"type": "protoplanetaryDiskAdded", "id": disk["id"]}
 
 

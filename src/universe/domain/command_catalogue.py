@@ -53,23 +53,23 @@ def list_command_categories() -> list[dict[str, Any]]:
     ]
 
 
-def get_category(slug: str) -> dict[str, Any]:
+def get_category(slug_or_name: str) -> dict[str, Any]:
     """Return one category, by slug or name. Raise UnknownCategory."""
     for one in list_command_categories():
-        if slug in (one["slug"], one["name"]):
+        if slug_or_name in (one["slug"], one["name"]):
             return one
     raise UnknownCategory(
-        f"There is no category '{slug[:60]}'.", hint=f"Use one of: {', '.join(SLUGS)}.", allowed=SLUGS
+        f"There is no category '{slug_or_name[:60]}'.", hint=f"Use one of: {', '.join(SLUGS)}.", allowed=SLUGS
     )
 
 
-def _describe_command(name: str) -> dict[str, Any]:
+def _describe_command(command_type: str) -> dict[str, Any]:
     return {
-        "type": name,
-        "description": cleandoc(COMMAND_CLASSES[name].__doc__),
-        "fields": describe_command_fields(name),
-        "example": EXAMPLES[name],
-        "refusals": [f"{event} ({get_refusal_code(event)})" for event in _REFUSALS.get(name, ())],
+        "type": command_type,
+        "description": cleandoc(COMMAND_CLASSES[command_type].__doc__),
+        "fields": describe_command_fields(command_type),
+        "example": EXAMPLES[command_type],
+        "refusals": [f"{event} ({get_refusal_code(event)})" for event in _REFUSALS.get(command_type, ())],
     }
 
 

@@ -55,7 +55,7 @@ def _describe_missing_ids(before: State, command: Command) -> Iterator[str]:
     for block, field, kinds in (*_REFERENCES.get(kind, ()), *_list_member_references(command)):
         path = f"{block}.{field}" if block else field
         named = (command[block] if block else command).get(field)
-        entities = before.entities(kinds)
+        entities = before.get_entities(kinds)
         if named == "":
             yield f"{path} is empty, so the entity is neither a root nor a child. Use null for a root."
         elif named is not None and named not in entities and (kind, named) != ("addStar", command.get("id")):
@@ -165,4 +165,4 @@ def _describe_unit_mistakes(command: Command) -> Iterator[str]:
 def _find_changed_entity(before: State, command: Command) -> Entity | None:
     """Return the body or group that a command adds or updates, before the command; None if it is new."""
     kinds = _CHANGED.get(command["type"])
-    return before.entities(kinds).get(command["id"]) if kinds else None
+    return before.get_entities(kinds).get(command["id"]) if kinds else None

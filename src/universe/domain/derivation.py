@@ -118,15 +118,20 @@ def drop_stale_state_vector_and_period(old: Entity, new: Entity) -> Entity:
 
 
 def recompute_derived_elements(
-    before: Bodies, after: Bodies, touched: Iterable[str], orbits: Iterable[str], *, given: Collection[str] = ()
+    before: Bodies,
+    after: Bodies,
+    touched_ids: Iterable[str],
+    orbit_ids: Iterable[str],
+    *,
+    report_only_ids: Collection[str] = (),
 ) -> dict[str, Derived]:
-    """Return the bodies of `orbits` whose derived element depends on a changed value or mass.
+    """Return the bodies `orbit_ids` whose derived element depends on a changed value or mass.
 
-    The bodies `given` are not changed: their elements are only reported as out of date.
+    The bodies `report_only_ids` are not changed: their elements are only reported as out of date.
     """
-    candidates = {key: after[key] for key in sorted(orbits) if key in after and key in before}
+    candidates = {key: after[key] for key in sorted(orbit_ids) if key in after and key in before}
     if not candidates or not any(
-        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched
+        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched_ids
     ):
         return {}
     masses = compute_orbited_masses(before)
@@ -138,7 +143,7 @@ def recompute_derived_elements(
         for key, body in candidates.items():
             ratio = _compute_ratio_of_positives(masses.get(key), masses_now.get(key))
             if (derived := _recompute_derived_element(before[key], body, ratio)) is not None:
-                found[key] = Derived(body, derived.causes) if key in given else derived
+                found[key] = Derived(body, derived.causes) if key in report_only_ids else derived
         bodies = {**after, **{key: derived.body for key, derived in found.items()}}
         if found == earlier:
             return found

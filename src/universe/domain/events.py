@@ -87,11 +87,11 @@ def make_refusal_error(event: Event, state: State = EMPTY, **ids: Any) -> Comman
     missing: list[tuple[str, EntityKind]] = [
         (event[field], kinds)
         for field, kinds in _REFERENCES.get(event["type"], ())
-        if event[field] not in state.entities(kinds)
+        if event[field] not in state.get_entities(kinds)
     ]
     why = _REASONS.get(event.get("reason", ""), "").format(missing=" and ".join(f"'{key[:100]}'" for key, _ in missing))
-    near = [one for key, kinds in missing for one in find_nearest_entity_ids(key, state.entities(kinds))]
-    known = [] if near or not missing else list(islice(state.entities(missing[0][1]), _MAX_LISTED))
+    near = [one for key, kinds in missing for one in find_nearest_entity_ids(key, state.get_entities(kinds))]
+    known = [] if near or not missing else list(islice(state.get_entities(missing[0][1]), _MAX_LISTED))
     found = {name: names for name, names in (("nearest", near), ("known", known)) if names}
     return kind(
         message.format(**shortened, why=why), hint=format_did_you_mean(near) + hint, **ids, **found, event=event

@@ -14,7 +14,7 @@ def add_group(draft: Draft, command: Command) -> Event:
     parent = payload["parentGroupId"]
     if reason := _find_parent_problem(draft, key, parent):
         return {"type": "addGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
-    draft.put("groups", key, {**payload, "id": key})
+    draft.put_entity("groups", key, {**payload, "id": key})
     if parent:
         _append_member(draft, parent, {"id": key, "type": "group"})
     elif parent is None:
@@ -30,7 +30,7 @@ def update_group(draft: Draft, command: Command) -> Event:
     if "parentGroupId" in payload and (reason := _find_parent_problem(draft, key, payload["parentGroupId"])):
         parent = payload["parentGroupId"]
         return {"type": "updateGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
-    draft.put("groups", key, {**group, **payload})
+    draft.put_entity("groups", key, {**group, **payload})
     return {"type": "groupUpdated", "id": key}
 
 
@@ -44,13 +44,13 @@ def remove_group(draft: Draft, command: Command) -> Event:
     above = list_self_and_ancestors(parent, draft.groups, "parentGroupId")
     if any(child in above for child in below):
         return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
-    draft.remove("groups", [key])
+    draft.remove_entities("groups", [key])
     if parent and (around := draft.groups.get(parent)) is not None:
-        draft.put("groups", parent, _copy_without_member(around, key))
+        draft.put_entity("groups", parent, _copy_without_member(around, key))
     _remove_root_group(draft, key)
     promoted = [child for child in below if child in draft.groups]
     for child in promoted:
-        draft.put("groups", child, {**draft.groups[child], "parentGroupId": parent})
+        draft.put_entity("groups", child, {**draft.groups[child], "parentGroupId": parent})
     if parent is None and promoted:
         draft.rootGroupIds = (*draft.rootGroupIds, *promoted)
     return {"type": "groupRemoved", "id": key}
@@ -68,7 +68,7 @@ def add_group_member(draft: Draft, command: Command) -> Event:
         return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
     _append_member(draft, key, child)
     if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
-        draft.put("groups", child["id"], {**below, "parentGroupId": key})
+        draft.put_entity("groups", child["id"], {**below, "parentGroupId": key})
         _remove_root_group(draft, child["id"])
     return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
 
@@ -81,9 +81,9 @@ def remove_group_member(draft: Draft, command: Command) -> Event:
     entry = next((entry for entry in group["children"] if entry["id"] == child), None)
     if entry is None:
         return {"type": "childNotInGroup", "groupId": key, "childId": child}
-    draft.put("groups", key, _copy_without_member(group, child))
+    draft.put_entity("groups", key, _copy_without_member(group, child))
     if entry["type"] == "group" and (below := draft.groups.get(child)) is not None:
-        draft.put("groups", child, {**below, "parentGroupId": None})
+        draft.put_entity("groups", child, {**below, "parentGroupId": None})
         _add_root_group(draft, child)
     return {"type": "childRemovedFromGroup", "groupId": key, "childId": child}
 
@@ -100,11 +100,11 @@ def move_to_group(draft: Draft, command: Command) -> Event:
         group = draft.groups[key]
         left = [entry for entry in group["children"] if not _is_entry_for(entry, child, kind)]
         if len(left) < len(group["children"]):
-            draft.put("groups", key, {**group, "children": left})
+            draft.put_entity("groups", key, {**group, "children": left})
     if kind == "group":
         _remove_root_group(draft, child)
         if (moved := draft.groups.get(child)) is not None:
-            draft.put("groups", child, {**moved, "parentGroupId": target})
+            draft.put_entity("groups", child, {**moved, "parentGroupId": target})
             if target is None:
                 _add_root_group(draft, child)
     if target is not None:
@@ -127,7 +127,7 @@ def _copy_without_member(group: Entity, child: str) -> Entity:
 def _append_member(draft: Draft, key: str, child: Entity) -> None:
     group = draft.groups.get(key)
     if group is not None:
-        draft.put("groups", key, {**group, "children": [*group["children"], child]})
+        draft.put_entity("groups", key, {**group, "children": [*group["children"], child]})
 
 
 def _add_root_group(draft: Draft, key: str) -> None:

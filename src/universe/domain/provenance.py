@@ -67,8 +67,8 @@ def update_draft_provenance(before: State, draft: Draft, command: Command, origi
     mode: Mode = "body" if kind == "addStar" else "state" if kind == "replaceSnapshot" else "patch"
     gives_sources = kind == "updateStar" and "sources" in command["payload"]
     change = _Change(mode, gives_sources, _make_set_by_record(origin, command.get("reason")))
-    for key, body in _revise_bodies_provenance(before.stars, draft.state(), draft.touched["stars"], change):
-        draft.put("stars", key, body)
+    for key, body in _revise_bodies_provenance(before.stars, draft.make_state(), draft.touched["stars"], change):
+        draft.put_entity("stars", key, body)
 
 
 def update_replaced_state_provenance(before: State, after: State, origin: Origin) -> State:
@@ -76,8 +76,8 @@ def update_replaced_state_provenance(before: State, after: State, origin: Origin
     draft = Draft(after)
     change = _Change("state", gives_sources=False, record=_make_set_by_record(origin, None))
     for key, body in _revise_bodies_provenance(before.stars, after, list(after.stars), change):
-        draft.put("stars", key, body)
-    return draft.state()
+        draft.put_entity("stars", key, body)
+    return draft.make_state()
 
 
 def _revise_bodies_provenance(
@@ -85,7 +85,9 @@ def _revise_bodies_provenance(
 ) -> Iterator[tuple[str, Entity]]:
     after = state.stars
     changed = {key: None for key in touched if after.get(key) is not before.get(key)}
-    derived = _recompute_derived_bodies(before, state, changed, given=() if change.mode == "patch" else changed)
+    derived = _recompute_derived_bodies(
+        before, state, changed, report_only_ids=() if change.mode == "patch" else changed
+    )
     patch = _Change("patch", gives_sources=False, record=change.record)
     for key in {**changed, **derived}:
         old, new = before.get(key), after.get(key)
@@ -104,7 +106,7 @@ def _revise_bodies_provenance(
 
 
 def _recompute_derived_bodies(
-    before: Entities, state: State, changed: dict[str, None], *, given: Collection[str]
+    before: Entities, state: State, changed: dict[str, None], *, report_only_ids: Collection[str]
 ) -> dict[str, Derived]:
     """Return the bodies with values derived from changed ones: state vectors, then Kepler's law, then the rest."""
     current = state.stars
@@ -112,7 +114,7 @@ def _recompute_derived_bodies(
         old, new = before.get(key), current.get(key)
         if old is not None and new is not None and (body := drop_stale_state_vector_and_period(old, new)) is not new:
             current = current.set(key, body)
-    orbits = recompute_derived_elements(before, current, changed, state.derivedOrbits, given=given)
+    orbits = recompute_derived_elements(before, current, changed, state.derivedOrbits, report_only_ids=report_only_ids)
     found: dict[str, Derived] = {}
     for key in {**changed, **orbits}:
         old, new = before.get(key), current.get(key)

@@ -53,7 +53,7 @@ def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIG
         return Outcome(state, [event], {})
     if origin is not None and "stars" in draft.touched:
         update_draft_provenance(state, draft, command, origin)
-    return Outcome(draft.state(), [] if event is None else [event], draft.touched)
+    return Outcome(draft.make_state(), [] if event is None else [event], draft.touched)
 
 
 def _advance_time(draft: Draft, command: Command) -> Event | None:
@@ -73,7 +73,7 @@ def _replace_state_by_snapshot(draft: Draft, command: Command) -> Event:
     except ValueProblem as cycle:
         return {"type": "replaceSnapshotFailed", "reason": "cycle", "id": cycle.reversed_path[1]}
     for kind in ENTITY_KINDS:
-        draft.put_all(kind, snapshot.get(kind) or {})
+        draft.replace_entities(kind, snapshot.get(kind) or {})
     draft.rootIds, draft.rootGroupIds = tuple(snapshot["rootIds"]), tuple(snapshot.get("rootGroupIds") or ())
     return {"type": "snapshotReplaced"}
 

@@ -38,7 +38,7 @@ class State(NamedTuple):
     derivedOrbits: frozenset[str] = frozenset()
     """The ids of bodies whose orbit has an element derived by Kepler's third law: an index, not part of the JSON."""
 
-    def entities(self, kind: EntityKind) -> Entities:
+    def get_entities(self, kind: EntityKind) -> Entities:
         """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
@@ -129,17 +129,17 @@ Touched = dict[EntityKind, dict[str, Touch]]
 """The entities of each kind that a change put or removed, in order; `put again`: put after it was removed."""
 
 
-def add_to_touched(first: Touched, second: Touched) -> Touched:
-    """Add the entities that a second change touched to those of the first, and return the first."""
-    for kind, keys in second.items():
-        known = first.setdefault(kind, {})
+def add_to_touched(touched: Touched, later: Touched) -> Touched:
+    """Add the entities that a later change touched to `touched`, and return `touched`."""
+    for kind, keys in later.items():
+        known = touched.setdefault(kind, {})
         for key, touch in keys.items():
             if touch == "put" and known.get(key) == "removed":
                 del known[key]  # the entity comes back at the end of the map
                 known[key] = "put again"
             elif touch != "put" or key not in known:
                 known[key] = touch
-    return first
+    return touched
 
 
 def list_touches_of_replacement(before: Mapping[str, Entity], after: Mapping[str, Entity]) -> dict[str, Touch]:
@@ -181,7 +181,7 @@ class Draft:
         ) = state
         self.touched: Touched = {}
 
-    def state(self) -> State:
+    def make_state(self) -> State:
         """Return the current state."""
         return State(
             self.stars,
@@ -196,20 +196,20 @@ class Draft:
             self.derivedOrbits,
         )
 
-    def entities(self, kind: EntityKind) -> Entities:
+    def get_entities(self, kind: EntityKind) -> Entities:
         """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
-    def put(self, kind: EntityKind, key: str, entity: Entity) -> None:
+    def put_entity(self, kind: EntityKind, key: str, entity: Entity) -> None:
         """Add or replace an entity."""
-        setattr(self, kind, self.entities(kind).set(key, entity))
+        setattr(self, kind, self.get_entities(kind).set(key, entity))
         self.touched.setdefault(kind, {}).setdefault(key, "put")
         if kind == "stars" and (get_derived_element_name(entity) is not None) != (key in self.derivedOrbits):
             self.derivedOrbits ^= {key}
 
-    def remove(self, kind: EntityKind, keys: Iterable[str]) -> None:
+    def remove_entities(self, kind: EntityKind, keys: Iterable[str]) -> None:
         """Remove the entities with these ids; ids without an entity are skipped."""
-        entities = self.entities(kind)
+        entities = self.get_entities(kind)
         removed: dict[str, Touch] = {key: "removed" for key in keys if key in entities}
         with entities.mutate() as mutation:
             for key in removed:
@@ -219,9 +219,9 @@ class Draft:
             self.derivedOrbits = self.derivedOrbits.difference(removed)
         self.touched.setdefault(kind, {}).update(removed)
 
-    def put_all(self, kind: EntityKind, entities: Mapping[str, Entity]) -> None:
+    def replace_entities(self, kind: EntityKind, entities: Mapping[str, Entity]) -> None:
         """Replace all entities of a kind."""
-        self.touched.setdefault(kind, {}).update(list_touches_of_replacement(self.entities(kind), entities))
+        self.touched.setdefault(kind, {}).update(list_touches_of_replacement(self.get_entities(kind), entities))
         setattr(self, kind, Map(entities))
         if kind == "stars":
             self.derivedOrbits = _find_ids_with_derived_orbits(entities)

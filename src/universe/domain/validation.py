@@ -88,26 +88,26 @@ def find_type_problems(kind: Any, value: Mapping[str, Any]) -> list[ValueProblem
 
 
 def find_field_problems(
-    kind: Any, value: Mapping[str, Any], what: str, inner: Mapping[str, Collection[str]]
+    kind: Any, value: Mapping[str, Any], value_name: str, inner_fields: Mapping[str, Collection[str]]
 ) -> list[ValueProblem]:
     """Return the problems of `value` as a value of a type that allows no other fields.
 
-    `what` names the value in messages. `inner` has the names of the fields inside some fields.
+    `value_name` names the value in messages. `inner_fields` has the names of the fields inside some fields.
     """
     known = {name: value[name] for name in kind.__annotations__ if name in value}
-    return _find_unknown_fields(kind, value, what, inner) + find_type_problems(kind, known)
+    return _find_unknown_fields(kind, value, value_name, inner_fields) + find_type_problems(kind, known)
 
 
 def _find_unknown_fields(
-    kind: Any, value: Mapping[str, Any], what: str, inner: Mapping[str, Collection[str]]
+    kind: Any, value: Mapping[str, Any], value_name: str, inner_fields: Mapping[str, Collection[str]]
 ) -> list[ValueProblem]:
     known = [name for name in kind.__annotations__ if name != "type"]
     problems: list[ValueProblem] = []
     for name in value:
         if name in kind.__annotations__:
             continue
-        outer = next((field for field, names in inner.items() if name in names), None)
-        problem = f"is not a field of {what}" + (f"; put it inside {outer}" if outer else "")
+        outer = next((field for field, names in inner_fields.items() if name in names), None)
+        problem = f"is not a field of {value_name}" + (f"; put it inside {outer}" if outer else "")
         similar = [] if outer else find_nearest_names(name, [one for one in known if one not in value])
         problems.append(ValueProblem(problem, allowed=known, reversed_path=[name], nearest=similar))
         if len(problems) == MAX_PROBLEMS:
@@ -115,14 +115,14 @@ def _find_unknown_fields(
     return problems
 
 
-def find_entity_map_problems(holder: Mapping[str, Any], *above: str) -> list[ValueProblem]:
-    """Return the first problems of the entities in the maps of `holder`, which is at the path `above`."""
+def find_entity_map_problems(holder: Mapping[str, Any], *path: str) -> list[ValueProblem]:
+    """Return the first problems of the entities in the maps of `holder`, which is at the path `path`."""
     problems: list[ValueProblem] = []
     for name, kind in ENTITY_MAPS.items():
         entities = holder.get(name)
         if not isinstance(entities, dict):  # absent, or reported by `find_type_problems`
             continue
-        reversed_path = [name, *reversed(above)]
+        reversed_path = [name, *reversed(path)]
         for key, entity in cast("dict[str, Any]", entities).items():
             if not 0 < len(key) <= ID_CHARS:
                 allowed = f"1 to {ID_CHARS} characters"

@@ -117,7 +117,7 @@ async def _trace_field(
         "value": status.value,
         "unit": unit,
         "status": status.status,
-        "mark": status.mark,
+        "mark": status.display_note,
         "sources": [_describe_source(one, field, status, unit) for one in status.supports],
         "command": await _describe_setting_command(service, universe_id, key, field, version, record),
     }
@@ -145,7 +145,7 @@ def _summarize_field(
         "value": status.value,
         "unit": get_field_unit(field, astronomical=has_astronomical_body(stars.values())),
         "status": status.status,
-        "mark": status.mark,
+        "mark": status.display_note,
         "sources": [one.source["id"] for one in status.supports],
     }
 

@@ -37,7 +37,7 @@ class ValueStatus:
     """The shipped value that equals a cited value."""
 
     @property
-    def mark(self) -> str:
+    def display_note(self) -> str:
         """The note beside the value; empty for a value that is cited, supported or without source."""
         if self.status == "unverified claim":
             return f"unverified claim, {describe_who_set(self.record)}" if self.record else "unverified claim"

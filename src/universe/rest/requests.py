@@ -128,15 +128,15 @@ def parse_author_header(header: str | None) -> str:
     return f"{check_author(name)} (REST)"
 
 
-def parse_since_version(since: int | None, last: str | None) -> int | None:
+def parse_since_version(since: int | None, last_event_id: str | None) -> int | None:
     """Return the version to start a stream after: Last-Event-ID, or `since`. Raise MalformedRequest."""
-    if last is None or not last.strip():
+    if last_event_id is None or not last_event_id.strip():
         return since  # a reconnecting client repeats `since` and sends its progress in the header
-    if not last.isascii() or not last.isdigit() or len(last) > 16:
+    if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 16:
         raise MalformedRequest(
             "Last-Event-ID must be a version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"
         )
-    return int(last)
+    return int(last_event_id)
 
 
 def parse_cursor(cursor: str | None) -> tuple[str, str] | None:

@@ -31,7 +31,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
     async def health() -> Response:  # pyright: ignore[reportUnusedFunction]
         """Check the server and its database: 503 if the database does not answer."""
         await service.ping()
-        return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
+        return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.open_count})
 
     @app.get(
         "/universes/{universe_id}/events",

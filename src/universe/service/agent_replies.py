@@ -40,15 +40,15 @@ async def encode_state_reply(replica: Replica, part: StatePart) -> bytes:
     return await _run_in_thread_if_large(replica, write)
 
 
-async def encode_command_reply(result: ChangeResult, command: Command, wanted: ReplyContent | None) -> bytes:
+async def encode_command_reply(result: ChangeResult, command: Command, content: ReplyContent | None) -> bytes:
     """Return the result of a command as JSON: the state, the changes or only the events, and warnings."""
     replica = result.replica
-    if wanted is None:
-        wanted = "state" if replica.mirror.json_size <= STATE_BYTES else "changes"
+    if content is None:
+        content = "state" if replica.mirror.json_size <= STATE_BYTES else "changes"
     reply: dict[str, Any] = {"events": result.events, "version": result.version}
-    if wanted == "state":
+    if content == "state":
         reply = {"nextState": _get_plain_state(result), **reply}
-    elif wanted == "changes":
+    elif content == "changes":
         reply = describe_changed_entities(result)
 
     def write() -> bytes:

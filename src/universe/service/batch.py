@@ -36,7 +36,7 @@ class Batch:
         self._results: dict[str, ChangeResult] = {}
         self._at = at
 
-    def find_result(self, request: ChangeRequest) -> ChangeResult | None:
+    def find_earlier_result(self, request: ChangeRequest) -> ChangeResult | None:
         """Return the result of an earlier request of this batch with the same key, or None. Raise KeyReused."""
         if request.key is None or request.key not in self._results:
             return None
@@ -64,7 +64,7 @@ class Batch:
             if isinstance(step, Restore):
                 replica.restore_state(step.plain, self._version)
             else:
-                replica.advance(self._state, self._version, step)
+                replica.advance_to(self._state, self._version, step)
         replica.state = self._state
 
     def _add_commands(self, commands: list[Command], author: str) -> ChangeResult:
@@ -123,7 +123,7 @@ def compare_states(before: State, after: State) -> Touched:
     """Return the entities that differ between two states."""
     touched: Touched = {}
     for kind in ENTITY_KINDS:
-        old, new = before.entities(kind), after.entities(kind)
+        old, new = before.get_entities(kind), after.get_entities(kind)
         if old is not new:
             touched[kind] = {
                 key: touch
@@ -134,4 +134,6 @@ def compare_states(before: State, after: State) -> Touched:
 
 
 def _list_all_as_touched(before: State, after: State) -> Touched:
-    return {kind: list_touches_of_replacement(before.entities(kind), after.entities(kind)) for kind in ENTITY_KINDS}
+    return {
+        kind: list_touches_of_replacement(before.get_entities(kind), after.get_entities(kind)) for kind in ENTITY_KINDS
+    }

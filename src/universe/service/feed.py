@@ -60,7 +60,7 @@ class Feed:
         self._joined.clear()
         self._wake_listeners()
 
-    def send_heartbeat(self) -> None:
+    def wake_for_heartbeat(self) -> None:
         """Wake all listeners, so that idle ones can send a heartbeat."""
         self.beats += 1
         self._wake_listeners()
@@ -93,7 +93,7 @@ class Feed:
                 break
         return b"".join(frames), version + len(frames)
 
-    async def wait(self) -> None:
+    async def wait_for_wakeup(self) -> None:
         """Wait for the next event. Call `get_joined_frames_after` first, without an await in between."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)

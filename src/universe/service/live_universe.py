@@ -76,12 +76,12 @@ class LiveUniverse:
             self._feed.close()
         return self._feed
 
-    def send_heartbeat(self) -> None:
+    def wake_feed_or_drop_unused(self) -> None:
         """Wake the listeners for a heartbeat; drop the feed if there are none."""
         if self.subscribers == 0:
             self._feed = None
         elif self._feed is not None:
-            self._feed.send_heartbeat()
+            self._feed.wake_for_heartbeat()
 
     def mark_deleted(self) -> None:
         """Mark the universe as deleted and end its feed."""
@@ -190,7 +190,7 @@ class LiveUniverse:
     ) -> ChangeResult | None:
         """Return the result of an earlier request of this batch with this key. Raise RequestRepeated or KeyReused."""
         assert request.key is not None
-        if known := batch.find_result(request):
+        if known := batch.find_earlier_result(request):
             return known
         if use := await self._store.find_key_use(self.id, request.key):
             check_same_request(use, request)
@@ -218,9 +218,13 @@ class LiveUniverse:
         try:
             state = await asyncio.to_thread(orjson.dumps, plain)
             versions = await self._store.list_snapshot_versions(self.id)
-            keep = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[-2:]
+            kept_versions = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[
+                -2:
+            ]
             digest = Snapshot.compute_digest(self.id, version, state)
-            await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep, created_at=self.created_at)
+            await self._store.put_snapshot(
+                self.id, Snapshot(version, state, digest), kept_versions, created_at=self.created_at
+            )
         except UraniborgError as exc:
             _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)
         finally:

@@ -52,7 +52,7 @@ def _encode_other_state(state: State) -> bytes:
     return orjson.dumps(state.to_plain())
 
 
-async def encode_change_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
+async def encode_change_result(result: ChangeResult, content: ReplyContent) -> bytes:
     """Return the result of a command as JSON."""
     events = orjson.dumps(result.events)
     changed = result.before, result.state, result.touched
@@ -63,9 +63,9 @@ async def encode_change_result(result: ChangeResult, wanted: ReplyContent) -> by
         else await asyncio.to_thread(describe_citation_changes, *changed)
     )
     more = b',"warnings":%b' % orjson.dumps(warnings) if warnings else b""
-    if wanted == "events":
+    if content == "events":
         return b'{"events":%b,"version":%d%b}' % (events, result.version, more)
-    if wanted == "changes":
+    if content == "changes":
         return orjson.dumps(describe_changed_entities(result) | ({"warnings": warnings} if warnings else {}))
     state = await encode_state(result.replica, result.state)
     return b'{"nextState":%b,"events":%b,"version":%d%b}' % (state, events, result.version, more)
@@ -86,7 +86,7 @@ def describe_changed_entities(result: ChangeResult) -> dict[str, Any]:
     changed: dict[str, dict[str, Any]] = {}
     removed: dict[str, list[str]] = {}
     for kind, keys in result.touched.items():
-        entities = result.state.entities(kind)
+        entities = result.state.get_entities(kind)
         if there := {key: entities[key] for key in keys if key in entities}:
             changed[kind] = there
         if gone := [key for key in keys if key not in entities]:
@@ -181,7 +181,7 @@ def summarize_universe(record: Record, replica: Replica) -> dict[str, Any]:
         "name": record.name,
         "version": replica.version,
         "time": state.time,
-        "counts": {kind: len(state.entities(kind)) for kind in ENTITY_KINDS},
+        "counts": {kind: len(state.get_entities(kind)) for kind in ENTITY_KINDS},
         "roots": roots[:_MAX_ROOTS],
         "rootsNotShown": max(0, len(roots) - _MAX_ROOTS),
         "stateBytes": replica.mirror.json_size,

@@ -34,22 +34,22 @@ class UniverseCache:
             await live.wait_for_running_tasks()
         self.cached.clear()
 
-    def send_heartbeats(self) -> None:
+    def wake_event_streams(self) -> None:
         """Send a heartbeat to the event streams of all universes."""
         for live in self.cached.values():
-            live.send_heartbeat()
+            live.wake_feed_or_drop_unused()
 
     async def read_record(self, universe_id: str) -> Record:
         """Return the record of a universe from the store. Raise UniverseNotFound with the nearest ids."""
         record = await self._store.read_record(universe_id)
         if record is None:
-            self.drop(universe_id)
+            self.drop_deleted(universe_id)
             records = await self._store.list_records(limit=_SEARCHED_IDS)
             nearest = find_nearest_entity_ids(universe_id, {one.id: {"name": one.name} for one in records})
             raise UniverseNotFound(universe_id, [one.id for one in records[:_LISTED_IDS]], nearest)
         return record
 
-    async def load(self, universe_id: str) -> LiveUniverse:
+    async def get_or_load(self, universe_id: str) -> LiveUniverse:
         """Return a live universe, which may be behind the store; its next append notices that."""
         live = self.cached.get(universe_id)
         if live is None or live.is_deleted:
@@ -60,24 +60,24 @@ class UniverseCache:
         """Return a live universe that is at least at the version of the record."""
         known = self.cached.get(record.id)
         if known is not None and known.created_at != record.created_at:  # another process deleted it and made a new one
-            self.drop(record.id)
-        live = await self.load(record.id)
+            self.drop_deleted(record.id)
+        live = await self.get_or_load(record.id)
         if live.replica.version < record.version:
             await live.apply_missed_entries()
         return self._put_at_end(live)
 
-    async def follow(self, change: Change) -> None:
+    async def apply_stored_change(self, change: Change) -> None:
         """Apply a change, perhaps of another process, to the live universe."""
         live = self.cached.get(change.universe_id)
         if live is None or (change.version is not None and live.replica.version >= change.version):
             return
         record = await self._store.read_record(change.universe_id)
         if record is None or record.created_at != live.created_at:
-            self.drop(change.universe_id)
+            self.drop_deleted(change.universe_id)
         else:
             await live.apply_missed_entries()
 
-    def drop(self, universe_id: str) -> None:
+    def drop_deleted(self, universe_id: str) -> None:
         """Remove a deleted universe and end its feed."""
         if live := self.cached.pop(universe_id, None):
             live.mark_deleted()

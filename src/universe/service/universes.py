@@ -114,7 +114,7 @@ class UniverseService:
         """Delete a universe and its log. Raise UniverseNotFound."""
         if not await self.store.delete(universe_id):
             raise UniverseNotFound(universe_id)
-        self._cache.drop(universe_id)
+        self._cache.drop_deleted(universe_id)
 
     async def view(self, universe_id: str, version: int | None = None) -> UniverseView:
         """Return the universe, now or at a version. Raise UniverseNotFound, VersionNotFound or LogDamaged."""
@@ -247,9 +247,9 @@ class UniverseService:
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
-    def send_heartbeats(self) -> None:
+    def wake_event_streams(self) -> None:
         """Send a heartbeat to all event streams. Call this at regular intervals."""
-        self._cache.send_heartbeats()
+        self._cache.wake_event_streams()
 
     async def ping(self) -> None:
         """Raise StoreUnavailable unless the database can be read and written."""
@@ -278,13 +278,13 @@ class UniverseService:
 
     async def _submit_and_wait(self, universe_id: str, request: ChangeRequest) -> ChangeResult:
         for _ in range(_ATTEMPTS):
-            live = await self._cache.load(universe_id)
+            live = await self._cache.get_or_load(universe_id)
             try:
                 return await live.submit(request)
             except RequestRepeated as repeated:
                 return await self._rebuild_earlier_result(live, repeated.use)
             except UniverseNotFound:
-                self._cache.drop(universe_id)
+                self._cache.drop_deleted(universe_id)
                 await self.read_record(universe_id)  # raises unless a new universe has the same id
         raise TooBusy(
             "This universe is deleted and created again all the time.", hint="Try again.", universeId=universe_id
@@ -326,7 +326,7 @@ class UniverseService:
     async def _apply_and_forward_changes(self) -> None:
         async for change in self.store.watch_changes():
             try:
-                await self._cache.follow(change)
+                await self._cache.apply_stored_change(change)
                 for listener in list(self._listeners):
                     listener(change)
             except UraniborgError as exc:

@@ -96,7 +96,7 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
 
 async def read_marks(store: Store) -> Marks:
     """Return the marks of a store; empty marks for a store without a mark file."""
-    return Marks() if store.marks is None else await asyncio.to_thread(store.marks.read_marks)
+    return Marks() if store.marks is None else await asyncio.to_thread(store.marks.flush_and_read_marks)
 
 
 def list_lost_universe_ids(known: Marks, present: Collection[str]) -> list[str]:

@@ -54,7 +54,7 @@ class MarkFile:
         self._synced_at = 0.0
         self._is_synced = True
 
-    def read_marks(self) -> Marks:
+    def flush_and_read_marks(self) -> Marks:
         """Return the content of the file; damaged and incomplete lines are skipped."""
         self._append_pending_marks()
         with (
@@ -65,11 +65,11 @@ class MarkFile:
             return parse_marks(file.read())
         return Marks()
 
-    def reconcile(self, known: Marks, heads: Sequence[Head]) -> None:
+    def record_losses_and_advance_marks(self, known: Marks, heads: Sequence[Head]) -> None:
         """Record the losses between marks and the logs read after them, and advance marks behind their logs."""
         losses = known.find_losses(heads)
         if losses:  # a universe that is being deleted has been marked as deleted first
-            gone = self.read_marks().deleted
+            gone = self.flush_and_read_marks().deleted
             losses = {key: loss for key, loss in losses.items() if loss.left is not None or key not in gone}
         for (universe_id, _), loss in losses.items():
             _log.warning(

@@ -72,19 +72,19 @@ class MemoryStore:
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
     ) -> None:
         stored = self._universes.get(universe_id)
         if stored is None or created_at not in (None, stored.record.created_at):
             raise UniverseNotFound(universe_id)
-        if stored.record.version != expected:
+        if stored.record.version != expected_version:
             raise Superseded(stored.record.version)
         stored.log.extend(entries)
-        stored.keys.update({use.key: use for use in keys})
+        stored.keys.update({use.key: use for use in key_uses})
         stored.record = stored.record._replace(version=entries[-1].version, updated_at=entries[-1].at)
         self._broadcast.publish(Change(universe_id, entries[-1].version))
 
@@ -108,14 +108,21 @@ class MemoryStore:
         return sorted(stored.snapshots) if stored else []
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, created_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
         stored = self._universes.get(universe_id)
         if stored is not None and created_at in (None, stored.record.created_at):
             stored.snapshots[snapshot.version] = snapshot
-            if keep:
+            if versions_to_keep:
                 stored.snapshots = {
-                    version: one for version, one in stored.snapshots.items() if version in (*keep, snapshot.version)
+                    version: one
+                    for version, one in stored.snapshots.items()
+                    if version in (*versions_to_keep, snapshot.version)
                 }
 
     async def list_log_heads(self) -> list[Head]:

@@ -156,13 +156,13 @@ class Store(Protocol):
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
     ) -> None:
-        """Add all of these entries, the first of which has the version `expected` + 1, or none.
+        """Add all of these entries, the first of which has the version `expected_version` + 1, or none.
 
         Raise Superseded if the log is at another version. Raise UniverseNotFound if there is no such universe, or only
         one of the same id that was made at another time than `created_at`.
@@ -189,9 +189,14 @@ class Store(Protocol):
         ...
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, created_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
-        """Add a snapshot and, if `keep` names any, delete all others but those. Skip another universe."""
+        """Add a snapshot and, if `versions_to_keep` names any, delete all others but those. Skip another universe."""
         ...
 
     async def list_log_heads(self) -> list[Head]:

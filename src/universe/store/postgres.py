@@ -133,11 +133,11 @@ class PostgresStore:
         """Open the store. Raise StoreUnavailable, DatabaseNewer, or MalformedRequest for a malformed address."""
         await self._database.open()
         try:
-            async with self._database.connection() as connection:
+            async with self._database.borrow_connection() as connection:
                 await migrate(connection)
             if self.marks is not None:
-                known = await asyncio.to_thread(self.marks.read_marks)
-                await asyncio.to_thread(self.marks.reconcile, known, await self.list_log_heads())
+                known = await asyncio.to_thread(self.marks.flush_and_read_marks)
+                await asyncio.to_thread(self.marks.record_losses_and_advance_marks, known, await self.list_log_heads())
             await self._listener.start()
         except BaseException:
             await self.close()
@@ -190,17 +190,17 @@ class PostgresStore:
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
     ) -> None:
-        uses = {_hash_key(use.key): use for use in keys}
+        uses = {_hash_key(use.key): use for use in key_uses}
         moved = await self._execute_and_fetch(
             _APPEND,
             _to_storable_text(universe_id),
-            expected,
+            expected_version,
             entries[-1].version,
             entries[-1].at,
             *_transpose_to_columns(entries),
@@ -240,9 +240,14 @@ class PostgresStore:
         ]
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, created_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
-        kept_versions = [*keep, snapshot.version] if keep else []
+        kept_versions = [*versions_to_keep, snapshot.version] if versions_to_keep else []
         await self._execute_and_fetch(
             _PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept_versions, created_at
         )
@@ -258,7 +263,7 @@ class PostgresStore:
             self.marks.schedule_marks([head])
 
     async def _execute_and_fetch(self, statement: str, *values: Any) -> list[Any]:
-        async with self._database.connection() as connection:
+        async with self._database.borrow_connection() as connection:
             return await connection.fetch(statement, *values)
 
 

@@ -136,14 +136,14 @@ class Database:
         except StoreUnavailable:
             pool.terminate()
 
-    async def connect(self) -> PostgresConnection:
+    async def open_unpooled_connection(self) -> PostgresConnection:
         """Return a new connection outside the pool. Raise StoreUnavailable or MalformedRequest."""
         with translate_server_errors(), _translate_address_errors():
             return await asyncpg.connect(**self._arguments)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[PostgresConnection]:
-        """Lend a connection of the pool; errors in the block are translated. Raise as `connect` does."""
+    async def borrow_connection(self) -> AsyncGenerator[PostgresConnection]:
+        """Lend a connection of the pool; errors in the block are translated. Raise StoreUnavailable or MalformedRequest."""
         if self._pool is None:
             raise make_closed_error()
         with translate_server_errors():

@@ -105,7 +105,7 @@ class Listener:
 
     async def _connect_and_listen(self) -> dict[str, _KnownVersion]:
         """Listen, then return all versions; in this order no change is missed."""
-        self._connection = connection = await self._database.connect()
+        self._connection = connection = await self._database.open_unpooled_connection()
         self._early_notifications = []
         self._lost = lost = asyncio.Event()
         connection.add_termination_listener(partial(_set_event, lost))

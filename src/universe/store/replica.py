@@ -46,7 +46,7 @@ class StateMirror:
     def apply_changes(self, state: State, touched: Touched) -> None:
         """Update the mirror to `state`, which differs from the state before only in the entities `touched`."""
         for kind, keys in touched.items():
-            entities, plain = state.entities(kind), self._plain[kind]
+            entities, plain = state.get_entities(kind), self._plain[kind]
             for key, touch in keys.items():
                 # An entity that is absent by now was removed by a later change.
                 now = None if touch == "removed" else entities.get(key)
@@ -115,9 +115,9 @@ class Replica:
             outcome = reduce(self.state, body, origin)
             if outcome.is_refused:
                 raise _make_damage_error(self.id, entry.version, "cannot follow the entry before it")
-            self.advance(outcome.state, entry.version, outcome.touched)
+            self.advance_to(outcome.state, entry.version, outcome.touched)
 
-    def advance(self, state: State, version: int, touched: Touched) -> None:
+    def advance_to(self, state: State, version: int, touched: Touched) -> None:
         """Advance to a state that differs only in the entities `touched`."""
         self.state, self.version = state, version
         self.mirror.apply_changes(state, touched)

@@ -76,7 +76,10 @@ class SqliteStore:
             raise _make_unavailable_error(exc) from exc
         self._file = _identify_file(self._path)
         self._writer = GroupWriter(
-            connection, asyncio.get_running_loop(), before=self._check_file_unchanged, after=self._schedule_marks
+            connection,
+            asyncio.get_running_loop(),
+            before_transaction=self._check_file_unchanged,
+            after_transaction=self._schedule_marks,
         )
         self._versions = versions or {}
         self._polling = asyncio.create_task(self._poll_and_publish_changes(watching, number))
@@ -136,18 +139,23 @@ class SqliteStore:
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
     ) -> None:
         if not _is_encodable(universe_id):
             raise UniverseNotFound(universe_id)
         rows = [(universe_id, *entry) for entry in entries]
-        uses = [(universe_id, *use) for use in keys]
+        uses = [(universe_id, *use) for use in key_uses]
         work = partial(
-            append_entries, universe_id=universe_id, expected=expected, rows=rows, uses=uses, created_at=created_at
+            append_entries,
+            universe_id=universe_id,
+            expected_version=expected_version,
+            rows=rows,
+            uses=uses,
+            created_at=created_at,
         )
         await self._run_in_writer(work)
         self._publish(Change(universe_id, entries[-1].version))
@@ -183,15 +191,20 @@ class SqliteStore:
         return [version for (version,) in await self._query_rows(sql, (universe_id,))]
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, created_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
         def write_snapshot(connection: sqlite3.Connection) -> None:
             found = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
             if found is None or created_at not in (None, found[0]):
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
-            if keep:
-                kept_versions = json.dumps([*keep, snapshot.version])
+            if versions_to_keep:
+                kept_versions = json.dumps([*versions_to_keep, snapshot.version])
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
                 connection.execute(sql, (universe_id, kept_versions))
 
@@ -207,10 +220,10 @@ class SqliteStore:
     def _record_losses_and_advance_marks(self, connection: sqlite3.Connection) -> None:
         """Compare the marks with the logs, which are read after them."""
         if self.marks is not None:
-            known = self.marks.read_marks()
+            known = self.marks.flush_and_read_marks()
             with reading(connection):
                 heads = [Head(*row) for row in connection.execute(HEADS)]
-            self.marks.reconcile(known, heads)
+            self.marks.record_losses_and_advance_marks(known, heads)
 
     def _schedule_marks(self, committed: list[Any]) -> None:
         """Mark the versions that were committed."""

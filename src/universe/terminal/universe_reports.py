@@ -196,7 +196,7 @@ def _format_body_line(key: str, body: dict[str, Any], *, astronomical: bool, tex
         unit = get_field_unit(field, astronomical=astronomical)
         unit = "solar mass" if unit == "solar masses" and body[field] == 1 else unit
         text.append(f"{label}{body[field]:.4g} {unit}".rstrip(), "dim")
-        if mark := compute_value_status(body, field, text_of).mark:
+        if mark := compute_value_status(body, field, text_of).display_note:
             text.append(f" ({printable(mark, keep='')})", "yellow")
     return text
 

@@ -132,7 +132,7 @@ def assert_touched(before: State, found: Outcome) -> None:
     assert not any(is_refusal(event) for event in found.events)
     assert found.touched.keys() <= set(ENTITY_KINDS)
     for kind in ENTITY_KINDS:
-        old, new = before.entities(kind), found.state.entities(kind)
+        old, new = before.get_entities(kind), found.state.get_entities(kind)
         touched = found.touched.get(kind, {})
         there = {*old, *new}
         assert touched.keys() <= there

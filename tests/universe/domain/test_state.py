@@ -233,12 +233,12 @@ def test_a_trusted_state_equals_the_written_state() -> None:
 def test_a_draft_leaves_the_state_it_began_with() -> None:
     state = parse_state(WHOLE)
     draft = Draft(state)
-    draft.put("stars", "sun", a_body("sun", mass=99))
-    draft.remove("groups", ["g", "g", "ghost"])
-    draft.put_all("nebulae", {"m": a_nebula("m")})
+    draft.put_entity("stars", "sun", a_body("sun", mass=99))
+    draft.remove_entities("groups", ["g", "g", "ghost"])
+    draft.replace_entities("nebulae", {"m": a_nebula("m")})
     draft.rootIds, draft.time = (), 0
     assert state.to_plain() == WHOLE
-    changed = draft.state()
+    changed = draft.make_state()
     assert changed.stars["sun"]["mass"] == 99
     assert list(changed.groups) == ["h"]
     assert (changed.rootIds, changed.time) == ((), 0)
@@ -248,15 +248,15 @@ def test_a_draft_leaves_the_state_it_began_with() -> None:
 def test_a_draft_records_touched_entities_and_shares_the_others() -> None:
     state = parse_state(WHOLE)
     draft = Draft(state)
-    draft.put("stars", "sun", a_body("sun"))
-    draft.remove("groups", ["g", "ghost"])
-    draft.put_all("nebulae", {"m": a_nebula("m")})
+    draft.put_entity("stars", "sun", a_body("sun"))
+    draft.remove_entities("groups", ["g", "ghost"])
+    draft.replace_entities("nebulae", {"m": a_nebula("m")})
     assert draft.touched == {
         "stars": {"sun": "put"},
         "groups": {"g": "removed"},
         "nebulae": {"n": "removed", "m": "put"},
     }
-    changed = draft.state()
+    changed = draft.make_state()
     assert changed.stars["earth"] is state.stars["earth"]
     assert changed.groups["h"] is state.groups["h"]
     assert changed.belts is state.belts

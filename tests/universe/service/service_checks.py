@@ -86,4 +86,4 @@ def list_versions(feed: Feed, since: int = 0) -> list[int]:
 async def wait_for_version(feed: Feed, version: int) -> None:
     async with asyncio.timeout(SOON_S):
         while feed.version < version:
-            await feed.wait()
+            await feed.wait_for_wakeup()

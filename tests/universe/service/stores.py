@@ -53,9 +53,9 @@ class TroubledStore(MemoryStore):
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
         created_at: str | None = None,
     ) -> None:
@@ -64,7 +64,7 @@ class TroubledStore(MemoryStore):
             held.reached.set()
             await held.opened.wait()
         if self._trouble != "writes nothing":
-            await super().append(universe_id, expected, entries, keys, created_at=created_at)
+            await super().append(universe_id, expected_version, entries, key_uses, created_at=created_at)
         if self._trouble is not None:
             raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
 

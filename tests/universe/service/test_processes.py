@@ -112,7 +112,7 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
         await here.delete("u")
         async with asyncio.timeout(SOON_S):
             while not feed.is_closed:
-                await feed.wait()
+                await feed.wait_for_wakeup()
     with pytest.raises(UniverseNotFound):
         await there.send("u", TICK)
     with pytest.raises(UniverseNotFound):

@@ -139,7 +139,7 @@ async def test_a_feed_without_listeners_is_forgotten_and_begins_again_where_the_
     async with service.keep_in_memory("u") as live:
         old = live.get_or_open_feed()
         await service.send("u", TICK)
-    service.send_heartbeats()
+    service.wake_event_streams()
     await service.send("u", TICK)
     async with service.keep_in_memory("u") as live:
         feed = live.get_or_open_feed()
@@ -160,6 +160,6 @@ async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_
         await store.create(record("u", 5, LATER), entries(1, 5))
         async with asyncio.timeout(20):
             while not feed.is_closed:
-                await feed.wait()
+                await feed.wait_for_wakeup()
         assert feed.version == 3, "what happens to the new one is not told as if it went on"
     assert await read_version(service) == 5

@@ -183,7 +183,7 @@ class TestServerThatGoes:
         self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         await create_universe(store, count=1)
-        async with store._database.connection() as holding, holding.transaction():
+        async with store._database.borrow_connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             with pytest.raises(StoreUnavailable, match=r"too long|in time"):
                 await far.append("u", 1, [entry(2)])
@@ -192,7 +192,7 @@ class TestServerThatGoes:
 
     async def test_those_who_give_up_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
         await create_universe(store, count=1)
-        async with store._database.connection() as holding, holding.transaction():
+        async with store._database.borrow_connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             for _ in range(15):
                 waiting = asyncio.create_task(store.append("u", 1, [entry(2)]))
@@ -345,7 +345,10 @@ class TestWhatItKeeps:
         careless = "&synchronous_commit=off&default_transaction_isolation=serializable&statement_timeout=0"
         asking = "SELECT current_setting(name) FROM unnest($1::text[]) AS name"
         names = ["synchronous_commit", "transaction_isolation", "statement_timeout"]
-        async with opened(postgres_dsn + careless, timeout_s=7) as store, store._database.connection() as connection:
+        async with (
+            opened(postgres_dsn + careless, timeout_s=7) as store,
+            store._database.borrow_connection() as connection,
+        ):
             assert [value for (value,) in await connection.fetch(asking, names)] == ["on", "read committed", "7s"]
 
     async def test_a_flipped_byte_is_seen_and_named_and_the_rest_can_be_read(
