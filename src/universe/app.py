@@ -17,7 +17,7 @@ from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
-from universe.store.port import Store
+from universe.store.interface import Store
 from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
 from uraniborg.kernel.mcp import stateful_app
 

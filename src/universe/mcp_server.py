@@ -10,11 +10,11 @@ from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
 from universe.pages import read_concepts_page
-from universe.service.agent_replies import encode_command_reply, encode_state_reply
+from universe.service.argument_validation import KEY_CHARS
+from universe.service.mcp_replies import encode_command_reply, encode_state_reply
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
-from universe.service.validation import KEY_CHARS
-from universe.store.port import Change
+from universe.store.interface import Change
 from uraniborg.kernel.mcp import (
     Listed,
     Server,

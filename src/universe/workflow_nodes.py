@@ -12,7 +12,7 @@ import orjson
 from pydantic import SecretStr
 
 from universe.config import UniverseConfig, load_config
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.errors import MalformedRequest
 from universe.initial_states import get_default_universe_name, load_or_generate_state_in_thread
 from universe.service.replies import StatePart, encode_state_part

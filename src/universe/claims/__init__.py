@@ -7,7 +7,7 @@ A source names one `Location` for each field: `{section?, page?, table?, header?
 functions are pure. `text_of` is a function of the caller that returns the texts of a shelf.
 """
 
-from universe.claims.status import (
+from universe.claims.claim_check import (
     SUPPORTED,
     UNVERIFIED,
     ClaimStatus,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from universe.claims.status import Statement, read_statement_or_reason
+from universe.claims.claim_check import Statement, read_statement_or_reason
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
 

@@ -233,7 +233,7 @@ def _print_body_or_field_sources(
     from universe.provenance.shelf_texts import make_paper_text_reader
     from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
     from universe.service.universes import UniverseService
-    from universe.terminal.origin_report import print_body_sources, print_value_origin
+    from universe.terminal.value_origin_report import print_body_sources, print_value_origin
 
     if shelf is not None and not shelf.expanduser().is_dir():
         from uraniborg.kernel.files import shown

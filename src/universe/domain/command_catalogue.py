@@ -8,7 +8,7 @@ import orjson
 
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, get_command_type
-from universe.domain.events import get_refusal_code
+from universe.domain.events_and_refusals import get_refusal_code
 from universe.domain.schemas import describe_command_fields, describe_entity_fields, make_openapi_components
 from uraniborg.kernel.errors import InvalidInput
 

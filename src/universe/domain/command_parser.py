@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any, Final, cast
 
 from universe.domain.command_examples import EXAMPLES
-from universe.domain.command_fields import SNAPSHOT_PARTS, Shape
+from universe.domain.command_field_types import SNAPSHOT_PARTS, Shape
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES, DEFAULT_DT, Command
 from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
 from universe.domain.suggestions import find_nearest_commands
-from universe.domain.validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
+from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
 from universe.errors import MalformedCommand, UnknownCommand
 
 _TYPES_WITH_MAPS: Final = ("setSmallBodyFields", "setProtoplanetaryDisks", "setNebulae")

@@ -6,7 +6,7 @@ from typing import Any, Final, cast
 from universe.domain.citations import list_sources, map_fields_to_source_ids
 from universe.domain.command_parser import get_inner_fields_by_block
 from universe.domain.commands import DEFAULT_DT, Command
-from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.entities import Entity
 from universe.domain.state import EntityKind, State, get_derived_element_name
 from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names

@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.state import StateFields
-from universe.domain.validation import Schema, describe_type, get_type_adapter, resolve_reference
+from universe.domain.type_validation import Schema, describe_type, get_type_adapter, resolve_reference
 
 _ANY_COMMAND: Final[Schema] = {
     "type": "object",

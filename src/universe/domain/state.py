@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast
 from immutables import Map
 from typing_extensions import TypedDict
 
-from universe.domain.command_fields import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
+from universe.domain.command_field_types import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
 from universe.domain.entities import Entity
 from universe.domain.field_types import CLOSED
 from universe.domain.hierarchy import find_entity_in_cycle
 from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
-from universe.domain.validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
+from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
 from universe.errors import MalformedState
 
 EntityKind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]

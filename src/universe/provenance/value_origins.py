@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from universe.claims import TextOf
-from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.state import get_derived_element_name
 from universe.domain.suggestions import find_body_ids_by_name, find_nearest_entity_ids, find_nearest_names
 from universe.domain.units import get_field_unit, has_astronomical_body
@@ -14,7 +14,7 @@ from universe.orbits.units import SOLAR_MASS_IN_KG
 from universe.provenance.value_status import Support, ValueStatus, compute_value_status
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
-from universe.store.port import Entry
+from universe.store.interface import Entry
 from universe.store.replica import Replica, read_entry_pages
 from universe.systems.shipped_values import ShippedValue
 

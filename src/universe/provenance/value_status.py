@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from universe.claims import SUPPORTED, ClaimStatus, TextOf, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
-from universe.domain.derivation import get_field_value
+from universe.domain.derived_fields import get_field_value
 from universe.domain.entities import Entity
 from universe.systems.shipped_values import ShippedValue, find_shipped_value
 

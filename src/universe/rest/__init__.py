@@ -4,10 +4,10 @@ from fastapi import Depends, FastAPI
 
 from universe.errors import MalformedRequest
 from universe.event_stream import EventStreams
-from universe.rest.command_routes import add_command_routes, add_history_routes
+from universe.rest.command_and_history_routes import add_command_routes, add_history_routes
 from universe.rest.requests import BodyReader, check_no_unknown_parameters
 from universe.rest.schemas import add_schemas_to_openapi
-from universe.rest.stream_routes import add_stream_routes
+from universe.rest.stream_and_position_routes import add_stream_and_position_routes
 from universe.rest.universe_routes import add_universe_routes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
@@ -32,6 +32,6 @@ def make_rest_app(service: UniverseService, streams: EventStreams, positions: Po
     add_universe_routes(app, service, body)
     add_command_routes(app, service, body)
     add_history_routes(app, service, body, BodyReader(body_limit, allow_empty=True))
-    add_stream_routes(app, service, streams, positions)
+    add_stream_and_position_routes(app, service, streams, positions)
     add_schemas_to_openapi(app)
     return app

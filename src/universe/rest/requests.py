@@ -10,7 +10,7 @@ from fastapi import Request
 
 from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION
-from universe.service.validation import check_author
+from universe.service.argument_validation import check_author
 from uraniborg.kernel.http_access import BodyTooLarge
 
 REST_CLIENT: Final = "REST client"

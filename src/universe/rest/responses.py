@@ -8,10 +8,10 @@ import orjson
 from starlette.responses import Response
 
 from universe.rest.schemas import JSON
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.replies import ReplyContent, encode_change_result, encode_record_with_state
 from universe.service.universes import UniverseView
-from universe.store.port import Record
+from universe.store.interface import Record
 
 
 async def make_result_response(result: ChangeResult, content: ReplyContent) -> Response:

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel
 
 from universe.domain.schemas import make_openapi_components
-from universe.service.validation import KEY_CHARS, LIST_COMMANDS
+from universe.service.argument_validation import KEY_CHARS, LIST_COMMANDS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"

@@ -3,8 +3,8 @@
 import orjson
 
 from universe.domain.commands import Command
-from universe.domain.events import Event, is_refusal, make_refusal_error
-from universe.domain.provenance import Origin, update_replaced_state_provenance
+from universe.domain.events_and_refusals import Event, is_refusal, make_refusal_error
+from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import reduce
 from universe.domain.state import (
     ENTITY_KINDS,
@@ -15,8 +15,8 @@ from universe.domain.state import (
     make_state_from_plain,
 )
 from universe.errors import KeyReused, VersionConflict
-from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
-from universe.store.port import Entry, KeyUse
+from universe.service.change_requests import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
+from universe.store.interface import Entry, KeyUse
 from universe.store.replica import Replica
 
 Outcome = ChangeResult | Exception

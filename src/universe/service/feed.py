@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Final
 
-from universe.store.port import Entry
+from universe.store.interface import Entry
 
 MAX_FRAMES: Final = 1_024
 """The most frames in memory; a listener that is further behind reads the log."""

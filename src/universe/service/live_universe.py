@@ -8,9 +8,15 @@ import orjson
 
 from universe.errors import TooBusy, UniverseNotFound
 from universe.service.batch import Batch, check_same_request
-from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, RequestRepeated
+from universe.service.change_requests import (
+    ChangeRequest,
+    ChangeResult,
+    DeferredRestore,
+    PendingChange,
+    RequestRepeated,
+)
 from universe.service.feed import Feed
-from universe.store.port import Entry, Snapshot, Store, Superseded
+from universe.store.interface import Entry, Snapshot, Store, Superseded
 from universe.store.replica import Replica, read_entry_pages
 from uraniborg.kernel.clock import Clock, iso
 from uraniborg.kernel.errors import UraniborgError

@@ -8,16 +8,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.entities import Star
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.state import ENTITY_KINDS, EntityKind, State
 from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
+from universe.domain.type_validation import ENTITY_MAPS
 from universe.domain.units import find_epoch_julian_date, has_astronomical_body
-from universe.domain.validation import ENTITY_MAPS
 from universe.errors import MalformedRequest, format_did_you_mean
-from universe.service.changes import ChangeResult
-from universe.store.port import Entry, Record
+from universe.service.change_requests import ChangeResult
+from universe.store.interface import Entry, Record
 from universe.store.replica import Replica
 from universe.systems.dates import convert_tdb_to_utc
 

@@ -7,7 +7,7 @@ from typing import Final
 from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import LogDamaged, UniverseNotFound, VersionNotFound
 from universe.service.live_universe import LiveUniverse
-from universe.store.port import Change, Record, Store
+from universe.store.interface import Change, Record, Store
 from universe.store.replica import Replica, rebuild_replica
 from uraniborg.kernel.clock import Clock
 

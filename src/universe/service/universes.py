@@ -8,21 +8,10 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from universe.domain.citations import add_universe_to_set_by_records, mark_set_by_records_imported
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
-from universe.service.batch import compare_states
-from universe.service.changes import (
-    ChangeRequest,
-    ChangeResult,
-    DeferredRestore,
-    RequestRepeated,
-    Restore,
-    RestoreReason,
-)
-from universe.service.live_universe import LiveUniverse
-from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
-from universe.service.validation import (
+from universe.service.argument_validation import (
     LIST_COMMANDS,
     NAME_CHARS,
     check_author,
@@ -32,7 +21,18 @@ from universe.service.validation import (
     parse_commands,
     parse_plain_state,
 )
-from universe.store.port import Change, Entry, KeyUse, Record, Store
+from universe.service.batch import compare_states
+from universe.service.change_requests import (
+    ChangeRequest,
+    ChangeResult,
+    DeferredRestore,
+    RequestRepeated,
+    Restore,
+    RestoreReason,
+)
+from universe.service.live_universe import LiveUniverse
+from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
+from universe.store.interface import Change, Entry, KeyUse, Record, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from uraniborg.kernel.clock import Clock, SystemClock, iso
 from uraniborg.kernel.errors import UraniborgError

@@ -9,8 +9,8 @@ import orjson
 
 from universe.domain.state import Plain
 from universe.errors import LogDamaged, UniverseNotFound
-from universe.store.marks import Key, Loss, Mark, Marks
-from universe.store.port import Entry, Store
+from universe.store.high_water_marks import Key, Loss, Mark, Marks
+from universe.store.interface import Entry, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica, run_in_thread_if_large
 
 Progress = Callable[[int, int], None]

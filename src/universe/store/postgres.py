@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from universe.errors import MalformedRequest, StoreUnavailable, UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import (
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import (
     PAGE_BYTES,
     Change,
     Entry,

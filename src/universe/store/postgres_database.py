@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from universe.errors import MalformedRequest, StoreUnavailable
-from universe.store.port import make_closed_error
+from universe.store.interface import make_closed_error
 from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.sqlite import DatabaseNewer
@@ -143,7 +143,7 @@ class Database:
 
     @asynccontextmanager
     async def borrow_connection(self) -> AsyncGenerator[PostgresConnection]:
-        """Lend a connection of the pool; errors in the block are translated. Raise StoreUnavailable or MalformedRequest."""
+        """Lend a pooled connection; errors in the block are translated. Raise StoreUnavailable or MalformedRequest."""
         if self._pool is None:
             raise make_closed_error()
         with translate_server_errors():

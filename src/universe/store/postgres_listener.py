@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from universe.errors import StoreUnavailable
-from universe.store.port import Change, ChangeBroadcast, make_closed_error
+from universe.store.interface import Change, ChangeBroadcast, make_closed_error
 from universe.store.postgres_database import Database, PostgresConnection, translate_server_errors
 from uraniborg.kernel.logging import get_logger
 

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import orjson
 
-from universe.domain.provenance import Origin
+from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, ENTITY_KINDS, Plain, State, Touched, make_state_from_plain
 from universe.errors import LogDamaged
-from universe.store.port import Entry, Snapshot, Store
+from universe.store.interface import Entry, Snapshot, Store
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
 _EMPTY_STATE_BYTES: Final = len(orjson.dumps({**EMPTY.to_plain(), "time": 0})) - len("0") - 2 * len("[]")

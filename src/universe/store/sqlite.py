@@ -11,9 +11,9 @@ from threading import local
 from typing import Any, Final, TypeVar
 
 from universe.errors import StoreUnavailable, UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import (
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import (
     PAGE_BYTES,
     Change,
     ChangeBroadcast,

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from universe.errors import LogDamaged, UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import Entry, Record, Superseded, make_exists_error
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import Entry, Record, Superseded, make_exists_error
 from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
 
 Work = Callable[[sqlite3.Connection], Any]
@@ -77,7 +77,7 @@ class GroupWriter:
         before_transaction: Callable[[], None],
         after_transaction: Callable[[list[Any]], None],
     ) -> None:
-        """Start the thread. It calls `before_transaction`, which may raise, and `after_transaction` with the results."""
+        """Start the thread: it calls `before_transaction`, which may raise, and `after_transaction` with results."""
         self._connection = connection
         self._before_transaction = before_transaction
         self._after_transaction = after_transaction

@@ -7,10 +7,10 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import RING, a_body, a_group, make_member, outcome
-from tests.universe.domain.test_events import CASES
+from tests.universe.domain.test_events_and_refusals import CASES
 from universe.domain import command_catalogue
 from universe.domain.command_parser import parse_command
-from universe.domain.events import is_refusal
+from universe.domain.events_and_refusals import is_refusal
 from universe.domain.state import State, parse_state
 from universe.errors import MalformedCommand
 

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.domain.command_parser import parse_command
-from universe.domain.provenance import Origin, update_replaced_state_provenance
+from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import reduce
 from universe.domain.state import State, make_state_from_plain, parse_state
 from universe.orbits.grouping import compute_orbited_mass

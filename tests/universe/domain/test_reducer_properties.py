@@ -17,7 +17,7 @@ from tests.universe.domain.samples import Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_of_kinds
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
-from universe.domain.events import REFUSALS, is_refusal, make_refusal_error
+from universe.domain.events_and_refusals import REFUSALS, is_refusal, make_refusal_error
 from universe.domain.reducer import Outcome, apply, reduce
 from universe.domain.state import EMPTY, ENTITY_KINDS, State, parse_state
 from universe.errors import MalformedCommand

@@ -6,11 +6,11 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.feed import Feed
 from universe.service.universes import UniverseService
+from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Entry
 from uraniborg.kernel.errors import UraniborgError
 
 SOON_S: Final = 20

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Literal
 
 from universe.errors import StoreUnavailable
+from universe.store.interface import Entry, KeyUse
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, KeyUse
 
 Trouble = Literal["writes nothing", "writes, but the answer is lost"]
 

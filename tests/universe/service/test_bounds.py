@@ -15,7 +15,7 @@ from universe.service import positions as positions_module
 from universe.service.feed import Feed
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
-from universe.store.port import Entry, Superseded
+from universe.store.interface import Entry, Superseded
 
 TICK = {"type": "tick"}
 

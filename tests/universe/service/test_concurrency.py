@@ -23,12 +23,12 @@ from tests.universe.service.service_checks import (
 )
 from tests.universe.service.stores import TroubledStore
 from universe import systems
-from universe.domain import citation_changes, reducer
+from universe.domain import citation_change_messages, reducer
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service import batch as batch_module
 from universe.service import live_universe as live_module
 from universe.service import replies
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import NotFound
@@ -286,7 +286,7 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
 
     def describe_citation_changes(*given: Any) -> list[str]:
         threads.append(threading.current_thread())
-        return citation_changes.describe_citation_changes(*given)
+        return citation_change_messages.describe_citation_changes(*given)
 
     monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
     monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)

@@ -15,7 +15,7 @@ from tests.universe.service.service_checks import (
     wait_briefly,
 )
 from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.replies import ReplyContent, encode_change_result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore

@@ -28,7 +28,7 @@ from universe.errors import (
     UnknownCommand,
 )
 from universe.service.universes import UniverseService
-from universe.store.port import Change
+from universe.store.interface import Change
 
 
 async def test_a_command_is_served_announced_and_answered_only_once_it_is_written(

@@ -20,7 +20,7 @@ from tests.universe.service.service_checks import (
 from universe.errors import StarNotFound, UniverseNotFound
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
-from universe.store.port import Change
+from universe.store.interface import Change
 from universe.store.sqlite import SqliteStore
 
 TICK = {"type": "tick"}

@@ -15,8 +15,8 @@ from universe.provenance.value_origins import find_value_inputs, trace_value_ori
 from universe.provenance.value_status import compute_value_status
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
+from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Entry
 from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
 

@@ -29,7 +29,7 @@ from universe.errors import (
     NothingToUndo,
     VersionConflict,
 )
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.log_verification import verify_log
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica

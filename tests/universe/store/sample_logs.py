@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
-from universe.store.port import Change, Entry, Record, Snapshot, Store
+from universe.store.interface import Change, Entry, Record, Snapshot, Store
 
 AT = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:04:06.000Z"

@@ -19,7 +19,7 @@ from tests.universe.store.sample_logs import (
 )
 from universe.errors import UniverseNotFound
 from universe.store.factory import make_store
-from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
+from universe.store.interface import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
 from uraniborg.kernel.errors import Conflict
 
 ODD_IDS = [

@@ -12,9 +12,9 @@ from tests.universe.domain.samples import add_star
 from tests.universe.store.sample_logs import snapshot
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
+from universe.store.interface import Entry, Snapshot
 from universe.store.log_verification import verify_log
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, Snapshot
 
 Log = list[Entry]
 

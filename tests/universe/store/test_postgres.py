@@ -33,8 +33,8 @@ from tests.universe.store.wire import Wire, open_wire
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.store import postgres_database, postgres_listener
 from universe.store.factory import make_store
+from universe.store.interface import Change, Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Change, Entry
 from universe.store.postgres import PostgresStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.errors import MissingExtra

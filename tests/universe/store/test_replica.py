@@ -11,8 +11,8 @@ from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, make_state_from_plain
 from universe.errors import LogDamaged
 from universe.store import replica as replica_module
+from universe.store.interface import Entry, Snapshot
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, Snapshot
 from universe.store.replica import read_entry_pages, rebuild_replica
 
 BODY = {

@@ -29,7 +29,7 @@ from tests.universe.store.sample_logs import (
 )
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.store import sqlite
-from universe.store.port import Change, KeyUse, Superseded
+from universe.store.interface import Change, KeyUse, Superseded
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict

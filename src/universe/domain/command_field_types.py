@@ -21,7 +21,7 @@ from universe.domain.entities import (
     StarPayload,
 )
 from universe.domain.field_types import OPEN, TRIMMED, Id
-from universe.domain.validation import get_type_adapter
+from universe.domain.type_validation import get_type_adapter
 
 
 class Shape:

@@ -4,7 +4,7 @@ from typing import Any
 
 from universe.domain.commands import Command
 from universe.domain.entities import Entity
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.hierarchy import find_hierarchy_problem, list_self_and_ancestors
 from universe.domain.state import Draft
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from universe.claims.body_names import BodyNames
-from universe.claims.locations import (
+from universe.claims.location_search import is_location_in_text
+from universe.claims.quantities import Quantity, get_display_magnification, get_quantity_of_field
+from universe.claims.stated_numbers import (
     Location,
     StatedNumber,
     find_stated_numbers_or_reason,
     parse_location,
     select_plain_values,
 )
-from universe.claims.quantities import Quantity, get_display_magnification, get_quantity_of_field
-from universe.claims.text_search import is_location_in_text
 
 SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"

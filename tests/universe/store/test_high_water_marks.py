@@ -17,10 +17,10 @@ import pytest
 from tests.universe.postgres_server import PostgresServer
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head, Loss, Mark
+from universe.store.interface import Store
 from universe.store.log_verification import read_marks, verify_log
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head, Loss, Mark
-from universe.store.port import Store
 from universe.store.postgres import PostgresStore
 from universe.store.sqlite import SqliteStore
 from universe.verification import accept_lost_versions, verify_universes
@@ -233,7 +233,7 @@ async def test_a_deletion_that_was_marked_and_not_done_is_taken_back(
     MarkFile(marks).mark_deleted(universe_id, made)
     await grown(file, 1)
     assert MarkFile(marks).flush_and_read_marks().marks == {}, "it may still be under way"
-    monkeypatch.setattr("universe.store.mark_file._DELETING_S", -1)
+    monkeypatch.setattr("universe.store.high_water_mark_file._DELETING_S", -1)
     await grown(file, 0)
     assert [mark.version for mark in MarkFile(marks).flush_and_read_marks().marks.values()] == [4]
 
@@ -285,7 +285,9 @@ async def test_a_link_in_the_place_of_the_marks_is_not_followed(tmp_path: Path) 
 def test_a_pipe_in_the_place_of_the_marks_stops_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "u.db.mark")
     # Opening a pipe that nobody writes to would block a thread for ever: a process can be ended.
-    code = "import asyncio, sys; from pathlib import Path; from tests.universe.store.test_marks import grown; "
+    code = (
+        "import asyncio, sys; from pathlib import Path; from tests.universe.store.test_high_water_marks import grown; "
+    )
     code += "asyncio.run(grown(Path(sys.argv[1]), 1))"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "u.db")], timeout=20, check=False)
     assert done.returncode == 0
@@ -374,7 +376,7 @@ def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
 def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.store.mark_file._COMPACT_BYTES", 2_000)
+    monkeypatch.setattr("universe.store.high_water_mark_file._COMPACT_BYTES", 2_000)
     one, other = MarkFile(tmp_path / "m"), MarkFile(tmp_path / "m")
     one.record_losses_and_advance_marks(one.flush_and_read_marks(), [head(1)])
     one.mark_deleted("gone", "then")

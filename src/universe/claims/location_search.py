@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from universe.claims.locations import Location
-from universe.claims.numbers import MOST_CHARS, normalise_number_text
+from universe.claims.stated_numbers import Location
+from universe.claims.written_numbers import MOST_CHARS, normalise_number_text
 
 _RULE: Final = re.compile(r"[\s|:+-]*-{2,}[\s|:+-]*")
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from universe.domain.commands import Command
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.state import Draft, EntityKind
 
 

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
 from universe.errors import StoreUnavailable
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
 from uraniborg.kernel.errors import Conflict
 
 EntryKind = Literal["command", "continued", "restore"]

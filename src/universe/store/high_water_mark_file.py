@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from universe.store.marks import (
+from universe.store.high_water_marks import (
     Head,
     Key,
     Marks,

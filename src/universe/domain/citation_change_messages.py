@@ -38,7 +38,8 @@ def describe_citation_changes(before: State, after: State, touched: Touched) -> 
     computed, stale = ({key: fields for key, fields in one.items() if fields} for one in (computed, stale))
     if computed:
         sentences.append(
-            f"{_format_id_list(list(computed))}: {_format_fields_and_verb(computed)} recomputed from the changed values."
+            f"{_format_id_list(list(computed))}: {_format_fields_and_verb(computed)} recomputed "
+            "from the changed values."
         )
     if stale:
         sentences.append(

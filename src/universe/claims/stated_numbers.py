@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from universe.claims.body_names import BodyNames
-from universe.claims.numbers import MOST_CHARS, WrittenNumber, find_numbers, normalise_number_text
 from universe.claims.quantities import Quantity, Unit, find_only_unit_in_label, find_unit_after
+from universe.claims.written_numbers import MOST_CHARS, WrittenNumber, find_numbers, normalise_number_text
 
 _MOST_CELLS: Final = 200
 _ANYTHING: Final = re.compile(

@@ -7,11 +7,11 @@ from typing import Any, Final, cast
 
 import orjson
 
-from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.command_warnings import find_command_warnings
 from universe.domain.commands import Command
 from universe.domain.state import Plain
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.replies import (
     INLINE_BYTES,
     ReplyContent,

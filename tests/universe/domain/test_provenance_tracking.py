@@ -6,10 +6,10 @@ import pytest
 
 from tests.universe.domain.samples import Json, a_payload
 from universe import systems
-from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.citations import list_sources, map_fields_to_source_ids
 from universe.domain.command_parser import parse_command
-from universe.domain.provenance import Origin, update_replaced_state_provenance
+from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import apply, reduce
 from universe.domain.state import EMPTY, State, make_state_from_plain, parse_state
 from universe.orbits.grouping import compute_orbited_mass

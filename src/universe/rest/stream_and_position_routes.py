@@ -23,7 +23,9 @@ from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 
 
-def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStreams, positions: Positions) -> None:
+def add_stream_and_position_routes(
+    app: FastAPI, service: UniverseService, streams: EventStreams, positions: Positions
+) -> None:
     """Add the routes of health, events and positions."""
     started = monotonic()
 

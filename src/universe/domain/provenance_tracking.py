@@ -22,7 +22,7 @@ from universe.domain.citations import (
     replace_sources,
 )
 from universe.domain.commands import Command
-from universe.domain.derivation import (
+from universe.domain.derived_fields import (
     Causes,
     Derived,
     drop_stale_state_vector_and_period,
