@@ -314,7 +314,7 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
 
 def test_the_pages_about_universes_say_what_the_code_says() -> None:
     from universe.domain.command_catalogue import render_markdown_reference
-    from universe.pages import read_concepts_page
+    from universe.html_pages import read_concepts_page
 
     pages = {
         "reference/universe-commands.md": render_markdown_reference(),

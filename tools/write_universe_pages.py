@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from universe.domain.command_catalogue import render_markdown_reference
-from universe.pages import read_concepts_page
+from universe.html_pages import read_concepts_page
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp
 
 from universe.config import UniverseConfig
 from universe.event_stream import EventStreams
+from universe.html_pages import make_page_routes
 from universe.mcp_server import make_mcp_server
-from universe.pages import make_page_routes
 from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
@@ -33,7 +33,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         async with service.running():
-            heartbeats = asyncio.create_task(streams.run_heartbeats())
+            heartbeats = asyncio.create_task(streams.send_heartbeats_and_end_stalled())
             yield
             heartbeats.cancel()
 

@@ -55,7 +55,7 @@ class EventStreams:
         """Remove a stream that has ended."""
         self._open.discard(stream)
 
-    async def run_heartbeats(self) -> None:
+    async def send_heartbeats_and_end_stalled(self) -> None:
         """Send heartbeats and end stalled streams until cancelled."""
         period = min(self._heartbeat_s, self._stall_s / 2)
         next_beat = monotonic() + self._heartbeat_s

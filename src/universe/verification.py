@@ -8,7 +8,13 @@ from urllib.parse import quote
 from universe.config import load_config
 from universe.errors import StoreUnavailable
 from universe.service.universes import UniverseService
-from universe.store.log_verification import Progress, Verdict, list_lost_universe_ids, read_marks, verify_log
+from universe.store.log_verification import (
+    Progress,
+    Verdict,
+    flush_and_read_store_marks,
+    list_lost_universe_ids,
+    verify_log,
+)
 from universe.store.replica import rebuild_replica
 
 _REPORT_EVERY = 10_000
@@ -20,7 +26,7 @@ async def verify_universes(
     """Return the verdict on one universe, or on all. Raise UniverseNotFound or StoreUnavailable."""
     ids = [universe_id] if universe_id is not None else await _list_all_ids(service)
     if universe_id is None:
-        ids += list_lost_universe_ids(await read_marks(service.store), ids)
+        ids += list_lost_universe_ids(await flush_and_read_store_marks(service.store), ids)
     verdicts: list[Verdict] = []
     for one in ids:
         verdict = await verify_log(service.store, one, None if quiet else _make_progress_printer(one))

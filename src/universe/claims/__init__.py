@@ -11,10 +11,18 @@ from universe.claims.claim_check import (
     SUPPORTED,
     UNVERIFIED,
     ClaimStatus,
+    PaperTextReader,
     Statement,
-    TextOf,
     check_claim,
     read_statement_or_reason,
 )
 
-__all__ = ["SUPPORTED", "UNVERIFIED", "ClaimStatus", "Statement", "TextOf", "check_claim", "read_statement_or_reason"]
+__all__ = [
+    "SUPPORTED",
+    "UNVERIFIED",
+    "ClaimStatus",
+    "PaperTextReader",
+    "Statement",
+    "check_claim",
+    "read_statement_or_reason",
+]

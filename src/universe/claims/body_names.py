@@ -43,7 +43,7 @@ class BodyNames:
             return self.is_own_star_named_in(headings)
         return _fold_and_remove_separators(bare) in {_fold_and_remove_separators(name) for name in self.names}
 
-    def find_mentions(self, text: str) -> list[tuple[int, bool]]:
+    def find_body_mentions(self, text: str) -> list[tuple[int, bool]]:
         """Return the positions where a passage mentions a body, with whether the body is this one."""
         found: dict[int, bool] = {}
         for match in _IN_SYSTEM.finditer(text):
@@ -73,7 +73,7 @@ class BodyNames:
 
     def is_only_body_named_in(self, text: str) -> bool:
         """Return True if a caption or heading mentions this body and no other."""
-        mentions = self.find_mentions(text)
+        mentions = self.find_body_mentions(text)
         return bool(mentions) and all(is_this for _, is_this in mentions)
 
 

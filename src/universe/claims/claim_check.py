@@ -26,7 +26,7 @@ _CONVERSION: Final = 2e-5
 _ARITHMETIC: Final = 1e-12
 _SHOWN: Final = 200
 
-TextOf = Callable[[Mapping[str, Any]], str | None]
+PaperTextReader = Callable[[Mapping[str, Any]], str | None]
 """A function that returns the text of a source's paper on the shelf, or None."""
 
 
@@ -66,7 +66,7 @@ def check_claim(
     value: float,
     *,
     body: Mapping[str, Any] | None = None,
-    text_of: TextOf | None = None,
+    text_of: PaperTextReader | None = None,
 ) -> ClaimStatus:
     """Check whether the location of `field` in `source` contains `value`, given in the unit of the field.
 

@@ -155,7 +155,7 @@ def _find_numbers_in_passage_or_reason(
 ) -> list[StatedNumber] | str:
     if not quantity.is_mentioned_in(passage):
         return f"The passage does not mention the {quantity.name}."
-    mentions = body.find_mentions(passage) if body is not None else []
+    mentions = body.find_body_mentions(passage) if body is not None else []
     is_about = (
         body is None
         or any(is_this for _, is_this in mentions)

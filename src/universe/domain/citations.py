@@ -49,7 +49,7 @@ def has_or_had_sources(body: Mapping[str, Any]) -> bool:
     return bool(body.get("sources")) or "setBy" in body
 
 
-def remove_cited_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
+def copy_source_without_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
     """Return the source without the withdrawn fields; None if no field is left."""
     fields = list_cited_fields(source)
     left = [field for field in fields if not is_withdrawn(field)]

@@ -34,13 +34,13 @@ def parse_command(given: Any) -> Command:
     return command
 
 
-def _find_command_problems(name: str, command: Command) -> list[ValueProblem]:
+def _find_command_problems(command_type: str, command: Command) -> list[ValueProblem]:
     problems = find_field_problems(
-        COMMAND_CLASSES[name], command, f"the command {name}", get_inner_fields_by_block(name)
+        COMMAND_CLASSES[command_type], command, f"the command {command_type}", get_inner_fields_by_block(command_type)
     )
-    if name in _TYPES_WITH_MAPS:
+    if command_type in _TYPES_WITH_MAPS:
         return problems + find_entity_map_problems(command)
-    if name == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
+    if command_type == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
         return problems + _find_snapshot_problems(cast("dict[str, Any]", snapshot))
     return problems
 
@@ -55,9 +55,9 @@ def _find_snapshot_problems(snapshot: Mapping[str, Any]) -> list[ValueProblem]:
 
 
 @cache
-def get_inner_fields_by_block(name: str) -> dict[str, Collection[str]]:
+def get_inner_fields_by_block(command_type: str) -> dict[str, Collection[str]]:
     """Return the names of the fields inside the payload, patch, disk or child of a command type."""
-    hints = COMMAND_CLASSES[name].__annotations__
+    hints = COMMAND_CLASSES[command_type].__annotations__
     shapes = {name: getattr(hint, "__metadata__", (None,))[0] for name, hint in hints.items()}
     return {name: shape.shape.__annotations__ for name, shape in shapes.items() if isinstance(shape, Shape)}
 

@@ -1,4 +1,4 @@
-"""Derived values of a body: recomputed when their basis changes, or known to be out of date."""
+"""DerivedBody values of a body: recomputed when their basis changes, or known to be out of date."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -55,7 +55,7 @@ _RULES: Final[tuple[tuple[str, str, Callable[[float, Entity], float | None]], ..
 """Fields that are recomputed, the basis of each, and its function."""
 
 
-class Derived(NamedTuple):
+class DerivedBody(NamedTuple):
     """A body with updated derived values, and the causes of the fields that changed or are out of date."""
 
     body: Entity
@@ -67,7 +67,7 @@ def is_same_value(one: Any, other: Any) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def recompute_derived_fields(old: Entity, new: Entity) -> Derived:
+def recompute_derived_fields(old: Entity, new: Entity) -> DerivedBody:
     """Return the body with values recomputed from changed ones, unless they were set too."""
     causes: Causes = {}
     body = new
@@ -96,7 +96,7 @@ def recompute_derived_fields(old: Entity, new: Entity) -> Derived:
         ]
         if stale and new.get("kepler"):
             causes[field] = stale[0]
-    return Derived(body, causes)
+    return DerivedBody(body, causes)
 
 
 def drop_stale_state_vector_and_period(old: Entity, new: Entity) -> Entity:
@@ -124,7 +124,7 @@ def recompute_derived_elements(
     orbit_ids: Iterable[str],
     *,
     report_only_ids: Collection[str] = (),
-) -> dict[str, Derived]:
+) -> dict[str, DerivedBody]:
     """Return the bodies `orbit_ids` whose derived element depends on a changed value or mass.
 
     The bodies `report_only_ids` are not changed: their elements are only reported as out of date.
@@ -136,18 +136,18 @@ def recompute_derived_elements(
         return {}
     masses = compute_orbited_masses(before)
     bodies = dict(after.items())
-    found: dict[str, Derived] = {}
+    found: dict[str, DerivedBody] = {}
     for _ in range(_ROUNDS):  # a new size may move an orbit inside or outside of others
         earlier, found = found, {}
         masses_now = compute_orbited_masses(bodies)
         for key, body in candidates.items():
             ratio = _compute_ratio_of_positives(masses.get(key), masses_now.get(key))
             if (derived := _recompute_derived_element(before[key], body, ratio)) is not None:
-                found[key] = Derived(body, derived.causes) if key in report_only_ids else derived
+                found[key] = DerivedBody(body, derived.causes) if key in report_only_ids else derived
         bodies = {**after, **{key: derived.body for key, derived in found.items()}}
         if found == earlier:
             return found
-    return {key: Derived(after[key], derived.causes) for key, derived in found.items()}
+    return {key: DerivedBody(after[key], derived.causes) for key, derived in found.items()}
 
 
 def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits: Bodies) -> bool:
@@ -160,7 +160,7 @@ def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits:
     return any(body.get("parentId") == key for body in orbits.values())
 
 
-def _recompute_derived_element(old: Entity, new: Entity, mass_ratio: float | None) -> Derived | None:
+def _recompute_derived_element(old: Entity, new: Entity, mass_ratio: float | None) -> DerivedBody | None:
     """Return the body with its element derived by Kepler's third law; None if nothing changed."""
     element = get_derived_element_name(new)
     field = f"kepler.{element}"
@@ -182,14 +182,14 @@ def _recompute_derived_element(old: Entity, new: Entity, mass_ratio: float | Non
         or not _is_number(value)
         or _get_kepler_block_or_empty(new).get("units") != "astronomical"
     ):
-        return Derived(new, {field: cause})
+        return DerivedBody(new, {field: cause})
     if element == "semiMajorAxis":
         value = value * math.cbrt(change * change * mass_ratio)
     else:
         value = value * math.sqrt(change * change * change / mass_ratio)
     if not 0 < value < math.inf:
-        return Derived(new, {field: cause})
-    return Derived(_copy_with_field_value(new, field, value), {field: basis})
+        return DerivedBody(new, {field: cause})
+    return DerivedBody(_copy_with_field_value(new, field, value), {field: basis})
 
 
 def _find_basis_field_and_value(body: Entity, element: str | None) -> tuple[str, Any]:

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from universe.domain.citations import (
     FieldTest,
+    copy_source_without_fields,
     get_locations_by_field,
     get_set_by_records,
     has_or_had_sources,
@@ -17,14 +18,13 @@ from universe.domain.citations import (
     map_fields_to_source_ids,
     mark_set_by_records_imported,
     merge_sources,
-    remove_cited_fields,
     replace_set_by_records,
     replace_sources,
 )
 from universe.domain.commands import Command
 from universe.domain.derived_fields import (
     Causes,
-    Derived,
+    DerivedBody,
     drop_stale_state_vector_and_period,
     get_field_value,
     is_same_value,
@@ -98,7 +98,7 @@ def _revise_bodies_provenance(
                 yield key, body
             continue
         how = change if key in changed else patch
-        body, causes = derived.get(key, Derived(new, {}))
+        body, causes = derived.get(key, DerivedBody(new, {}))
         # A whole body or state is stored as given: derived values that do not fit lose only their source.
         body = _revise_body_provenance(old, body if how.mode == "patch" else new, causes, how)
         if body is not new:
@@ -107,7 +107,7 @@ def _revise_bodies_provenance(
 
 def _recompute_derived_bodies(
     before: Entities, state: State, changed: dict[str, None], *, report_only_ids: Collection[str]
-) -> dict[str, Derived]:
+) -> dict[str, DerivedBody]:
     """Return the bodies with values derived from changed ones: state vectors, then Kepler's law, then the rest."""
     current = state.stars
     for key in changed:
@@ -115,16 +115,16 @@ def _recompute_derived_bodies(
         if old is not None and new is not None and (body := drop_stale_state_vector_and_period(old, new)) is not new:
             current = current.set(key, body)
     orbits = recompute_derived_elements(before, current, changed, state.derivedOrbits, report_only_ids=report_only_ids)
-    found: dict[str, Derived] = {}
+    found: dict[str, DerivedBody] = {}
     for key in {**changed, **orbits}:
         old, new = before.get(key), current.get(key)
         if old is None or new is None:
             continue
-        body, causes = orbits.get(key, Derived(new, {}))
+        body, causes = orbits.get(key, DerivedBody(new, {}))
         if has_or_had_sources(old):
             body, more = recompute_derived_fields(old, body)
             causes = {**causes, **more}
-        found[key] = Derived(body, causes)
+        found[key] = DerivedBody(body, causes)
     return found
 
 
@@ -141,7 +141,7 @@ def _revise_body_provenance(old: Entity | None, new: Entity, causes: Causes, cha
     if old is not None and mode == "patch" and not removes_all:
         given = {field for source in claimed for field in list_cited_fields(source)}
         trimmed = (
-            remove_cited_fields(one, lambda field: is_changed(field) or _is_field_or_block_in(field, given))
+            copy_source_without_fields(one, lambda field: is_changed(field) or _is_field_or_block_in(field, given))
             for one in list_sources(old)
         )
         remaining = [one for one in trimmed if one is not None]
@@ -211,7 +211,7 @@ def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_change
     def is_stale(field: str, source_id: str) -> bool:
         return source_id in cited.get(field, ()) and is_changed(field)
 
-    trimmed = (remove_cited_fields(one, lambda field, key=one["id"]: is_stale(field, key)) for one in given)
+    trimmed = (copy_source_without_fields(one, lambda field, key=one["id"]: is_stale(field, key)) for one in given)
     return [one for one in trimmed if one is not None]
 
 

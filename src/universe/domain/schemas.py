@@ -40,11 +40,11 @@ def _make_brief_schemas() -> list[Schema]:
     return [_make_brief_schema(name) for name in COMMAND_TYPES]
 
 
-def _make_brief_schema(name: str) -> Schema:
-    schema = get_type_adapter(COMMAND_CLASSES[name]).json_schema()
+def _make_brief_schema(command_type: str) -> Schema:
+    schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
     definitions = schema.get("$defs", {})
     fields: Schema = {field: _shorten_field_schema(one, definitions) for field, one in schema["properties"].items()}
-    properties = {**fields, "type": {"const": name}}
+    properties = {**fields, "type": {"const": command_type}}
     return {"properties": properties, "required": schema["required"], "additionalProperties": False}
 
 
@@ -84,9 +84,9 @@ def _make_definitions(reference_template: str) -> Schema:
     return definitions
 
 
-def describe_command_fields(name: str) -> Schema:
+def describe_command_fields(command_type: str) -> Schema:
     """Return the fields of a command type, each with its type in words."""
-    schema = get_type_adapter(COMMAND_CLASSES[name]).json_schema()
+    schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
     return _describe_fields(schema, schema.get("$defs", {}), depth=2)
 
 

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 
-from universe.claims import TextOf
+from universe.claims import PaperTextReader
 from uraniborg.kernel.logging import get_logger
 
 GROUP: Final = "universe.texts"
@@ -17,7 +17,7 @@ _IDENTIFIERS: Final = ("doi", "arxiv", "id")
 _log = get_logger(__name__)
 
 
-def make_paper_text_reader(shelf: Path | str | None = None) -> TextOf:
+def make_paper_text_reader(shelf: Path | str | None = None) -> PaperTextReader:
     """Return a function that returns the text of the paper of a source on `shelf`, or on the default shelf.
 
     The function returns None for a missing paper, text or shelf. It reads each paper once.

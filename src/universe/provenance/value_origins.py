@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
-from universe.claims import TextOf
+from universe.claims import PaperTextReader
 from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.state import get_derived_element_name
 from universe.domain.suggestions import find_body_ids_by_name, find_nearest_entity_ids, find_nearest_names
@@ -74,7 +74,7 @@ async def trace_value_origin(
     field: str,
     *,
     version: int | None = None,
-    text_of: TextOf | None = None,
+    text_of: PaperTextReader | None = None,
 ) -> dict[str, Any]:
     """Return the chain behind one value of a body: its unit, status, sources, inputs and the command that set it.
 
@@ -90,7 +90,7 @@ async def trace_value_origin(
 
 
 def describe_sourced_values(
-    stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None
+    stars: Mapping[str, Mapping[str, Any]], body: str, text_of: PaperTextReader | None = None
 ) -> dict[str, Any]:
     """Return each value of a body with its unit, status, mark and source ids. Raise as `find_body_id`."""
     key = find_body_id(stars, body)
@@ -106,7 +106,7 @@ async def _trace_field(
     key: str,
     field: str,
     version: int,
-    text_of: TextOf | None,
+    text_of: PaperTextReader | None,
     depth: int = _MAX_DEPTH,
 ) -> dict[str, Any]:
     status = compute_value_status(stars[key], field, text_of)
@@ -138,7 +138,7 @@ async def _trace_field(
 
 
 def _summarize_field(
-    stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: TextOf | None
+    stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: PaperTextReader | None
 ) -> dict[str, Any]:
     status = compute_value_status(stars[key], field, text_of)
     return {

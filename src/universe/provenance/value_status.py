@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from universe.claims import SUPPORTED, ClaimStatus, TextOf, check_claim
+from universe.claims import SUPPORTED, ClaimStatus, PaperTextReader, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
 from universe.domain.derived_fields import get_field_value
 from universe.domain.entities import Entity
@@ -46,7 +46,7 @@ class ValueStatus:
         return ""
 
 
-def compute_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = None) -> ValueStatus:
+def compute_value_status(body: Mapping[str, Any], field: str, text_of: PaperTextReader | None = None) -> ValueStatus:
     """Return the status of a field of a body; `text_of` returns the texts of a shelf. Never raise."""
     value = get_field_value(body, field)
     record = _get_item_for_field_or_block(get_set_by_records(body), field)
@@ -85,7 +85,7 @@ def _check_source_support(
     field: str,
     value: Any,
     record: Entity | None,
-    text_of: TextOf | None,
+    text_of: PaperTextReader | None,
 ) -> ClaimStatus | None:
     is_claimed = record is not None and "sources" in record
     shipped = None if is_claimed else find_shipped_value(body, field)

@@ -89,7 +89,7 @@ class LiveUniverse:
         elif self._feed is not None:
             self._feed.wake_for_heartbeat()
 
-    def mark_deleted(self) -> None:
+    def mark_deleted_and_close_feed(self) -> None:
         """Mark the universe as deleted and end its feed."""
         self.is_deleted = True
         if self._feed is not None:
@@ -147,7 +147,7 @@ class LiveUniverse:
         except Superseded:
             return False
         except UniverseNotFound:
-            self.mark_deleted()
+            self.mark_deleted_and_close_feed()
             raise
         batch.apply_to(self.replica)
         self._publish_and_start_snapshot(batch.entries)

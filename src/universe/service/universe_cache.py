@@ -39,7 +39,7 @@ class UniverseCache:
         for live in self.cached.values():
             live.wake_feed_or_drop_unused()
 
-    async def read_record(self, universe_id: str) -> Record:
+    async def read_record_or_drop(self, universe_id: str) -> Record:
         """Return the record of a universe from the store. Raise UniverseNotFound with the nearest ids."""
         record = await self._store.read_record(universe_id)
         if record is None:
@@ -53,7 +53,7 @@ class UniverseCache:
         """Return a live universe, which may be behind the store; its next append notices that."""
         live = self.cached.get(universe_id)
         if live is None or live.is_deleted:
-            live = await self._join_or_start_load(await self.read_record(universe_id))
+            live = await self._join_or_start_load(await self.read_record_or_drop(universe_id))
         return self._put_at_end(live)
 
     async def get_or_load_current(self, record: Record) -> LiveUniverse:
@@ -80,7 +80,7 @@ class UniverseCache:
     def drop_deleted(self, universe_id: str) -> None:
         """Remove a deleted universe and end its feed."""
         if live := self.cached.pop(universe_id, None):
-            live.mark_deleted()
+            live.mark_deleted_and_close_feed()
 
     async def rebuild_replica_at(self, universe_id: str, version: int) -> Replica:
         """Return the universe at a version. Raise LogDamaged, UniverseNotFound or VersionNotFound."""
@@ -88,7 +88,7 @@ class UniverseCache:
             return await rebuild_replica(self._store, universe_id, version)
         except LogDamaged:
             # A log that was deleted meanwhile, and perhaps created again, is not damaged.
-            check_version_exists(universe_id, version, (await self.read_record(universe_id)).version)
+            check_version_exists(universe_id, version, (await self.read_record_or_drop(universe_id)).version)
             return await rebuild_replica(self._store, universe_id, version)
 
     def _put_at_end(self, live: LiveUniverse) -> LiveUniverse:

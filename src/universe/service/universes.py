@@ -103,7 +103,7 @@ class UniverseService:
 
     async def read_record(self, universe_id: str) -> Record:
         """Return the record of a universe. Raise UniverseNotFound."""
-        return await self._cache.read_record(universe_id)
+        return await self._cache.read_record_or_drop(universe_id)
 
     async def rename(self, universe_id: str, name: Any) -> None:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""

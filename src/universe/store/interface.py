@@ -126,7 +126,7 @@ class Store(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close the store and end all iterations over `changes`."""
+        """Close the store and end all iterations over `watch_changes`."""
         ...
 
     async def ping(self) -> None:
@@ -209,7 +209,7 @@ class Store(Protocol):
 
 
 class ChangeBroadcast:
-    """Changes of a store, sent to every current iteration over `changes`."""
+    """Changes of a store, sent to every current iteration over `watch_changes`."""
 
     def __init__(self) -> None:
         self._queues: set[asyncio.Queue[Change | None]] = set()
@@ -220,7 +220,7 @@ class ChangeBroadcast:
             queue.put_nowait(change)
 
     def close(self) -> None:
-        """End all iterations over `changes`."""
+        """End all iterations over `watch_changes`."""
         for queue in self._queues:
             queue.put_nowait(None)
 

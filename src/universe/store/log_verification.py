@@ -57,7 +57,7 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
 
     Raise UniverseNotFound for a universe that neither the database nor the marks have.
     """
-    known = await read_marks(store)  # before the log, which may grow meanwhile
+    known = await flush_and_read_store_marks(store)  # before the log, which may grow meanwhile
     record = await store.read_record(universe_id)
     verdict = Verdict(universe_id)
     if record is None:
@@ -94,7 +94,7 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
     return verdict
 
 
-async def read_marks(store: Store) -> Marks:
+async def flush_and_read_store_marks(store: Store) -> Marks:
     """Return the marks of a store; empty marks for a store without a mark file."""
     return Marks() if store.marks is None else await asyncio.to_thread(store.marks.flush_and_read_marks)
 

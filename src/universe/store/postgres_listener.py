@@ -49,7 +49,7 @@ class Listener:
         self._supervision = asyncio.create_task(self._supervise_connection())
 
     async def stop(self) -> None:
-        """Disconnect and end all iterations over `changes`."""
+        """Disconnect and end all iterations over `watch_changes`."""
         if self._supervision is not None:
             self._supervision.cancel()
             await asyncio.gather(self._supervision, return_exceptions=True)

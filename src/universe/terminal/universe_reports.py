@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from universe.claims import TextOf
+from universe.claims import PaperTextReader
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
 from universe.store.log_verification import Verdict
@@ -109,7 +109,7 @@ def _format_to_minute(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: str, text_of: TextOf) -> None:
+def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: str, text_of: PaperTextReader) -> None:
     """Print the bodies as a tree from the roots, and the number of other entities.
 
     `time` is the time with its unit; `text_of` returns the texts of a shelf, to check claims.
@@ -134,7 +134,7 @@ def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time:
         )
 
 
-def _add_bodies_to_tree(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf) -> None:
+def _add_bodies_to_tree(tree: Tree, plain: dict[str, Any], depth: int, text_of: PaperTextReader) -> None:
     """Add the bodies to the tree level by level and each once, because imported trees may be deep, wide or cyclic."""
     stars = plain["stars"]
     astronomical = has_astronomical_body(stars.values())
@@ -185,7 +185,7 @@ def print_commands(categories: list[dict[str, Any]]) -> None:
             console.print(f"  [bold]{command['type']}[/bold] {{{fields}}}  {command['description']}")
 
 
-def _format_body_line(key: str, body: dict[str, Any], *, astronomical: bool, text_of: TextOf) -> Text:
+def _format_body_line(key: str, body: dict[str, Any], *, astronomical: bool, text_of: PaperTextReader) -> Text:
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
     color = body["color"] if isinstance(body.get("color"), str) and _is_hex_color(body["color"]) else "default"
     text = Text.assemble((sign, color), " ", (printable(body["name"], keep="")[:60], "bold"))
