@@ -314,11 +314,11 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
 
 def test_the_pages_about_universes_say_what_the_code_says() -> None:
     from universe.domain.command_catalogue import render_markdown_reference
-    from universe.html_pages import read_concepts_page
+    from universe.html_pages import read_concepts_markdown
 
     pages = {
         "reference/universe-commands.md": render_markdown_reference(),
-        "concepts/universes.md": read_concepts_page(),
+        "concepts/universes.md": read_concepts_markdown(),
     }
     for name, text in pages.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text.rstrip() + "\n", "run `make docs`"

@@ -9,7 +9,7 @@ from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
-from universe.html_pages import read_concepts_page
+from universe.html_pages import read_concepts_markdown
 from universe.service.argument_validation import KEY_CHARS
 from universe.service.mcp_replies import encode_command_reply, encode_state_reply
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
@@ -189,7 +189,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
     @resource(server, CONCEPTS_URI, title="How universes work", mime_type="text/markdown")
     async def concepts() -> str:
         """State, commands, log, orbits and units on one page."""
-        return read_concepts_page()
+        return read_concepts_markdown()
 
     @resource(server, "universe://universes/{universe_id}", title="Summary of a universe", mime_type="application/json")
     async def universe(universe_id: str) -> dict[str, Any]:

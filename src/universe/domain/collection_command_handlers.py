@@ -9,9 +9,9 @@ from universe.domain.events_and_refusals import Event
 from universe.domain.state import Draft, EntityKind
 
 
-def _replace_collection(kind: EntityKind, field: str, event: str, draft: Draft, command: Command) -> Event:
-    draft.replace_entities(kind, command[field])
-    return {"type": event}
+def _replace_collection(kind: EntityKind, command_field: str, event_type: str, draft: Draft, command: Command) -> Event:
+    draft.replace_entities(kind, command[command_field])
+    return {"type": event_type}
 
 
 def _update_entity(kind: EntityKind, event_prefix: str, draft: Draft, command: Command) -> Event:

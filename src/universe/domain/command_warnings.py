@@ -75,9 +75,9 @@ def _list_member_references(command: Command) -> tuple[tuple[str, str, EntityKin
 def _describe_misspelled_fields(before: State, command: Command) -> Iterator[str]:
     for block, known in get_inner_fields_by_block(command["type"]).items():
         given: Mapping[str, Any] = command[block]
-        there = _find_changed_entity(before, command) or {}
+        existing = _find_changed_entity(before, command) or {}
         for name in given:
-            if name in known or name in there or name in ("id", "children"):
+            if name in known or name in existing or name in ("id", "children"):
                 continue
             if meant := find_nearest_names(name, [one for one in known if one not in given]):
                 question = format_did_you_mean(meant[:1])
@@ -95,24 +95,24 @@ def _describe_odd_numbers(command: Command) -> Iterator[str]:
 
 def _describe_side_effects(before: State, command: Command) -> Iterator[str]:
     kind = command["type"]
-    there = _find_changed_entity(before, command)
-    if kind in _ADDED and there is not None:
-        lost = " Its previous children are no longer listed below it." if there.get("children") else ""
+    existing = _find_changed_entity(before, command)
+    if kind in _ADDED and existing is not None:
+        lost = " Its previous children are no longer listed below it." if existing.get("children") else ""
         yield f"'{command['id'][:_MAX_CHARS]}' existed already and was replaced.{lost}"
     if fields := [name for name in _HIERARCHY.get(kind, ()) if name in command["payload"]]:
         better = "attachStar and detachStar" if kind == "updateStar" else "moveToGroup"
         yield f"{kind} changed {', '.join(fields)} and did not update the lists of parents and roots; {better} do."
     simple = sorted(_SIMPLE_ORBIT & command["payload"].keys()) if kind == "updateStar" else []
-    if simple and there and there.get("kepler") and "kepler" not in command["payload"]:
+    if simple and existing and existing.get("kepler") and "kepler" not in command["payload"]:
         yield (
             f"'{command['id'][:_MAX_CHARS]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
             "Send the whole kepler block with the new values."
         )
     if kind in ("addStar", "updateStar") and command["payload"].get("sources"):
-        yield from _describe_absent_cited_fields({**(there or {}), **command["payload"]})
-    if kind == "updateStar" and there:
-        yield from _describe_lost_fields(there, command["payload"])
-        yield from _describe_set_derived_elements(there, command["payload"])
+        yield from _describe_absent_cited_fields({**(existing or {}), **command["payload"]})
+    if kind == "updateStar" and existing:
+        yield from _describe_lost_fields(existing, command["payload"])
+        yield from _describe_set_derived_elements(existing, command["payload"])
     if kind in ("tick", "addStar") and has_astronomical_body(before.stars.values()):
         yield from _describe_unit_mistakes(command)
 
@@ -126,10 +126,10 @@ def _describe_absent_cited_fields(body: Entity) -> Iterator[str]:
         yield f"payload.sources cites {listed}{more}, which the body does not have."
 
 
-def _describe_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
+def _describe_lost_fields(existing: Entity, payload: Entity) -> Iterator[str]:
     """Warn of a nested block that was replaced by one with fewer fields."""
     for name, block in payload.items():
-        old: Any = there.get(name)
+        old: Any = existing.get(name)
         lost: list[str] = []
         if isinstance(block, dict) and isinstance(old, dict):
             lost = sorted(cast("Entity", old).keys() - cast("Entity", block).keys())
@@ -137,11 +137,11 @@ def _describe_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
             yield f"payload.{name} replaced the whole block; it no longer has {', '.join(lost)[:_MAX_CHARS]}."
 
 
-def _describe_set_derived_elements(there: Entity, payload: Entity) -> Iterator[str]:
+def _describe_set_derived_elements(existing: Entity, payload: Entity) -> Iterator[str]:
     """Warn of an orbital element that was set while the block still declares it as derived."""
-    now = {**there, **payload}
-    if (element := get_derived_element_name(now)) and get_derived_element_name(there) == element:
-        old, new = get_field_value(there, f"kepler.{element}"), get_field_value(now, f"kepler.{element}")
+    now = {**existing, **payload}
+    if (element := get_derived_element_name(now)) and get_derived_element_name(existing) == element:
+        old, new = get_field_value(existing, f"kepler.{element}"), get_field_value(now, f"kepler.{element}")
         if not is_same_value(old, new):
             basis = "period" if element == "semiMajorAxis" else "semiMajorAxis"
             yield (

@@ -144,7 +144,7 @@ def _make_problem(kind: Any, error: ErrorDetails, value: Any) -> ValueProblem:
         allowed = "a string or a number"
         return ValueProblem("is neither a string nor a number", allowed=allowed, reversed_path=path[-2::-1])
     if error["type"] == "missing":
-        misspelled = _find_misspelled_key(kind, value, path)
+        misspelled = _find_misspelled_keys(kind, value, path)
         problem = "is missing" + "".join(f"; there is '{name[:40]}'" for name in misspelled)
         return ValueProblem(problem, allowed=_describe_allowed(kind, error), reversed_path=path[::-1])
     problem = _PROBLEMS.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input ", "")
@@ -168,7 +168,7 @@ def _describe_allowed(kind: Any, error: ErrorDetails) -> Any:
     ).removeprefix("should be ")
 
 
-def _find_misspelled_key(kind: Any, value: Any, path: list[Any]) -> list[str]:
+def _find_misspelled_keys(kind: Any, value: Any, path: list[Any]) -> list[str]:
     """Return the key, if any, beside a missing field that is probably a misspelling of it."""
     for part in path[:-1]:
         value = value[part]

@@ -10,7 +10,7 @@ from fastapi import Request
 
 from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION
-from universe.service.argument_validation import check_author
+from universe.service.argument_validation import check_and_strip_author
 from uraniborg.kernel.http_access import BodyTooLarge
 
 REST_CLIENT: Final = "REST client"
@@ -125,7 +125,7 @@ def parse_author_header(header: str | None) -> str:
         name = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         name = header
-    return f"{check_author(name)} (REST)"
+    return f"{check_and_strip_author(name)} (REST)"
 
 
 def parse_since_version(since: int | None, last_event_id: str | None) -> int | None:

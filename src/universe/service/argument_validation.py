@@ -57,7 +57,7 @@ async def parse_plain_state(given: Any) -> Plain:
     return EMPTY.to_plain() if given is None else await asyncio.to_thread(check_and_copy_plain_state, given)
 
 
-def check_universe_name(name: Any) -> str:
+def check_and_strip_name(name: Any) -> str:
     """Return the name of a universe without spaces around it. Raise MalformedRequest."""
     if not isinstance(name, str) or not 0 < len(name.strip()) <= NAME_CHARS or not _is_storable_text(name):
         raise MalformedRequest(
@@ -91,7 +91,7 @@ def check_universe_id(universe_id: Any) -> str:
     return universe_id
 
 
-def check_author(author: Any) -> str:
+def check_and_strip_author(author: Any) -> str:
     """Return the name of the author of a change. Raise MalformedRequest."""
     if not isinstance(author, str) or not 0 < len(author.strip()) <= AUTHOR_CHARS or not author.isprintable():
         raise MalformedRequest(

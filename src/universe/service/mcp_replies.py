@@ -30,14 +30,14 @@ async def encode_state_reply(replica: Replica, part: StatePart) -> bytes:
     """Return the state, or a part of it, as JSON, with its version. Raise MalformedRequest for an unknown field."""
     plain, version, state = replica.mirror.to_plain(), replica.version, replica.state
 
-    def write() -> bytes:
+    def encode() -> bytes:
         reply = reduce_plain_state_to_part(plain, part, version)
         facts = describe_time_unit_and_date(state)
         if facts["timeUnit"] == "days":  # seconds need no explanation
             reply |= facts
         return _encode_with_shared_citations(reply, reply["stars"])
 
-    return await _run_in_thread_if_large(replica, write)
+    return await _run_in_thread_if_large(replica, encode)
 
 
 async def encode_command_reply(result: ChangeResult, command: Command, content: ReplyContent | None) -> bytes:
@@ -51,7 +51,7 @@ async def encode_command_reply(result: ChangeResult, command: Command, content: 
     elif content == "changes":
         reply = describe_changed_entities(result)
 
-    def write() -> bytes:
+    def encode() -> bytes:
         if command["type"] == "tick":
             passed = {"timePassed": result.state.time - result.before.time, "time": result.state.time}
             reply.update(passed | describe_time_unit_and_date(result.state))
@@ -61,7 +61,7 @@ async def encode_command_reply(result: ChangeResult, command: Command, content: 
         shown: Plain = reply.get("nextState") or reply.get("changed") or {}
         return _encode_with_shared_citations(reply, shown.get("stars", {}))
 
-    return await _run_in_thread_if_large(replica, write)
+    return await _run_in_thread_if_large(replica, encode)
 
 
 def _get_plain_state(result: ChangeResult) -> Plain:
@@ -69,9 +69,9 @@ def _get_plain_state(result: ChangeResult) -> Plain:
     return replica.mirror.to_plain() if result.state is replica.state else result.state.to_plain()
 
 
-async def _run_in_thread_if_large(replica: Replica, write: Callable[[], bytes]) -> bytes:
-    """Return the result of `write`, called in a thread for a large universe."""
-    return write() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(write)
+async def _run_in_thread_if_large(replica: Replica, encode: Callable[[], bytes]) -> bytes:
+    """Return the result of `encode`, called in a thread for a large universe."""
+    return encode() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(encode)
 
 
 def _encode_with_shared_citations(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:

@@ -14,10 +14,10 @@ from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionCon
 from universe.service.argument_validation import (
     LIST_COMMANDS,
     NAME_CHARS,
-    check_author,
+    check_and_strip_author,
+    check_and_strip_name,
     check_idempotency_key,
     check_universe_id,
-    check_universe_name,
     parse_commands,
     parse_plain_state,
 )
@@ -70,7 +70,7 @@ class UniverseService:
     ) -> None:
         """Record `author` with each change that does not name another. Raise MalformedRequest."""
         self.store = store
-        self._author = check_author(author)
+        self._author = check_and_strip_author(author)
         self._clock = clock or SystemClock()
         self._cache = UniverseCache(store, self._clock, snapshot_every=snapshot_every)
         self._listeners: set[Callable[[Change], None]] = set()
@@ -107,7 +107,7 @@ class UniverseService:
 
     async def rename(self, universe_id: str, name: Any) -> None:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""
-        if not await self.store.rename(universe_id, check_universe_name(name), iso(self._clock.now())):
+        if not await self.store.rename(universe_id, check_and_strip_name(name), iso(self._clock.now())):
             raise UniverseNotFound(universe_id)
 
     async def delete(self, universe_id: str) -> None:
@@ -166,7 +166,7 @@ class UniverseService:
         author: str | None = None,
     ) -> None:
         """Rename a universe, or replace its state, or both. Raise as `rename` and `put` do, before any change."""
-        title = check_universe_name(name) if name is not None else None
+        title = check_and_strip_name(name) if name is not None else None
         record = await self.read_record(universe_id)
         if state is not None:
             await self.put(universe_id, state, expected_version=expected_version, author=author)
@@ -257,7 +257,7 @@ class UniverseService:
 
     def _get_author_or_default(self, author: str | None) -> str:
         """Return the author of a change, or the default author for None. Raise MalformedRequest."""
-        return self._author if author is None else check_author(author)
+        return self._author if author is None else check_and_strip_author(author)
 
     async def _create_with_state(
         self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, author: str | None
@@ -272,7 +272,7 @@ class UniverseService:
                 universe_id, 1, "restore", restore.encode_body(), events, at, self._get_author_or_default(author)
             )
             entries = [sealed]
-        record = Record(universe_id, check_universe_name(name), len(entries), at, at)
+        record = Record(universe_id, check_and_strip_name(name), len(entries), at, at)
         await self.store.create(record, entries)
         return record
 

@@ -215,9 +215,9 @@ def _open_regular_file(path: Path, flags: int) -> int:
 
 
 @contextlib.contextmanager
-def _log_and_suppress_os_errors(what: str) -> Generator[None]:
+def _log_and_suppress_os_errors(action: str) -> Generator[None]:
     """Log an OSError of this block and continue after the block."""
     try:
         yield
     except OSError as exc:
-        _log.warning("the mark file cannot be used", during=what, reason=exc.strerror or type(exc).__name__)
+        _log.warning("the mark file cannot be used", during=action, reason=exc.strerror or type(exc).__name__)

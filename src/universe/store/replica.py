@@ -24,9 +24,9 @@ class StateMirror:
     """A state as plain dictionaries. Entities stay in the order in which they were added."""
 
     def __init__(self, plain: Plain) -> None:
-        self.reset(plain)
+        self.replace_state(plain)
 
-    def reset(self, plain: Plain) -> None:
+    def replace_state(self, plain: Plain) -> None:
         """Replace the whole state. The maps of `plain` belong to the mirror afterwards."""
         self._plain: Plain = {
             "stars": plain.get("stars") or {},
@@ -125,7 +125,7 @@ class Replica:
     def restore_state(self, plain: Plain, version: int) -> None:
         """Replace the whole state; `plain` belongs to the replica afterwards."""
         self.state, self.version = make_state_from_plain(plain), version
-        self.mirror.reset(plain)
+        self.mirror.replace_state(plain)
 
 
 async def rebuild_replica(store: Store, universe_id: str, upto: int | None = None) -> Replica:
