@@ -20,7 +20,7 @@ from universe.service.universes import UniverseService
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head, Loss, Mark
 from universe.store.interface import Store
-from universe.store.log_verification import read_marks, verify_log
+from universe.store.log_verification import flush_and_read_store_marks, verify_log
 from universe.store.postgres import PostgresStore
 from universe.store.sqlite import SqliteStore
 from universe.verification import accept_lost_versions, verify_universes
@@ -260,7 +260,7 @@ async def _opened_often(file: Path) -> None:
     while True:
         store = SqliteStore(file)
         await store.open()
-        assert (await read_marks(store)).losses == {}
+        assert (await flush_and_read_store_marks(store)).losses == {}
         await store.close()
 
 
