@@ -228,7 +228,7 @@ async def test_a_universe_deleted_while_commands_wait_answers_them_all(
         await service.send("u", {"type": "tick"})
 
 
-@pytest.mark.parametrize("asked", READING)
+@pytest.mark.parametrize("requests", READING)
 async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: TroubledStore, requests: str) -> None:
     async with UniverseService(store).running() as service:
         await service.create("Hven", universe_id="u")
@@ -240,7 +240,7 @@ async def test_a_universe_deleted_while_its_log_is_read_is_not_found(store: Trou
         assert store.before_reading is None
 
 
-@pytest.mark.parametrize("asked", READING)
+@pytest.mark.parametrize("requests", READING)
 async def test_a_universe_made_again_while_its_log_is_read_is_not_taken_for_a_damaged_one(
     store: TroubledStore, requests: str
 ) -> None:
