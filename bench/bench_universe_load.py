@@ -13,7 +13,7 @@ import orjson
 from ratios import record_ratio
 from universes import change, folder, state
 
-from universe.domain.state import load_plain_state
+from universe.domain.state import make_state_from_plain
 from universe.service.universes import SNAPSHOT_EVERY, UniverseService
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
@@ -44,9 +44,9 @@ async def measure(path: Path, universe_id: str, label: str) -> None:
     behind = 0
     for _ in range(ROUNDS):
         started = time.perf_counter()
-        snapshot = await store.find_snapshot(universe_id)
+        snapshot = await store.find_latest_snapshot(universe_id)
         assert snapshot is not None
-        state = load_plain_state(orjson.loads(snapshot.state))
+        state = make_state_from_plain(orjson.loads(snapshot.state))
         read = time.perf_counter() - started
         started = time.perf_counter()
         replica = await rebuild_replica(store, universe_id)

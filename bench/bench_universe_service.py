@@ -21,7 +21,7 @@ from ratios import record_ratio
 from universes import change, folder, state
 
 from universe.service.universes import UniverseService
-from universe.store.port import Entry
+from universe.store.interface import Entry
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.http_server import tune_garbage_collection
 

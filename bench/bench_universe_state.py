@@ -13,7 +13,7 @@ import orjson
 from ratios import record_ratio
 from universes import change, folder, state
 
-from universe.service.replies import encode_record
+from universe.service.replies import encode_record_with_state
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 
@@ -33,7 +33,7 @@ async def run() -> None:
                 await service.send(made.id, change(number, BODIES))
                 started = time.perf_counter()
                 seen = await service.view(made.id)
-                written = await encode_record(seen.record, seen.replica)
+                written = await encode_record_with_state(seen.record, seen.replica)
                 ours.append(time.perf_counter() - started)
                 plain["stars"][f"body-{number}"]["mass"] = float(number)
                 started = time.perf_counter()

@@ -34,7 +34,7 @@ def bare_app() -> Any:
     import asyncio
 
     from universe.service.feed import format_frame
-    from universe.store.port import Entry
+    from universe.store.interface import Entry
 
     frames = [
         format_frame(

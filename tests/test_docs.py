@@ -313,10 +313,13 @@ def test_every_option_of_a_command_is_documented(command: str, page_name: str) -
 
 
 def test_the_pages_about_universes_agree_with_the_code() -> None:
-    from universe.domain.command_catalogue import render_reference
-    from universe.pages import read_concepts
+    from universe.domain.command_catalogue import render_markdown_reference
+    from universe.html_pages import read_concepts_markdown
 
-    pages = {"reference/universe-commands.md": render_reference(), "concepts/universes.md": read_concepts()}
+    pages = {
+        "reference/universe-commands.md": render_markdown_reference(),
+        "concepts/universes.md": read_concepts_markdown(),
+    }
     for name, text in pages.items():
         assert (ROOT / "docs" / name).read_text(encoding="utf-8") == text.rstrip() + "\n", "run `make docs`"
 

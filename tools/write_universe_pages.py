@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from universe.domain.command_catalogue import render_reference
-from universe.pages import read_concepts
+from universe.domain.command_catalogue import render_markdown_reference
+from universe.html_pages import read_concepts_markdown
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 PAGES = {
-    DOCS / "reference" / "universe-commands.md": render_reference,
-    DOCS / "concepts" / "universes.md": read_concepts,
+    DOCS / "reference" / "universe-commands.md": render_markdown_reference,
+    DOCS / "concepts" / "universes.md": read_concepts_markdown,
 }
 
 

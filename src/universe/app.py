@@ -11,13 +11,13 @@ from starlette.types import ASGIApp
 
 from universe.config import UniverseConfig
 from universe.event_stream import EventStreams
+from universe.html_pages import make_page_routes
 from universe.mcp_server import make_mcp_server
-from universe.pages import make_page_routes
 from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
-from universe.store.port import Store
+from universe.store.interface import Store
 from uraniborg.kernel.http_app import StoppableApp, list_origins, secure_app
 from uraniborg.kernel.mcp import make_stateful_app
 
@@ -27,13 +27,13 @@ PAGES: Final = frozenset(("/", "/docs"))
 
 def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     """Return the app for `config`. Its lifespan opens the store and closes it."""
-    service = UniverseService(store or make_store(config.address), snapshot_every=config.snapshot_every)
+    service = UniverseService(store or make_store(config.database_address), snapshot_every=config.snapshot_every)
     streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         async with service.running():
-            heartbeats = asyncio.create_task(streams.run_heartbeats())
+            heartbeats = asyncio.create_task(streams.send_heartbeats_and_end_stalled())
             yield
             heartbeats.cancel()
 

@@ -29,7 +29,7 @@ class UniverseConfig(HttpConfig):
     max_sessions: int = Field(default=1_000, ge=1, le=100_000)
 
     @property
-    def address(self) -> str:
+    def database_address(self) -> str:
         """Return the address of the database: the one set, or the file in the data folder."""
         if self.db is not None:
             return self.db.get_secret_value()

@@ -50,7 +50,7 @@ _PATHS_BYTES = 1_000
 _REFERENCE = "`universe commands`, list_universe_commands and /docs show every command with its fields."
 
 
-def did_you_mean(names: Iterable[str]) -> str:
+def format_did_you_mean(names: Iterable[str]) -> str:
     """Return the question `Did you mean …? ` with a space at its end; an empty string if there are no names."""
     listed = " or ".join(f"'{name[:_SHOWN]}'" for name in names)
     return f"Did you mean {listed}? " if listed else ""
@@ -85,7 +85,7 @@ class UnknownCommand(InvalidInput):
         elsewhere = _ELSEWHERE if given.lower().startswith(_NOT_COMMANDS) else ""
         super().__init__(
             f"There is no command '{given[:80]}'.",
-            hint=elsewhere + did_you_mean(nearest) + _REFERENCE,
+            hint=elsewhere + format_did_you_mean(nearest) + _REFERENCE,
             path="type",
             allowed=", ".join(allowed),
             **({"nearest": nearest, "example": example} if nearest else {}),
@@ -125,7 +125,7 @@ def _add_problems(error: Malformed, problems: list[dict[str, Any]], subject: str
     error.message = f"{'; '.join(named)}{more}."
     error.args = (error.message,)
     error.hint = (
-        did_you_mean(dict.fromkeys(name for one in problems for name in one.get("nearest", ())[:1])) + error.hint
+        format_did_you_mean(dict.fromkeys(name for one in problems for name in one.get("nearest", ())[:1])) + error.hint
     )
     if len(problems) > 1:
         error.ids["problems"] = problems
@@ -207,7 +207,7 @@ class UniverseNotFound(NotFound):
         """Make the error; `known` are ids of some universes, `nearest` are similar ids."""
         super().__init__(
             f"Universe not found: {universe_id[:_SHOWN]}",
-            hint=did_you_mean(nearest or ())
+            hint=format_did_you_mean(nearest or ())
             + "`universe list`, GET /universes and the MCP resources list the universes; "
             "`universe new` and POST /universes create one.",
             universeId=universe_id[:_SHOWN],

@@ -7,10 +7,10 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from universe.service.feed import FRAMES_PER_WRITE, Feed, format_logged_frame
+from universe.service.feed import FRAMES_PER_WRITE, Feed, format_checked_frame
 from universe.service.live_universe import LiveUniverse
 from universe.service.universes import UniverseService
-from universe.store.replica import read_pages
+from universe.store.replica import read_entry_pages
 from uraniborg.kernel.errors import as_error
 from uraniborg.kernel.http_app import WANTS_NO_BODY
 from uraniborg.kernel.logging import get_logger
@@ -40,32 +40,32 @@ class EventStreams:
     def close(self) -> None:
         """End all streams, so that the server can stop."""
         self.is_closing = True
-        self.service.send_heartbeats()
+        self.service.wake_event_streams()
 
     @property
-    def count(self) -> int:
+    def open_count(self) -> int:
         """The number of open streams."""
         return len(self._open)
 
-    def add(self, stream: "EventStream") -> None:
+    def add_stream(self, stream: "EventStream") -> None:
         """Add an open stream."""
         self._open.add(stream)
 
-    def discard(self, stream: "EventStream") -> None:
+    def discard_stream(self, stream: "EventStream") -> None:
         """Remove a stream that has ended."""
         self._open.discard(stream)
 
-    async def run_heartbeats(self) -> None:
+    async def send_heartbeats_and_end_stalled(self) -> None:
         """Send heartbeats and end stalled streams until cancelled."""
         period = min(self._heartbeat_s, self._stall_s / 2)
         next_beat = monotonic() + self._heartbeat_s
         while True:
             await asyncio.sleep(period)
             if monotonic() >= next_beat:
-                self.service.send_heartbeats()
+                self.service.wake_event_streams()
                 next_beat = monotonic() + self._heartbeat_s
             for stream in [one for one in self._open if one.stalled_s > self._stall_s]:
-                stream.drop()
+                stream.cancel_stalled()
 
 
 class EventStream(Response):
@@ -86,7 +86,7 @@ class EventStream(Response):
         """The number of seconds since the listener last received data."""
         return 0.0 if self._sending_since is None else monotonic() - self._sending_since
 
-    def drop(self) -> None:
+    def cancel_stalled(self) -> None:
         """End the stream of a listener that has stalled."""
         if self._task is not None:
             self._dropped_after_s = self.stalled_s
@@ -100,13 +100,13 @@ class EventStream(Response):
         async with self._streams.service.keep_in_memory(self.universe_id) as live:
             self._task = asyncio.create_task(self._send_events(live, send))
             disconnecting = asyncio.create_task(_wait_for_disconnect(receive))
-            self._streams.add(self)
+            self._streams.add_stream(self)
             try:
                 await asyncio.wait((self._task, disconnecting), return_when=asyncio.FIRST_COMPLETED)
             finally:
                 if self._dropped_after_s is not None:
                     _log.warning("listener dropped", universe=self.universe_id, stalled_s=round(self._dropped_after_s))
-                self._streams.discard(self)
+                self._streams.discard_stream(self)
                 for task in (self._task, disconnecting):
                     task.cancel()
                 ended, _ = await asyncio.gather(self._task, disconnecting, return_exceptions=True)
@@ -114,46 +114,46 @@ class EventStream(Response):
                     _log.warning("stream ended with an error", universe=self.universe_id, reason=as_error(ended).code)
 
     async def _send_events(self, live: LiveUniverse, send: Send) -> None:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         version = feed.version if self._since is None else min(self._since, feed.version)
         await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
-        await self._send(send, _HELLO)
+        await self._send_body_part(send, _HELLO)
         beats = feed.beats
         while True:
-            frames = feed.get_frames_after(version)
+            frames = feed.get_joined_frames_after(version)
             if frames is None:
                 version = await self._send_from_log(live, feed, version, send)
             elif frames[0]:
-                await self._send(send, frames[0])
+                await self._send_body_part(send, frames[0])
                 version = frames[1]
             elif feed.is_closed:
-                await self._send(send, _DELETED, more=False)
+                await self._send_body_part(send, _DELETED, more=False)
                 return
             elif self._streams.is_closing:
-                await self._send(send, b"", more=False)
+                await self._send_body_part(send, b"", more=False)
                 return
             elif feed.beats != beats:
-                await self._send(send, _HEARTBEAT)
+                await self._send_body_part(send, _HEARTBEAT)
             else:
-                await feed.wait()
+                await feed.wait_for_wakeup()
                 continue
             beats = feed.beats
 
     async def _send_from_log(self, live: LiveUniverse, feed: Feed, version: int, send: Send) -> int:
         """Send entries of the log up to the version of the feed, and return that version."""
         upto = feed.version
-        async for entries in read_pages(self._streams.service.store, live.id, after=version, upto=upto):
+        async for entries in read_entry_pages(self._streams.service.store, live.id, after=version, upto=upto):
             for start in range(0, len(entries), FRAMES_PER_WRITE):
-                await self._send(
+                await self._send_body_part(
                     send,
                     b"".join(
-                        format_logged_frame(live.id, entry) for entry in entries[start : start + FRAMES_PER_WRITE]
+                        format_checked_frame(live.id, entry) for entry in entries[start : start + FRAMES_PER_WRITE]
                     ),
                 )
             version = entries[-1].version
         return max(version, upto)
 
-    async def _send(self, send: Send, body: bytes, *, more: bool = True) -> None:
+    async def _send_body_part(self, send: Send, body: bytes, *, more: bool = True) -> None:
         self._sending_since = monotonic()
         await send({"type": "http.response.body", "body": body, "more_body": more})
         self._sending_since = None

@@ -16,21 +16,21 @@ _NAMES: Final = {
 }
 
 
-def get_default_name(origin: str | None) -> str:
+def get_default_universe_name(origin: str | None) -> str:
     """Return the name of a universe that was created without one."""
     return "Universe" if origin is None else _NAMES.get(origin.lower(), origin)
 
 
-async def load_initial_state_async(origin: Any) -> Plain:
-    """Return the state of `load_initial_state`, computed in a thread. Errors name the argument `from`."""
+async def load_or_generate_state_in_thread(origin: Any) -> Plain:
+    """Return the state of `load_or_generate_state`, computed in a thread. Errors name the argument `from`."""
     try:
-        return await asyncio.to_thread(load_initial_state, origin)
+        return await asyncio.to_thread(load_or_generate_state, origin)
     except UraniborgError as exc:
         exc.ids["argument"] = "from"
         raise
 
 
-def load_initial_state(origin: Any, *, at: datetime | float | None = None) -> Plain:
+def load_or_generate_state(origin: Any, *, at: datetime | float | None = None) -> Plain:
     """Return the state named `solar-system`, `trappist-1`, … or `seed:PRESET:SEED`. Raise InvalidInput or NotFound."""
     from universe import systems
     from universe.generate.generator import generate

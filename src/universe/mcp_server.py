@@ -9,12 +9,12 @@ from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
-from universe.pages import read_concepts
-from universe.service.agent_replies import encode_command_reply, encode_state_reply
+from universe.html_pages import read_concepts_markdown
+from universe.service.argument_validation import KEY_CHARS
+from universe.service.mcp_replies import encode_command_reply, encode_state_reply
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
 from universe.service.universes import UniverseService, UniverseView
-from universe.service.validation import KEY_CHARS
-from universe.store.port import Change
+from universe.store.interface import Change
 from uraniborg.kernel.mcp import (
     Listed,
     Server,
@@ -123,9 +123,9 @@ def _add_reading_tools(server: Server, service: UniverseService) -> None:
         The listing is the same for every universe. Call this, with a category, before send_universe_command.
         """
         return {
-            "categories": [command_catalogue.find_category(category)]
+            "categories": [command_catalogue.get_category(category)]
             if category is not None
-            else command_catalogue.list_categories()
+            else command_catalogue.list_command_categories()
         }
 
 
@@ -165,12 +165,12 @@ def _add_sending_tool(server: Server, service: UniverseService) -> None:
         """
         decoded = _decode_command(command)
         result = await service.send(
-            universeId, decoded, expected_version=expectedVersion, key=idempotencyKey, author=_get_author()
+            universeId, decoded, expected_version=expectedVersion, key=idempotencyKey, author=_make_author_name()
         )
         return (await encode_command_reply(result, decoded, return_)).decode()
 
 
-def _get_author() -> str:
+def _make_author_name() -> str:
     name = get_client_name()
     return f"{name[:_CLIENT_CHARS]} (MCP)" if name else "MCP client"
 
@@ -179,7 +179,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
     @resource(server, COMMANDS_URI, title="The commands", mime_type="text/markdown")
     async def commands() -> str:
         """Every command with its fields, an example and its refusals."""
-        return command_catalogue.render_reference()
+        return command_catalogue.render_markdown_reference()
 
     @resource(server, SCHEMA_URI, title="The schema of commands", mime_type="application/schema+json")
     async def schema() -> dict[str, Any]:
@@ -189,7 +189,7 @@ def _add_resources(server: Server, service: UniverseService) -> None:
     @resource(server, CONCEPTS_URI, title="How universes work", mime_type="text/markdown")
     async def concepts() -> str:
         """State, commands, log, orbits and units on one page."""
-        return read_concepts()
+        return read_concepts_markdown()
 
     @resource(server, "universe://universes/{universe_id}", title="Summary of a universe", mime_type="application/json")
     async def universe(universe_id: str) -> dict[str, Any]:
@@ -210,10 +210,10 @@ def _add_resources(server: Server, service: UniverseService) -> None:
         ]
 
     server.register_listing(list_universes)
-    _notify_subscribers(add_subscriptions(server), service)
+    _add_subscription_listener(add_subscriptions(server), service)
 
 
-def _notify_subscribers(subscribed: Subscriptions, service: UniverseService) -> None:
+def _add_subscription_listener(subscribed: Subscriptions, service: UniverseService) -> None:
     def notify(change: Change) -> None:
         subscribed.notify_updated(make_summary_uri(change.universe_id))
 
@@ -233,9 +233,13 @@ def _decode_command(command: Any) -> Any:
     return command
 
 
-def _make_summary_reply(view: UniverseView, max_bytes: int, size: int) -> bytes:
+def _make_summary_reply(view: UniverseView, max_bytes: int, full_size: int) -> bytes:
     """Return the summary with as many roots as fit. Raise MalformedRequest if it does not fit without roots."""
-    reply: dict[str, Any] = {**summarize_universe(view.record, view.replica), "isSummary": True, "answerBytes": size}
+    reply: dict[str, Any] = {
+        **summarize_universe(view.record, view.replica),
+        "isSummary": True,
+        "answerBytes": full_size,
+    }
     roots = reply["roots"]
     while len(written := orjson.dumps(reply)) > max_bytes and roots:
         dropped = max(1, len(roots) // 2)

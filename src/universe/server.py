@@ -20,7 +20,7 @@ def serve_universes(options: dict[str, Any], *, as_json: bool) -> None:
         from universe.app import make_app
 
     def make_checked_app() -> "ASGIApp":
-        asyncio.run(_check_store(config))
+        asyncio.run(_check_store_opens(config))
         return make_app(config)
 
     serve(
@@ -32,9 +32,9 @@ def serve_universes(options: dict[str, Any], *, as_json: bool) -> None:
     )
 
 
-async def _check_store(config: UniverseConfig) -> None:
+async def _check_store_opens(config: UniverseConfig) -> None:
     """Raise the error that prevents the use of the database, before the address is printed."""
-    store = make_store(config.address)
+    store = make_store(config.database_address)
     await store.open()
     await store.close()
 

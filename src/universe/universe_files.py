@@ -29,7 +29,7 @@ class Document(NamedTuple):
     state: dict[str, Any]
 
 
-def read_document(path: Path) -> Document:
+def read_universe_file(path: Path) -> Document:
     """Return the content of an exported file, or of a bare state. Raise FileMissing or MalformedState."""
     try:
         content: Any = orjson.loads(path.read_bytes())
@@ -50,7 +50,7 @@ def read_document(path: Path) -> Document:
     return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
 
 
-def write_output(path: Path, content: bytes) -> None:
+def write_output_file(path: Path, content: bytes) -> None:
     """Write a file whole or not at all, through links, and into devices and pipes as they are. Raise Unwritable."""
     target = path.resolve()
     try:
@@ -76,7 +76,7 @@ def write_drawing(drawing: "Drawing", path: Path) -> None:
     """Write a drawing as PNG or SVG, according to the name of the file. Raise Unwritable."""
     from universe.plotting import render_png, render_svg
 
-    write_output(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
+    write_output_file(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
 
 
 def write_orbit_picture(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:

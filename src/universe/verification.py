@@ -8,7 +8,13 @@ from urllib.parse import quote
 from universe.config import load_config
 from universe.errors import StoreUnavailable
 from universe.service.universes import UniverseService
-from universe.store.log_verification import Progress, Verdict, list_lost_universes, read_marks, verify_log
+from universe.store.log_verification import (
+    Progress,
+    Verdict,
+    flush_and_read_store_marks,
+    list_lost_universe_ids,
+    verify_log,
+)
 from universe.store.replica import rebuild_replica
 
 _REPORT_EVERY = 10_000
@@ -20,12 +26,12 @@ async def verify_universes(
     """Return the verdict on one universe, or on all. Raise UniverseNotFound or StoreUnavailable."""
     ids = [universe_id] if universe_id is not None else await _list_all_ids(service)
     if universe_id is None:
-        ids += list_lost_universes(await read_marks(service.store), ids)
+        ids += list_lost_universe_ids(await flush_and_read_store_marks(service.store), ids)
     verdicts: list[Verdict] = []
     for one in ids:
-        verdict = await verify_log(service.store, one, None if quiet else _make_progress(one))
+        verdict = await verify_log(service.store, one, None if quiet else _make_progress_printer(one))
         if url is not None and verdict.is_intact:
-            await _compare_with_server(service, verdict, url)
+            await _add_problem_if_server_differs(service, verdict, url)
         verdicts.append(verdict)
     return verdicts
 
@@ -33,7 +39,7 @@ async def verify_universes(
 async def accept_lost_versions(service: UniverseService, universe_id: str | None) -> None:
     """Accept the logs of one universe, or of all, so that versions lost until now are not reported again."""
     if service.store.marks is not None:
-        await asyncio.to_thread(service.store.marks.accept_losses, await service.store.list_heads(), universe_id)
+        await asyncio.to_thread(service.store.marks.accept_losses, await service.store.list_log_heads(), universe_id)
 
 
 async def _list_all_ids(service: UniverseService) -> list[str]:
@@ -45,7 +51,7 @@ async def _list_all_ids(service: UniverseService) -> list[str]:
     return found
 
 
-async def _compare_with_server(service: UniverseService, verdict: Verdict, url: str) -> None:
+async def _add_problem_if_server_differs(service: UniverseService, verdict: Verdict, url: str) -> None:
     served = await asyncio.to_thread(_fetch_universe, url, verdict.universe_id)
     then = await rebuild_replica(service.store, verdict.universe_id, served["version"])
     if then.mirror.to_plain() != served["state"]:
@@ -71,7 +77,7 @@ def _fetch_universe(url: str, universe_id: str) -> dict[str, Any]:
     return response.json()
 
 
-def _make_progress(universe_id: str) -> Progress:
+def _make_progress_printer(universe_id: str) -> Progress:
     def print_progress(done: int, total: int) -> None:
         if total >= _REPORT_EVERY and done % _REPORT_EVERY < 1_000:
             sys.stderr.write(f"{universe_id}: {done:,} of {total:,} entries\n")

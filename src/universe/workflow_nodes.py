@@ -12,10 +12,10 @@ import orjson
 from pydantic import SecretStr
 
 from universe.config import UniverseConfig, load_config
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.errors import MalformedRequest
-from universe.initial_states import get_default_name, load_initial_state_async
-from universe.service.replies import StatePart, encode_part
+from universe.initial_states import get_default_universe_name, load_or_generate_state_in_thread
+from universe.service.replies import StatePart, encode_state_part
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
 from uraniborg.kernel.errors import Conflict
@@ -44,15 +44,15 @@ class Context(Protocol):
 async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Send commands, of which all or none take effect, to a universe, which is created first if `create` is true.
 
-    A resumed run neither creates the universe nor sends the commands twice. Raise as `UniverseService.send` and
+    A resumed run neither may_create the universe nor sends the commands twice. Raise as `UniverseService.send` and
     `UniverseService.create` do.
     """
-    given, creates = params.get("command"), bool(params.get("create"))
-    if given is None and not creates:
+    given, may_create = params.get("command"), bool(params.get("create"))
+    if given is None and not may_create:
         raise MalformedRequest("command is missing.", hint="Give command, or set create.", argument="command")
-    async with _lend_service(params.get("db"), context, creates=creates) as service:
+    async with _open_or_share_service(params.get("db"), context, may_create=may_create) as service:
         universe_id, created = (
-            await _create_universe(service, params, context) if creates else (_get_universe_id(params), False)
+            await _get_or_create_universe(service, params, context) if may_create else (_get_universe_id(params), False)
         )
         if given is None:
             events, version = list[Event](), (await service.read_record(universe_id)).version
@@ -69,12 +69,12 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
 async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return the state of a universe, or a part of it. Raise as `UniverseService.view` does."""
     ids, fields = params.get("ids"), params.get("fields")
-    async with _lend_service(params.get("db"), context, creates=False) as service:
+    async with _open_or_share_service(params.get("db"), context, may_create=False) as service:
         view = await service.view(_get_universe_id(params), params.get("version"))
         if ids is None and fields is None:
             plain, not_found = view.replica.mirror.to_plain(), list[str]()
         else:
-            plain = await asyncio.to_thread(orjson.loads, await encode_part(view.replica, StatePart(ids, fields)))
+            plain = await asyncio.to_thread(orjson.loads, await encode_state_part(view.replica, StatePart(ids, fields)))
             not_found = plain.pop("notFound", [])
             del plain["version"]
     return {
@@ -92,14 +92,16 @@ def _get_universe_id(params: dict[str, Any]) -> str:
     return params["universe_id"]
 
 
-async def _create_universe(service: UniverseService, params: dict[str, Any], context: Context) -> tuple[str, bool]:
+async def _get_or_create_universe(
+    service: UniverseService, params: dict[str, Any], context: Context
+) -> tuple[str, bool]:
     """Return the id of the universe and whether it was created; an existing universe is used unchanged."""
     origin = params.get("from")
-    name = params.get("name") or get_default_name(origin)
+    name = params.get("name") or get_default_universe_name(origin)
     universe_id = params.get("universe_id") or f"uni_{content_id(*_get_run_and_node(context), name, origin or '')}"
     if await service.store.read_record(universe_id) is not None:
         return universe_id, False
-    initial = None if origin is None else await load_initial_state_async(origin)
+    initial = None if origin is None else await load_or_generate_state_in_thread(origin)
     try:
         await service.create(name, initial, universe_id=universe_id, author=_format_author(context))
     except Conflict:  # another process created it first
@@ -135,14 +137,18 @@ class _OpenService:
 
 
 @asynccontextmanager
-async def _lend_service(db: str | None, context: Context, *, creates: bool) -> AsyncGenerator[UniverseService]:
+async def _open_or_share_service(
+    db: str | None, context: Context, *, may_create: bool
+) -> AsyncGenerator[UniverseService]:
     """Lend the service of a database; all nodes of a run share it if the context has a keeper."""
     config = await asyncio.to_thread(_load_config, db, context.folder)
-    if not creates:
+    if not may_create:
         await asyncio.to_thread(_check_database_exists, config)
     keep = getattr(getattr(context, "keeper", None), "keep", None)
     if keep is not None:
-        opened: _OpenService = await keep(f"universes {content_id(config.address)}", lambda: _open_service(config))
+        opened: _OpenService = await keep(
+            f"universes {content_id(config.database_address)}", lambda: _open_service(config)
+        )
         yield opened.service
         return
     opened = await _open_service(config)
@@ -154,7 +160,7 @@ async def _lend_service(db: str | None, context: Context, *, creates: bool) -> A
 
 async def _open_service(config: UniverseConfig) -> _OpenService:
     ending = AsyncExitStack()
-    service = UniverseService(make_store(config.address), snapshot_every=config.snapshot_every)
+    service = UniverseService(make_store(config.database_address), snapshot_every=config.snapshot_every)
     return _OpenService(await ending.enter_async_context(service.running()), ending)
 
 
@@ -170,8 +176,8 @@ def _load_config(db: str | None, folder: Path) -> UniverseConfig:
 
 def _check_database_exists(config: UniverseConfig) -> None:
     """Raise DatabaseMissing for a database file that does not exist, so that reading does not create it."""
-    if config.db is None or not config.address.startswith(_SQLITE):
+    if config.db is None or not config.database_address.startswith(_SQLITE):
         return
-    path = Path(config.address.removeprefix(_SQLITE)).expanduser()
+    path = Path(config.database_address.removeprefix(_SQLITE)).expanduser()
     if not path.is_file():
         raise DatabaseMissing(f"There is no database {path.name}.", hint="Set create to create one.", name=path.name)

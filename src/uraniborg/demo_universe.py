@@ -16,7 +16,7 @@ from rich.text import Text
 from universe.app import make_app
 from universe.config import UniverseConfig
 from universe.nbody.reports import format_run_headline, run_and_report
-from universe.provenance.bibliography import collect_sources, format_bibliography
+from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 from universe.universe_files import write_orbit_picture
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.mcp.testing import connect_http_client, get_json, serve_app
@@ -73,7 +73,7 @@ def _write_results(console: Console, state: dict[str, Any], output: Path) -> Non
     console.print(line)
     console.print()
     write_orbit_picture(state, output / "trappist-1.png", title="TRAPPIST-1", t=None, scale="auto")
-    write_atomic(output / "trappist-1.bib", format_bibliography(collect_sources(state["stars"])))
+    write_atomic(output / "trappist-1.bib", format_bibtex(collect_cited_sources(state["stars"])))
 
 
 @asynccontextmanager

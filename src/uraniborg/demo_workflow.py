@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from universe.claims import check_claim
-from universe.provenance.shelf_texts import make_text_reader
+from universe.provenance.shelf_texts import make_paper_text_reader
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.recordings import QUERY, RECORDING
@@ -98,7 +98,7 @@ def _show_value(console: Console, outputs: Plain, shelf: Path) -> None:
     for cell in location["header"]:
         row.add_column(cell, no_wrap=True)
     row.add_row(*location["row"])
-    status = check_claim(source, "mass", body["mass"], body=body, text_of=make_text_reader(shelf))
+    status = check_claim(source, "mass", body["mass"], body=body, text_of=make_paper_text_reader(shelf))
     found = "the row is on the shelf" if status.checked else "the row is not on the shelf"
     facts = Table.grid()
     facts.add_column(width=18, style="dim")

@@ -166,7 +166,7 @@ def check_universes() -> Iterator[Check]:
     from universe.config import load_config
     from universe.verification import verify_universes
 
-    address = load_config().address
+    address = load_config().database_address
     if address.startswith("sqlite:///") and not Path(address.removeprefix("sqlite:///")).exists():
         yield Check("universes", "logs", "note", "no universe yet")
         return

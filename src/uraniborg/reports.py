@@ -135,7 +135,7 @@ def _print_exclusions() -> None:
 
     if shelf := load_library_config().shelf:
         sys.stdout.write(f"Not included: the shelf {display_path(shelf)}. Copy its folder.\n")
-    if not load_universe_config().address.startswith("sqlite:"):
+    if not load_universe_config().database_address.startswith("sqlite:"):
         sys.stdout.write("Not included: the universes in PostgreSQL. Use pg_dump.\n")
 
 

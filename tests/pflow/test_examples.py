@@ -21,7 +21,7 @@ from pflow.service import Service
 from tests.requirements import requirement
 from universe.claims import check_claim
 from universe.orbits.units import EARTH_MASS
-from universe.provenance.shelf_texts import make_text_reader
+from universe.provenance.shelf_texts import make_paper_text_reader
 from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -268,7 +268,9 @@ def test_claim_refuses_a_mass_that_no_row_states_and_sets_the_one_that_a_row_sta
     assert body["mass"] == pytest.approx(0.692 * EARTH_MASS)
     source = next(one for one in body["sources"] if "mass" in one["fields"])
     assert (source["title"], source["doi"]) == (outputs["paper"], "10.3847/psj/abd022")
-    status = check_claim(source, "mass", body["mass"], body=body, text_of=make_text_reader(folder / "claim-shelf"))
+    status = check_claim(
+        source, "mass", body["mass"], body=body, text_of=make_paper_text_reader(folder / "claim-shelf")
+    )
     assert (status.status, status.checked) == ("supported", True)
 
 

@@ -264,6 +264,6 @@ async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
 
 async def test_changes_of_a_node_have_the_workflow_and_run_as_author(context: Context) -> None:
     universe = await made(context, command=add_star("ven"))
-    async with UniverseService(make_store(load_config().address)).running() as service:
+    async with UniverseService(make_store(load_config().database_address)).running() as service:
         authors = {entry.author for entry in await service.read_history(universe)}
     assert authors == {"workflow without a name, run run_1"}

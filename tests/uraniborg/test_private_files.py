@@ -74,7 +74,7 @@ def test_the_cache_is_private_and_repaired(house: Path) -> None:
 
 async def test_universes_are_private_and_repaired(house: Path) -> None:
     for _ in range(2):
-        store = make_store(UniverseConfig().address)
+        store = make_store(UniverseConfig().database_address)
         await store.open()
         try:
             assert {path.suffix for path in house.rglob("*") if path.is_file()} >= {".db", ".db-wal", ".db-shm"}

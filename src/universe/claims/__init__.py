@@ -7,6 +7,22 @@ A source names one `Location` for each field: `{section?, page?, table?, header?
 functions are pure. `text_of` is a function of the caller that returns the texts of a shelf.
 """
 
-from universe.claims.status import SUPPORTED, UNVERIFIED, ClaimStatus, Statement, TextOf, check_claim, read_statement
+from universe.claims.claim_check import (
+    SUPPORTED,
+    UNVERIFIED,
+    ClaimStatus,
+    PaperTextReader,
+    Statement,
+    check_claim,
+    read_statement_or_reason,
+)
 
-__all__ = ["SUPPORTED", "UNVERIFIED", "ClaimStatus", "Statement", "TextOf", "check_claim", "read_statement"]
+__all__ = [
+    "SUPPORTED",
+    "UNVERIFIED",
+    "ClaimStatus",
+    "PaperTextReader",
+    "Statement",
+    "check_claim",
+    "read_statement_or_reason",
+]

@@ -24,31 +24,33 @@ class BodyNames:
     stem: str = ""
 
     @classmethod
-    def of(cls, body: Mapping[str, Any] | None) -> Self | None:
+    def from_body(cls, body: Mapping[str, Any] | None) -> Self | None:
         """Return the names of a body, or None if it has no name."""
         given = [body.get(key) for key in ("name", "id")] if body is not None else []
-        names = tuple(name for name in given if isinstance(name, str) and _remove_separators(name))
+        names = tuple(name for name in given if isinstance(name, str) and _fold_and_remove_separators(name))
         if not names:
             return None
         planet = _PLANET.fullmatch(names[0].strip())
         return cls(names, planet["letter"], planet["stem"]) if planet else cls(names)
 
-    def is_label(self, label: str, context: str) -> bool:
+    def is_label_of_body(self, label: str, headings: str) -> bool:
         """Return True if a cell is a label of this body and of no other.
 
-        A letter alone names a planet of the star that the context is about: the caption, the section or the title.
+        A letter alone names a planet of the star that the headings is about: the caption, the section or the title.
         """
         bare = _FOOTNOTE.sub("", label.strip(" {}:.")).strip(" {}")
         if self.letter and re.sub(r"^[Pp]lanet\s+", "", bare) == self.letter:
-            return self.names_own_star(context)
-        return _remove_separators(bare) in {_remove_separators(name) for name in self.names}
+            return self.is_own_star_named_in(headings)
+        return _fold_and_remove_separators(bare) in {_fold_and_remove_separators(name) for name in self.names}
 
-    def find_mentions(self, text: str) -> list[tuple[int, bool]]:
+    def find_body_mentions(self, text: str) -> list[tuple[int, bool]]:
         """Return the positions where a passage mentions a body, with whether the body is this one."""
         found: dict[int, bool] = {}
         for match in _IN_SYSTEM.finditer(text):
             if not _IS_UNIT.match(text, match.end()):
-                found[match.start()] = _remove_separators(match[0]) in {_remove_separators(name) for name in self.names}
+                found[match.start()] = _fold_and_remove_separators(match[0]) in {
+                    _fold_and_remove_separators(name) for name in self.names
+                }
         if self.letter:
             # The letters of a list ("planets d and e") are mentions too.
             stem = _make_name_pattern(self.stem)
@@ -65,13 +67,13 @@ class BodyNames:
                         found.setdefault(match.start(), not match["planet"])
         return sorted(found.items())
 
-    def names_own_star(self, text: str) -> bool:
+    def is_own_star_named_in(self, text: str) -> bool:
         """Return True if a text names the star of this planet, or if the body does not have the name of a planet."""
         return not self.stem or bool(re.search(rf"{_make_name_pattern(self.stem)}(?!\d|[A-Za-z]{{2}})", text))
 
-    def names_only_this_body(self, text: str) -> bool:
+    def is_only_body_named_in(self, text: str) -> bool:
         """Return True if a caption or heading mentions this body and no other."""
-        mentions = self.find_mentions(text)
+        mentions = self.find_body_mentions(text)
         return bool(mentions) and all(is_this for _, is_this in mentions)
 
 
@@ -81,5 +83,5 @@ def _make_name_pattern(name: str) -> str:
     return r"(?<!\w)(?i:" + r"[\s_-]*".join(parts) + ")"
 
 
-def _remove_separators(text: str) -> str:
+def _fold_and_remove_separators(text: str) -> str:
     return re.sub(r"[\W_]+", "", text).casefold()

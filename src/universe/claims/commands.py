@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from universe.claims.status import Statement, read_statement
+from universe.claims.claim_check import Statement, read_statement_or_reason
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
 
@@ -35,11 +35,11 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
         raise InvalidInput(f"field must be one of {', '.join(_FIELDS)}, got {field!r}.", argument="field")
     paper = cast("Mapping[str, Any]", params["paper"])
     rows: list[Any] = [row for row in params["rows"] if isinstance(row, Mapping)]
-    found, reasons = _read_rows(rows, field, body, paper.get("title"))
+    found, reasons = _read_statements_and_reasons(rows, field, body, paper.get("title"))
     if not found:
         raise NotStated(
             f"No table row of {_format_short_citation(paper)} on the shelf states the {field} of {body}.",
-            hint=_make_hint(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
+            hint=_join_reasons(reasons) or "Its text on the shelf has no table row that matches: choose another paper.",
             body=body,
         )
     location, statement = _choose_statement(found, field, body, params.get("value"), paper)
@@ -52,16 +52,18 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
         "value": statement.value,
         "stated": statement.shown,
         "location": location,
-        "table_row": _format_row(location),
+        "table_row": _format_row_as_markdown(location),
     }
 
 
-def _read_rows(rows: list[Any], field: str, body: str, title: object) -> tuple[list[Found], list[str]]:
+def _read_statements_and_reasons(
+    rows: list[Any], field: str, body: str, title: object
+) -> tuple[list[Found], list[str]]:
     found: list[Found] = []
     reasons: list[str] = []
     for row in rows:
         location = {name: row[name] for name in _LOCATION if row.get(name)}
-        read = read_statement(location, field, body={"id": body}, title=title)
+        read = read_statement_or_reason(location, field, body={"id": body}, title=title)
         if isinstance(read, str):
             reasons.append(read)
         else:
@@ -123,16 +125,16 @@ def _format_statements(found: list[Found]) -> str:
     return ", ".join(dict.fromkeys(statement.shown for _, statement in found))
 
 
-def _make_hint(reasons: list[str]) -> str:
+def _join_reasons(reasons: list[str]) -> str:
     return " ".join(dict.fromkeys(reasons).keys())[:400] if reasons else ""
 
 
-def _format_row(location: Mapping[str, Any]) -> str:
+def _format_row_as_markdown(location: Mapping[str, Any]) -> str:
     """Return the row and its header as a Markdown table; an empty string for a passage."""
-    return "\n".join(_format_lines(location))
+    return "\n".join(_format_markdown_lines(location))
 
 
-def _format_lines(location: Mapping[str, Any]) -> Iterator[str]:
+def _format_markdown_lines(location: Mapping[str, Any]) -> Iterator[str]:
     header, row = location.get("header"), location.get("row")
     if header:
         yield f"| {' | '.join(header)} |"

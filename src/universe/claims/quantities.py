@@ -97,17 +97,17 @@ class Quantity:
     takes_any_unit: bool = False
     """True if the unit is unknown, so that only the number is compared."""
 
-    def is_labelled(self, label: str) -> bool:
+    def is_named_by_label(self, label: str) -> bool:
         """Return True if a table label names this quantity, and not a ratio or an uncertainty of it."""
-        bare = _remove_units(label)
+        bare = _remove_units_and_brackets(label)
         if not bare:  # a label such as R⊕ names the quantity by its unit
-            unit = find_unit_in_label(label)
+            unit = find_only_unit_in_label(label)
             return unit is not None and unit.name.endswith(f"_{self.name}")
         if _OTHER.search(bare):
             return False
         return bool(self.words.search(bare)) or _INDEX.sub("", bare) in self.symbols
 
-    def is_mentioned(self, text: str) -> bool:
+    def is_mentioned_in(self, text: str) -> bool:
         """Return True if a passage names this quantity, by a word or by a symbol before a relation."""
         if re.search(r"\bminimum mass|\bsin\s*i\b|\bmass ratio", text, re.IGNORECASE):
             return False
@@ -158,7 +158,7 @@ _FIELDS: Final[dict[str, Quantity]] = {
 }
 
 
-def find_quantity(field: str) -> Quantity:
+def get_quantity_of_field(field: str) -> Quantity:
     """Return the quantity of a field. An unknown field is a plain number with its own name."""
     if known := _FIELDS.get(field):
         return known
@@ -167,7 +167,7 @@ def find_quantity(field: str) -> Quantity:
     return Quantity(" ".join(words).lower(), "", named, takes_any_unit=True)
 
 
-def find_display_scale(field: str, body: Mapping[str, Any] | None) -> float:
+def get_display_magnification(field: str, body: Mapping[str, Any] | None) -> float:
     """Return the magnification of `field` for display; only radii of shipped systems are magnified."""
     physical: Any = body.get("physical") if field == "radius" and body is not None else None
     scale: Any = cast("Mapping[str, Any]", physical).get("displayMagnification") if isinstance(physical, Mapping) else 1
@@ -183,13 +183,13 @@ def find_unit_after(text: str, end: int) -> Unit | None:
     return None
 
 
-def find_unit_in_label(label: str) -> Unit | None:
+def find_only_unit_in_label(label: str) -> Unit | None:
     """Return the only unit that a label such as `M [10^{27} g]` or `mass in Earth masses` names."""
-    found = {unit for unit, _, _ in _find_units(label)}
+    found = {unit for unit, _, _ in _find_units_with_spans(label)}
     return found.pop() if len(found) == 1 else None
 
 
-def _find_units(label: str) -> list[tuple[Unit, int, int]]:
+def _find_units_with_spans(label: str) -> list[tuple[Unit, int, int]]:
     found: list[tuple[Unit, int, int]] = []
     for (name, factor), pattern in _LONE.items():
         for match in pattern.finditer(label):
@@ -205,8 +205,8 @@ def _find_units(label: str) -> list[tuple[Unit, int, int]]:
     return found
 
 
-def _remove_units(label: str) -> str:
+def _remove_units_and_brackets(label: str) -> str:
     bare = _BRACKETS.sub(" ", label)
-    for _, start, end in sorted(_find_units(bare), key=lambda one: -one[1]):
+    for _, start, end in sorted(_find_units_with_spans(bare), key=lambda one: -one[1]):
         bare = bare[:start].rstrip().removesuffix("/").removesuffix(" in") + bare[end:]
     return bare.strip(" ,:;.")

@@ -10,7 +10,7 @@ from universe.cli.common import (
     Json,
     UniverseId,
     app,
-    parse_json,
+    parse_command_json,
     print_json,
     run_with_service,
 )
@@ -41,15 +41,15 @@ def send(
     - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
     """
     from universe.domain.command_warnings import find_command_warnings
-    from universe.service.replies import describe_change
+    from universe.service.replies import summarize_change
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    given = parse_json(sys.stdin.read() if command == "-" else command)
+    given = parse_command_json(sys.stdin.read() if command == "-" else command)
 
     async def change(service: UniverseService) -> dict[str, Any]:
         result = await service.send(universe_id, given, expected_version=expected_version, key=key)
-        facts = describe_change(result)
+        facts = summarize_change(result)
         if isinstance(given, dict) and (advice := find_command_warnings(result.before, cast("Command", given))):
             facts["warnings"] = [*advice, *facts.get("warnings", ())]
         return facts

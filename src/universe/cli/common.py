@@ -42,9 +42,9 @@ UniverseId = Annotated[str, typer.Argument(metavar="ID", help="The id of a unive
 Version = Annotated[int | None, typer.Option(min=0, help="Use the universe as it was at this version.")]
 
 
-def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, creates: bool = False) -> Value:
-    """Return the result of `work` with the service of a database. Raise DatabaseMissing unless `creates`."""
-    if not creates:
+def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, may_create: bool = False) -> Value:
+    """Return the result of `work` with the service of a database. Raise DatabaseMissing unless `may_create`."""
+    if not may_create:
         _check_database_exists(db)
 
     async def call_work() -> Value:
@@ -89,13 +89,17 @@ async def _open_service(db: str | None) -> AsyncGenerator[Any]:
 
     config = load_config_with_options({} if db is None else {"db": db})
     service = UniverseService(
-        make_store(config.address), snapshot_every=config.snapshot_every, author=f"{get_account_name()} (command line)"
+        make_store(config.database_address),
+        snapshot_every=config.snapshot_every,
+        author=f"{get_account_name()} (command line)",
     )
     async with service.running():
         yield service
 
 
-def read_state(universe_id: str, version: int | None, db: str | None) -> tuple[str, int, dict[str, Any]]:
+def read_name_version_and_state(
+    universe_id: str, version: int | None, db: str | None
+) -> tuple[str, int, dict[str, Any]]:
     """Return the name, the version and the plain state of a universe."""
     from universe.service.universes import UniverseService
 
@@ -135,7 +139,7 @@ def check_output_files(pictures: Iterable[Path], others: Iterable[Path | None]) 
         check_output(path)
 
 
-def parse_json(text: str) -> Any:
+def parse_command_json(text: str) -> Any:
     """Return the value of a command given as JSON. Raise UsageError."""
     import orjson
 
@@ -175,12 +179,12 @@ class Progress:
         self._next = self._begun + _SILENT_S
         return self
 
-    def __call__(self, part: float) -> None:
+    def __call__(self, fraction: float) -> None:
         now = time.monotonic()
         if self._is_quiet or now < self._next:
             return
-        left = (now - self._begun) * (1 / part - 1) if part > 0 else 0.0
-        text = f"{self._label}: {100 * min(part, 1.0):.0f} %, about {left:,.0f} s left"
+        left = (now - self._begun) * (1 / fraction - 1) if fraction > 0 else 0.0
+        text = f"{self._label}: {100 * min(fraction, 1.0):.0f} %, about {left:,.0f} s left"
         self._next = now + (_TERMINAL_INTERVAL_S if self._is_terminal else _STREAM_INTERVAL_S)
         self._write(_ERASE + text if self._is_terminal else text + "\n")
         self._is_drawn = self._is_terminal

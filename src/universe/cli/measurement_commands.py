@@ -15,7 +15,7 @@ from universe.cli.common import (
     app,
     check_output_files,
     print_json,
-    read_state,
+    read_name_version_and_state,
 )
 from uraniborg.kernel.cli import UsageError
 
@@ -60,7 +60,7 @@ def transits(
     from universe.terminal.measurement_tables import print_transits, render_transits_csv
 
     check_output_files([] if plot is None else [plot], [csv])
-    name, at, plain = read_state(universe_id, version, db)
+    name, at, plain = read_name_version_and_state(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
     with Progress(universe_id, is_quiet=json) as progress:
@@ -68,7 +68,7 @@ def transits(
             plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
     reply = {"id": universe_id, "version": at, **found}
-    _write_files(reply, csv, render_transits_csv, plot, "transits", title=name)
+    _write_csv_and_chart(reply, csv, render_transits_csv, plot, "transits", title=name)
     print_json(reply) if json else print_transits(reply)
 
 
@@ -97,7 +97,7 @@ def rv(
     from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
 
     check_output_files([] if plot is None else [plot], [csv])
-    name, at, plain = read_state(universe_id, version, db)
+    name, at, plain = read_name_version_and_state(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
     with Progress(universe_id, is_quiet=json) as progress:
@@ -105,7 +105,7 @@ def rv(
             plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
     reply = {"id": universe_id, "version": at, **found}
-    _write_files(reply, csv, render_velocities_csv, plot, "velocities", title=name)
+    _write_csv_and_chart(reply, csv, render_velocities_csv, plot, "velocities", title=name)
     print_json(reply) if json else print_velocities(reply)
 
 
@@ -118,7 +118,7 @@ def print_physics_report(head: dict[str, Any], plain: dict[str, Any], *, json: b
     print_json({**head, **reply}) if json else print_physics(reply)
 
 
-def _write_files(
+def _write_csv_and_chart(
     reply: dict[str, Any],
     csv: Path | None,
     render_csv: Callable[[dict[str, Any]], bytes],
@@ -129,9 +129,9 @@ def _write_files(
 ) -> None:
     """Write a measurement as CSV and as a chart, to the files that are given."""
     if csv is not None:
-        from universe.universe_files import write_output
+        from universe.universe_files import write_output_file
 
-        write_output(csv, render_csv(reply))
+        write_output_file(csv, render_csv(reply))
     if plot is not None:
         from universe.nbody.charts import draw_transit_chart, draw_velocity_chart
         from universe.universe_files import write_drawing

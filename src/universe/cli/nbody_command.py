@@ -18,7 +18,7 @@ from universe.cli.common import (
     check_output_files,
     print_json,
     print_line,
-    read_state,
+    read_name_version_and_state,
 )
 from uraniborg.kernel.cli import UsageError
 
@@ -95,9 +95,9 @@ def nbody(
     db: Db = None,
     json: Json = False,
 ) -> int:
-    span = _compute_days(days, years)
-    _check_files([write_rebound, write_csv], plot or [], plot_what)
-    runs = [_UniverseVersion(universe_id, *read_state(universe_id, version, db))]
+    span = _compute_duration_days(days, years)
+    _check_output_options([write_rebound, write_csv], plot or [], plot_what)
+    runs = [_UniverseVersion(universe_id, *read_name_version_and_state(universe_id, version, db))]
     if compare is not None:
         runs.append(_read_compared_universe(compare, universe_id, db))
     ids = _find_body_ids(runs, body)
@@ -130,7 +130,7 @@ def nbody(
         labels = [f"{one.id} version {one.version}" for one in runs]
         differences = compare_run_analyses(reports[0].reply, reports[1].reply, labels)
         reply["comparison"] = {"with": reports[1].reply, "differences": differences}
-    written = _write_files(runs[0], reports[0], span, plot or [], plot_what, write_rebound, write_csv)
+    written = _write_run_files(runs[0], reports[0], span, plot or [], plot_what, write_rebound, write_csv)
     if json:
         print_json(reply)
     else:
@@ -138,14 +138,14 @@ def nbody(
     return 0 if all(one.run.trustworthy for one in reports) else 4
 
 
-def _compute_days(days: float | None, years: float | None) -> float:
+def _compute_duration_days(days: float | None, years: float | None) -> float:
     """Return the duration of the run in days. Raise UsageError if both options are given."""
     if days is not None and years is not None:
         raise UsageError("--days and --years cannot be combined.", hint="Give one of them.")
     return years * _YEAR if years is not None else days if days is not None else _YEAR
 
 
-def _check_files(files: Sequence[Path | None], plots: Sequence[Path], kinds: Sequence[str] | None) -> None:
+def _check_output_options(files: Sequence[Path | None], plots: Sequence[Path], kinds: Sequence[str] | None) -> None:
     """Raise before the run if a file cannot be written or a picture cannot be drawn."""
     from universe.nbody.charts import KINDS
 
@@ -165,14 +165,14 @@ def _read_compared_universe(text: str, universe_id: str, db: str | None) -> _Uni
     from universe.errors import UniverseNotFound
 
     if text.isdecimal():
-        return _UniverseVersion(universe_id, *read_state(universe_id, int(text), db))
+        return _UniverseVersion(universe_id, *read_name_version_and_state(universe_id, int(text), db))
     try:
-        return _UniverseVersion(text, *read_state(text, None, db))
+        return _UniverseVersion(text, *read_name_version_and_state(text, None, db))
     except UniverseNotFound:
         other, at, number = text.rpartition("@")
         if not (at and number.isdecimal()):
             raise
-    return _UniverseVersion(other or universe_id, *read_state(other or universe_id, int(number), db))
+    return _UniverseVersion(other or universe_id, *read_name_version_and_state(other or universe_id, int(number), db))
 
 
 def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
@@ -187,7 +187,7 @@ def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None)
     return ids
 
 
-def _write_files(
+def _write_run_files(
     universe: _UniverseVersion,
     report: "Report",
     span: float,
@@ -198,7 +198,7 @@ def _write_files(
 ) -> list[Path]:
     """Write the start, the table and the pictures of a run to the files given, and return their paths."""
     from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
-    from universe.universe_files import write_output
+    from universe.universe_files import write_output_file
 
     start, at = report.run.start, float(universe.plain["time"])
     if rebound:
@@ -210,9 +210,9 @@ def _write_files(
             time=at,
             relativity=report.run.relativity,
         )
-        write_output(rebound, script.encode())
+        write_output_file(rebound, script.encode())
     if table:
-        write_output(
+        write_output_file(
             table, render_start_csv(start, universe_id=universe.id, version=universe.version, time=at).encode()
         )
     if plots:

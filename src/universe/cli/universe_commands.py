@@ -87,7 +87,7 @@ def new(
     - `universe new --from solar-system --at 2026-11-15 --id sol`
     - `universe new --from seed:classic:42`
     """
-    from universe.initial_states import get_default_name, load_initial_state
+    from universe.initial_states import get_default_universe_name, load_or_generate_state
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
     from universe.systems.julian_dates import describe_inexact_conversion
@@ -98,15 +98,15 @@ def new(
             "--at needs --from.", hint="Dates are for the Solar System: --from solar-system --at 2026-11-15."
         )
     moment = parse_date(at)
-    state = None if origin is None else load_initial_state(origin, at=moment)
+    state = None if origin is None else load_or_generate_state(origin, at=moment)
     if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
         sys.stderr.write(f"Caution: {caution}\n")
 
     async def create(service: UniverseService) -> dict[str, Any]:
-        record = await service.create(name or get_default_name(origin), state, universe_id=id_)
+        record = await service.create(name or get_default_universe_name(origin), state, universe_id=id_)
         return {**describe_record(record), "bodies": len(state["stars"]) if state else 0}
 
-    created = run_with_service(db, create, creates=True)
+    created = run_with_service(db, create, may_create=True)
     print_json(created) if json else print_new_universe(created)
 
 
@@ -126,15 +126,15 @@ def import_universe(
     from universe.service.replies import describe_record
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_new_universe
-    from universe.universe_files import read_document
+    from universe.universe_files import read_universe_file
 
-    document = read_document(source)
+    document = read_universe_file(source)
 
     async def create(service: UniverseService) -> dict[str, Any]:
         record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
         return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
 
-    created = run_with_service(db, create, creates=True)
+    created = run_with_service(db, create, may_create=True)
     print_json(created) if json else print_new_universe(created)
 
 

@@ -14,7 +14,7 @@ from universe.cli.common import (
     app,
     print_json,
     print_line,
-    read_state,
+    read_name_version_and_state,
     run_with_service,
 )
 from uraniborg.kernel.cli import UsageError
@@ -60,7 +60,7 @@ def show(
     - `universe show t1 --physics`
     - `universe show t1 --version 1`
     """
-    name, at, plain = read_state(universe_id, version, db)
+    name, at, plain = read_name_version_and_state(universe_id, version, db)
     if physics:
         from universe.cli.measurement_commands import print_physics_report
 
@@ -69,14 +69,21 @@ def show(
     if json:
         print_json(plain)
         return
-    from universe.domain.state import load_plain_state
-    from universe.provenance.shelf_texts import make_text_reader
-    from universe.service.replies import describe_time
-    from universe.terminal.universe_reports import format_amount, print_tree
+    from universe.domain.state import make_state_from_plain
+    from universe.provenance.shelf_texts import make_paper_text_reader
+    from universe.service.replies import describe_time_unit_and_date
+    from universe.terminal.universe_reports import format_amount_with_unit, print_tree
 
-    facts = describe_time(load_plain_state(plain))
+    facts = describe_time_unit_and_date(make_state_from_plain(plain))
     date = f" ({facts['date']})" if "date" in facts else ""
-    print_tree(name, at, plain, depth, f"{format_amount(plain['time'], facts['timeUnit'])}{date}", make_text_reader())
+    print_tree(
+        name,
+        at,
+        plain,
+        depth,
+        f"{format_amount_with_unit(plain['time'], facts['timeUnit'])}{date}",
+        make_paper_text_reader(),
+    )
 
 
 @app.command()
@@ -93,13 +100,13 @@ def history(
     - `universe history t1`
     - `universe history t1 --after 10 --limit 20`
     """
-    from universe.service.replies import describe_entry
+    from universe.service.replies import describe_log_entry
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_history
 
     async def read(service: UniverseService) -> list[dict[str, Any]]:
         entries = await service.read_history(universe_id, after=after, limit=limit)
-        return [describe_entry(entry, universe_id) for entry in entries]
+        return [describe_log_entry(entry, universe_id) for entry in entries]
 
     entries = run_with_service(db, read)
     print_json({"entries": entries}) if json else print_history(entries, after)
@@ -127,7 +134,7 @@ def plot(
     from uraniborg.kernel.files import display_path
     from uraniborg.kernel.logging import make_printable
 
-    name, at, plain = read_state(universe_id, version, db)
+    name, at, plain = read_name_version_and_state(universe_id, version, db)
     write_orbit_picture(plain, output, title=name, t=t, scale=scale)
     reply = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
     print_json(reply) if json else print_line(
@@ -152,17 +159,22 @@ def export(
     """
     import orjson
 
-    from universe.domain.citations import add_universe_to_records
-    from universe.universe_files import FORMAT, write_output
+    from universe.domain.citations import add_universe_to_set_by_records
+    from universe.universe_files import FORMAT, write_output_file
     from uraniborg.kernel.files import display_path
 
-    name, at, plain = read_state(universe_id, version, db)
-    document = {"format": FORMAT, "name": name, "version": at, "state": add_universe_to_records(plain, universe_id)}
+    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    document = {
+        "format": FORMAT,
+        "name": name,
+        "version": at,
+        "state": add_universe_to_set_by_records(plain, universe_id),
+    }
     written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if output is None:
         sys.stdout.write(written.decode())
         return
-    write_output(output, written)
+    write_output_file(output, written)
     print_json({"path": str(output), "version": at}) if json else print_line(
         f"Version {at} is in {display_path(output)}."
     )
@@ -198,34 +210,34 @@ def cite(
     if field is not None and body is None:
         raise UsageError("--field needs --body.", hint="For example: --body trappist-1-e --field mass.")
     if body is not None:
-        _print_body_sources(universe_id, body, field, version, db, json, shelf)
+        _print_body_or_field_sources(universe_id, body, field, version, db, json, shelf)
         return
-    from universe.provenance.bibliography import collect_sources, format_bibliography
+    from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 
-    _, _, plain = read_state(universe_id, version, db)
+    _, _, plain = read_name_version_and_state(universe_id, version, db)
     bodies = dict(plain["stars"])
     if physics:
         from universe.physics.report import make_computed_sources_entry
 
         bodies |= make_computed_sources_entry(plain)
-    sources = collect_sources(bodies)
+    sources = collect_cited_sources(bodies)
     if json:
-        print_json({"sources": sources, "bibtex": format_bibliography(sources)})
+        print_json({"sources": sources, "bibtex": format_bibtex(sources)})
     elif sources:
-        print_line(format_bibliography(sources).rstrip())
+        print_line(format_bibtex(sources).rstrip())
     else:
         sys.stderr.write(
             "No body of this universe has a source. Real systems have sources: universe new --from trappist-1\n"
         )
 
 
-def _print_body_sources(
+def _print_body_or_field_sources(
     universe_id: str, body: str, field: str | None, version: int | None, db: str | None, json: bool, shelf: Path | None
 ) -> None:
-    from universe.provenance.shelf_texts import make_text_reader
-    from universe.provenance.value_origins import list_value_statuses, trace_value
+    from universe.provenance.shelf_texts import make_paper_text_reader
+    from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
     from universe.service.universes import UniverseService
-    from universe.terminal.origin_report import print_body_sources, print_origin
+    from universe.terminal.value_origin_report import print_body_sources, print_value_origin
 
     if shelf is not None and not shelf.expanduser().is_dir():
         from uraniborg.kernel.files import display_path
@@ -234,16 +246,18 @@ def _print_body_sources(
             f"The folder {display_path(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf."
         )
     if field is None:
-        _, _, plain = read_state(universe_id, version, db)
-        statuses = list_value_statuses(plain["stars"], body, make_text_reader(shelf))
+        _, _, plain = read_name_version_and_state(universe_id, version, db)
+        statuses = describe_sourced_values(plain["stars"], body, make_paper_text_reader(shelf))
         print_json(statuses) if json else print_body_sources(statuses)
         return
 
     async def read(service: UniverseService) -> dict[str, Any]:
-        return await trace_value(service, universe_id, body, field, version=version, text_of=make_text_reader(shelf))
+        return await trace_value_origin(
+            service, universe_id, body, field, version=version, text_of=make_paper_text_reader(shelf)
+        )
 
     chain = run_with_service(db, read)
-    print_json(chain) if json else print_origin(chain)
+    print_json(chain) if json else print_value_origin(chain)
 
 
 @app.command()
@@ -290,8 +304,8 @@ def commands(
     - `universe commands`
     - `universe commands star-crud`
     """
-    from universe.domain.command_catalogue import find_category, list_categories
+    from universe.domain.command_catalogue import get_category, list_command_categories
     from universe.terminal.universe_reports import print_commands
 
-    chosen = [find_category(category)] if category else list_categories()
+    chosen = [get_category(category)] if category else list_command_categories()
     print_json({"categories": chosen}) if json else print_commands(chosen)

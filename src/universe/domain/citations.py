@@ -22,13 +22,13 @@ def list_cited_fields(source: Mapping[str, Any]) -> list[str]:
     return [one for one in cast("list[Any]", fields) if isinstance(one, str)] if isinstance(fields, list) else []
 
 
-def get_locations(source: Mapping[str, Any]) -> Entity:
+def get_locations_by_field(source: Mapping[str, Any]) -> Entity:
     """Return the recorded locations in the publication, by field."""
     locations = source.get("locations")
     return cast("Entity", locations) if isinstance(locations, dict) else {}
 
 
-def map_fields_to_sources(sources: Iterable[Entity]) -> dict[str, list[str]]:
+def map_fields_to_source_ids(sources: Iterable[Entity]) -> dict[str, list[str]]:
     """Return the fields that these sources support, with the ids of the sources of each."""
     cited: dict[str, list[str]] = {}
     for source in sources:
@@ -44,12 +44,12 @@ def get_set_by_records(body: Mapping[str, Any]) -> dict[str, Entity]:
     return {field: record for field, record in found.items() if isinstance(record, dict)}
 
 
-def is_tracked(body: Mapping[str, Any]) -> bool:
+def has_or_had_sources(body: Mapping[str, Any]) -> bool:
     """Return True for a body that has sources, or had some."""
     return bool(body.get("sources")) or "setBy" in body
 
 
-def remove_cited_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
+def copy_source_without_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | None:
     """Return the source without the withdrawn fields; None if no field is left."""
     fields = list_cited_fields(source)
     left = [field for field in fields if not is_withdrawn(field)]
@@ -58,7 +58,7 @@ def remove_cited_fields(source: Entity, is_withdrawn: FieldTest) -> Entity | Non
     if not left:
         return None
     trimmed = {**source, "fields": left}
-    if locations := get_locations(source):
+    if locations := get_locations_by_field(source):
         trimmed["locations"] = {field: location for field, location in locations.items() if field in left}
     return trimmed
 
@@ -74,7 +74,7 @@ def merge_sources(sources: Iterable[Entity]) -> list[Entity]:
         both = {**known, **source}
         if fields := list(dict.fromkeys((*list_cited_fields(known), *list_cited_fields(source)))):
             both["fields"] = fields
-        if locations := {**get_locations(known), **get_locations(source)}:
+        if locations := {**get_locations_by_field(known), **get_locations_by_field(source)}:
             both["locations"] = locations
         merged[source["id"]] = both
     return list(merged.values())
@@ -94,13 +94,13 @@ def replace_set_by_records(body: Entity, records: Mapping[str, Entity]) -> Entit
     return {name: value for name, value in body.items() if name != "setBy"} if "setBy" in body else body
 
 
-def add_universe_to_records(plain: Mapping[str, Any], universe_id: str) -> dict[str, Any]:
+def add_universe_to_set_by_records(plain: Mapping[str, Any], universe_id: str) -> dict[str, Any]:
     """Return a state whose records name the universe that their versions belong to."""
-    stars = {key: _add_universe(body, universe_id) for key, body in plain["stars"].items()}
+    stars = {key: _add_universe_to_body_records(body, universe_id) for key, body in plain["stars"].items()}
     return {**plain, "stars": stars}
 
 
-def _add_universe(body: Entity, universe_id: str) -> Entity:
+def _add_universe_to_body_records(body: Entity, universe_id: str) -> Entity:
     return replace_set_by_records(
         body,
         {
@@ -110,7 +110,7 @@ def _add_universe(body: Entity, universe_id: str) -> Entity:
     )
 
 
-def mark_imported(body: Entity) -> Entity:
+def mark_set_by_records_imported(body: Entity) -> Entity:
     """Return an imported body whose records are marked as imported, because no log here confirms them."""
     return replace_set_by_records(
         body, {field: {**record, "imported": True} for field, record in get_set_by_records(body).items()}

@@ -8,7 +8,7 @@ import orjson
 
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.commands import CATEGORIES, COMMAND_CLASSES, get_command_type
-from universe.domain.events import get_refusal_code
+from universe.domain.events_and_refusals import get_refusal_code
 from universe.domain.schemas import describe_command_fields, describe_entity_fields, make_openapi_components
 from uraniborg.kernel.errors import InvalidInput
 
@@ -45,7 +45,7 @@ class UnknownCategory(InvalidInput):
 
 
 @cache
-def list_categories() -> list[dict[str, Any]]:
+def list_command_categories() -> list[dict[str, Any]]:
     """Return all ten categories with their commands."""
     return [
         {"name": name, "slug": slug, "commands": [_describe_command(get_command_type(kind)) for kind in kinds]}
@@ -53,23 +53,23 @@ def list_categories() -> list[dict[str, Any]]:
     ]
 
 
-def find_category(slug: str) -> dict[str, Any]:
+def get_category(slug_or_name: str) -> dict[str, Any]:
     """Return one category, by slug or name. Raise UnknownCategory."""
-    for one in list_categories():
-        if slug in (one["slug"], one["name"]):
+    for one in list_command_categories():
+        if slug_or_name in (one["slug"], one["name"]):
             return one
     raise UnknownCategory(
-        f"There is no category '{slug[:60]}'.", hint=f"Use one of: {', '.join(SLUGS)}.", allowed=SLUGS
+        f"There is no category '{slug_or_name[:60]}'.", hint=f"Use one of: {', '.join(SLUGS)}.", allowed=SLUGS
     )
 
 
-def _describe_command(name: str) -> dict[str, Any]:
+def _describe_command(command_type: str) -> dict[str, Any]:
     return {
-        "type": name,
-        "description": cleandoc(COMMAND_CLASSES[name].__doc__),
-        "fields": describe_command_fields(name),
-        "example": EXAMPLES[name],
-        "refusals": [f"{event} ({get_refusal_code(event)})" for event in _REFUSALS.get(name, ())],
+        "type": command_type,
+        "description": cleandoc(COMMAND_CLASSES[command_type].__doc__),
+        "fields": describe_command_fields(command_type),
+        "example": EXAMPLES[command_type],
+        "refusals": [f"{event} ({get_refusal_code(event)})" for event in _REFUSALS.get(command_type, ())],
     }
 
 
@@ -93,12 +93,12 @@ _ENTITIES: Final = (
 )
 
 
-def render_reference() -> str:
+def render_markdown_reference() -> str:
     """Return the reference of commands and entities as Markdown."""
-    return "\n".join([*_render_commands(), *_render_entities()])
+    return "\n".join([*_render_command_lines(), *_render_entity_lines()])
 
 
-def _render_entities() -> list[str]:
+def _render_entity_lines() -> list[str]:
     lines = ["# Entities", "", "Other fields are stored unchanged. Optional fields may be null.", ""]
     for name in _ENTITIES:
         schema = make_openapi_components()[name]
@@ -109,27 +109,27 @@ def _render_entities() -> list[str]:
     return lines
 
 
-def _render_commands() -> list[str]:
+def _render_command_lines() -> list[str]:
     lines = ["# Commands", ""]
-    for one in list_categories():
+    for one in list_command_categories():
         lines += [f"## {one['name']}", ""]
         for command in one["commands"]:
             lines += [f"### `{command['type']}`", "", command["description"], "", "| field | type | |", "|---|---|---|"]
             lines += [_render_field_row(name, field) for name, field in command["fields"].items()]
             refusals = ", ".join(f"`{refusal}`" for refusal in command["refusals"]) or "none"
-            lines += ["", f"Refusals: {refusals}.", "", "```json", _write_json(command["example"]), "```", ""]
+            lines += ["", f"Refusals: {refusals}.", "", "```json", _encode_json(command["example"]), "```", ""]
     return lines
 
 
 def _render_field_row(name: str, field: dict[str, Any]) -> str:
     kind = field["type"].replace("|", "\\|")
-    notes = [field.get("description", ""), "" if field["required"] else f"Optional{_describe_default(field)}."]
+    notes = [field.get("description", ""), "" if field["required"] else f"Optional{_format_default(field)}."]
     return f"| `{name}` | {kind} | {' '.join(note for note in notes if note)} |"
 
 
-def _describe_default(field: dict[str, Any]) -> str:
+def _format_default(field: dict[str, Any]) -> str:
     return f", {field['default']} if left out" if "default" in field else ""
 
 
-def _write_json(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return orjson.dumps(value).decode()

@@ -5,11 +5,11 @@ from functools import cache
 from typing import Any, Final, cast
 
 from universe.domain.command_examples import EXAMPLES
-from universe.domain.command_fields import SNAPSHOT_PARTS, Shape
+from universe.domain.command_field_types import SNAPSHOT_PARTS, Shape
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES, DEFAULT_DT, Command
-from universe.domain.json_values import ValueProblem, copy_json_object, raise_problems
+from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
 from universe.domain.suggestions import find_nearest_commands
-from universe.domain.validation import MAX_PROBLEMS, find_field_problems, find_map_problems
+from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
 from universe.errors import MalformedCommand, UnknownCommand
 
 _TYPES_WITH_MAPS: Final = ("setSmallBodyFields", "setProtoplanetaryDisks", "setNebulae")
@@ -23,9 +23,9 @@ def parse_command(given: Any) -> Command:
     claimed: Any = cast("Mapping[str, Any]", given).get("type") if isinstance(given, Mapping) else None
     name = claimed if isinstance(claimed, str) and claimed in COMMAND_CLASSES else ""
     try:
-        command: Command = copy_json_object(given, allowed="an object with a type")
+        command: Command = check_and_copy_json_object(given, allowed="an object with a type")
         name = _read_command_type(command)
-        raise_problems(_find_command_problems(name, command)[:MAX_PROBLEMS])
+        raise_first_problem_if_any(_find_command_problems(name, command)[:MAX_PROBLEMS])
     except ValueProblem as first:
         problems = [problem.to_json() for problem in (first, *first.others)]
         raise MalformedCommand.from_problems(problems, command=name, example=EXAMPLES[name or "tick"]) from None
@@ -34,17 +34,19 @@ def parse_command(given: Any) -> Command:
     return command
 
 
-def _find_command_problems(name: str, command: Command) -> list[ValueProblem]:
-    problems = find_field_problems(COMMAND_CLASSES[name], command, f"the command {name}", list_inner_fields(name))
-    if name in _TYPES_WITH_MAPS:
-        return problems + find_map_problems(command)
-    if name == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
+def _find_command_problems(command_type: str, command: Command) -> list[ValueProblem]:
+    problems = find_field_problems(
+        COMMAND_CLASSES[command_type], command, f"the command {command_type}", get_inner_fields_by_block(command_type)
+    )
+    if command_type in _TYPES_WITH_MAPS:
+        return problems + find_entity_map_problems(command)
+    if command_type == "replaceSnapshot" and isinstance(snapshot := command.get("snapshot"), dict):
         return problems + _find_snapshot_problems(cast("dict[str, Any]", snapshot))
     return problems
 
 
 def _find_snapshot_problems(snapshot: Mapping[str, Any]) -> list[ValueProblem]:
-    problems = find_map_problems(snapshot, "snapshot")
+    problems = find_entity_map_problems(snapshot, "snapshot")
     if {"stars", "rootIds"} <= snapshot.keys() and not snapshot.keys() & set(SNAPSHOT_PARTS):
         # Groups, belts, disks and nebulae would be deleted although the sender did not mention them.
         allowed = f"stars, rootIds and at least one of {', '.join(SNAPSHOT_PARTS)}"
@@ -53,9 +55,9 @@ def _find_snapshot_problems(snapshot: Mapping[str, Any]) -> list[ValueProblem]:
 
 
 @cache
-def list_inner_fields(name: str) -> dict[str, Collection[str]]:
+def get_inner_fields_by_block(command_type: str) -> dict[str, Collection[str]]:
     """Return the names of the fields inside the payload, patch, disk or child of a command type."""
-    hints = COMMAND_CLASSES[name].__annotations__
+    hints = COMMAND_CLASSES[command_type].__annotations__
     shapes = {name: getattr(hint, "__metadata__", (None,))[0] for name, hint in hints.items()}
     return {name: shape.shape.__annotations__ for name, shape in shapes.items() if isinstance(shape, Shape)}
 

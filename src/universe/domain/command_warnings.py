@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
-from universe.domain.citations import list_sources, map_fields_to_sources
-from universe.domain.command_parser import list_inner_fields
+from universe.domain.citations import list_sources, map_fields_to_source_ids
+from universe.domain.command_parser import get_inner_fields_by_block
 from universe.domain.commands import DEFAULT_DT, Command
-from universe.domain.derivation import get_field_value, is_same_value
+from universe.domain.derived_fields import get_field_value, is_same_value
 from universe.domain.entities import Entity
-from universe.domain.state import EntityKind, State, get_derived_element
-from universe.domain.suggestions import find_nearest, find_nearest_entities
-from universe.domain.units import is_astronomical
-from universe.errors import did_you_mean
+from universe.domain.state import EntityKind, State, get_derived_element_name
+from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
+from universe.domain.units import has_astronomical_body
+from universe.errors import format_did_you_mean
 
 _REFERENCES: Final[dict[str, tuple[tuple[str, str, EntityKind], ...]]] = {
     "addStar": (("payload", "parentId", "stars"),),
@@ -43,23 +43,23 @@ _MAX_ABSENT: Final = 5
 def find_command_warnings(before: State, command: Command) -> list[str]:
     """Return one sentence for each effect of an accepted command that is probably unintended. Never raise."""
     return [
-        *_warn_of_missing_ids(before, command),
-        *_warn_of_misspelled_fields(before, command),
-        *_warn_of_odd_numbers(command),
-        *_warn_of_side_effects(before, command),
+        *_describe_missing_ids(before, command),
+        *_describe_misspelled_fields(before, command),
+        *_describe_odd_numbers(command),
+        *_describe_side_effects(before, command),
     ]
 
 
-def _warn_of_missing_ids(before: State, command: Command) -> Iterator[str]:
+def _describe_missing_ids(before: State, command: Command) -> Iterator[str]:
     kind = command["type"]
     for block, field, kinds in (*_REFERENCES.get(kind, ()), *_list_member_references(command)):
         path = f"{block}.{field}" if block else field
         named = (command[block] if block else command).get(field)
-        entities = before.entities(kinds)
+        entities = before.get_entities(kinds)
         if named == "":
             yield f"{path} is empty, so the entity is neither a root nor a child. Use null for a root."
         elif named is not None and named not in entities and (kind, named) != ("addStar", command.get("id")):
-            question = did_you_mean(find_nearest_entities(named, entities))
+            question = format_did_you_mean(find_nearest_entity_ids(named, entities))
             yield f"{path} names '{named[:_MAX_CHARS]}', which is not in {kinds}. {question}".rstrip()
 
 
@@ -72,19 +72,19 @@ def _list_member_references(command: Command) -> tuple[tuple[str, str, EntityKin
     return (("", "childId", kinds),) if command["type"] == "moveToGroup" else ()
 
 
-def _warn_of_misspelled_fields(before: State, command: Command) -> Iterator[str]:
-    for block, known in list_inner_fields(command["type"]).items():
+def _describe_misspelled_fields(before: State, command: Command) -> Iterator[str]:
+    for block, known in get_inner_fields_by_block(command["type"]).items():
         given: Mapping[str, Any] = command[block]
-        there = _find_entity(before, command) or {}
+        existing = _find_changed_entity(before, command) or {}
         for name in given:
-            if name in known or name in there or name in ("id", "children"):
+            if name in known or name in existing or name in ("id", "children"):
                 continue
-            if meant := find_nearest(name, [one for one in known if one not in given]):
-                question = did_you_mean(meant[:1])
+            if meant := find_nearest_names(name, [one for one in known if one not in given]):
+                question = format_did_you_mean(meant[:1])
                 yield f"{block}.{name[:_MAX_CHARS]} is not a known field; it was stored unchanged. {question}".rstrip()
 
 
-def _warn_of_odd_numbers(command: Command) -> Iterator[str]:
+def _describe_odd_numbers(command: Command) -> Iterator[str]:
     if command["type"] not in ("addStar", "updateStar"):
         return
     if (command["payload"].get("radius") or 0) < 0:
@@ -93,43 +93,43 @@ def _warn_of_odd_numbers(command: Command) -> Iterator[str]:
         yield "payload.eccentricity must be from 0 to below 1 for a closed orbit; the body has no position now."
 
 
-def _warn_of_side_effects(before: State, command: Command) -> Iterator[str]:
+def _describe_side_effects(before: State, command: Command) -> Iterator[str]:
     kind = command["type"]
-    there = _find_entity(before, command)
-    if kind in _ADDED and there is not None:
-        lost = " Its previous children are no longer listed below it." if there.get("children") else ""
+    existing = _find_changed_entity(before, command)
+    if kind in _ADDED and existing is not None:
+        lost = " Its previous children are no longer listed below it." if existing.get("children") else ""
         yield f"'{command['id'][:_MAX_CHARS]}' existed already and was replaced.{lost}"
     if fields := [name for name in _HIERARCHY.get(kind, ()) if name in command["payload"]]:
         better = "attachStar and detachStar" if kind == "updateStar" else "moveToGroup"
         yield f"{kind} changed {', '.join(fields)} and did not update the lists of parents and roots; {better} do."
     simple = sorted(_SIMPLE_ORBIT & command["payload"].keys()) if kind == "updateStar" else []
-    if simple and there and there.get("kepler") and "kepler" not in command["payload"]:
+    if simple and existing and existing.get("kepler") and "kepler" not in command["payload"]:
         yield (
             f"'{command['id'][:_MAX_CHARS]}' moves by its kepler block, so {', '.join(simple)} did not move it. "
             "Send the whole kepler block with the new values."
         )
     if kind in ("addStar", "updateStar") and command["payload"].get("sources"):
-        yield from _warn_of_absent_cited_fields({**(there or {}), **command["payload"]})
-    if kind == "updateStar" and there:
-        yield from _warn_of_lost_fields(there, command["payload"])
-        yield from _warn_of_set_derived_elements(there, command["payload"])
-    if kind in ("tick", "addStar") and is_astronomical(before.stars.values()):
-        yield from _warn_of_unit_mistakes(command)
+        yield from _describe_absent_cited_fields({**(existing or {}), **command["payload"]})
+    if kind == "updateStar" and existing:
+        yield from _describe_lost_fields(existing, command["payload"])
+        yield from _describe_set_derived_elements(existing, command["payload"])
+    if kind in ("tick", "addStar") and has_astronomical_body(before.stars.values()):
+        yield from _describe_unit_mistakes(command)
 
 
-def _warn_of_absent_cited_fields(body: Entity) -> Iterator[str]:
+def _describe_absent_cited_fields(body: Entity) -> Iterator[str]:
     """Warn of sources for fields that the body does not have."""
-    absent = [field for field in map_fields_to_sources(list_sources(body)) if get_field_value(body, field) is None]
+    absent = [field for field in map_fields_to_source_ids(list_sources(body)) if get_field_value(body, field) is None]
     if absent:
         listed = ", ".join(f"'{field[:60]}'" for field in absent[:_MAX_ABSENT])
         more = f" and {len(absent) - _MAX_ABSENT:,} more" if len(absent) > _MAX_ABSENT else ""
         yield f"payload.sources cites {listed}{more}, which the body does not have."
 
 
-def _warn_of_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
+def _describe_lost_fields(existing: Entity, payload: Entity) -> Iterator[str]:
     """Warn of a nested block that was replaced by one with fewer fields."""
     for name, block in payload.items():
-        old: Any = there.get(name)
+        old: Any = existing.get(name)
         lost: list[str] = []
         if isinstance(block, dict) and isinstance(old, dict):
             lost = sorted(cast("Entity", old).keys() - cast("Entity", block).keys())
@@ -137,11 +137,11 @@ def _warn_of_lost_fields(there: Entity, payload: Entity) -> Iterator[str]:
             yield f"payload.{name} replaced the whole block; it no longer has {', '.join(lost)[:_MAX_CHARS]}."
 
 
-def _warn_of_set_derived_elements(there: Entity, payload: Entity) -> Iterator[str]:
+def _describe_set_derived_elements(existing: Entity, payload: Entity) -> Iterator[str]:
     """Warn of an orbital element that was set while the block still declares it as derived."""
-    now = {**there, **payload}
-    if (element := get_derived_element(now)) and get_derived_element(there) == element:
-        old, new = get_field_value(there, f"kepler.{element}"), get_field_value(now, f"kepler.{element}")
+    now = {**existing, **payload}
+    if (element := get_derived_element_name(now)) and get_derived_element_name(existing) == element:
+        old, new = get_field_value(existing, f"kepler.{element}"), get_field_value(now, f"kepler.{element}")
         if not is_same_value(old, new):
             basis = "period" if element == "semiMajorAxis" else "semiMajorAxis"
             yield (
@@ -150,7 +150,7 @@ def _warn_of_set_derived_elements(there: Entity, payload: Entity) -> Iterator[st
             )
 
 
-def _warn_of_unit_mistakes(command: Command) -> Iterator[str]:
+def _describe_unit_mistakes(command: Command) -> Iterator[str]:
     if command["type"] == "addStar":
         if command["payload"]["parentId"] and not command["payload"].get("kepler"):
             yield (
@@ -162,7 +162,7 @@ def _warn_of_unit_mistakes(command: Command) -> Iterator[str]:
         yield f"dt is in days here: {days} days are {years} years. One day is dt 1, a year dt 365.25."
 
 
-def _find_entity(before: State, command: Command) -> Entity | None:
+def _find_changed_entity(before: State, command: Command) -> Entity | None:
     """Return the body or group that a command adds or updates, before the command; None if it is new."""
     kinds = _CHANGED.get(command["type"])
-    return before.entities(kinds).get(command["id"]) if kinds else None
+    return before.get_entities(kinds).get(command["id"]) if kinds else None

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from universe.domain.command_fields import (
+from universe.domain.command_field_types import (
     Child,
     Disk,
     DiskPatch,

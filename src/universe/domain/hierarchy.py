@@ -22,13 +22,13 @@ def find_hierarchy_problem(child: str, parent: str, entities: Entities, link: Li
             return None
         above = entity.get(link)
     # Only an imported state can have a cycle above the parent; the child does not close it then.
-    ancestors = list_ancestors(parent, entities, link)
+    ancestors = list_self_and_ancestors(parent, entities, link)
     if child in ancestors:
         return "cycle"
     return None if entities[next(reversed(ancestors))].get(link) in ancestors else "tooDeep"
 
 
-def list_ancestors(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
+def list_self_and_ancestors(start: str | None, entities: Entities, link: Link) -> dict[str, None]:
     """Return `start` and its known ancestors, each once, from the bottom up."""
     ancestors: dict[str, None] = {}
     above = start
@@ -38,7 +38,7 @@ def list_ancestors(start: str | None, entities: Entities, link: Link) -> dict[st
     return ancestors
 
 
-def find_cycle(entities: Entities, link: str) -> str | None:
+def find_entity_in_cycle(entities: Entities, link: str) -> str | None:
     """Return the first entity found that is its own ancestor; None if there is no cycle."""
     acyclic: set[str] = set()
     for start in entities:
@@ -53,7 +53,7 @@ def find_cycle(entities: Entities, link: str) -> str | None:
     return None
 
 
-def list_descendants(root: str, stars: Entities) -> list[str]:
+def list_self_and_descendants(root: str, stars: Entities) -> list[str]:
     """Return `root` and all children listed below it, parents first, including ids without a body.
 
     A child that is listed twice is returned twice, but its own children only once.

@@ -39,26 +39,26 @@ class ValueProblem(Exception):
         return facts | ({"nearest": self.nearest} if self.nearest else {})
 
 
-def raise_problems(problems: Sequence[ValueProblem]) -> None:
+def raise_first_problem_if_any(problems: Sequence[ValueProblem]) -> None:
     """Raise the first of these problems, with the others attached; do nothing if there are none."""
     if problems:
         problems[0].others = list(problems[1:])
         raise problems[0]
 
 
-def copy_json(value: Any) -> Any:
+def check_and_copy_json(value: Any) -> Any:
     """Return a deep copy of a JSON value. Raise ValueProblem for a value that JSON does not have."""
     return _copy_value(value, MAX_DEPTH)
 
 
-def copy_json_object(value: Any, *, allowed: Any) -> dict[str, Any]:
+def check_and_copy_json_object(value: Any, *, allowed: Any) -> dict[str, Any]:
     """Return a deep copy of a JSON object. Raise ValueProblem for any other value."""
     if not isinstance(value, Mapping):
         raise ValueProblem("is not a JSON object", allowed=allowed)
     return _copy_object(cast("Mapping[Any, Any]", value), MAX_DEPTH - 1)
 
 
-def _copy_value(value: Any, depth: int) -> Any:
+def _copy_value(value: Any, depth_left: int) -> Any:
     kind = cast("object", type(value))
     if kind is str:
         return value if value.isascii() else _check_unicode(value)
@@ -70,16 +70,16 @@ def _copy_value(value: Any, depth: int) -> Any:
         return value
     if kind is int:
         return value if _SMALLEST <= value <= _LARGEST else _convert_to_float(value)
-    if depth == 0:
+    if depth_left == 0:
         raise ValueProblem("is nested too deep", allowed=f"at most {MAX_DEPTH} levels")
     if isinstance(value, Mapping):
-        return _copy_object(cast("Mapping[Any, Any]", value), depth - 1)
+        return _copy_object(cast("Mapping[Any, Any]", value), depth_left - 1)
     if isinstance(value, (list, tuple)):
-        return _copy_list(cast("Sequence[Any]", value), depth - 1)
+        return _copy_list(cast("Sequence[Any]", value), depth_left - 1)
     raise ValueProblem(f"is not a JSON value but {type(value).__name__}", allowed="JSON")
 
 
-def _copy_object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+def _copy_object(value: Mapping[Any, Any], depth_left: int) -> dict[str, Any]:
     copied: dict[str, Any] = {}
     name: Any = None
     try:
@@ -91,18 +91,18 @@ def _copy_object(value: Mapping[Any, Any], depth: int) -> dict[str, Any]:
             if (kind is str and item.isascii()) or item is None or kind is bool:
                 copied[name] = item
             else:
-                copied[name] = _copy_value(item, depth)
+                copied[name] = _copy_value(item, depth_left)
     except ValueProblem as problem:
         problem.reversed_path.append(name if isinstance(name, str) else repr(name)[:_SHOWN])
         raise
     return copied
 
 
-def _copy_list(value: Sequence[Any], depth: int) -> list[Any]:
+def _copy_list(value: Sequence[Any], depth_left: int) -> list[Any]:
     copied: list[Any] = []
     try:
         for item in value:
-            copied.append(_copy_value(item, depth))  # noqa: PERF401 - how many there are gives the index of the problem
+            copied.append(_copy_value(item, depth_left))  # noqa: PERF401 - the length gives the index of a problem
     except ValueProblem as problem:
         problem.reversed_path.append(len(copied))
         raise

@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from universe.domain import body_commands, collection_commands, group_commands
+from universe.domain import body_command_handlers, collection_command_handlers, group_command_handlers
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import Command
-from universe.domain.events import Event, is_refusal
+from universe.domain.events_and_refusals import Event, is_refusal
 from universe.domain.json_values import ValueProblem
-from universe.domain.provenance import Origin, track_provenance
-from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_hierarchies
+from universe.domain.provenance_tracking import Origin, update_draft_provenance
+from universe.domain.state import ENTITY_KINDS, Draft, State, Touched, check_no_cycles
 
 _LARGEST_EXACT: Final = 2**53
 _UNKNOWN_ORIGIN: Final = Origin()
@@ -52,8 +52,8 @@ def reduce(state: State, command: Command, origin: Origin | None = _UNKNOWN_ORIG
     if event is not None and is_refusal(event):
         return Outcome(state, [event], {})
     if origin is not None and "stars" in draft.touched:
-        track_provenance(state, draft, command, origin)
-    return Outcome(draft.state(), [] if event is None else [event], draft.touched)
+        update_draft_provenance(state, draft, command, origin)
+    return Outcome(draft.make_state(), [] if event is None else [event], draft.touched)
 
 
 def _advance_time(draft: Draft, command: Command) -> Event | None:
@@ -66,33 +66,33 @@ def _advance_time(draft: Draft, command: Command) -> Event | None:
     return None
 
 
-def _replace_snapshot(draft: Draft, command: Command) -> Event:
+def _replace_state_by_snapshot(draft: Draft, command: Command) -> Event:
     snapshot = command["snapshot"]
     try:
-        check_hierarchies(snapshot)
+        check_no_cycles(snapshot)
     except ValueProblem as cycle:
         return {"type": "replaceSnapshotFailed", "reason": "cycle", "id": cycle.reversed_path[1]}
     for kind in ENTITY_KINDS:
-        draft.put_all(kind, snapshot.get(kind) or {})
+        draft.replace_entities(kind, snapshot.get(kind) or {})
     draft.rootIds, draft.rootGroupIds = tuple(snapshot["rootIds"]), tuple(snapshot.get("rootGroupIds") or ())
     return {"type": "snapshotReplaced"}
 
 
 _HANDLERS: Final[dict[str, Handler]] = {
     "tick": _advance_time,
-    "addStar": body_commands.add_body,
-    "updateStar": body_commands.update_body,
-    "removeStar": body_commands.remove_body,
-    "attachStar": body_commands.attach_body,
-    "detachStar": body_commands.detach_body,
-    "updateRing": body_commands.update_ring,
-    "removeRing": body_commands.remove_ring,
-    "addGroup": group_commands.add_group,
-    "updateGroup": group_commands.update_group,
-    "removeGroup": group_commands.remove_group,
-    "addToGroup": group_commands.add_group_member,
-    "removeFromGroup": group_commands.remove_group_member,
-    "moveToGroup": group_commands.move_to_group,
-    **collection_commands.HANDLERS,
-    "replaceSnapshot": _replace_snapshot,
+    "addStar": body_command_handlers.add_body,
+    "updateStar": body_command_handlers.update_body,
+    "removeStar": body_command_handlers.remove_body,
+    "attachStar": body_command_handlers.attach_body,
+    "detachStar": body_command_handlers.detach_body,
+    "updateRing": body_command_handlers.update_ring,
+    "removeRing": body_command_handlers.remove_ring,
+    "addGroup": group_command_handlers.add_group,
+    "updateGroup": group_command_handlers.update_group,
+    "removeGroup": group_command_handlers.remove_group,
+    "addToGroup": group_command_handlers.add_group_member,
+    "removeFromGroup": group_command_handlers.remove_group_member,
+    "moveToGroup": group_command_handlers.move_to_group,
+    **collection_command_handlers.HANDLERS,
+    "replaceSnapshot": _replace_state_by_snapshot,
 }

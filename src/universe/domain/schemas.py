@@ -10,7 +10,7 @@ from pydantic_core import CoreSchema, core_schema
 
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
 from universe.domain.state import StateFields
-from universe.domain.validation import Schema, describe_type, get_type_adapter, resolve_reference
+from universe.domain.type_validation import Schema, describe_type, get_type_adapter, resolve_reference
 
 _ANY_COMMAND: Final[Schema] = {
     "type": "object",
@@ -32,23 +32,23 @@ class AnyCommandShape:
 
 def make_brief_command_schema() -> Schema:
     """Return the schema of a command to one level of depth: the names and types of its fields."""
-    return {**deepcopy(_ANY_COMMAND), "oneOf": deepcopy(_list_brief_schemas())}
+    return {**deepcopy(_ANY_COMMAND), "oneOf": deepcopy(_make_brief_schemas())}
 
 
 @cache
-def _list_brief_schemas() -> list[Schema]:
+def _make_brief_schemas() -> list[Schema]:
     return [_make_brief_schema(name) for name in COMMAND_TYPES]
 
 
-def _make_brief_schema(name: str) -> Schema:
-    schema = get_type_adapter(COMMAND_CLASSES[name]).json_schema()
+def _make_brief_schema(command_type: str) -> Schema:
+    schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
     definitions = schema.get("$defs", {})
-    fields: Schema = {field: _shorten_field(one, definitions) for field, one in schema["properties"].items()}
-    properties = {**fields, "type": {"const": name}}
+    fields: Schema = {field: _shorten_field_schema(one, definitions) for field, one in schema["properties"].items()}
+    properties = {**fields, "type": {"const": command_type}}
     return {"properties": properties, "required": schema["required"], "additionalProperties": False}
 
 
-def _shorten_field(field: Schema, definitions: Schema) -> Schema:
+def _shorten_field_schema(field: Schema, definitions: Schema) -> Schema:
     """Return the type, the allowed values and the description of a field, without the fields inside it."""
     if "type" not in field and "anyOf" in field:
         short: Schema = {"type": [resolve_reference(one, definitions)["type"] for one in field["anyOf"]]}
@@ -84,9 +84,9 @@ def _make_definitions(reference_template: str) -> Schema:
     return definitions
 
 
-def describe_command_fields(name: str) -> Schema:
+def describe_command_fields(command_type: str) -> Schema:
     """Return the fields of a command type, each with its type in words."""
-    schema = get_type_adapter(COMMAND_CLASSES[name]).json_schema()
+    schema = get_type_adapter(COMMAND_CLASSES[command_type]).json_schema()
     return _describe_fields(schema, schema.get("$defs", {}), depth=2)
 
 

@@ -6,12 +6,12 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, NotRequired, cast
 from immutables import Map
 from typing_extensions import TypedDict
 
-from universe.domain.command_fields import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
+from universe.domain.command_field_types import Belts, Disks, Fields, Groups, Ids, Nebulae, Stars
 from universe.domain.entities import Entity
 from universe.domain.field_types import CLOSED
-from universe.domain.hierarchy import find_cycle
-from universe.domain.json_values import ValueProblem, copy_json_object, raise_problems
-from universe.domain.validation import MAX_PROBLEMS, find_field_problems, find_map_problems
+from universe.domain.hierarchy import find_entity_in_cycle
+from universe.domain.json_values import ValueProblem, check_and_copy_json_object, raise_first_problem_if_any
+from universe.domain.type_validation import MAX_PROBLEMS, find_entity_map_problems, find_field_problems
 from universe.errors import MalformedState
 
 EntityKind = Literal["stars", "groups", "belts", "smallBodyFields", "protoplanetaryDisks", "nebulae"]
@@ -38,7 +38,7 @@ class State(NamedTuple):
     derivedOrbits: frozenset[str] = frozenset()
     """The ids of bodies whose orbit has an element derived by Kepler's third law: an index, not part of the JSON."""
 
-    def entities(self, kind: EntityKind) -> Entities:
+    def get_entities(self, kind: EntityKind) -> Entities:
         """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
@@ -78,30 +78,30 @@ class StateFields(TypedDict):
 
 def parse_state(given: Any) -> State:
     """Return the state given as JSON. Raise MalformedState, also for cycles in the hierarchy."""
-    return load_plain_state(check_plain_state(given))
+    return make_state_from_plain(check_and_copy_plain_state(given))
 
 
-def check_plain_state(given: Any) -> Plain:
+def check_and_copy_plain_state(given: Any) -> Plain:
     """Return a checked copy of a state given as JSON. Raise MalformedState, also for cycles in the hierarchy."""
     try:
-        copied = copy_json_object(given, allowed=list(StateFields.__annotations__))
-        problems = find_field_problems(StateFields, copied, "a state", {}) + find_map_problems(copied)
-        raise_problems(problems[:MAX_PROBLEMS])
-        check_hierarchies(copied)
+        copied = check_and_copy_json_object(given, allowed=list(StateFields.__annotations__))
+        problems = find_field_problems(StateFields, copied, "a state", {}) + find_entity_map_problems(copied)
+        raise_first_problem_if_any(problems[:MAX_PROBLEMS])
+        check_no_cycles(copied)
     except ValueProblem as first:
         raise MalformedState.from_problems([problem.to_json() for problem in (first, *first.others)]) from None
     return copied
 
 
-def check_hierarchies(plain: Mapping[str, Any]) -> None:
+def check_no_cycles(plain: Mapping[str, Any]) -> None:
     """Raise ValueProblem at the first body or group that is its own ancestor."""
     for kind, link in (("stars", "parentId"), ("groups", "parentGroupId")):
-        if (key := find_cycle(plain.get(kind) or {}, link)) is not None:
+        if (key := find_entity_in_cycle(plain.get(kind) or {}, link)) is not None:
             allowed = "something above it, or null"
             raise ValueProblem("would be below itself", allowed=allowed, reversed_path=[link, key, kind])
 
 
-def load_plain_state(plain: Plain) -> State:
+def make_state_from_plain(plain: Plain) -> State:
     """Return the state of a checked plain state, whose entities it takes over without a copy."""
     maps = {kind: Map(cast("dict[str, Entity]", plain.get(kind) or {})) for kind in ENTITY_KINDS}
     return State(
@@ -109,19 +109,19 @@ def load_plain_state(plain: Plain) -> State:
         rootIds=tuple(plain.get("rootIds") or ()),
         rootGroupIds=tuple(plain.get("rootGroupIds") or ()),
         time=plain.get("time", 0),
-        derivedOrbits=_find_derived_orbits(maps["stars"]),
+        derivedOrbits=_find_ids_with_derived_orbits(maps["stars"]),
     )
 
 
-def get_derived_element(body: Mapping[str, Any] | None) -> str | None:
+def get_derived_element_name(body: Mapping[str, Any] | None) -> str | None:
     """Return the element of a body's orbit that Kepler's third law gives; None if its Kepler block names none."""
     block: Any = body.get("kepler") if body else None
     element = cast("Entity", block).get("derived") if isinstance(block, dict) else None
     return element if element in ("semiMajorAxis", "period") else None
 
 
-def _find_derived_orbits(stars: Mapping[str, Entity]) -> frozenset[str]:
-    return frozenset(key for key, body in stars.items() if body.get("kepler") and get_derived_element(body))
+def _find_ids_with_derived_orbits(stars: Mapping[str, Entity]) -> frozenset[str]:
+    return frozenset(key for key, body in stars.items() if body.get("kepler") and get_derived_element_name(body))
 
 
 Touch = Literal["put", "removed", "put again"]
@@ -129,20 +129,20 @@ Touched = dict[EntityKind, dict[str, Touch]]
 """The entities of each kind that a change put or removed, in order; `put again`: put after it was removed."""
 
 
-def merge_touched(first: Touched, second: Touched) -> Touched:
-    """Add the entities that a second change touched to those of the first, and return the first."""
-    for kind, keys in second.items():
-        known = first.setdefault(kind, {})
+def add_to_touched(touched: Touched, later: Touched) -> Touched:
+    """Add the entities that a later change touched to `touched`, and return `touched`."""
+    for kind, keys in later.items():
+        known = touched.setdefault(kind, {})
         for key, touch in keys.items():
             if touch == "put" and known.get(key) == "removed":
                 del known[key]  # the entity comes back at the end of the map
                 known[key] = "put again"
             elif touch != "put" or key not in known:
                 known[key] = touch
-    return first
+    return touched
 
 
-def compare_entities(before: Mapping[str, Entity], after: Mapping[str, Entity]) -> dict[str, Touch]:
+def list_touches_of_replacement(before: Mapping[str, Entity], after: Mapping[str, Entity]) -> dict[str, Touch]:
     """Return the entities touched when all entities of a kind are replaced by others."""
     removed: dict[str, Touch] = {key: "removed" for key in before if key not in after}
     put: dict[str, Touch] = dict.fromkeys(after, "put")
@@ -181,7 +181,7 @@ class Draft:
         ) = state
         self.touched: Touched = {}
 
-    def state(self) -> State:
+    def make_state(self) -> State:
         """Return the current state."""
         return State(
             self.stars,
@@ -196,20 +196,20 @@ class Draft:
             self.derivedOrbits,
         )
 
-    def entities(self, kind: EntityKind) -> Entities:
+    def get_entities(self, kind: EntityKind) -> Entities:
         """Return the entities of one kind by their ids."""
         return getattr(self, kind)
 
-    def put(self, kind: EntityKind, key: str, entity: Entity) -> None:
+    def put_entity(self, kind: EntityKind, key: str, entity: Entity) -> None:
         """Add or replace an entity."""
-        setattr(self, kind, self.entities(kind).set(key, entity))
+        setattr(self, kind, self.get_entities(kind).set(key, entity))
         self.touched.setdefault(kind, {}).setdefault(key, "put")
-        if kind == "stars" and (get_derived_element(entity) is not None) != (key in self.derivedOrbits):
+        if kind == "stars" and (get_derived_element_name(entity) is not None) != (key in self.derivedOrbits):
             self.derivedOrbits ^= {key}
 
-    def remove(self, kind: EntityKind, keys: Iterable[str]) -> None:
+    def remove_entities(self, kind: EntityKind, keys: Iterable[str]) -> None:
         """Remove the entities with these ids; ids without an entity are skipped."""
-        entities = self.entities(kind)
+        entities = self.get_entities(kind)
         removed: dict[str, Touch] = {key: "removed" for key in keys if key in entities}
         with entities.mutate() as mutation:
             for key in removed:
@@ -219,9 +219,9 @@ class Draft:
             self.derivedOrbits = self.derivedOrbits.difference(removed)
         self.touched.setdefault(kind, {}).update(removed)
 
-    def put_all(self, kind: EntityKind, entities: Mapping[str, Entity]) -> None:
+    def replace_entities(self, kind: EntityKind, entities: Mapping[str, Entity]) -> None:
         """Replace all entities of a kind."""
-        self.touched.setdefault(kind, {}).update(compare_entities(self.entities(kind), entities))
+        self.touched.setdefault(kind, {}).update(list_touches_of_replacement(self.get_entities(kind), entities))
         setattr(self, kind, Map(entities))
         if kind == "stars":
-            self.derivedOrbits = _find_derived_orbits(entities)
+            self.derivedOrbits = _find_ids_with_derived_orbits(entities)

@@ -21,9 +21,11 @@ _SYNONYMS: Final = (
 """Synonyms of words in command names."""
 
 
-def find_nearest(word: str, known: Iterable[str]) -> list[str]:
+def find_nearest_names(word: str, known: Iterable[str]) -> list[str]:
     """Return up to three of the known names, the most similar first; an empty list if none is similar."""
-    return [name for name, _ in _find_similar(word, {name: name for name in islice(known, _MAX_COMPARED)})]
+    return [
+        name for name, _ in _find_similar_keys_with_scores(word, {name: name for name in islice(known, _MAX_COMPARED)})
+    ]
 
 
 def find_nearest_commands(word: str, known: Iterable[str]) -> list[str]:
@@ -34,19 +36,21 @@ def find_nearest_commands(word: str, known: Iterable[str]) -> list[str]:
         meant = pattern.sub(usual, meant)
     if meant.startswith("tick"):
         return ["tick"]
-    return list(dict.fromkeys(find_nearest(meant, names) + find_nearest(word, names)))[:_MAX_SUGGESTIONS]
+    return list(dict.fromkeys(find_nearest_names(meant, names) + find_nearest_names(word, names)))[:_MAX_SUGGESTIONS]
 
 
-def find_nearest_entities(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def find_nearest_entity_ids(word: str, entities: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the ids of entities with a similar id or name."""
     some = list(islice(entities.items(), _MAX_COMPARED))
     names = {key: name for key, entity in some if isinstance(name := entity.get("name"), str)}
-    found = _find_similar(word, {key: key for key, _ in some}) + _find_similar(word, names)
+    found = _find_similar_keys_with_scores(word, {key: key for key, _ in some}) + _find_similar_keys_with_scores(
+        word, names
+    )
     ordered = sorted(found, key=lambda one: -one[1])
     return list(dict.fromkeys(key for key, _ in ordered))[:_MAX_SUGGESTIONS]
 
 
-def _find_similar(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
+def _find_similar_keys_with_scores(word: str, names: Mapping[str, str]) -> list[tuple[str, float]]:
     from rapidfuzz import fuzz, process  # imported only for unknown names
 
     found = process.extract(
@@ -60,7 +64,7 @@ def _find_similar(word: str, names: Mapping[str, str]) -> list[tuple[str, float]
     return [(key, score) for _, score, key in found]
 
 
-def find_bodies_by_name(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def find_body_ids_by_name(text: str, stars: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Return the ids of the bodies with this id or name, ignoring case.
 
     The last word of an id or name also matches if it is unique, such as `e` for `trappist-1-e`.
@@ -68,13 +72,13 @@ def find_bodies_by_name(text: str, stars: Mapping[str, Mapping[str, Any]]) -> li
     if text in stars:
         return [text]
     wanted = text.strip().casefold()
-    named = list_lowercase_names(stars)
+    named = map_ids_to_lowercase_names(stars)
     if found := [key for key, names in named.items() if wanted in names]:
         return found
     ends = [key for key, names in named.items() if any(one.endswith((f" {wanted}", f"-{wanted}")) for one in names)]
     return ends if wanted and len(ends) == 1 else []
 
 
-def list_lowercase_names(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
+def map_ids_to_lowercase_names(stars: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, str]]:
     """Return the id and the name of each body by its id, in lower case."""
     return {key: (key.casefold(), str(body.get("name") or "").strip().casefold()) for key, body in stars.items()}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
-from universe.domain.suggestions import find_bodies_by_name, list_lowercase_names
+from universe.domain.suggestions import find_body_ids_by_name, map_ids_to_lowercase_names
 from universe.plotting.label_placement import clean_and_truncate_text
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
@@ -21,7 +21,7 @@ def find_body_ids(bodies: Mapping[str, Mapping[str, Any]], ids_or_names: Sequenc
 
 
 def _find_body_id(bodies: Mapping[str, Mapping[str, Any]], id_or_name: str) -> str:
-    found = find_bodies_by_name(id_or_name, bodies)
+    found = find_body_ids_by_name(id_or_name, bodies)
     if len(found) == 1:
         return found[0]
     if found:
@@ -32,7 +32,7 @@ def _find_body_id(bodies: Mapping[str, Mapping[str, Any]], id_or_name: str) -> s
             argument="body",
             allowed=found[:_MOST_LISTED],
         )
-    known = {name: key for key, names in list_lowercase_names(bodies).items() for name in names if name}
+    known = {name: key for key, names in map_ids_to_lowercase_names(bodies).items() for name in names if name}
     close = get_close_matches(id_or_name.strip().casefold()[:200], known, n=3, cutoff=0.5)
     near = list(dict.fromkeys(known[name] for name in close))
     if near:

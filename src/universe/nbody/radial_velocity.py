@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.domain.units import find_epoch
+from universe.domain.units import find_epoch_julian_date
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star_index, list_unknown_elements
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.jacobi_coordinates import compute_subsystem_masses
@@ -80,7 +80,7 @@ def measure_radial_velocities(
             yield_and_report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), times, index, sight
         )
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
-    epoch = find_epoch(stars.values())
+    epoch = find_epoch_julian_date(stars.values())
     return {
         "time": universe_state["time"],
         "epochJulianDate": epoch,

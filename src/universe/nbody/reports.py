@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from universe.domain.units import find_epoch
+from universe.domain.units import find_epoch_julian_date
 from universe.nbody.analysis import OrbitHistory, analyse_run, compute_run_orbit_history
 from universe.nbody.gravity import LIGHT_SPEED
 from universe.nbody.initial_conditions import make_initial_conditions
@@ -77,7 +77,7 @@ def run_and_report(
         "id": universe_id,
         "version": version,
         "time": universe_state["time"],
-        "epochJulianDate": find_epoch(universe_state["stars"][key] for key in done.start.ids),
+        "epochJulianDate": find_epoch_julian_date(universe_state["stars"][key] for key in done.start.ids),
         "days": done.days,
         "daysAsked": float(days),
         "stoppedBy": done.stopped_by,

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from universe.domain.units import find_epoch
+from universe.domain.units import find_epoch_julian_date
 from universe.nbody.gravity import Gravity
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planet_star_pairs, list_unknown_elements
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
@@ -85,7 +85,7 @@ def measure_transit_times(
         twins = find_conjunctions(
             yield_and_report_progress(integrate_twin_motion(start, days), days, notify, (0.4, 0.6)), sight, pairs
         )
-    epoch = find_epoch(stars.values())
+    epoch = find_epoch_julian_date(stars.values())
     zero = float(universe_state["time"]) + (0.0 if epoch is None else epoch)
     return {
         "time": universe_state["time"],

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from universe.domain.units import is_astronomical
+from universe.domain.units import has_astronomical_body
 from universe.nbody.host_stars import is_star
 from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_mass
 from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
@@ -37,7 +37,7 @@ def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
     Raise InvalidInput for a universe in scene units, whose masses and lengths are not physical.
     """
     stars = cast("Bodies", universe_state["stars"])
-    if not is_astronomical(stars.values()):
+    if not has_astronomical_body(stars.values()):
         raise InvalidInput(
             "This universe has no body in astronomical units, so its masses and lengths are not physical.",
             hint="Start from a real system such as trappist-1, or give bodies kepler blocks with units 'astronomical'.",

@@ -33,7 +33,9 @@ class CitedSource:
     uses: list[tuple[str, tuple[str, ...]]] = field(default_factory=list[tuple[str, tuple[str, ...]]])
 
 
-def collect_sources(stars: Mapping[str, Mapping[str, Any]], *, notes: list[str] | None = None) -> list[CitedSource]:
+def collect_cited_sources(
+    stars: Mapping[str, Mapping[str, Any]], *, notes: list[str] | None = None
+) -> list[CitedSource]:
     """Return the sources that bodies cite, each once, in the order of their first use. Does not raise.
 
     Of two sources with one id the first counts. Append a note to `notes` for everything that is left out.
@@ -41,22 +43,22 @@ def collect_sources(stars: Mapping[str, Mapping[str, Any]], *, notes: list[str] 
     problems: list[str] = [] if notes is None else notes
     found: dict[str, CitedSource] = {}
     for body_id, body in stars.items():
-        for path, entry in _list_entries(body.get("sources"), body_id, problems):
-            source = _read_source(entry, path, problems)
+        for path, entry in _list_source_entries(body.get("sources"), body_id, problems):
+            source = _parse_source(entry, path, problems)
             if source is None or entry.get("fields") == []:  # it supports no field any more
                 continue
             known = found.setdefault(source.id, source)
-            if known is not source and _list_facts(known) != _list_facts(source):
+            if known is not source and _get_comparable_facts(known) != _get_comparable_facts(source):
                 problems.append(
                     f"{path} differs from the first source with the id '{source.id[:80]}': the first counts."
                 )
             name = body.get("name")
-            fields = tuple(_read_texts(entry, "fields", path, problems))
+            fields = tuple(_parse_texts(entry, "fields", path, problems))
             known.uses.append((name if isinstance(name, str) and name else body_id, fields))
     return list(found.values())
 
 
-def format_bibliography(sources: Iterable[CitedSource]) -> str:
+def format_bibtex(sources: Iterable[CitedSource]) -> str:
     """Return one BibTeX entry per source, separated by blank lines; no sources give an empty string.
 
     A source with a venue is an `@article`, any other a `@misc`. Keys are the ids in ASCII, no two the same; `note`
@@ -65,11 +67,11 @@ def format_bibliography(sources: Iterable[CitedSource]) -> str:
     from uraniborg.kernel.bibliography.bibtex import write_bibtex  # imports bibtexparser and pylatexenc
 
     keys: set[str] = set()
-    references = [_make_reference(source, _make_key(source.id, keys)) for source in sources]
+    references = [_make_reference(source, _make_and_record_unique_key(source.id, keys)) for source in sources]
     return f"{write_bibtex(references, unknown_author='', names_have_commas=True)}\n" if references else ""
 
 
-def _list_entries(listed: Any, body_id: str, problems: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _list_source_entries(listed: Any, body_id: str, problems: list[str]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if listed is None:
         return
     if not isinstance(listed, list):
@@ -83,12 +85,12 @@ def _list_entries(listed: Any, body_id: str, problems: list[str]) -> Iterator[tu
             problems.append(f"{path} is not an object and was left out.")
 
 
-def _read_source(entry: Mapping[str, Any], path: str, problems: list[str]) -> CitedSource | None:
+def _parse_source(entry: Mapping[str, Any], path: str, problems: list[str]) -> CitedSource | None:
     source_id = entry.get("id")
     if not isinstance(source_id, str) or not source_id.strip():
         problems.append(f"{path} has no id and was left out.")
         return None
-    source = CitedSource(source_id, authors=_read_texts(entry, "authors", path, problems))
+    source = CitedSource(source_id, authors=_parse_texts(entry, "authors", path, problems))
     for name in _TEXTS:
         value = entry.get(name)
         if isinstance(value, str):
@@ -103,7 +105,7 @@ def _read_source(entry: Mapping[str, Any], path: str, problems: list[str]) -> Ci
     return source
 
 
-def _read_texts(entry: Mapping[str, Any], name: str, path: str, problems: list[str]) -> list[str]:
+def _parse_texts(entry: Mapping[str, Any], name: str, path: str, problems: list[str]) -> list[str]:
     value = entry.get(name)
     if value is None:
         return []
@@ -114,7 +116,7 @@ def _read_texts(entry: Mapping[str, Any], name: str, path: str, problems: list[s
     return texts
 
 
-def _list_facts(source: CitedSource) -> tuple[object, ...]:
+def _get_comparable_facts(source: CitedSource) -> tuple[object, ...]:
     return (source.title, source.authors, source.year, source.venue, source.doi, source.arxiv, source.url)
 
 
@@ -148,7 +150,7 @@ def _describe_uses(uses: Iterable[tuple[str, tuple[str, ...]]]) -> str:
     return f"Used for {'; '.join(parts)}" if parts else ""
 
 
-def _make_key(source_id: str, used_keys: set[str]) -> str:
+def _make_and_record_unique_key(source_id: str, used_keys: set[str]) -> str:
     """Return the id in ASCII, with a number if the key is taken, and add it to `taken`."""
     folded = unicodedata.normalize("NFKD", replace_surrogates(source_id)).casefold()
     plain = _NOT_IN_KEY.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")[:60]

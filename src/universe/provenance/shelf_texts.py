@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 
-from universe.claims import TextOf
+from universe.claims import PaperTextReader
 from uraniborg.kernel.logging import get_logger
 
 GROUP: Final = "universe.texts"
@@ -17,7 +17,7 @@ _IDENTIFIERS: Final = ("doi", "arxiv", "id")
 _log = get_logger(__name__)
 
 
-def make_text_reader(shelf: Path | str | None = None) -> TextOf:
+def make_paper_text_reader(shelf: Path | str | None = None) -> PaperTextReader:
     """Return a function that returns the text of the paper of a source on `shelf`, or on the default shelf.
 
     The function returns None for a missing paper, text or shelf. It reads each paper once.
@@ -30,14 +30,16 @@ def make_text_reader(shelf: Path | str | None = None) -> TextOf:
         identifiers = {name: value for name, value in given.items() if isinstance(value, str) and value.strip()}
         key = tuple(identifiers.items())
         if key and key not in texts:
-            found = (_read_text(name, load, identifiers, shelf) for name, load in readers)
+            found = (_read_text_or_log_error(name, load, identifiers, shelf) for name, load in readers)
             texts[key] = next((text for text in found if text is not None), None)
         return texts.get(key)
 
     return text_of
 
 
-def _read_text(name: str, load: Callable[[], Any], identifiers: dict[str, str], shelf: Path | str | None) -> str | None:
+def _read_text_or_log_error(
+    name: str, load: Callable[[], Any], identifiers: dict[str, str], shelf: Path | str | None
+) -> str | None:
     try:
         text: object = load()(identifiers, None if shelf is None else str(shelf))
     except Exception as error:

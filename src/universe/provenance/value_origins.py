@@ -3,19 +3,19 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, cast
 
-from universe.claims import TextOf
-from universe.domain.derivation import get_field_value, is_same_value
-from universe.domain.state import get_derived_element
-from universe.domain.suggestions import find_bodies_by_name, find_nearest, find_nearest_entities
-from universe.domain.units import get_unit, is_astronomical
-from universe.errors import MalformedRequest, StarNotFound, did_you_mean
+from universe.claims import PaperTextReader
+from universe.domain.derived_fields import get_field_value, is_same_value
+from universe.domain.state import get_derived_element_name
+from universe.domain.suggestions import find_body_ids_by_name, find_nearest_entity_ids, find_nearest_names
+from universe.domain.units import get_field_unit, has_astronomical_body
+from universe.errors import MalformedRequest, StarNotFound, format_did_you_mean
 from universe.orbits.jacobi_hierarchy import list_orbited_bodies
 from universe.orbits.units import SOLAR_MASS_IN_KG
-from universe.provenance.value_status import Support, ValueStatus, get_value_status
-from universe.service.replies import describe_entry
+from universe.provenance.value_status import Support, ValueStatus, compute_value_status
+from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
-from universe.store.port import Entry
-from universe.store.replica import Replica, read_pages
+from universe.store.interface import Entry
+from universe.store.replica import Replica, read_entry_pages
 from universe.systems.shipped_values import ShippedValue
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
@@ -53,10 +53,10 @@ class ValueInputs(NamedTuple):
     masses: tuple[str, ...] = ()
 
 
-def find_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) -> ValueInputs | None:
+def find_value_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) -> ValueInputs | None:
     """Return the inputs of a computed field of a body; None for a field that is not computed."""
     body = stars[key]
-    if field == f"kepler.{get_derived_element(body)}":
+    if field == f"kepler.{get_derived_element_name(body)}":
         basis = "kepler.semiMajorAxis"
         if field == basis:
             periods = ("kepler.osculatingPeriod", "kepler.period")
@@ -67,14 +67,14 @@ def find_inputs(stars: Mapping[str, Mapping[str, Any]], key: str, field: str) ->
     return ValueInputs(rule, present) if present else None
 
 
-async def trace_value(
+async def trace_value_origin(
     service: UniverseService,
     universe_id: str,
     body: str,
     field: str,
     *,
     version: int | None = None,
-    text_of: TextOf | None = None,
+    text_of: PaperTextReader | None = None,
 ) -> dict[str, Any]:
     """Return the chain behind one value of a body: its unit, status, sources, inputs and the command that set it.
 
@@ -82,19 +82,19 @@ async def trace_value(
     """
     view = await service.view(universe_id, version)
     stars = view.replica.mirror.to_plain()["stars"]
-    key = find_body(stars, body)
-    check_field(stars[key], field)
+    key = find_body_id(stars, body)
+    check_field_has_value(stars[key], field)
     chain = await _trace_field(service, universe_id, stars, key, field, view.version, text_of)
     head = {"universe": universe_id, "version": view.version, "body": key, "name": stars[key]["name"]}
     return {**head, **chain}
 
 
-def list_value_statuses(
-    stars: Mapping[str, Mapping[str, Any]], body: str, text_of: TextOf | None = None
+def describe_sourced_values(
+    stars: Mapping[str, Mapping[str, Any]], body: str, text_of: PaperTextReader | None = None
 ) -> dict[str, Any]:
-    """Return each value of a body with its unit, status, mark and source ids. Raise as `find_body`."""
-    key = find_body(stars, body)
-    briefs = {field: _summarize_field(stars, key, field, text_of) for field in list_fields(stars[key])}
+    """Return each value of a body with its unit, status, mark and source ids. Raise as `find_body_id`."""
+    key = find_body_id(stars, body)
+    briefs = {field: _summarize_field(stars, key, field, text_of) for field in list_fields_with_values(stars[key])}
     fields = {field: brief for field, brief in briefs.items() if brief["status"] != "without source"}
     return {"body": key, "name": stars[key]["name"], "fields": fields}
 
@@ -106,25 +106,25 @@ async def _trace_field(
     key: str,
     field: str,
     version: int,
-    text_of: TextOf | None,
+    text_of: PaperTextReader | None,
     depth: int = _MAX_DEPTH,
 ) -> dict[str, Any]:
-    status = get_value_status(stars[key], field, text_of)
-    unit = get_unit(field, astronomical=is_astronomical(stars.values()))
+    status = compute_value_status(stars[key], field, text_of)
+    unit = get_field_unit(field, astronomical=has_astronomical_body(stars.values()))
     record = status.record
     chain: dict[str, Any] = {
         "field": field,
         "value": status.value,
         "unit": unit,
         "status": status.status,
-        "mark": status.mark,
+        "mark": status.display_note,
         "sources": [_describe_source(one, field, status, unit) for one in status.supports],
-        "command": await _find_command(service, universe_id, key, field, version, record),
+        "command": await _describe_setting_command(service, universe_id, key, field, version, record),
     }
     if record is not None and "withdrawn" in record:
         chain["withdrawn"] = record["withdrawn"]
     is_computed = status.status == "computed" or (status.shipped is not None and not status.shipped.stated)
-    inputs = find_inputs(stars, key, field) if is_computed and depth else None
+    inputs = find_value_inputs(stars, key, field) if is_computed and depth else None
     if inputs is not None:
         chain["computed"] = {
             "how": inputs.rule,
@@ -138,21 +138,21 @@ async def _trace_field(
 
 
 def _summarize_field(
-    stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: TextOf | None
+    stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: PaperTextReader | None
 ) -> dict[str, Any]:
-    status = get_value_status(stars[key], field, text_of)
+    status = compute_value_status(stars[key], field, text_of)
     return {
         "value": status.value,
-        "unit": get_unit(field, astronomical=is_astronomical(stars.values())),
+        "unit": get_field_unit(field, astronomical=has_astronomical_body(stars.values())),
         "status": status.status,
-        "mark": status.mark,
+        "mark": status.display_note,
         "sources": [one.source["id"] for one in status.supports],
     }
 
 
-def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
+def find_body_id(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
     """Return the id of the body with this id or name. Raise StarNotFound, or MalformedRequest for several."""
-    named = find_bodies_by_name(wanted, stars)
+    named = find_body_ids_by_name(wanted, stars)
     if len(named) > 1:
         raise MalformedRequest(
             f"{len(named):,} bodies are called '{wanted[:_MAX_CHARS]}'.",
@@ -162,16 +162,18 @@ def find_body(stars: Mapping[str, Mapping[str, Any]], wanted: str) -> str:
         )
     if named:
         return named[0]
-    near = find_nearest_entities(wanted, stars)
+    near = find_nearest_entity_ids(wanted, stars)
     known = list(stars)[:_MAX_LISTED]
-    hint = did_you_mean(near) or (f"The bodies are {', '.join(known)}." if known else "The universe has no bodies.")
+    hint = format_did_you_mean(near) or (
+        f"The bodies are {', '.join(known)}." if known else "The universe has no bodies."
+    )
     raise StarNotFound(f"There is no body '{wanted[:_MAX_CHARS]}'.", hint=hint.strip(), nearest=near, known=known)
 
 
-def check_field(body: Mapping[str, Any], field: str) -> None:
+def check_field_has_value(body: Mapping[str, Any], field: str) -> None:
     """Raise MalformedRequest, with the nearest names, if the body does not have a field, or if it is a block."""
     value = get_field_value(body, field) if field else None
-    known = list(list_fields(body))
+    known = list(list_fields_with_values(body))
     if isinstance(value, Mapping):
         inner = [name for name in known if name.startswith(f"{field}.")]
         raise MalformedRequest(
@@ -183,17 +185,17 @@ def check_field(body: Mapping[str, Any], field: str) -> None:
     if value is not None:
         return
     inside = [name for name in known if name.rpartition(".")[2].casefold() == field.casefold()]
-    near = inside or find_nearest(field, known)
+    near = inside or find_nearest_names(field, known)
     raise MalformedRequest(
         f"The body does not have the field '{field[:_MAX_CHARS]}'.",
-        hint=did_you_mean(near) or f"It has {', '.join(known[:20])}.",
+        hint=format_did_you_mean(near) or f"It has {', '.join(known[:20])}.",
         argument="field",
         nearest=near,
         allowed=known,
     )
 
 
-def list_fields(body: Mapping[str, Any]) -> Iterator[str]:
+def list_fields_with_values(body: Mapping[str, Any]) -> Iterator[str]:
     """Yield the fields of a body that have values; fields inside blocks as `block.field`."""
     for name, value in body.items():
         if name in _UNCITED or value is None:
@@ -250,7 +252,7 @@ def _describe_shipped_conversion(shipped: ShippedValue, field: str, unit: str) -
     return f"{stated}{drawn} {verb} {shipped.value:.10g} {unit}".rstrip()
 
 
-async def _find_command(
+async def _describe_setting_command(
     service: UniverseService, universe_id: str, key: str, field: str, version: int, record: Mapping[str, Any] | None
 ) -> dict[str, Any] | None:
     """Return a summary of the log entry that set a value, from the record in the body or from the log."""
@@ -262,15 +264,17 @@ async def _find_command(
             entries = await service.read_history(universe_id, after=at - 1, limit=1)
             facts |= _summarize_entry(entries[0], universe_id) if entries else {}
         return facts
-    entry = await _find_entry(service, universe_id, key, field, version)
+    entry = await _find_entry_that_set(service, universe_id, key, field, version)
     return None if entry is None else _summarize_entry(entry, universe_id)
 
 
-async def _find_entry(service: UniverseService, universe_id: str, key: str, field: str, version: int) -> Entry | None:
+async def _find_entry_that_set(
+    service: UniverseService, universe_id: str, key: str, field: str, version: int
+) -> Entry | None:
     """Replay the log and return the entry that gave a field the value it has at a version."""
     replica = Replica(universe_id)
     setters: list[tuple[int, Entry | None]] = [(0, None)]
-    async for entries in read_pages(service.store, universe_id, upto=version):
+    async for entries in read_entry_pages(service.store, universe_id, upto=version):
         for entry in entries:
             before = get_field_value(replica.state.stars.get(key) or {}, field)
             replica.apply_entries([entry])
@@ -292,7 +296,7 @@ def _resolve_restore(entry: Entry, setters: list[tuple[int, Entry | None]]) -> E
 
 
 def _summarize_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
-    facts = describe_entry(entry, universe_id)
+    facts = describe_log_entry(entry, universe_id)
     command = facts.get("command")
     did = command["type"] if command else facts["events"][0]["reason"] if facts.get("events") else "damaged"
     summary = {"version": entry.version, "author": entry.author, "at": facts["at"], "type": did}

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from universe.claims import SUPPORTED, ClaimStatus, TextOf, check_claim
+from universe.claims import SUPPORTED, ClaimStatus, PaperTextReader, check_claim
 from universe.domain.citations import get_set_by_records, list_cited_fields, list_sources
-from universe.domain.derivation import get_field_value
+from universe.domain.derived_fields import get_field_value
 from universe.domain.entities import Entity
 from universe.systems.shipped_values import ShippedValue, find_shipped_value
 
@@ -37,28 +37,28 @@ class ValueStatus:
     """The shipped value that equals a cited value."""
 
     @property
-    def mark(self) -> str:
+    def display_note(self) -> str:
         """The note beside the value; empty for a value that is cited, supported or without source."""
         if self.status == "unverified claim":
-            return f"unverified claim, {describe_set_by(self.record)}" if self.record else "unverified claim"
+            return f"unverified claim, {describe_who_set(self.record)}" if self.record else "unverified claim"
         if self.status in ("set", "computed") and self.record:
-            return describe_set_by(self.record)
+            return describe_who_set(self.record)
         return ""
 
 
-def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None = None) -> ValueStatus:
+def compute_value_status(body: Mapping[str, Any], field: str, text_of: PaperTextReader | None = None) -> ValueStatus:
     """Return the status of a field of a body; `text_of` returns the texts of a shelf. Never raise."""
     value = get_field_value(body, field)
-    record = _get_item_for_field(get_set_by_records(body), field)
+    record = _get_item_for_field_or_block(get_set_by_records(body), field)
     found = [
         source
         for source in list_sources(body)
-        if _get_item_for_field(dict.fromkeys(list_cited_fields(source), source), field)
+        if _get_item_for_field_or_block(dict.fromkeys(list_cited_fields(source), source), field)
     ]
     if not found:
         status = "without source" if record is None else "computed" if "basis" in record else "set"
         return ValueStatus(status, value, [], record)
-    supports = [Support(source, _check_claim(body, source, field, value, record, text_of)) for source in found]
+    supports = [Support(source, _check_source_support(body, source, field, value, record, text_of)) for source in found]
     statuses = {None if one.claim is None else one.claim.status for one in supports}
     if SUPPORTED in statuses:
         return ValueStatus("supported", value, supports, record)
@@ -69,7 +69,7 @@ def get_value_status(body: Mapping[str, Any], field: str, text_of: TextOf | None
     return ValueStatus("unverified claim", value, supports, record)
 
 
-def describe_set_by(record: Mapping[str, Any]) -> str:
+def describe_who_set(record: Mapping[str, Any]) -> str:
     """Return who set, cited or withdrew a value, and in which version, such as `set by Ada in version 3`."""
     by = record.get("by") or "somebody"
     version = f" in version {record['version']:g}" if isinstance(record.get("version"), (int, float)) else ""
@@ -79,13 +79,13 @@ def describe_set_by(record: Mapping[str, Any]) -> str:
     return f"{verb} {by}{version}{where}{', imported and not verified' if record.get('imported') else ''}"
 
 
-def _check_claim(
+def _check_source_support(
     body: Mapping[str, Any],
     source: Entity,
     field: str,
     value: Any,
     record: Entity | None,
-    text_of: TextOf | None,
+    text_of: PaperTextReader | None,
 ) -> ClaimStatus | None:
     is_claimed = record is not None and "sources" in record
     shipped = None if is_claimed else find_shipped_value(body, field)
@@ -104,7 +104,7 @@ def _format_value(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, (int, float)) else str(value)[:_SHOWN]
 
 
-def _get_item_for_field(named: Mapping[str, Any], field: str) -> Any:
+def _get_item_for_field_or_block(named: Mapping[str, Any], field: str) -> Any:
     """Return the item for a field, or for the innermost block around it; None if there is none."""
     parts = field.split(".")
     for count in range(len(parts), 0, -1):

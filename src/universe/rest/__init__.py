@@ -4,10 +4,10 @@ from fastapi import Depends, FastAPI
 
 from universe.errors import MalformedRequest
 from universe.event_stream import EventStreams
-from universe.rest.command_routes import add_command_routes, add_history_routes
-from universe.rest.requests import BodyReader, check_parameters
-from universe.rest.schemas import add_schemas
-from universe.rest.stream_routes import add_stream_routes
+from universe.rest.command_and_history_routes import add_command_routes, add_history_routes
+from universe.rest.requests import BodyReader, check_no_unknown_parameters
+from universe.rest.schemas import add_schemas_to_openapi
+from universe.rest.stream_and_position_routes import add_stream_and_position_routes
 from universe.rest.universe_routes import add_universe_routes
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
@@ -23,7 +23,7 @@ def make_rest_app(service: UniverseService, streams: EventStreams, positions: Po
         description="Universes that change only by commands, with a durable log and live event streams.",
         docs_url=None,
         redoc_url=None,
-        dependencies=[Depends(check_parameters)],
+        dependencies=[Depends(check_no_unknown_parameters)],
         responses={status: {"model": ErrorBody} for status in (400, 401, 403, 404, 405, 413, 415, 421, 503)},
     )
     add_error_handlers(app)
@@ -31,7 +31,7 @@ def make_rest_app(service: UniverseService, streams: EventStreams, positions: Po
     body = BodyReader(body_limit)
     add_universe_routes(app, service, body)
     add_command_routes(app, service, body)
-    add_history_routes(app, service, body, BodyReader(body_limit, or_nothing=True))
-    add_stream_routes(app, service, streams, positions)
-    add_schemas(app)
+    add_history_routes(app, service, body, BodyReader(body_limit, allow_empty=True))
+    add_stream_and_position_routes(app, service, streams, positions)
+    add_schemas_to_openapi(app)
     return app

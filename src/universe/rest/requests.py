@@ -10,7 +10,7 @@ from fastapi import Request
 
 from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION
-from universe.service.validation import check_author
+from universe.service.argument_validation import check_and_strip_author
 from uraniborg.kernel.http_access import BodyTooLarge
 
 REST_CLIENT: Final = "REST client"
@@ -20,10 +20,10 @@ REST_CLIENT: Final = "REST client"
 class BodyReader:
     """A reader of JSON request bodies up to a size limit."""
 
-    def __init__(self, limit: int, *, or_nothing: bool = False) -> None:
-        """Set the limit in bytes. With `or_nothing` a request without a body gives None."""
+    def __init__(self, limit: int, *, allow_empty: bool = False) -> None:
+        """Set the limit in bytes. With `allow_empty` a request without a body gives None."""
         self._limit = limit
-        self._or_nothing = or_nothing
+        self._allow_empty = allow_empty
 
     async def __call__(self, request: Request) -> Any:
         """Return the JSON body of a request. Raise BodyTooLarge, MalformedRequest or BadNumber."""
@@ -37,7 +37,7 @@ class BodyReader:
             if size > self._limit:
                 raise BodyTooLarge(self._limit)
             parts.append(part)
-        if not size and self._or_nothing:
+        if not size and self._allow_empty:
             return None
         body = b"".join(parts)
         try:
@@ -69,7 +69,7 @@ def _check_numbers(body: bytes) -> None:
             raise found[0]
 
 
-def check_object(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
+def check_object_fields(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
     """Return a body that is an object with no other fields than the allowed ones. Raise MalformedRequest."""
     if not isinstance(given, dict):
         raise MalformedRequest(
@@ -85,7 +85,7 @@ def check_object(given: Any, allowed: tuple[str, ...]) -> dict[str, Any]:
     return given  # pyright: ignore[reportUnknownVariableType]
 
 
-def read_version(body: dict[str, Any], *, required: bool = False) -> int | None:
+def get_version_from_body(body: dict[str, Any], *, required: bool = False) -> int | None:
     """Return the version in a body, or None. Raise MalformedRequest."""
     version = body.get("version")
     if version is None and not required:
@@ -100,7 +100,7 @@ def read_version(body: dict[str, Any], *, required: bool = False) -> int | None:
     return version
 
 
-def read_expected_version(expected: int | None, if_match: str | None) -> int | None:
+def parse_expected_version(expected: int | None, if_match: str | None) -> int | None:
     """Return the expected version of the parameter or the If-Match header. Raise MalformedRequest."""
     if if_match is None or if_match.strip() == "*":
         return expected
@@ -114,7 +114,7 @@ def read_expected_version(expected: int | None, if_match: str | None) -> int | N
     return int(tag)
 
 
-def read_author(header: str | None) -> str:
+def parse_author_header(header: str | None) -> str:
     """Return the author that a header names, followed by `(REST)`. Raise MalformedRequest.
 
     Servers decode headers as Latin-1; clients send names as UTF-8.
@@ -125,31 +125,31 @@ def read_author(header: str | None) -> str:
         name = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         name = header
-    return f"{check_author(name)} (REST)"
+    return f"{check_and_strip_author(name)} (REST)"
 
 
-def read_since_version(since: int | None, last: str | None) -> int | None:
+def parse_since_version(since: int | None, last_event_id: str | None) -> int | None:
     """Return the version to start a stream after: Last-Event-ID, or `since`. Raise MalformedRequest."""
-    if last is None or not last.strip():
+    if last_event_id is None or not last_event_id.strip():
         return since  # a reconnecting client repeats `since` and sends its progress in the header
-    if not last.isascii() or not last.isdigit() or len(last) > 16:
+    if not last_event_id.isascii() or not last_event_id.isdigit() or len(last_event_id) > 16:
         raise MalformedRequest(
             "Last-Event-ID must be a version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"
         )
-    return int(last)
+    return int(last_event_id)
 
 
 def parse_cursor(cursor: str | None) -> tuple[str, str] | None:
     """Return the creation time and the id in a cursor; None for None. Raise MalformedRequest."""
     if cursor is None:
         return None
-    made_at, tilde, universe_id = cursor.partition("~")
+    created_at, tilde, universe_id = cursor.partition("~")
     if not tilde:
         raise MalformedRequest("cursor is malformed.", hint="Use `next` of the previous page.", argument="cursor")
-    return made_at, universe_id
+    return created_at, universe_id
 
 
-async def check_parameters(request: Request) -> None:
+async def check_no_unknown_parameters(request: Request) -> None:
     """Raise MalformedRequest for an unknown parameter, so that a misspelled condition is not ignored."""
     known = [str(field.alias) for field in request.scope["route"].dependant.query_params]
     for name in request.query_params:

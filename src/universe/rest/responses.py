@@ -8,15 +8,17 @@ import orjson
 from starlette.responses import Response
 
 from universe.rest.schemas import JSON
-from universe.service.changes import ChangeResult
-from universe.service.replies import ReplyContent, encode_record, encode_result
+from universe.service.change_requests import ChangeResult
+from universe.service.replies import ReplyContent, encode_change_result, encode_record_with_state
 from universe.service.universes import UniverseView
-from universe.store.port import Record
+from universe.store.interface import Record
 
 
 async def make_result_response(result: ChangeResult, content: ReplyContent) -> Response:
     """Return the response to a change: the state, the changes or the events."""
-    return Response(await encode_result(result, content), 200, {"ETag": make_etag(result.version)}, media_type=JSON)
+    return Response(
+        await encode_change_result(result, content), 200, {"ETag": make_etag(result.version)}, media_type=JSON
+    )
 
 
 def make_json_response(value: Any) -> Response:
@@ -28,7 +30,7 @@ async def make_created_response(record: Record, view: UniverseView) -> Response:
     """Return the response to the creation of a universe."""
     location = f"/universes/{quote(record.id, safe='')}"
     headers = {"Location": location, "ETag": make_etag(view.version, record.name)}
-    return Response(await encode_record(record, view.replica), 201, headers, JSON)
+    return Response(await encode_record_with_state(record, view.replica), 201, headers, JSON)
 
 
 def make_etag(version: int, name: str | None = None) -> str:

@@ -6,7 +6,7 @@ from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel
 
 from universe.domain.schemas import make_openapi_components
-from universe.service.validation import KEY_CHARS, LIST_COMMANDS
+from universe.service.argument_validation import KEY_CHARS, LIST_COMMANDS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
@@ -70,7 +70,7 @@ class FactsList(BaseModel):
     next: str | None
 
 
-def make_reference(name: str) -> dict[str, Any]:
+def make_schema_reference(name: str) -> dict[str, Any]:
     """Return a reference to a schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -87,26 +87,29 @@ def _make_object_schema(**properties: Any) -> dict[str, Any]:
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S"}
 _VERSION: Final = {"type": "integer", "minimum": 0, "maximum": LARGEST_VERSION}
 NEW: Final = _make_object_schema(
-    name=_NAME, state=make_reference("State"), id={"type": "string"}, **{"from": {"type": "string"}}
+    name=_NAME, state=make_schema_reference("State"), id={"type": "string"}, **{"from": {"type": "string"}}
 ) | {"required": ["name"]}
-REPLACED: Final = _make_object_schema(name=_NAME, state=make_reference("State"))
+REPLACED: Final = _make_object_schema(name=_NAME, state=make_schema_reference("State"))
 AT_VERSION: Final = _make_object_schema(version=_VERSION) | {"required": ["version"]}
 BRANCHED: Final = _make_object_schema(version=_VERSION, name=_NAME)
 COMMANDS: Final = {
     "anyOf": [
-        make_reference("Command"),
-        {"type": "array", "minItems": 1, "maxItems": LIST_COMMANDS, "items": make_reference("Command")},
+        make_schema_reference("Command"),
+        {"type": "array", "minItems": 1, "maxItems": LIST_COMMANDS, "items": make_schema_reference("Command")},
     ]
 }
 RECORD: Final[dict[str, Any]] = {
     "description": "The universe",
-    "content": {JSON: {"schema": make_reference("Universe")}},
+    "content": {JSON: {"schema": make_schema_reference("Universe")}},
 }
-RESULT: Final[dict[str, Any]] = {"description": "The result", "content": {JSON: {"schema": make_reference("Result")}}}
+RESULT: Final[dict[str, Any]] = {
+    "description": "The result",
+    "content": {JSON: {"schema": make_schema_reference("Result")}},
+}
 _EVENTS: Final = {"type": "array", "items": {"type": "object", "required": ["type"]}}
 
 
-def add_schemas(app: FastAPI) -> None:
+def add_schemas_to_openapi(app: FastAPI) -> None:
     """Add the schemas of commands and states to the OpenAPI document."""
     plain = app.openapi
 

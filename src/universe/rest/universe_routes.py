@@ -6,8 +6,14 @@ from fastapi import Depends, FastAPI, Header, Query
 from starlette.responses import Response
 
 from universe.errors import MalformedRequest
-from universe.initial_states import load_initial_state_async
-from universe.rest.requests import BodyReader, check_object, parse_cursor, read_author, read_expected_version
+from universe.initial_states import load_or_generate_state_in_thread
+from universe.rest.requests import (
+    BodyReader,
+    check_object_fields,
+    parse_author_header,
+    parse_cursor,
+    parse_expected_version,
+)
 from universe.rest.responses import make_created_response, make_etag, make_json_response
 from universe.rest.schemas import (
     JSON,
@@ -22,7 +28,7 @@ from universe.rest.schemas import (
     Version,
     make_request_body,
 )
-from universe.service.replies import describe_record, encode_record
+from universe.service.replies import describe_record, encode_record_with_state
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import ErrorBody
 
@@ -54,16 +60,16 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         given: Annotated[Any, Depends(body)], author: Author = None
     ) -> Response:
         """Create an empty universe, one with a state, or one from a real system or a seed (`from`)."""
-        fields = check_object(given, ("name", "state", "from", "id"))
+        fields = check_object_fields(given, ("name", "state", "from", "id"))
         state = fields.get("state")
         if "state" in fields and state is None:
             raise MalformedRequest("state is null.", hint="Leave it out for an empty universe.", argument="state")
         if fields.get("from") is not None:
             if state is not None:
                 raise MalformedRequest("state and from cannot be combined.", hint="Give one of them.", argument="from")
-            state = await load_initial_state_async(fields["from"])
+            state = await load_or_generate_state_in_thread(fields["from"])
         record = await service.create(
-            fields.get("name"), state, universe_id=fields.get("id"), author=read_author(author)
+            fields.get("name"), state, universe_id=fields.get("id"), author=parse_author_header(author)
         )
         view = await service.view(record.id)
         return await make_created_response(record, view)
@@ -79,7 +85,7 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         headers = {"ETag": make_etag(view.version, view.record.name), "Cache-Control": "no-cache"}
         if headers["ETag"] in (if_none_match or "") or (if_none_match or "").strip() == "*":
             return Response(status_code=304, headers=headers)
-        return Response(await encode_record(view.record, view.replica), 200, headers, JSON)
+        return Response(await encode_record_with_state(view.record, view.replica), 200, headers, JSON)
 
     @app.put(
         "/universes/{universe_id}",
@@ -95,17 +101,17 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
         author: Author = None,
     ) -> Response:
         """Replace the name, the state, or both. The whole state is replaced, with its time; this can be undone."""
-        fields = check_object(given, ("name", "state"))
+        fields = check_object_fields(given, ("name", "state"))
         for name in fields:
             if fields[name] is None:
                 raise MalformedRequest(
                     f"{name} is null.", hint="Leave out the fields that do not change.", argument=name
                 )
-        version = read_expected_version(expected, if_match)
-        await service.replace(universe_id, **fields, expected_version=version, author=read_author(author))
+        version = parse_expected_version(expected, if_match)
+        await service.replace(universe_id, **fields, expected_version=version, author=parse_author_header(author))
         view = await service.view(universe_id)
         headers = {"ETag": make_etag(view.version, view.record.name)}
-        return Response(await encode_record(view.record, view.replica), 200, headers, JSON)
+        return Response(await encode_record_with_state(view.record, view.replica), 200, headers, JSON)
 
     @app.delete("/universes/{universe_id}", summary="Delete a universe", status_code=204)
     async def delete(universe_id: Id) -> Response:  # pyright: ignore[reportUnusedFunction]

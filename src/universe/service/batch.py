@@ -3,13 +3,20 @@
 import orjson
 
 from universe.domain.commands import Command
-from universe.domain.events import Event, is_refusal, make_refusal_error
-from universe.domain.provenance import Origin, track_replaced_state
+from universe.domain.events_and_refusals import Event, is_refusal, make_refusal_error
+from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import reduce
-from universe.domain.state import ENTITY_KINDS, State, Touched, compare_entities, load_plain_state, merge_touched
+from universe.domain.state import (
+    ENTITY_KINDS,
+    State,
+    Touched,
+    add_to_touched,
+    list_touches_of_replacement,
+    make_state_from_plain,
+)
 from universe.errors import KeyReused, VersionConflict
-from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
-from universe.store.port import Entry, KeyUse
+from universe.service.change_requests import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
+from universe.store.interface import Entry, KeyUse
 from universe.store.replica import Replica
 
 Outcome = ChangeResult | Exception
@@ -29,7 +36,7 @@ class Batch:
         self._results: dict[str, ChangeResult] = {}
         self._at = at
 
-    def find_result(self, request: ChangeRequest) -> ChangeResult | None:
+    def find_earlier_result(self, request: ChangeRequest) -> ChangeResult | None:
         """Return the result of an earlier request of this batch with the same key, or None. Raise KeyReused."""
         if request.key is None or request.key not in self._results:
             return None
@@ -57,7 +64,7 @@ class Batch:
             if isinstance(step, Restore):
                 replica.restore_state(step.plain, self._version)
             else:
-                replica.advance(self._state, self._version, step)
+                replica.advance_to(self._state, self._version, step)
         replica.state = self._state
 
     def _add_commands(self, commands: list[Command], author: str) -> ChangeResult:
@@ -75,7 +82,7 @@ class Batch:
                 )
             state, version = outcome.state, version + 1
             events += outcome.events
-            touched = merge_touched(touched, outcome.touched) if touched else outcome.touched
+            touched = add_to_touched(touched, outcome.touched) if touched else outcome.touched
             kind = "continued" if index else "command"
             written = orjson.dumps(outcome.events)
             entries.append(
@@ -87,9 +94,9 @@ class Batch:
         return ChangeResult(version, state, events, touched, self._replica, before)
 
     def _add_restore(self, restore: Restore, author: str) -> ChangeResult:
-        before, after = self._state, load_plain_state(restore.plain)
+        before, after = self._state, make_state_from_plain(restore.plain)
         if restore.reason == "put":
-            after = track_replaced_state(before, after, Origin(self._version + 1, author))
+            after = update_replaced_state_provenance(before, after, Origin(self._version + 1, author))
             stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
             restore = restore._replace(plain={**restore.plain, "stars": stars})
         self._state, self._version = after, self._version + 1
@@ -99,7 +106,7 @@ class Batch:
             Entry.make_with_digest(self._id, self._version, "restore", restore.encode_body(), written, self._at, author)
         )
         self._steps.append(restore)
-        return ChangeResult(self._version, after, [event], _list_all_touched(before, after), self._replica, before)
+        return ChangeResult(self._version, after, [event], _list_all_as_touched(before, after), self._replica, before)
 
 
 def check_same_request(use: KeyUse, request: ChangeRequest) -> None:
@@ -116,13 +123,17 @@ def compare_states(before: State, after: State) -> Touched:
     """Return the entities that differ between two states."""
     touched: Touched = {}
     for kind in ENTITY_KINDS:
-        old, new = before.entities(kind), after.entities(kind)
+        old, new = before.get_entities(kind), after.get_entities(kind)
         if old is not new:
             touched[kind] = {
-                key: touch for key, touch in compare_entities(old, new).items() if old.get(key) is not new.get(key)
+                key: touch
+                for key, touch in list_touches_of_replacement(old, new).items()
+                if old.get(key) is not new.get(key)
             }
     return touched
 
 
-def _list_all_touched(before: State, after: State) -> Touched:
-    return {kind: compare_entities(before.entities(kind), after.entities(kind)) for kind in ENTITY_KINDS}
+def _list_all_as_touched(before: State, after: State) -> Touched:
+    return {
+        kind: list_touches_of_replacement(before.get_entities(kind), after.get_entities(kind)) for kind in ENTITY_KINDS
+    }

@@ -4,7 +4,7 @@ import asyncio
 from collections import deque
 from typing import Final
 
-from universe.store.port import Entry
+from universe.store.interface import Entry
 
 MAX_FRAMES: Final = 1_024
 """The most frames in memory; a listener that is further behind reads the log."""
@@ -14,7 +14,7 @@ FRAMES_PER_WRITE: Final = 64
 BYTES_PER_WRITE: Final = 256 * 1024
 
 
-def format_logged_frame(universe_id: str, entry: Entry) -> bytes:
+def format_checked_frame(universe_id: str, entry: Entry) -> bytes:
     """Return an entry of the log as an event of an event stream; a damaged entry becomes a `damaged` event."""
     if entry.is_intact(universe_id):
         return format_frame(entry)
@@ -60,7 +60,7 @@ class Feed:
         self._joined.clear()
         self._wake_listeners()
 
-    def send_heartbeat(self) -> None:
+    def wake_for_heartbeat(self) -> None:
         """Wake all listeners, so that idle ones can send a heartbeat."""
         self.beats += 1
         self._wake_listeners()
@@ -70,7 +70,7 @@ class Feed:
         self.is_closed = True
         self._wake_listeners()
 
-    def get_frames_after(self, version: int) -> tuple[bytes, int] | None:
+    def get_joined_frames_after(self, version: int) -> tuple[bytes, int] | None:
         """Return the next frames after a version, joined for one write, and the version of the last of them.
 
         Return None if some of the frames are not in memory any more. The joined bytes are shared by all listeners.
@@ -93,8 +93,8 @@ class Feed:
                 break
         return b"".join(frames), version + len(frames)
 
-    async def wait(self) -> None:
-        """Wait for the next event. Call `get_frames_after` first, without an await in between."""
+    async def wait_for_wakeup(self) -> None:
+        """Wait for the next event. Call `get_joined_frames_after` first, without an await in between."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append(future)
         await future

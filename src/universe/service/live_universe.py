@@ -8,10 +8,16 @@ import orjson
 
 from universe.errors import TooBusy, UniverseNotFound
 from universe.service.batch import Batch, check_same_request
-from universe.service.changes import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, RequestRepeated
+from universe.service.change_requests import (
+    ChangeRequest,
+    ChangeResult,
+    DeferredRestore,
+    PendingChange,
+    RequestRepeated,
+)
 from universe.service.feed import Feed
-from universe.store.port import Entry, Snapshot, Store, Superseded
-from universe.store.replica import Replica, read_pages
+from universe.store.interface import Entry, Snapshot, Store, Superseded
+from universe.store.replica import Replica, read_entry_pages
 from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
@@ -32,9 +38,9 @@ _log = get_logger(__name__)
 class LiveUniverse:
     """The current state of a universe, and the queue of requests to change it."""
 
-    def __init__(self, store: Store, clock: Clock, replica: Replica, *, made_at: str, snapshot_every: int) -> None:
+    def __init__(self, store: Store, clock: Clock, replica: Replica, *, created_at: str, snapshot_every: int) -> None:
         self.id = replica.id
-        self.made_at = made_at
+        self.created_at = created_at
         self.replica = replica
         self.subscribers = 0
         self.is_deleted = False
@@ -63,12 +69,12 @@ class LiveUniverse:
             self._working = asyncio.create_task(self._process_jobs())
         return job.future
 
-    async def catch_up(self) -> None:
+    async def apply_missed_entries(self) -> None:
         """Apply the entries that other processes have written."""
         async with self._apply_lock:
-            await self._apply_new_entries()
+            await self._apply_new_store_entries()
 
-    def open_feed(self) -> Feed:
+    def get_or_open_feed(self) -> Feed:
         """Return the feed of all changes from now on."""
         if self._feed is None:
             self._feed = Feed(self.replica.version)
@@ -76,20 +82,20 @@ class LiveUniverse:
             self._feed.close()
         return self._feed
 
-    def send_heartbeat(self) -> None:
+    def wake_feed_or_drop_unused(self) -> None:
         """Wake the listeners for a heartbeat; drop the feed if there are none."""
         if self.subscribers == 0:
             self._feed = None
         elif self._feed is not None:
-            self._feed.send_heartbeat()
+            self._feed.wake_for_heartbeat()
 
-    def mark_deleted(self) -> None:
+    def mark_deleted_and_close_feed(self) -> None:
         """Mark the universe as deleted and end its feed."""
         self.is_deleted = True
         if self._feed is not None:
             self._feed.close()
 
-    async def wait_until_idle(self) -> None:
+    async def wait_for_running_tasks(self) -> None:
         """Wait for running changes and snapshots."""
         for task in (self._working, self._snapshotting):
             if task is not None:
@@ -98,10 +104,10 @@ class LiveUniverse:
     async def _process_jobs(self) -> None:
         try:
             while self._jobs:
-                jobs = self._take_batch()
+                jobs = self._dequeue_batch()
                 try:
                     async with self._apply_lock:
-                        await self._apply_jobs(jobs)
+                        await self._apply_and_write_jobs(jobs)
                 except (Exception, asyncio.CancelledError) as exc:
                     for job in jobs:
                         job.set_outcome(exc)
@@ -110,7 +116,7 @@ class LiveUniverse:
         finally:
             self._working = None
 
-    def _take_batch(self) -> list[PendingChange]:
+    def _dequeue_batch(self) -> list[PendingChange]:
         """Remove the next requests to write together from the queue. A deferred restore is alone in its batch."""
         count = next(
             (
@@ -123,36 +129,40 @@ class LiveUniverse:
         jobs, self._jobs = self._jobs[: max(count, 1)], self._jobs[max(count, 1) :]
         return jobs
 
-    async def _apply_jobs(self, jobs: Sequence[PendingChange]) -> None:
+    async def _apply_and_write_jobs(self, jobs: Sequence[PendingChange]) -> None:
         for _ in range(_RETRIES):
-            batch = await self._make_batch(jobs)
-            if not batch.entries or await self._write_batch(batch):
+            batch = await self._compute_batch(jobs)
+            if not batch.entries or await self._write_and_publish_batch(batch):
                 for job, outcome in batch.outcomes:
                     job.set_outcome(outcome)
                 return
-            await self._apply_new_entries()
+            await self._apply_new_store_entries()
         raise TooBusy("Other processes change this universe all the time.", hint="Try again in a moment.")
 
-    async def _write_batch(self, batch: Batch) -> bool:
+    async def _write_and_publish_batch(self, batch: Batch) -> bool:
         """Write the batch. Return False if another process has appended to the log first."""
         try:
             uses = list(batch.uses.values())
-            await self._store.append(self.id, self.replica.version, batch.entries, uses, made_at=self.made_at)
+            await self._store.append(self.id, self.replica.version, batch.entries, uses, created_at=self.created_at)
         except Superseded:
             return False
         except UniverseNotFound:
-            self.mark_deleted()
+            self.mark_deleted_and_close_feed()
             raise
         batch.apply_to(self.replica)
-        self._publish(batch.entries)
+        self._publish_and_start_snapshot(batch.entries)
         return True
 
-    async def _make_batch(self, jobs: Sequence[PendingChange]) -> Batch:
+    async def _compute_batch(self, jobs: Sequence[PendingChange]) -> Batch:
         batch = Batch(self.replica, format_iso(self._clock.now()))
-        is_large = self._is_large()
+        is_large = self._is_slow_to_change()
         for job in jobs:
             try:
-                outcome = await self._find_earlier_result(job.request, batch) if job.request.key is not None else None
+                outcome = (
+                    await self._find_result_in_batch_or_raise_repeated(job.request, batch)
+                    if job.request.key is not None
+                    else None
+                )
                 if outcome is None:
                     is_quick = (
                         not is_large
@@ -160,44 +170,48 @@ class LiveUniverse:
                         and len(job.request.change) < _MANY_COMMANDS
                     )
                     outcome = (
-                        batch.add_request(job.request) if is_quick else await self._add_in_thread(batch, job.request)
+                        batch.add_request(job.request)
+                        if is_quick
+                        else await self._add_request_in_thread(batch, job.request)
                     )
             except Exception as exc:  # the error belongs to this request alone, which logs it under its id
                 outcome = exc
             batch.outcomes.append((job, outcome))
         return batch
 
-    def _is_large(self) -> bool:
+    def _is_slow_to_change(self) -> bool:
         state = self.replica.state
         if len(state.derivedOrbits) > _MANY_ORBITS:
             return True
         return len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds) > _MANY_ENTITIES
 
-    async def _add_in_thread(self, batch: Batch, request: ChangeRequest) -> ChangeResult:
+    async def _add_request_in_thread(self, batch: Batch, request: ChangeRequest) -> ChangeResult:
         """Add a request that takes long, such as one for a large universe, to the batch in a thread."""
         if isinstance(request.change, DeferredRestore):
             request = request._replace(change=await request.change.state_at(self.replica.version))
         return await asyncio.to_thread(batch.add_request, request)
 
-    async def _find_earlier_result(self, request: ChangeRequest, batch: Batch) -> ChangeResult | None:
+    async def _find_result_in_batch_or_raise_repeated(
+        self, request: ChangeRequest, batch: Batch
+    ) -> ChangeResult | None:
         """Return the result of an earlier request of this batch with this key. Raise RequestRepeated or KeyReused."""
         assert request.key is not None
-        if known := batch.find_result(request):
+        if known := batch.find_earlier_result(request):
             return known
         if use := await self._store.find_key_use(self.id, request.key):
             check_same_request(use, request)
             raise RequestRepeated(use)
         return None
 
-    async def _apply_new_entries(self) -> None:
-        async for entries in read_pages(self._store, self.id, after=self.replica.version):
+    async def _apply_new_store_entries(self) -> None:
+        async for entries in read_entry_pages(self._store, self.id, after=self.replica.version):
             before = self.replica.version
             try:
                 self.replica.apply_entries(entries)
             finally:
-                self._publish(entries[: self.replica.version - before])
+                self._publish_and_start_snapshot(entries[: self.replica.version - before])
 
-    def _publish(self, entries: list[Entry]) -> None:
+    def _publish_and_start_snapshot(self, entries: list[Entry]) -> None:
         if self._feed is not None and entries:
             self._feed.publish(entries)
         if self.replica.version - self._snapshot_at >= self._every and self._snapshotting is None:
@@ -210,9 +224,13 @@ class LiveUniverse:
         try:
             state = await asyncio.to_thread(orjson.dumps, plain)
             versions = await self._store.list_snapshot_versions(self.id)
-            keep = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[-2:]
+            kept_versions = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[
+                -2:
+            ]
             digest = Snapshot.compute_digest(self.id, version, state)
-            await self._store.put_snapshot(self.id, Snapshot(version, state, digest), keep, made_at=self.made_at)
+            await self._store.put_snapshot(
+                self.id, Snapshot(version, state, digest), kept_versions, created_at=self.created_at
+            )
         except UraniborgError as exc:
             _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)
         finally:

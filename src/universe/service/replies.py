@@ -8,16 +8,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 import orjson
 
-from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.entities import Star
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.state import ENTITY_KINDS, EntityKind, State
-from universe.domain.suggestions import find_nearest, find_nearest_entities
-from universe.domain.units import find_epoch, is_astronomical
-from universe.domain.validation import ENTITY_MAPS
-from universe.errors import MalformedRequest, did_you_mean
-from universe.service.changes import ChangeResult
-from universe.store.port import Entry, Record
+from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
+from universe.domain.type_validation import ENTITY_MAPS
+from universe.domain.units import find_epoch_julian_date, has_astronomical_body
+from universe.errors import MalformedRequest, format_did_you_mean
+from universe.service.change_requests import ChangeResult
+from universe.store.interface import Entry, Record
 from universe.store.replica import Replica
 from universe.systems.julian_dates import convert_tdb_to_utc
 
@@ -42,17 +42,17 @@ class StatePart(NamedTuple):
 async def encode_state(replica: Replica, state: State | None = None) -> bytes:
     """Return the state of the replica, or another state of it, as JSON."""
     if state is not None and state is not replica.state:
-        return await asyncio.to_thread(_encode_plain_state, state)
+        return await asyncio.to_thread(_encode_other_state, state)
     if replica.mirror.json_size <= INLINE_BYTES:
         return replica.mirror.to_json()
     return await asyncio.to_thread(orjson.dumps, replica.mirror.to_plain())
 
 
-def _encode_plain_state(state: State) -> bytes:
+def _encode_other_state(state: State) -> bytes:
     return orjson.dumps(state.to_plain())
 
 
-async def encode_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
+async def encode_change_result(result: ChangeResult, content: ReplyContent) -> bytes:
     """Return the result of a command as JSON."""
     events = orjson.dumps(result.events)
     changed = result.before, result.state, result.touched
@@ -63,30 +63,30 @@ async def encode_result(result: ChangeResult, wanted: ReplyContent) -> bytes:
         else await asyncio.to_thread(describe_citation_changes, *changed)
     )
     more = b',"warnings":%b' % orjson.dumps(warnings) if warnings else b""
-    if wanted == "events":
+    if content == "events":
         return b'{"events":%b,"version":%d%b}' % (events, result.version, more)
-    if wanted == "changes":
-        return orjson.dumps(list_changes(result) | ({"warnings": warnings} if warnings else {}))
+    if content == "changes":
+        return orjson.dumps(describe_changed_entities(result) | ({"warnings": warnings} if warnings else {}))
     state = await encode_state(result.replica, result.state)
     return b'{"nextState":%b,"events":%b,"version":%d%b}' % (state, events, result.version, more)
 
 
-def describe_change(result: ChangeResult) -> dict[str, Any]:
+def summarize_change(result: ChangeResult) -> dict[str, Any]:
     """Return a summary of a change: the version, the events, the time that passed and the warnings about citations."""
     facts: dict[str, Any] = {"version": result.version, "events": result.events}
     if passed := result.state.time - result.before.time:
-        facts |= {"timePassed": passed, "timeUnit": describe_time(result.state)["timeUnit"]}
+        facts |= {"timePassed": passed, "timeUnit": describe_time_unit_and_date(result.state)["timeUnit"]}
     if warnings := describe_citation_changes(result.before, result.state, result.touched):
         facts["warnings"] = warnings
     return facts
 
 
-def list_changes(result: ChangeResult) -> dict[str, Any]:
+def describe_changed_entities(result: ChangeResult) -> dict[str, Any]:
     """Return the entities that a command changed and removed, its events, and the version and time after it."""
     changed: dict[str, dict[str, Any]] = {}
     removed: dict[str, list[str]] = {}
     for kind, keys in result.touched.items():
-        entities = result.state.entities(kind)
+        entities = result.state.get_entities(kind)
         if there := {key: entities[key] for key in keys if key in entities}:
             changed[kind] = there
         if gone := [key for key in keys if key not in entities]:
@@ -103,21 +103,21 @@ def list_changes(result: ChangeResult) -> dict[str, Any]:
     }
 
 
-async def encode_part(replica: Replica, part: StatePart) -> bytes:
+async def encode_state_part(replica: Replica, part: StatePart) -> bytes:
     """Return a part of a state as JSON. Raise MalformedRequest for an unknown field."""
     plain, version = replica.mirror.to_plain(), replica.version
     if part.ids is not None and len(part.ids) < _MAX_INLINE_IDS:
-        return orjson.dumps(select_part(plain, part, version))
-    return await asyncio.to_thread(lambda: orjson.dumps(select_part(plain, part, version)))
+        return orjson.dumps(reduce_plain_state_to_part(plain, part, version))
+    return await asyncio.to_thread(lambda: orjson.dumps(reduce_plain_state_to_part(plain, part, version)))
 
 
-def select_part(plain: dict[str, Any], part: StatePart, version: int) -> dict[str, Any]:
+def reduce_plain_state_to_part(plain: dict[str, Any], part: StatePart, version: int) -> dict[str, Any]:
     """Reduce a plain state to a part and return it, with its version, the ids not found and the nearest ids.
 
     The maps of `plain` are replaced. Raise MalformedRequest for a field that no entity has.
     """
     if part.fields is not None:
-        _check_fields(plain, part.fields)
+        _check_known_fields(plain, part.fields)
     found: set[str] = set()
     every: dict[EntityKind, dict[str, Any]] = {kind: plain[kind] for kind in ENTITY_KINDS}
     for kind, entities in every.items():
@@ -125,7 +125,7 @@ def select_part(plain: dict[str, Any], part: StatePart, version: int) -> dict[st
             entities = {key: entities[key] for key in part.ids if key in entities}  # noqa: PLW2901
             found.update(entities)
         if part.fields is not None:
-            entities = {key: _select_fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
+            entities = {key: _keep_only_fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
         plain[kind] = entities
     plain["version"] = version
     if part.ids is not None:
@@ -138,21 +138,23 @@ def select_part(plain: dict[str, Any], part: StatePart, version: int) -> dict[st
 
 
 def _find_nearest_ids(key: str, every: dict[EntityKind, dict[str, Any]]) -> list[str]:
-    return [one for entities in every.values() for one in find_nearest_entities(key, entities)][:3]
+    return [one for entities in every.values() for one in find_nearest_entity_ids(key, entities)][:3]
 
 
-def _check_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
+def _check_known_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
     """Raise MalformedRequest for a field that neither the model nor any entity of this state has."""
-    unknown = [name for name in fields if name not in _list_known_fields()]
+    unknown = [name for name in fields if name not in _list_model_fields()]
     if unknown:
         there = {name for kind in ENTITY_KINDS for entity in plain[kind].values() for name in entity}
         unknown = [name for name in unknown if name not in there]
     if unknown:
-        near = {name[:_MAX_CHARS]: find_nearest(name, _list_known_fields()) for name in unknown[:_MAX_SUGGESTIONS]}
+        near = {
+            name[:_MAX_CHARS]: find_nearest_names(name, _list_model_fields()) for name in unknown[:_MAX_SUGGESTIONS]
+        }
         listed = ", ".join(f"'{name}'" for name in near)
         raise MalformedRequest(
             f"No entity has the field {listed}.",
-            hint=did_you_mean(dict.fromkeys(one for ids in near.values() for one in ids[:1]))
+            hint=format_did_you_mean(dict.fromkeys(one for ids in near.values() for one in ids[:1]))
             + "Name fields of entities, such as name, mass, children, kepler; rootIds, rootGroupIds and time are in "
             "every reply.",
             argument="fields",
@@ -162,11 +164,11 @@ def _check_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
 
 
 @cache
-def _list_known_fields() -> dict[str, None]:
+def _list_model_fields() -> dict[str, None]:
     return {name: None for kind in ENTITY_MAPS.values() for name in kind.__annotations__ if not name.startswith("__")}
 
 
-def _select_fields(entity: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def _keep_only_fields(entity: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
     return {name: value for name, value in entity.items() if name in fields}
 
 
@@ -179,7 +181,7 @@ def summarize_universe(record: Record, replica: Replica) -> dict[str, Any]:
         "name": record.name,
         "version": replica.version,
         "time": state.time,
-        "counts": {kind: len(state.entities(kind)) for kind in ENTITY_KINDS},
+        "counts": {kind: len(state.get_entities(kind)) for kind in ENTITY_KINDS},
         "roots": roots[:_MAX_ROOTS],
         "rootsNotShown": max(0, len(roots) - _MAX_ROOTS),
         "stateBytes": replica.mirror.json_size,
@@ -204,7 +206,7 @@ def describe_record(record: Record) -> dict[str, Any]:
     }
 
 
-async def encode_record(record: Record, replica: Replica) -> bytes:
+async def encode_record_with_state(record: Record, replica: Replica) -> bytes:
     """Return a universe with its state as JSON."""
     facts = describe_record(record._replace(version=replica.version))
     if replica.mirror.json_size <= INLINE_BYTES:
@@ -212,7 +214,7 @@ async def encode_record(record: Record, replica: Replica) -> bytes:
     return await asyncio.to_thread(orjson.dumps, {**facts, "state": replica.mirror.to_plain()})
 
 
-def describe_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
+def describe_log_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
     """Return an entry of the log; a restored state is left out."""
     kind = "restore" if entry.kind == "restore" else "command"
     facts: dict[str, Any] = {
@@ -235,16 +237,16 @@ def _trim_to_milliseconds(at: str) -> str:
     return f"{at[:23]}Z"
 
 
-def describe_time(state: State) -> dict[str, Any]:
+def describe_time_unit_and_date(state: State) -> dict[str, Any]:
     """Return the unit of the time and, in a real system, the date in UTC; a Julian date beyond the years 1 to 9999."""
     bodies = state.stars
-    if not is_astronomical(bodies.values()):
+    if not has_astronomical_body(bodies.values()):
         return {"timeUnit": "simulation seconds"}
-    epoch = find_epoch(bodies.values())
-    return {"timeUnit": "days"} | ({} if epoch is None else _format_date(epoch + state.time))
+    epoch = find_epoch_julian_date(bodies.values())
+    return {"timeUnit": "days"} | ({} if epoch is None else _make_date_fact(epoch + state.time))
 
 
-def _format_date(julian_date: float) -> dict[str, Any]:
+def _make_date_fact(julian_date: float) -> dict[str, Any]:
     try:
         moment = convert_tdb_to_utc(julian_date) + timedelta(seconds=30)
     except OverflowError:

@@ -4,10 +4,10 @@ import asyncio
 from collections import OrderedDict
 from typing import Final
 
-from universe.domain.suggestions import find_nearest_entities
+from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import LogDamaged, UniverseNotFound, VersionNotFound
 from universe.service.live_universe import LiveUniverse
-from universe.store.port import Change, Record, Store
+from universe.store.interface import Change, Record, Store
 from universe.store.replica import Replica, rebuild_replica
 from uraniborg.kernel.clock import Clock
 
@@ -31,97 +31,97 @@ class UniverseCache:
     async def close(self) -> None:
         """Wait for running changes and drop all universes."""
         for live in self.cached.values():
-            await live.wait_until_idle()
+            await live.wait_for_running_tasks()
         self.cached.clear()
 
-    def send_heartbeats(self) -> None:
+    def wake_event_streams(self) -> None:
         """Send a heartbeat to the event streams of all universes."""
         for live in self.cached.values():
-            live.send_heartbeat()
+            live.wake_feed_or_drop_unused()
 
-    async def read_record(self, universe_id: str) -> Record:
+    async def read_record_or_drop(self, universe_id: str) -> Record:
         """Return the record of a universe from the store. Raise UniverseNotFound with the nearest ids."""
         record = await self._store.read_record(universe_id)
         if record is None:
-            self.drop(universe_id)
+            self.drop_deleted(universe_id)
             records = await self._store.list_records(limit=_SEARCHED_IDS)
-            nearest = find_nearest_entities(universe_id, {one.id: {"name": one.name} for one in records})
+            nearest = find_nearest_entity_ids(universe_id, {one.id: {"name": one.name} for one in records})
             raise UniverseNotFound(universe_id, [one.id for one in records[:_LISTED_IDS]], nearest)
         return record
 
-    async def load(self, universe_id: str) -> LiveUniverse:
+    async def get_or_load(self, universe_id: str) -> LiveUniverse:
         """Return a live universe, which may be behind the store; its next append notices that."""
         live = self.cached.get(universe_id)
         if live is None or live.is_deleted:
-            live = await self._load_once(await self.read_record(universe_id))
-        return self._mark_used(live)
+            live = await self._join_or_start_load(await self.read_record_or_drop(universe_id))
+        return self._put_at_end(live)
 
-    async def load_current(self, record: Record) -> LiveUniverse:
+    async def get_or_load_current(self, record: Record) -> LiveUniverse:
         """Return a live universe that is at least at the version of the record."""
         known = self.cached.get(record.id)
-        if known is not None and known.made_at != record.created_at:  # another process deleted it and made a new one
-            self.drop(record.id)
-        live = await self.load(record.id)
+        if known is not None and known.created_at != record.created_at:  # another process deleted it and made a new one
+            self.drop_deleted(record.id)
+        live = await self.get_or_load(record.id)
         if live.replica.version < record.version:
-            await live.catch_up()
-        return self._mark_used(live)
+            await live.apply_missed_entries()
+        return self._put_at_end(live)
 
-    async def follow(self, change: Change) -> None:
+    async def apply_stored_change(self, change: Change) -> None:
         """Apply a change, perhaps of another process, to the live universe."""
         live = self.cached.get(change.universe_id)
         if live is None or (change.version is not None and live.replica.version >= change.version):
             return
         record = await self._store.read_record(change.universe_id)
-        if record is None or record.created_at != live.made_at:
-            self.drop(change.universe_id)
+        if record is None or record.created_at != live.created_at:
+            self.drop_deleted(change.universe_id)
         else:
-            await live.catch_up()
+            await live.apply_missed_entries()
 
-    def drop(self, universe_id: str) -> None:
+    def drop_deleted(self, universe_id: str) -> None:
         """Remove a deleted universe and end its feed."""
         if live := self.cached.pop(universe_id, None):
-            live.mark_deleted()
+            live.mark_deleted_and_close_feed()
 
-    async def rebuild_at(self, universe_id: str, version: int) -> Replica:
+    async def rebuild_replica_at(self, universe_id: str, version: int) -> Replica:
         """Return the universe at a version. Raise LogDamaged, UniverseNotFound or VersionNotFound."""
         try:
             return await rebuild_replica(self._store, universe_id, version)
         except LogDamaged:
             # A log that was deleted meanwhile, and perhaps created again, is not damaged.
-            check_version(universe_id, version, (await self.read_record(universe_id)).version)
+            check_version_exists(universe_id, version, (await self.read_record_or_drop(universe_id)).version)
             return await rebuild_replica(self._store, universe_id, version)
 
-    def _mark_used(self, live: LiveUniverse) -> LiveUniverse:
+    def _put_at_end(self, live: LiveUniverse) -> LiveUniverse:
         """Put a universe at the end of the cache, also if it was dropped as idle meanwhile."""
         live = self.cached.setdefault(live.id, live)
         self.cached.move_to_end(live.id)
         return live
 
-    async def _load_once(self, record: Record) -> LiveUniverse:
+    async def _join_or_start_load(self, record: Record) -> LiveUniverse:
         """Load a universe once for all callers that wait for it."""
         task = self._loading.get(record.id)
         if task is None:
-            task = self._loading[record.id] = asyncio.create_task(self._load_from_store(record))
+            task = self._loading[record.id] = asyncio.create_task(self._load_into_cache(record))
             task.add_done_callback(lambda _: self._loading.pop(record.id, None))
         return await asyncio.shield(task)
 
-    async def _load_from_store(self, record: Record) -> LiveUniverse:
-        replica = await self.rebuild_at(record.id, record.version)
+    async def _load_into_cache(self, record: Record) -> LiveUniverse:
+        replica = await self.rebuild_replica_at(record.id, record.version)
         live = LiveUniverse(
-            self._store, self._clock, replica, made_at=record.created_at, snapshot_every=self._snapshot_every
+            self._store, self._clock, replica, created_at=record.created_at, snapshot_every=self._snapshot_every
         )
         self.cached[record.id] = live
-        self._drop_idle()
+        self._drop_surplus_idle()
         return live
 
-    def _drop_idle(self) -> None:
+    def _drop_surplus_idle(self) -> None:
         surplus = len(self.cached) - MAX_IDLE
         idle = [universe_id for universe_id, live in list(self.cached.items())[:-1] if live.is_idle]
         for universe_id in idle[: max(surplus, 0)]:
             del self.cached[universe_id]
 
 
-def check_version(universe_id: str, version: int, current: int) -> None:
+def check_version_exists(universe_id: str, version: int, current: int) -> None:
     """Raise VersionNotFound unless the version is between 0 and the current one."""
     if not 0 <= version <= current:
         raise VersionNotFound(

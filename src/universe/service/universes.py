@@ -7,12 +7,22 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from universe.domain.citations import add_universe_to_records, mark_imported
-from universe.domain.events import Event
+from universe.domain.citations import add_universe_to_set_by_records, mark_set_by_records_imported
+from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
+from universe.service.argument_validation import (
+    LIST_COMMANDS,
+    NAME_CHARS,
+    check_and_strip_author,
+    check_and_strip_name,
+    check_idempotency_key,
+    check_universe_id,
+    parse_commands,
+    parse_plain_state,
+)
 from universe.service.batch import compare_states
-from universe.service.changes import (
+from universe.service.change_requests import (
     ChangeRequest,
     ChangeResult,
     DeferredRestore,
@@ -21,19 +31,9 @@ from universe.service.changes import (
     RestoreReason,
 )
 from universe.service.live_universe import LiveUniverse
-from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version
-from universe.service.validation import (
-    LIST_COMMANDS,
-    NAME_CHARS,
-    check_author,
-    check_id,
-    check_key,
-    check_name,
-    parse_commands,
-    parse_plain_state,
-)
-from universe.store.port import Change, Entry, KeyUse, Record, Store
-from universe.store.replica import Replica, read_pages, rebuild_replica
+from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
+from universe.store.interface import Change, Entry, KeyUse, Record, Store
+from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
@@ -70,7 +70,7 @@ class UniverseService:
     ) -> None:
         """Record `author` with each change that does not name another. Raise MalformedRequest."""
         self.store = store
-        self._author = check_author(author)
+        self._author = check_and_strip_author(author)
         self._clock = clock or SystemClock()
         self._cache = UniverseCache(store, self._clock, snapshot_every=snapshot_every)
         self._listeners: set[Callable[[Change], None]] = set()
@@ -80,7 +80,7 @@ class UniverseService:
     async def running(self) -> AsyncGenerator["UniverseService"]:
         """Open the store and follow the changes of other processes until the block ends."""
         await self.store.open()
-        self._watching = asyncio.create_task(self._follow_changes())
+        self._watching = asyncio.create_task(self._apply_and_forward_changes())
         try:
             yield self
         finally:
@@ -94,8 +94,8 @@ class UniverseService:
     ) -> Record:
         """Create a universe. Raise MalformedRequest, MalformedState, or Conflict if the id is taken."""
         plain = await parse_plain_state(state)
-        plain = {**plain, "stars": {key: mark_imported(body) for key, body in plain["stars"].items()}}
-        return await self._create(name, plain, "create", universe_id, author)
+        plain = {**plain, "stars": {key: mark_set_by_records_imported(body) for key, body in plain["stars"].items()}}
+        return await self._create_with_state(name, plain, "create", universe_id, author)
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         """Return records, newest first; with `before`, a creation time and an id, those before them."""
@@ -103,28 +103,28 @@ class UniverseService:
 
     async def read_record(self, universe_id: str) -> Record:
         """Return the record of a universe. Raise UniverseNotFound."""
-        return await self._cache.read_record(universe_id)
+        return await self._cache.read_record_or_drop(universe_id)
 
     async def rename(self, universe_id: str, name: Any) -> None:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""
-        if not await self.store.rename(universe_id, check_name(name), format_iso(self._clock.now())):
+        if not await self.store.rename(universe_id, check_and_strip_name(name), format_iso(self._clock.now())):
             raise UniverseNotFound(universe_id)
 
     async def delete(self, universe_id: str) -> None:
         """Delete a universe and its log. Raise UniverseNotFound."""
         if not await self.store.delete(universe_id):
             raise UniverseNotFound(universe_id)
-        self._cache.drop(universe_id)
+        self._cache.drop_deleted(universe_id)
 
     async def view(self, universe_id: str, version: int | None = None) -> UniverseView:
         """Return the universe, now or at a version. Raise UniverseNotFound, VersionNotFound or LogDamaged."""
         record = await self.read_record(universe_id)
         if version is not None and version != record.version:
-            check_version(universe_id, version, record.version)
-            return UniverseView(record, version, await self._cache.rebuild_at(universe_id, version))
-        live = await self._cache.load_current(record)
+            check_version_exists(universe_id, version, record.version)
+            return UniverseView(record, version, await self._cache.rebuild_replica_at(universe_id, version))
+        live = await self._cache.get_or_load_current(record)
         if version is not None and version != live.replica.version:  # it was changed meanwhile
-            return UniverseView(record, version, await self._cache.rebuild_at(universe_id, version))
+            return UniverseView(record, version, await self._cache.rebuild_replica_at(universe_id, version))
         return UniverseView(record._replace(version=live.replica.version), live.replica.version, live.replica)
 
     async def read_history(self, universe_id: str, *, after: int = 0, limit: int = 100) -> list[Entry]:
@@ -148,8 +148,10 @@ class UniverseService:
         """
         try:
             commands = await parse_commands(command)
-            request = ChangeRequest(commands, self._check_author(author), expected_version, check_key(key))
-            return await self._submit(universe_id, request)
+            request = ChangeRequest(
+                commands, self._get_author_or_default(author), expected_version, check_idempotency_key(key)
+            )
+            return await self._submit_and_wait(universe_id, request)
         except UraniborgError as exc:
             exc.ids.setdefault("universeId", universe_id[:100])
             raise
@@ -164,7 +166,7 @@ class UniverseService:
         author: str | None = None,
     ) -> None:
         """Rename a universe, or replace its state, or both. Raise as `rename` and `put` do, before any change."""
-        title = check_name(name) if name is not None else None
+        title = check_and_strip_name(name) if name is not None else None
         record = await self.read_record(universe_id)
         if state is not None:
             await self.put(universe_id, state, expected_version=expected_version, author=author)
@@ -181,8 +183,8 @@ class UniverseService:
         Raise MalformedState, UniverseNotFound or VersionConflict.
         """
         plain = await parse_plain_state(state)
-        return await self._submit(
-            universe_id, ChangeRequest(Restore(plain, "put"), self._check_author(author), expected_version)
+        return await self._submit_and_wait(
+            universe_id, ChangeRequest(Restore(plain, "put"), self._get_author_or_default(author), expected_version)
         )
 
     async def undo(
@@ -191,15 +193,18 @@ class UniverseService:
         """Undo the last change that is not undone yet. Raise NothingToUndo or VersionConflict."""
 
         async def find_undone_state(version: int) -> Restore:
-            target = await self._find_undo_target(universe_id, version)
+            target = await self._find_undo_version(universe_id, version)
             if target < 0:
                 raise NothingToUndo(
                     "Nothing is left to undo.", hint="The history lists all changes.", universeId=universe_id
                 )
-            return Restore((await self._cache.rebuild_at(universe_id, target)).mirror.to_plain(), "undo", target)
+            return Restore(
+                (await self._cache.rebuild_replica_at(universe_id, target)).mirror.to_plain(), "undo", target
+            )
 
-        return await self._submit(
-            universe_id, ChangeRequest(DeferredRestore(find_undone_state), self._check_author(author), expected_version)
+        return await self._submit_and_wait(
+            universe_id,
+            ChangeRequest(DeferredRestore(find_undone_state), self._get_author_or_default(author), expected_version),
         )
 
     async def restore(
@@ -208,12 +213,14 @@ class UniverseService:
         """Restore the state of an earlier version as a new change. Raise VersionNotFound or VersionConflict."""
 
         async def find_restored_state(current: int) -> Restore:
-            check_version(universe_id, version, current)
-            return Restore((await self._cache.rebuild_at(universe_id, version)).mirror.to_plain(), "restore", version)
+            check_version_exists(universe_id, version, current)
+            return Restore(
+                (await self._cache.rebuild_replica_at(universe_id, version)).mirror.to_plain(), "restore", version
+            )
 
-        return await self._submit(
+        return await self._submit_and_wait(
             universe_id,
-            ChangeRequest(DeferredRestore(find_restored_state), self._check_author(author), expected_version),
+            ChangeRequest(DeferredRestore(find_restored_state), self._get_author_or_default(author), expected_version),
         )
 
     async def branch(
@@ -222,13 +229,13 @@ class UniverseService:
         """Create a universe with the state of another at a version. Raise UniverseNotFound or VersionNotFound."""
         view = await self.view(universe_id, version)
         title = name if name is not None else f"{view.record.name} (at {view.version})"[:NAME_CHARS]
-        plain = add_universe_to_records(view.replica.mirror.to_plain(), view.record.id)
-        return await self._create(title, plain, "branch", None, author)
+        plain = add_universe_to_set_by_records(view.replica.mirror.to_plain(), view.record.id)
+        return await self._create_with_state(title, plain, "branch", None, author)
 
     @asynccontextmanager
     async def keep_in_memory(self, universe_id: str) -> AsyncGenerator[LiveUniverse]:
         """Keep a universe in memory, for its feed, until the block ends. Raise UniverseNotFound."""
-        live = await self._cache.load_current(await self.read_record(universe_id))
+        live = await self._cache.get_or_load_current(await self.read_record(universe_id))
         live.subscribers += 1
         try:
             yield live
@@ -240,65 +247,67 @@ class UniverseService:
         self._listeners.add(listener)
         return lambda: self._listeners.discard(listener)
 
-    def send_heartbeats(self) -> None:
+    def wake_event_streams(self) -> None:
         """Send a heartbeat to all event streams. Call this at regular intervals."""
-        self._cache.send_heartbeats()
+        self._cache.wake_event_streams()
 
     async def ping(self) -> None:
         """Raise StoreUnavailable unless the database can be read and written."""
         await self.store.ping()
 
-    def _check_author(self, author: str | None) -> str:
+    def _get_author_or_default(self, author: str | None) -> str:
         """Return the author of a change, or the default author for None. Raise MalformedRequest."""
-        return self._author if author is None else check_author(author)
+        return self._author if author is None else check_and_strip_author(author)
 
-    async def _create(
+    async def _create_with_state(
         self, name: Any, plain: Plain, reason: RestoreReason, universe_id: Any, author: str | None
     ) -> Record:
         at = format_iso(self._clock.now())
-        universe_id = check_id(universe_id) if universe_id is not None else new_id("uni")
+        universe_id = check_universe_id(universe_id) if universe_id is not None else new_id("uni")
         entries: list[Entry] = []
         if any(plain.values()):
             restore = Restore(plain, reason)
             events = orjson.dumps([restore.make_event()])
             sealed = Entry.make_with_digest(
-                universe_id, 1, "restore", restore.encode_body(), events, at, self._check_author(author)
+                universe_id, 1, "restore", restore.encode_body(), events, at, self._get_author_or_default(author)
             )
             entries = [sealed]
-        record = Record(universe_id, check_name(name), len(entries), at, at)
+        record = Record(universe_id, check_and_strip_name(name), len(entries), at, at)
         await self.store.create(record, entries)
         return record
 
-    async def _submit(self, universe_id: str, request: ChangeRequest) -> ChangeResult:
+    async def _submit_and_wait(self, universe_id: str, request: ChangeRequest) -> ChangeResult:
         for _ in range(_ATTEMPTS):
-            live = await self._cache.load(universe_id)
+            live = await self._cache.get_or_load(universe_id)
             try:
                 return await live.submit(request)
             except RequestRepeated as repeated:
-                return await self._repeat_result(live, repeated.use)
+                return await self._rebuild_earlier_result(live, repeated.use)
             except UniverseNotFound:
-                self._cache.drop(universe_id)
+                self._cache.drop_deleted(universe_id)
                 await self.read_record(universe_id)  # raises unless a new universe has the same id
         raise TooBusy(
             "This universe is deleted and created again all the time.", hint="Try again.", universeId=universe_id
         )
 
-    async def _repeat_result(self, live: LiveUniverse, use: KeyUse) -> ChangeResult:
+    async def _rebuild_earlier_result(self, live: LiveUniverse, use: KeyUse) -> ChangeResult:
         """Return the result of an earlier request once more."""
         then = await rebuild_replica(self.store, live.id, use.first - 1)
         before = then.state
         events: list[Event] = []
-        async for entries in read_pages(self.store, live.id, after=use.first - 1, upto=use.last):
+        async for entries in read_entry_pages(self.store, live.id, after=use.first - 1, upto=use.last):
             then.apply_entries(entries)
             events += [event for entry in entries for event in orjson.loads(entry.events)]
         return ChangeResult(use.last, then.state, events, compare_states(before, then.state), live.replica, before)
 
-    async def _find_undo_target(self, universe_id: str, version: int) -> int:
+    async def _find_undo_version(self, universe_id: str, version: int) -> int:
         """Return the version before the last change that is not undone; -1 if there is none."""
         while version > 0:
             first = max(0, version - LIST_COMMANDS)
             entries = [
-                one async for page in read_pages(self.store, universe_id, after=first, upto=version) for one in page
+                one
+                async for page in read_entry_pages(self.store, universe_id, after=first, upto=version)
+                for one in page
             ]
             if not entries:
                 raise UniverseNotFound(universe_id)
@@ -314,10 +323,10 @@ class UniverseService:
             version = event["toVersion"]
         return -1
 
-    async def _follow_changes(self) -> None:
+    async def _apply_and_forward_changes(self) -> None:
         async for change in self.store.watch_changes():
             try:
-                await self._cache.follow(change)
+                await self._cache.apply_stored_change(change)
                 for listener in list(self._listeners):
                     listener(change)
             except UraniborgError as exc:

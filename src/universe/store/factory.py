@@ -4,7 +4,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from universe.errors import MalformedRequest
-from universe.store.port import Store
+from universe.store.interface import Store
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.settings import data_dir
 

@@ -9,9 +9,9 @@ import orjson
 
 from universe.domain.state import Plain
 from universe.errors import LogDamaged, UniverseNotFound
-from universe.store.marks import Key, Loss, Mark, Marks
-from universe.store.port import Entry, Store
-from universe.store.replica import Replica, read_pages, rebuild_replica, run_in_thread_if_large
+from universe.store.high_water_marks import Key, Loss, Mark, Marks
+from universe.store.interface import Entry, Store
+from universe.store.replica import Replica, read_entry_pages, rebuild_replica, run_in_thread_if_large
 
 Progress = Callable[[int, int], None]
 """A callback with the number of entries read and the total."""
@@ -57,18 +57,18 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
 
     Raise UniverseNotFound for a universe that neither the database nor the marks have.
     """
-    known = await read_marks(store)  # before the log, which may grow meanwhile
+    known = await flush_and_read_store_marks(store)  # before the log, which may grow meanwhile
     record = await store.read_record(universe_id)
     verdict = Verdict(universe_id)
     if record is None:
-        _report_missing_universe(verdict, known)
+        _add_missing_universe_problem(verdict, known)
         return verdict
     waiting = [version for version in await store.list_snapshot_versions(universe_id) if version <= record.version]
     replica: Replica | None = Replica(universe_id)
     last, digest = 0, b""
-    async for entries in read_pages(store, universe_id, upto=record.version):
+    async for entries in read_entry_pages(store, universe_id, upto=record.version):
         for entry in entries:
-            replica = await _replay_entry(verdict, replica, entry, last)
+            replica = await _check_and_replay_entry(verdict, replica, entry, last)
             last, digest = entry.version, entry.digest
             while waiting and waiting[0] <= last:
                 replica = await _compare_snapshot(store, verdict, replica, waiting.pop(0))
@@ -86,7 +86,7 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
             last + 1, f"the log ends at version {last}, but the universe is at version {record.version}"
         )
     verdict.head = Mark(last, digest.hex())
-    await _report_lost_versions(store, verdict, known, (universe_id, record.created_at))
+    await _add_lost_version_problems(store, verdict, known, (universe_id, record.created_at))
     if replica is not None and verdict.is_intact:
         served = await rebuild_replica(store, universe_id)
         if served.version == replica.version and served.mirror.to_plain() != replica.mirror.to_plain():
@@ -94,17 +94,17 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
     return verdict
 
 
-async def read_marks(store: Store) -> Marks:
+async def flush_and_read_store_marks(store: Store) -> Marks:
     """Return the marks of a store; empty marks for a store without a mark file."""
-    return Marks() if store.marks is None else await asyncio.to_thread(store.marks.read_marks)
+    return Marks() if store.marks is None else await asyncio.to_thread(store.marks.flush_and_read_marks)
 
 
-def list_lost_universes(known: Marks, present: Collection[str]) -> list[str]:
+def list_lost_universe_ids(known: Marks, present: Collection[str]) -> list[str]:
     """Return the ids that are in the marks and not in the database."""
     return sorted({key[0] for key in (*known.marks, *known.losses)} - set(present))
 
 
-def _report_missing_universe(verdict: Verdict, known: Marks) -> None:
+def _add_missing_universe_problem(verdict: Verdict, known: Marks) -> None:
     verdict.mark = _find_last_lost_mark(known, verdict.universe_id)
     if verdict.mark is None:
         raise UniverseNotFound(verdict.universe_id)
@@ -118,7 +118,7 @@ def _find_last_lost_mark(known: Marks, universe_id: str, present: Key | None = N
     return max([*marks, *(loss.mark for key in keys for loss in known.losses.get(key, ()))], default=None)
 
 
-async def _report_lost_versions(store: Store, verdict: Verdict, known: Marks, key: Key) -> None:
+async def _add_lost_version_problems(store: Store, verdict: Verdict, known: Marks, key: Key) -> None:
     """Report the versions that were written and are not in the log any more."""
     verdict.mark = known.marks.get(key)
     losses = list(known.losses.get(key, ()))
@@ -143,7 +143,7 @@ def _describe_versions(first: int, last: int) -> str:
     return f"version {last}" if first == last else f"versions {first} to {last}"
 
 
-async def _replay_entry(verdict: Verdict, replica: Replica | None, entry: Entry, last: int) -> Replica | None:
+async def _check_and_replay_entry(verdict: Verdict, replica: Replica | None, entry: Entry, last: int) -> Replica | None:
     """Check an entry and return the replica after it; None after damage, until a snapshot restores the state."""
     for missing in range(last + 1, entry.version):
         verdict.add_problem(missing, "the entry is missing")
@@ -162,7 +162,7 @@ async def _replay_entry(verdict: Verdict, replica: Replica | None, entry: Entry,
 
 async def _compare_snapshot(store: Store, verdict: Verdict, replica: Replica | None, version: int) -> Replica | None:
     """Compare a snapshot with the replica; return the replica, or one made from the snapshot after damage."""
-    snapshot = await store.find_snapshot(verdict.universe_id, version)
+    snapshot = await store.find_latest_snapshot(verdict.universe_id, version)
     if snapshot is None or snapshot.version != version:
         return replica  # deleted meanwhile
     verdict.snapshots += 1

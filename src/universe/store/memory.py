@@ -4,9 +4,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 
 from universe.errors import UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import (
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import (
     Change,
     ChangeBroadcast,
     Entry,
@@ -66,25 +66,25 @@ class MemoryStore:
         return stored.record if stored else None
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
-        newest = sorted((stored.record for stored in self._universes.values()), key=_sort_key, reverse=True)
-        return [record for record in newest if before is None or _sort_key(record) < before][:limit]
+        newest = sorted((stored.record for stored in self._universes.values()), key=_get_sort_key, reverse=True)
+        return [record for record in newest if before is None or _get_sort_key(record) < before][:limit]
 
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
         stored = self._universes.get(universe_id)
-        if stored is None or made_at not in (None, stored.record.created_at):
+        if stored is None or created_at not in (None, stored.record.created_at):
             raise UniverseNotFound(universe_id)
-        if stored.record.version != expected:
+        if stored.record.version != expected_version:
             raise Superseded(stored.record.version)
         stored.log.extend(entries)
-        stored.keys.update({use.key: use for use in keys})
+        stored.keys.update({use.key: use for use in key_uses})
         stored.record = stored.record._replace(version=entries[-1].version, updated_at=entries[-1].at)
         self._broadcast.publish(Change(universe_id, entries[-1].version))
 
@@ -98,7 +98,7 @@ class MemoryStore:
         stored = self._universes.get(universe_id)
         return stored.keys.get(key) if stored else None
 
-    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         stored = self._universes.get(universe_id)
         versions = [version for version in (stored.snapshots if stored else ()) if upto is None or version <= upto]
         return stored.snapshots[max(versions)] if stored and versions else None
@@ -108,17 +108,24 @@ class MemoryStore:
         return sorted(stored.snapshots) if stored else []
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
         stored = self._universes.get(universe_id)
-        if stored is not None and made_at in (None, stored.record.created_at):
+        if stored is not None and created_at in (None, stored.record.created_at):
             stored.snapshots[snapshot.version] = snapshot
-            if keep:
+            if versions_to_keep:
                 stored.snapshots = {
-                    version: one for version, one in stored.snapshots.items() if version in (*keep, snapshot.version)
+                    version: one
+                    for version, one in stored.snapshots.items()
+                    if version in (*versions_to_keep, snapshot.version)
                 }
 
-    async def list_heads(self) -> list[Head]:
+    async def list_log_heads(self) -> list[Head]:
         return [
             Head(key, stored.record.created_at, stored.record.version, stored.log[-1].digest if stored.log else b"")
             for key, stored in self._universes.items()
@@ -128,5 +135,5 @@ class MemoryStore:
         return self._broadcast.watch_changes()
 
 
-def _sort_key(record: Record) -> tuple[str, str]:
+def _get_sort_key(record: Record) -> tuple[str, str]:
     return record.created_at, record.id

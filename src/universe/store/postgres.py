@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from universe.errors import MalformedRequest, StoreUnavailable, UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import (
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import (
     PAGE_BYTES,
     Change,
     Entry,
@@ -23,7 +23,7 @@ from universe.store.port import (
 from universe.store.postgres_database import Database, migrate
 from universe.store.postgres_listener import Listener
 
-_PATIENCE_S: Final = 30.0
+_TIMEOUT_S: Final = 30.0
 _MAX_ID_BYTES: Final = 2_000
 """An index and a notification allow little more."""
 _UNSUPPORTED: Final = re.compile("[\0\ud800-\udfff]")
@@ -124,20 +124,20 @@ class PostgresStore:
     of this module raises MissingExtra without the extra `postgres`.
     """
 
-    def __init__(self, dsn: str, *, patience_s: float = _PATIENCE_S, marks: Path | None = None) -> None:
+    def __init__(self, dsn: str, *, timeout_s: float = _TIMEOUT_S, marks: Path | None = None) -> None:
         self.marks = None if marks is None else MarkFile(marks)
-        self._database = Database(dsn, patience_s)
+        self._database = Database(dsn, timeout_s)
         self._listener = Listener(self._database)
 
     async def open(self) -> None:
         """Open the store. Raise StoreUnavailable, DatabaseNewer, or MalformedRequest for a malformed address."""
         await self._database.open()
         try:
-            async with self._database.connection() as connection:
+            async with self._database.borrow_connection() as connection:
                 await migrate(connection)
             if self.marks is not None:
-                known = await asyncio.to_thread(self.marks.read_marks)
-                await asyncio.to_thread(self.marks.reconcile, known, await self.list_heads())
+                known = await asyncio.to_thread(self.marks.flush_and_read_marks)
+                await asyncio.to_thread(self.marks.record_losses_and_advance_marks, known, await self.list_log_heads())
             await self._listener.start()
         except BaseException:
             await self.close()
@@ -150,7 +150,7 @@ class PostgresStore:
             await asyncio.to_thread(self.marks.close)
 
     async def ping(self) -> None:
-        ((is_read_only, _),) = await self._fetch_rows(_PING)
+        ((is_read_only, _),) = await self._execute_and_fetch(_PING)
         if is_read_only:
             raise StoreUnavailable("The PostgreSQL database is read-only.", hint="Name the primary server.")
 
@@ -161,98 +161,109 @@ class PostgresStore:
                 "PostgreSQL cannot store this id.",
                 hint=f"Use up to {_MAX_ID_BYTES} bytes without a NUL character.",
             )
-        _check_name(record.name)
-        if not await self._fetch_rows(_CREATE, *record, *_list_columns(entries)):
+        _check_storable_name(record.name)
+        if not await self._execute_and_fetch(_CREATE, *record, *_transpose_to_columns(entries)):
             raise make_exists_error(record.id)
-        self._note_head(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
+        self._schedule_mark(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
-        _check_name(name)
-        return bool(await self._fetch_rows(_RENAME, _to_storable_text(universe_id), name, at))
+        _check_storable_name(name)
+        return bool(await self._execute_and_fetch(_RENAME, _to_storable_text(universe_id), name, at))
 
     async def delete(self, universe_id: str) -> bool:
         record = await self.read_record(universe_id) if self.marks is not None else None
         if record is not None and self.marks is not None:
             self.marks.mark_deleted(universe_id, record.created_at)
-        return bool(await self._fetch_rows(_DELETE, _to_storable_text(universe_id)))
+        return bool(await self._execute_and_fetch(_DELETE, _to_storable_text(universe_id)))
 
     async def read_record(self, universe_id: str) -> Record | None:
-        rows = await self._fetch_rows(_RECORD, _to_storable_text(universe_id))
+        rows = await self._execute_and_fetch(_RECORD, _to_storable_text(universe_id))
         return Record(*rows[0]) if rows else None
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         statement = _RECORDS if before is None else _RECORDS_BEFORE
-        rows = await self._fetch_rows(statement, min(limit, _LARGEST_VERSION), *map(_to_storable_text, before or ()))
+        rows = await self._execute_and_fetch(
+            statement, min(limit, _LARGEST_VERSION), *map(_to_storable_text, before or ())
+        )
         return [Record(*row) for row in rows]
 
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
-        uses = {_hash_key(use.key): use for use in keys}
-        moved = await self._fetch_rows(
+        uses = {_hash_key(use.key): use for use in key_uses}
+        moved = await self._execute_and_fetch(
             _APPEND,
             _to_storable_text(universe_id),
-            expected,
+            expected_version,
             entries[-1].version,
             entries[-1].at,
-            *_list_columns(entries),
+            *_transpose_to_columns(entries),
             list(uses),
             [use.request for use in uses.values()],
             [use.first for use in uses.values()],
             [use.last for use in uses.values()],
-            made_at,
+            created_at,
         )
         if not moved:
             record = await self.read_record(universe_id)
-            is_there = record is not None and made_at in (None, record.created_at)
+            is_there = record is not None and created_at in (None, record.created_at)
             raise Superseded(record.version) if record and is_there else UniverseNotFound(universe_id)
-        self._note_head(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
+        self._schedule_mark(Head(universe_id, moved[0][0], entries[-1].version, entries[-1].digest))
 
     async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
         last = _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         most = min(limit, _LARGEST_VERSION)
-        rows = await self._fetch_rows(
+        rows = await self._execute_and_fetch(
             _ENTRIES, _to_storable_text(universe_id), min(after, _LARGEST_VERSION), last, most, PAGE_BYTES
         )
         return [Entry(*row) for row in rows]
 
     async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
-        rows = await self._fetch_rows(_KEY, _to_storable_text(universe_id), _hash_key(key))
+        rows = await self._execute_and_fetch(_KEY, _to_storable_text(universe_id), _hash_key(key))
         return KeyUse(key, *rows[0]) if rows else None
 
-    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
-        rows = await self._fetch_rows(
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+        rows = await self._execute_and_fetch(
             _SNAPSHOT, _to_storable_text(universe_id), _LARGEST_VERSION if upto is None else min(upto, _LARGEST_VERSION)
         )
         return Snapshot(*rows[0]) if rows else None
 
     async def list_snapshot_versions(self, universe_id: str) -> list[int]:
-        return [version for (version,) in await self._fetch_rows(_SNAPSHOT_VERSIONS, _to_storable_text(universe_id))]
+        return [
+            version for (version,) in await self._execute_and_fetch(_SNAPSHOT_VERSIONS, _to_storable_text(universe_id))
+        ]
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
-        kept_versions = [*keep, snapshot.version] if keep else []
-        await self._fetch_rows(_PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept_versions, made_at)
+        kept_versions = [*versions_to_keep, snapshot.version] if versions_to_keep else []
+        await self._execute_and_fetch(
+            _PUT_SNAPSHOT, _to_storable_text(universe_id), *snapshot, kept_versions, created_at
+        )
 
-    async def list_heads(self) -> list[Head]:
-        return [Head(*row) for row in await self._fetch_rows(_HEADS)]
+    async def list_log_heads(self) -> list[Head]:
+        return [Head(*row) for row in await self._execute_and_fetch(_HEADS)]
 
     def watch_changes(self) -> AsyncIterator[Change]:
         return self._listener.watch_changes()
 
-    def _note_head(self, head: Head) -> None:
+    def _schedule_mark(self, head: Head) -> None:
         if self.marks is not None:
             self.marks.schedule_marks([head])
 
-    async def _fetch_rows(self, statement: str, *values: Any) -> list[Any]:
-        async with self._database.connection() as connection:
+    async def _execute_and_fetch(self, statement: str, *values: Any) -> list[Any]:
+        async with self._database.borrow_connection() as connection:
             return await connection.fetch(statement, *values)
 
 
@@ -261,12 +272,12 @@ def _to_storable_text(text: str) -> str | None:
     return None if _UNSUPPORTED.search(text) else text
 
 
-def _check_name(name: str) -> None:
+def _check_storable_name(name: str) -> None:
     if _to_storable_text(name) is None:
         raise MalformedRequest("name must not have a NUL character.", hint="Leave it out.", path="name")
 
 
-def _list_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
+def _transpose_to_columns(entries: Sequence[Entry]) -> tuple[list[Any], ...]:
     """Return the fields of entries as one list for each column of the log."""
     return (
         [entry.version for entry in entries],

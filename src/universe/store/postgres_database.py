@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from universe.errors import MalformedRequest, StoreUnavailable
-from universe.store.port import make_closed_error
+from universe.store.interface import make_closed_error
 from uraniborg.kernel.errors import MissingExtra
 from uraniborg.kernel.logging import register_secret
 from uraniborg.kernel.sqlite import DatabaseNewer
@@ -96,22 +96,22 @@ class PostgresConnection(Protocol):
 
 
 class Database:
-    """A PostgreSQL database. Each connection attempt and each statement fails after `patience_s` seconds."""
+    """A PostgreSQL database. Each connection attempt and each statement fails after `timeout_s` seconds."""
 
-    def __init__(self, dsn: str, patience_s: float) -> None:
+    def __init__(self, dsn: str, timeout_s: float) -> None:
         for password in (found for pattern in _PASSWORDS for found in re.findall(pattern, dsn)):
             register_secret(password)
             register_secret(unquote(password))
-        self._patience_s = patience_s
+        self._patience_s = timeout_s
         self._arguments: dict[str, Any] = {
             "dsn": dsn,
-            "timeout": patience_s,
-            "command_timeout": patience_s,
+            "timeout": timeout_s,
+            "command_timeout": timeout_s,
             "server_settings": {
                 "application_name": "universe",
                 "default_transaction_isolation": "read committed",
-                "idle_in_transaction_session_timeout": str(int(patience_s * 1000)),
-                "statement_timeout": str(int(patience_s * 1000)),
+                "idle_in_transaction_session_timeout": str(int(timeout_s * 1000)),
+                "statement_timeout": str(int(timeout_s * 1000)),
                 "synchronous_commit": "on",
             },
         }
@@ -130,23 +130,23 @@ class Database:
         if pool is None:
             return
         try:
-            with translate_errors():
+            with translate_server_errors():
                 async with asyncio.timeout(self._patience_s):
                     await pool.close()
         except StoreUnavailable:
             pool.terminate()
 
-    async def connect(self) -> PostgresConnection:
+    async def open_unpooled_connection(self) -> PostgresConnection:
         """Return a new connection outside the pool. Raise StoreUnavailable or MalformedRequest."""
-        with translate_errors(), _translate_address_errors():
+        with translate_server_errors(), _translate_address_errors():
             return await asyncpg.connect(**self._arguments)
 
     @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[PostgresConnection]:
-        """Lend a connection of the pool; errors in the block are translated. Raise as `connect` does."""
+    async def borrow_connection(self) -> AsyncGenerator[PostgresConnection]:
+        """Lend a pooled connection; errors in the block are translated. Raise StoreUnavailable or MalformedRequest."""
         if self._pool is None:
             raise make_closed_error()
-        with translate_errors():
+        with translate_server_errors():
             with _translate_address_errors():
                 connection = await self._pool.acquire(timeout=self._patience_s)
             try:
@@ -156,12 +156,12 @@ class Database:
 
 
 @contextmanager
-def translate_errors() -> Generator[None]:
+def translate_server_errors() -> Generator[None]:
     """Raise StoreUnavailable for failures of the server in this block; errors of this program pass unchanged."""
     try:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as exc:
-        reason = _describe_failure(exc)
+        reason = _describe_server_failure(exc)
         if reason is None:
             raise
         raise StoreUnavailable(
@@ -170,7 +170,7 @@ def translate_errors() -> Generator[None]:
         ) from exc
 
 
-def _describe_failure(exc: Exception) -> str | None:
+def _describe_server_failure(exc: Exception) -> str | None:
     """Return the reason of a failure of the server; None for an error of this program."""
     if isinstance(exc, asyncpg.PostgresError):
         code = str(getattr(exc, "sqlstate", None) or "")

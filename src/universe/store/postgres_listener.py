@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from universe.errors import StoreUnavailable
-from universe.store.port import Change, ChangeBroadcast, make_closed_error
-from universe.store.postgres_database import Database, PostgresConnection, translate_errors
+from universe.store.interface import Change, ChangeBroadcast, make_closed_error
+from universe.store.postgres_database import Database, PostgresConnection, translate_server_errors
 from uraniborg.kernel.logging import get_logger
 
 _log = get_logger(__name__)
@@ -44,12 +44,12 @@ class Listener:
 
     async def start(self) -> None:
         """Connect and listen to every change from now on. Raise StoreUnavailable."""
-        self._known = await self._listen()
+        self._known = await self._connect_and_listen()
         self._handle_early_notifications()
         self._supervision = asyncio.create_task(self._supervise_connection())
 
     async def stop(self) -> None:
-        """Disconnect and end all iterations over `changes`."""
+        """Disconnect and end all iterations over `watch_changes`."""
         if self._supervision is not None:
             self._supervision.cancel()
             await asyncio.gather(self._supervision, return_exceptions=True)
@@ -73,7 +73,7 @@ class Listener:
                 if await self._is_connected():
                     continue
             _log.warning("the connection that listens for changes was lost")
-            await self._listen_again()
+            await self._reconnect_and_publish_missed()
             _log.info("listening for changes again")
 
     async def _is_connected(self) -> bool:
@@ -84,12 +84,12 @@ class Listener:
             return False
         return True
 
-    async def _listen_again(self) -> None:
+    async def _reconnect_and_publish_missed(self) -> None:
         wait_s = _FIRST_WAIT_S
         while True:
             self._disconnect()
             try:
-                now = await self._listen()
+                now = await self._connect_and_listen()
             except StoreUnavailable:
                 await asyncio.sleep(wait_s)
             except Exception as exc:
@@ -103,13 +103,13 @@ class Listener:
             self._broadcast.publish(change)
         self._handle_early_notifications()
 
-    async def _listen(self) -> dict[str, _KnownVersion]:
+    async def _connect_and_listen(self) -> dict[str, _KnownVersion]:
         """Listen, then return all versions; in this order no change is missed."""
-        self._connection = connection = await self._database.connect()
+        self._connection = connection = await self._database.open_unpooled_connection()
         self._early_notifications = []
         self._lost = lost = asyncio.Event()
         connection.add_termination_listener(partial(_set_event, lost))
-        with translate_errors():
+        with translate_server_errors():
             await connection.add_listener(await connection.fetchval(_CHANNEL), self._handle_notification)
             rows = await connection.fetch(_VERSIONS)
         return {universe_id: _KnownVersion(version, serial) for universe_id, version, serial in rows}

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import orjson
 
-from universe.domain.provenance import Origin
+from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
-from universe.domain.state import EMPTY, ENTITY_KINDS, Plain, State, Touched, load_plain_state
+from universe.domain.state import EMPTY, ENTITY_KINDS, Plain, State, Touched, make_state_from_plain
 from universe.errors import LogDamaged
-from universe.store.port import Entry, Snapshot, Store
+from universe.store.interface import Entry, Snapshot, Store
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
 _EMPTY_STATE_BYTES: Final = len(orjson.dumps({**EMPTY.to_plain(), "time": 0})) - len("0") - 2 * len("[]")
@@ -24,9 +24,9 @@ class StateMirror:
     """A state as plain dictionaries. Entities stay in the order in which they were added."""
 
     def __init__(self, plain: Plain) -> None:
-        self.reset(plain)
+        self.replace_state(plain)
 
-    def reset(self, plain: Plain) -> None:
+    def replace_state(self, plain: Plain) -> None:
         """Replace the whole state. The maps of `plain` belong to the mirror afterwards."""
         self._plain: Plain = {
             "stars": plain.get("stars") or {},
@@ -46,12 +46,12 @@ class StateMirror:
     def apply_changes(self, state: State, touched: Touched) -> None:
         """Update the mirror to `state`, which differs from the state before only in the entities `touched`."""
         for kind, keys in touched.items():
-            entities, plain = state.entities(kind), self._plain[kind]
+            entities, plain = state.get_entities(kind), self._plain[kind]
             for key, touch in keys.items():
                 # An entity that is absent by now was removed by a later change.
                 now = None if touch == "removed" else entities.get(key)
                 if self._entity_bytes is not None:
-                    self._entity_bytes += _measure_entry(key, now) - _measure_entry(key, plain.get(key))
+                    self._entity_bytes += _measure_json_size(key, now) - _measure_json_size(key, plain.get(key))
                 if now is None or touch == "put again":
                     plain.pop(key, None)
                 if now is not None:
@@ -76,7 +76,7 @@ class StateMirror:
         """The size of the JSON in bytes, measured once and then updated with each change."""
         if self._entity_bytes is None:
             self._entity_bytes = sum(
-                _measure_entry(key, entity) for kind in ENTITY_KINDS for key, entity in self._plain[kind].items()
+                _measure_json_size(key, entity) for kind in ENTITY_KINDS for key, entity in self._plain[kind].items()
             )
         if self._list_bytes is None:
             self._list_bytes = sum(len(orjson.dumps(self._plain[name])) for name in _LISTS)
@@ -86,7 +86,7 @@ class StateMirror:
         )
 
 
-def _measure_entry(key: str, entity: Any) -> int:
+def _measure_json_size(key: str, entity: Any) -> int:
     """Return the size of an entity and its key as JSON; 0 for None."""
     return 0 if entity is None else len(orjson.dumps(entity)) + len(orjson.dumps(key)) + 1
 
@@ -115,17 +115,17 @@ class Replica:
             outcome = reduce(self.state, body, origin)
             if outcome.is_refused:
                 raise _make_damage_error(self.id, entry.version, "cannot follow the entry before it")
-            self.advance(outcome.state, entry.version, outcome.touched)
+            self.advance_to(outcome.state, entry.version, outcome.touched)
 
-    def advance(self, state: State, version: int, touched: Touched) -> None:
+    def advance_to(self, state: State, version: int, touched: Touched) -> None:
         """Advance to a state that differs only in the entities `touched`."""
         self.state, self.version = state, version
         self.mirror.apply_changes(state, touched)
 
     def restore_state(self, plain: Plain, version: int) -> None:
         """Replace the whole state; `plain` belongs to the replica afterwards."""
-        self.state, self.version = load_plain_state(plain), version
-        self.mirror.reset(plain)
+        self.state, self.version = make_state_from_plain(plain), version
+        self.mirror.replace_state(plain)
 
 
 async def rebuild_replica(store: Store, universe_id: str, upto: int | None = None) -> Replica:
@@ -133,18 +133,18 @@ async def rebuild_replica(store: Store, universe_id: str, upto: int | None = Non
     if upto is None:
         record = await store.read_record(universe_id)
         upto = record.version if record else 0
-    snapshot = await store.find_snapshot(universe_id, upto)
+    snapshot = await store.find_latest_snapshot(universe_id, upto)
     replica = Replica(universe_id)
     if snapshot is not None and snapshot.is_intact(universe_id):  # otherwise all entries are replayed
-        replica = await run_in_thread_if_large(len(snapshot.state), _load_snapshot, universe_id, snapshot)
-    async for entries in read_pages(store, universe_id, after=replica.version, upto=upto):
+        replica = await run_in_thread_if_large(len(snapshot.state), _make_replica_from_snapshot, universe_id, snapshot)
+    async for entries in read_entry_pages(store, universe_id, after=replica.version, upto=upto):
         await run_in_thread_if_large(sum(len(entry.body) for entry in entries), replica.apply_entries, entries)
     if replica.version < upto:
         raise _make_damage_error(universe_id, replica.version + 1, "is missing")
     return replica
 
 
-async def read_pages(
+async def read_entry_pages(
     store: Store, universe_id: str, *, after: int = 0, upto: int | None = None
 ) -> AsyncIterator[list[Entry]]:
     """Yield the entries after a version, in pages."""
@@ -163,9 +163,9 @@ async def run_in_thread_if_large(size: int, function: Any, *arguments: Any) -> A
     return await asyncio.to_thread(function, *arguments)
 
 
-def _load_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
+def _make_replica_from_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
     plain = orjson.loads(snapshot.state)
-    return Replica(universe_id, state=load_plain_state(plain), plain=plain, version=snapshot.version)
+    return Replica(universe_id, state=make_state_from_plain(plain), plain=plain, version=snapshot.version)
 
 
 def _make_damage_error(universe_id: str, sequence: int, problem: str) -> LogDamaged:

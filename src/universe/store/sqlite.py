@@ -11,9 +11,9 @@ from threading import local
 from typing import Any, Final, TypeVar
 
 from universe.errors import StoreUnavailable, UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import (
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import (
     PAGE_BYTES,
     Change,
     ChangeBroadcast,
@@ -65,21 +65,24 @@ class SqliteStore:
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="universe-reader")
         self._local = local()
         try:
-            connection = await self._run_in_thread(self._connect)
-            watching = await self._run_in_thread(
-                self._connect
+            connection = await self._run_in_reader_thread(self._connect_and_migrate)
+            watching = await self._run_in_reader_thread(
+                self._connect_and_migrate
             )  # a separate connection notices the writes of all others
-            number, versions = await self._run_in_thread(_read_versions, watching, None)
-            await self._run_in_thread(self._reconcile_marks, watching)
+            number, versions = await self._run_in_reader_thread(_read_versions_if_changed, watching, None)
+            await self._run_in_reader_thread(self._record_losses_and_advance_marks, watching)
         except DatabaseUnusable as exc:
             await self.close()
             raise _make_unavailable_error(exc) from exc
         self._file = _identify_file(self._path)
         self._writer = GroupWriter(
-            connection, asyncio.get_running_loop(), before=self._check_file, after=self._note_heads
+            connection,
+            asyncio.get_running_loop(),
+            before_transaction=self._check_file_unchanged,
+            after_transaction=self._schedule_marks,
         )
         self._versions = versions or {}
-        self._polling = asyncio.create_task(self._poll_changes(watching, number))
+        self._polling = asyncio.create_task(self._poll_and_publish_changes(watching, number))
 
     async def close(self) -> None:
         self._broadcast.close()
@@ -100,54 +103,61 @@ class SqliteStore:
             await asyncio.to_thread(self.marks.close)
 
     async def ping(self) -> None:
-        await self._write(lambda connection: connection.execute("SELECT 1 FROM universes LIMIT 1").fetchone())
+        await self._run_in_writer(lambda connection: connection.execute("SELECT 1 FROM universes LIMIT 1").fetchone())
 
     async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        await self._write(partial(insert_universe, record=record, entries=entries))
+        await self._run_in_writer(partial(insert_universe, record=record, entries=entries))
         self._publish(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
-        if not _is_valid_text(universe_id):
+        if not _is_encodable(universe_id):
             return False
         sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ? RETURNING version"
-        renamed = await self._write(lambda connection: connection.execute(sql, (name, at, universe_id)).fetchone())
+        renamed = await self._run_in_writer(
+            lambda connection: connection.execute(sql, (name, at, universe_id)).fetchone()
+        )
         if renamed:
             self._publish(Change(universe_id, renamed[0]))
         return renamed is not None
 
     async def delete(self, universe_id: str) -> bool:
-        if not _is_valid_text(universe_id):
+        if not _is_encodable(universe_id):
             return False
-        deleted = await self._write(partial(delete_universe, universe_id=universe_id, marks=self.marks))
+        deleted = await self._run_in_writer(partial(delete_universe, universe_id=universe_id, marks=self.marks))
         if deleted:
             self._publish(Change(universe_id, None))
         return deleted
 
     async def read_record(self, universe_id: str) -> Record | None:
-        rows = await self._read("SELECT * FROM universes WHERE id = ?", (universe_id,))
+        rows = await self._query_rows("SELECT * FROM universes WHERE id = ?", (universe_id,))
         return Record(*rows[0]) if rows else None
 
     async def list_records(self, *, limit: int, before: tuple[str, str] | None = None) -> list[Record]:
         sql = "SELECT * FROM universes WHERE (created_at, id) < (?, ?) ORDER BY created_at DESC, id DESC LIMIT ?"
-        return [Record(*row) for row in await self._read(sql, (*(before or _LIST_START), limit))]
+        return [Record(*row) for row in await self._query_rows(sql, (*(before or _LIST_START), limit))]
 
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
-        if not _is_valid_text(universe_id):
+        if not _is_encodable(universe_id):
             raise UniverseNotFound(universe_id)
         rows = [(universe_id, *entry) for entry in entries]
-        uses = [(universe_id, *use) for use in keys]
+        uses = [(universe_id, *use) for use in key_uses]
         work = partial(
-            append_entries, universe_id=universe_id, expected=expected, rows=rows, uses=uses, made_at=made_at
+            append_entries,
+            universe_id=universe_id,
+            expected_version=expected_version,
+            rows=rows,
+            uses=uses,
+            created_at=created_at,
         )
-        await self._write(work)
+        await self._run_in_writer(work)
         self._publish(Change(universe_id, entries[-1].version))
 
     async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
@@ -160,57 +170,62 @@ class SqliteStore:
             "FROM log WHERE universe_id = ?1 AND version > ?2 AND version <= ?3 ORDER BY version LIMIT ?4) "
             "WHERE total - size < ?5) ORDER BY version"
         )
-        rows = await self._read(sql, (universe_id, max(after, 0), _limit_version(upto), limit, PAGE_BYTES))
+        rows = await self._query_rows(sql, (universe_id, max(after, 0), _clamp_version(upto), limit, PAGE_BYTES))
         return [Entry(*row) for row in rows]
 
     async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         sql = "SELECT key, request, first, last FROM keys WHERE universe_id = ? AND key = ?"
-        rows = await self._read(sql, (universe_id, key))
+        rows = await self._query_rows(sql, (universe_id, key))
         return KeyUse(*rows[0]) if rows else None
 
-    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         sql = (
             "SELECT version, CAST(state AS BLOB), CAST(digest AS BLOB) FROM snapshots "
             "WHERE universe_id = ? AND version <= ? ORDER BY version DESC LIMIT 1"
         )
-        rows = await self._read(sql, (universe_id, _limit_version(upto)))
+        rows = await self._query_rows(sql, (universe_id, _clamp_version(upto)))
         return Snapshot(*rows[0]) if rows else None
 
     async def list_snapshot_versions(self, universe_id: str) -> list[int]:
         sql = "SELECT version FROM snapshots WHERE universe_id = ? ORDER BY version"
-        return [version for (version,) in await self._read(sql, (universe_id,))]
+        return [version for (version,) in await self._query_rows(sql, (universe_id,))]
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
         def write_snapshot(connection: sqlite3.Connection) -> None:
             found = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
-            if found is None or made_at not in (None, found[0]):
+            if found is None or created_at not in (None, found[0]):
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
-            if keep:
-                kept_versions = json.dumps([*keep, snapshot.version])
+            if versions_to_keep:
+                kept_versions = json.dumps([*versions_to_keep, snapshot.version])
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
                 connection.execute(sql, (universe_id, kept_versions))
 
-        if _is_valid_text(universe_id):
-            await self._write(write_snapshot)
+        if _is_encodable(universe_id):
+            await self._run_in_writer(write_snapshot)
 
-    async def list_heads(self) -> list[Head]:
-        return [Head(*row) for row in await self._read(HEADS, ())]
+    async def list_log_heads(self) -> list[Head]:
+        return [Head(*row) for row in await self._query_rows(HEADS, ())]
 
     def watch_changes(self) -> AsyncIterator[Change]:
         return self._broadcast.watch_changes()
 
-    def _reconcile_marks(self, connection: sqlite3.Connection) -> None:
+    def _record_losses_and_advance_marks(self, connection: sqlite3.Connection) -> None:
         """Compare the marks with the logs, which are read after them."""
         if self.marks is not None:
-            known = self.marks.read_marks()
+            known = self.marks.flush_and_read_marks()
             with translate_read_errors(connection):
                 heads = [Head(*row) for row in connection.execute(HEADS)]
-            self.marks.reconcile(known, heads)
+            self.marks.record_losses_and_advance_marks(known, heads)
 
-    def _note_heads(self, committed: list[Any]) -> None:
+    def _schedule_marks(self, committed: list[Any]) -> None:
         """Mark the versions that were committed."""
         if self.marks is not None:
             self.marks.schedule_marks([one for one in committed if isinstance(one, Head)])
@@ -223,12 +238,12 @@ class SqliteStore:
             self._versions[change.universe_id] = change.version
         self._broadcast.publish(change)
 
-    async def _poll_changes(self, watching: sqlite3.Connection, number: int) -> None:
+    async def _poll_and_publish_changes(self, watching: sqlite3.Connection, number: int) -> None:
         """Publish changes of other processes, found by polling; a poll that fails is tried again at the next turn."""
         while True:
             await asyncio.sleep(_POLL_S)
             try:
-                number, now = await self._run_in_thread(_read_versions, watching, number)
+                number, now = await self._run_in_reader_thread(_read_versions_if_changed, watching, number)
             except (DatabaseUnusable, sqlite3.Error):
                 continue  # reads and writes report the same error to their callers
             if now is None:
@@ -239,7 +254,7 @@ class SqliteStore:
                 if self._versions.get(universe_id) != version:
                     self._publish(Change(universe_id, version))
 
-    def _check_file(self) -> None:
+    def _check_file_unchanged(self) -> None:
         """Raise DatabaseUnusable if the file was removed or replaced, because writes to it would be lost."""
         if _identify_file(self._path) != self._file:
             raise DatabaseUnusable(
@@ -247,7 +262,7 @@ class SqliteStore:
                 hint="Restore the file, or restart the program.",
             )
 
-    async def _write(self, work: Callable[[sqlite3.Connection], Value]) -> Value:
+    async def _run_in_writer(self, work: Callable[[sqlite3.Connection], Value]) -> Value:
         """Return the result of the work, done in the writing thread. Raise StoreUnavailable."""
         if self._writer is None:
             raise make_closed_error()
@@ -256,30 +271,30 @@ class SqliteStore:
         except DatabaseUnusable as exc:
             raise _make_unavailable_error(exc) from exc
 
-    async def _read(self, sql: str, values: Sequence[Any]) -> list[Any]:
+    async def _query_rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
         """Return the rows of a query, run in a reading thread. Raise StoreUnavailable."""
         try:
-            return await self._run_in_thread(self._fetch_rows, sql, values)
+            return await self._run_in_reader_thread(self._query_rows_in_this_thread, sql, values)
         except DatabaseUnusable as exc:
             raise _make_unavailable_error(exc) from exc
         except (OverflowError, UnicodeEncodeError):
             return []  # no universe has such an id or version
 
-    def _fetch_rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
+    def _query_rows_in_this_thread(self, sql: str, values: Sequence[Any]) -> list[Any]:
         connection = getattr(self._local, "connection", None)
         if connection is None:
-            connection = self._local.connection = self._connect()
+            connection = self._local.connection = self._connect_and_migrate()
         with translate_read_errors(connection):
             return connection.execute(sql, values).fetchall()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _connect_and_migrate(self) -> sqlite3.Connection:
         make_own_folder_private(self._path.parent)
         connection = connect(self._path, durable=True)
         migrate(connection, MIGRATIONS)
         self._open_connections.append(connection)
         return connection
 
-    async def _run_in_thread(self, function: Callable[..., Value], *arguments: Any) -> Value:
+    async def _run_in_reader_thread(self, function: Callable[..., Value], *arguments: Any) -> Value:
         if self._threads is None:
             raise make_closed_error()
         return await asyncio.get_running_loop().run_in_executor(
@@ -287,11 +302,11 @@ class SqliteStore:
         )
 
 
-def _limit_version(version: int | None) -> int:
+def _clamp_version(version: int | None) -> int:
     return _LARGEST_VERSION if version is None else min(version, _LARGEST_VERSION)
 
 
-def _is_valid_text(universe_id: str) -> bool:
+def _is_encodable(universe_id: str) -> bool:
     """Return True if a universe can have this id: halves of surrogate pairs cannot be written."""
     try:
         universe_id.encode()
@@ -309,7 +324,7 @@ def _identify_file(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def _read_versions(connection: sqlite3.Connection, seen: int | None) -> tuple[int, dict[str, int] | None]:
+def _read_versions_if_changed(connection: sqlite3.Connection, seen: int | None) -> tuple[int, dict[str, int] | None]:
     """Return a number that changes with every commit of another connection and, if it changed, all versions."""
     with translate_read_errors(connection):
         (number,) = connection.execute("PRAGMA data_version").fetchone()

@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 from universe.errors import LogDamaged, UniverseNotFound
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
-from universe.store.port import Entry, Record, Superseded, make_exists_error
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
+from universe.store.interface import Entry, Record, Superseded, make_exists_error
 from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
 
 Work = Callable[[sqlite3.Connection], Any]
@@ -74,13 +74,13 @@ class GroupWriter:
         connection: sqlite3.Connection,
         loop: asyncio.AbstractEventLoop,
         *,
-        before: Callable[[], None],
-        after: Callable[[list[Any]], None],
+        before_transaction: Callable[[], None],
+        after_transaction: Callable[[list[Any]], None],
     ) -> None:
-        """Start the thread. It calls `before`, which may raise, before a transaction, and `after` with the results."""
+        """Start the thread: it calls `before_transaction`, which may raise, and `after_transaction` with results."""
         self._connection = connection
-        self._before = before
-        self._after = after
+        self._before_transaction = before_transaction
+        self._after_transaction = after_transaction
         self._loop = loop
         self._queue: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run_jobs, name="universe-writer", daemon=True)
@@ -117,7 +117,7 @@ class GroupWriter:
     def _write_jobs(self, jobs: list[_Job]) -> None:
         outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]] = []
         try:
-            self._before()
+            self._before_transaction()
             with transaction(self._connection):
                 if len(jobs) == 1:
                     outcomes = [(jobs[0].future, jobs[0].work(self._connection), None)]
@@ -126,7 +126,7 @@ class GroupWriter:
         except Exception as exc:
             outcomes = [(job.future, None, exc) for job in jobs]
         self._set_results(outcomes)
-        self._after([value for _, value, exc in outcomes if exc is None])
+        self._after_transaction([value for _, value, exc in outcomes if exc is None])
 
     def _set_results(self, outcomes: list[tuple[asyncio.Future[Any], Any, BaseException | None]]) -> None:
         def set_futures() -> None:
@@ -186,34 +186,34 @@ def delete_universe(connection: sqlite3.Connection, universe_id: str, marks: Mar
 def append_entries(
     connection: sqlite3.Connection,
     universe_id: str,
-    expected: int,
+    expected_version: int,
     rows: list[tuple[Any, ...]],
     uses: list[Any],
-    made_at: str | None,
+    created_at: str | None,
 ) -> Head:
-    """Append entries to a log at the version `expected`. Raise Superseded, UniverseNotFound or LogDamaged."""
+    """Append entries to a log at the version `expected_version`. Raise Superseded, UniverseNotFound or LogDamaged."""
     sql = (
         "UPDATE universes SET version = ?, updated_at = ? "
         "WHERE id = ? AND version = ? AND created_at = ifnull(?, created_at) RETURNING created_at"
     )
-    values = (expected + len(rows), rows[-1][5], universe_id, expected, made_at)
+    values = (expected_version + len(rows), rows[-1][5], universe_id, expected_version, created_at)
     moved = connection.execute(sql, values).fetchall()
     if not moved:
         sql = "SELECT version FROM universes WHERE id = ? AND created_at = ifnull(?, created_at)"
-        found = connection.execute(sql, (universe_id, made_at)).fetchone()
+        found = connection.execute(sql, (universe_id, created_at)).fetchone()
         raise Superseded(found[0]) if found else UniverseNotFound(universe_id)
     try:
         _insert_log_rows(connection, rows)
     except sqlite3.IntegrityError as exc:
         raise LogDamaged(
-            f"The log of universe {universe_id} has entries after version {expected}, its last version.",
+            f"The log of universe {universe_id} has entries after version {expected_version}, its last version.",
             hint="`universe verify` lists all damage.",
             universeId=universe_id,
-            sequence=expected + 1,
+            sequence=expected_version + 1,
         ) from exc
     if uses:
         connection.executemany("INSERT OR REPLACE INTO keys VALUES (?, ?, ?, ?, ?)", uses)
-    return Head(universe_id, moved[0][0], expected + len(rows), rows[-1][6])
+    return Head(universe_id, moved[0][0], expected_version + len(rows), rows[-1][6])
 
 
 def _insert_log_rows(connection: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:

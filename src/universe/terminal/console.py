@@ -25,11 +25,11 @@ def escape_text(text: str) -> str:
     return escape(make_printable(text, keep=""))
 
 
-def print_paragraph(console: Console, label: str, text: str) -> None:
+def print_paragraph(console: Console, label_markup: str, text_markup: str) -> None:
     """Print a label and a text whose further lines are indented below its first word; both are markup."""
-    first = Text.from_markup(label)
+    first = Text.from_markup(label_markup)
     full_width = min(console.width, _MAX_WIDTH) if console.is_terminal else _PLAIN_WIDTH
     width = max(_MIN_WIDTH, full_width) - first.cell_len
-    for number, line in enumerate(Text.from_markup(text).wrap(console, width)):
+    for number, line in enumerate(Text.from_markup(text_markup).wrap(console, width)):
         line.rstrip()
         console.print(Text.assemble(first if number == 0 else " " * first.cell_len, line))

@@ -49,7 +49,7 @@ _MIN_WIDTH: Final = 120
 
 def print_transits(reply: Mapping[str, Any]) -> None:
     """Print the transits of each planet: a summary, then the first ones."""
-    console = _make_console()
+    console = _make_wide_console()
     table = _make_table(
         "planet",
         "status",
@@ -78,11 +78,11 @@ def print_transits(reply: Mapping[str, Any]) -> None:
         names = [escape_text(one["name"]) for one in reply["planets"].values() if one["status"] == status]
         print_paragraph(console, "", f"{', '.join(names)}: {status}{_CAUTIONS.get(status, '')}.")
     for planet in reply["planets"].values():
-        _print_planet(console, planet, reply["timeScale"])
+        _print_planet_transits(console, planet, reply["timeScale"])
     _print_notes(console, reply["notes"])
 
 
-def _print_planet(console: Console, planet: Mapping[str, Any], scale: str) -> None:
+def _print_planet_transits(console: Console, planet: Mapping[str, Any], scale: str) -> None:
     shown = planet["transits"][:_MAX_ROWS]
     if not shown:
         return
@@ -97,7 +97,7 @@ def _print_planet(console: Console, planet: Mapping[str, Any], scale: str) -> No
 
 def print_velocities(reply: Mapping[str, Any]) -> None:
     """Print the range of a radial velocity and the semi-amplitude of each planet."""
-    console = _make_console()
+    console = _make_wide_console()
     span = f"{reply['days']:,.10g} {'day' if reply['days'] == 1 else 'days'}"
     print_paragraph(
         console,
@@ -122,7 +122,7 @@ def print_velocities(reply: Mapping[str, Any]) -> None:
 
 def print_physics(reply: Mapping[str, Any]) -> None:
     """Print stars with their habitable zones, then the climate and the bulk of all bodies, then the papers."""
-    console = _make_console()
+    console = _make_wide_console()
     bodies = reply["bodies"]
     table = _make_table("star", "Teff\n(K)", "luminosity\n(Sun = 1)", *(f"{name}\n(AU)" for name in _LIMITS.values()))
     for star, zone in reply["zones"].items():
@@ -140,7 +140,7 @@ def print_physics(reply: Mapping[str, Any]) -> None:
         table = _make_table("body", "a\n(AU)", *(title for _, title, _ in columns))
         for body in listed.values():
             mark = "*" if "massIs" in body or "radiusIs" in body else ""
-            cells = [_format_quantity(body["quantities"].get(name), form) for name, _, form in columns]
+            cells = [_format_quantity(body["quantities"].get(name), format_spec) for name, _, format_spec in columns]
             table.add_row(escape_text(body["name"]) + mark, _format_number(body["semiMajorAxis"], ".4g", ""), *cells)
         console.print()
         console.print(table)
@@ -190,16 +190,16 @@ def _print_notes(console: Console, notes: Iterable[str]) -> None:
         print_paragraph(console, "Note: ", escape_text(note))
 
 
-def _format_quantity(quantity: Mapping[str, Any] | None, form: str) -> str:
+def _format_quantity(quantity: Mapping[str, Any] | None, format_spec: str) -> str:
     if quantity is None:
         return ""
-    return _format_number(quantity["value"], form, "unknown")
+    return _format_number(quantity["value"], format_spec, "unknown")
 
 
-def _format_number(value: float | str | None, form: str, absent: str = "-") -> str:
+def _format_number(value: float | str | None, format_spec: str, absent: str = "-") -> str:
     if value is None:
         return absent
-    return value if isinstance(value, str) else format(value, form)
+    return value if isinstance(value, str) else format(value, format_spec)
 
 
 def _make_table(*columns: str) -> Table:
@@ -209,7 +209,7 @@ def _make_table(*columns: str) -> Table:
     return table
 
 
-def _make_console() -> Console:
+def _make_wide_console() -> Console:
     """Return a console that is wide enough for the tables in a file or a pipe."""
     console = make_console()
     return console if console.is_terminal else make_console(max(console.width, _MIN_WIDTH))

@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from universe.claims import TextOf
-from universe.domain.units import get_unit, is_astronomical
-from universe.provenance.value_status import get_value_status
+from universe.claims import PaperTextReader
+from universe.domain.units import get_field_unit, has_astronomical_body
+from universe.provenance.value_status import compute_value_status
 from universe.store.log_verification import Verdict
 from universe.terminal.console import escape_text, make_console, print_paragraph
 from uraniborg.kernel.logging import make_printable
@@ -56,7 +56,7 @@ def print_universe_list(found: list[dict[str, Any]]) -> None:
         table.add_column(column, justify="right" if column == "version" else "left", no_wrap=column != "name")
     for one in found:
         table.add_row(
-            escape_text(one["id"]), f"{one['version']:,}", _format_minute(one["updatedAt"]), escape_text(one["name"])
+            escape_text(one["id"]), f"{one['version']:,}", _format_to_minute(one["updatedAt"]), escape_text(one["name"])
         )
     console.print(table)
 
@@ -73,14 +73,14 @@ def print_change(done: dict[str, Any]) -> None:
         print_paragraph(console, "  ", escape_text(warning))
 
 
-def format_amount(amount: float, unit: str) -> str:
+def format_amount_with_unit(amount: float, unit: str) -> str:
     """Return an amount with its unit: `30 days`, `1 day`."""
     return f"{amount:,.10g} {unit.removesuffix('s') if amount == 1 else unit}"
 
 
 def _describe_passed_time(time: float, unit: str) -> str:
     """Return the time that passed: `30 days passed`, `1 day passed`, `time went back by 2 days`."""
-    amount = format_amount(abs(time), unit)
+    amount = format_amount_with_unit(abs(time), unit)
     return f"{amount} passed" if time > 0 else f"time went back by {amount}"
 
 
@@ -92,7 +92,7 @@ def print_history(entries: list[dict[str, Any]], after: int) -> None:
     for entry in entries:
         author = escape_text(entry.get("author") or "not recorded")
         text = f"{_describe_entry(entry)}  [dim]{author}[/dim]{_format_reason(entry)}"
-        print_paragraph(console, f"[bold]{entry['version']:>6,}[/bold]  {_format_minute(entry['at'])}  ", text)
+        print_paragraph(console, f"[bold]{entry['version']:>6,}[/bold]  {_format_to_minute(entry['at'])}  ", text)
 
 
 def _format_reason(entry: dict[str, Any]) -> str:
@@ -105,18 +105,18 @@ def _format_body_count(count: int) -> str:
     return plural(count, "body", "bodies")
 
 
-def _format_minute(at: str) -> str:
+def _format_to_minute(at: str) -> str:
     return at[:16].replace("T", " ")
 
 
-def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: str, text_of: TextOf) -> None:
+def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time: str, text_of: PaperTextReader) -> None:
     """Print the bodies as a tree from the roots, and the number of other entities.
 
     `time` is the time with its unit; `text_of` returns the texts of a shelf, to check claims.
     """
     console = make_console()
     tree = Tree(f"[bold]{escape_text(name)}[/bold]  version {version:,}, time {escape_text(time)}")
-    _add_branches(tree, plain, depth, text_of)
+    _add_bodies_to_tree(tree, plain, depth, text_of)
     if console.is_terminal:
         console.print(tree, soft_wrap=False)
     else:
@@ -134,10 +134,10 @@ def print_tree(name: str, version: int, plain: dict[str, Any], depth: int, time:
         )
 
 
-def _add_branches(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf) -> None:
+def _add_bodies_to_tree(tree: Tree, plain: dict[str, Any], depth: int, text_of: PaperTextReader) -> None:
     """Add the bodies to the tree level by level and each once, because imported trees may be deep, wide or cyclic."""
     stars = plain["stars"]
-    astronomical = is_astronomical(stars.values())
+    astronomical = has_astronomical_body(stars.values())
     seen: set[str] = set()
     lines = 0
     waiting = [(tree, list(dict.fromkeys(plain["rootIds"])), 1)]
@@ -151,7 +151,7 @@ def _add_branches(tree: Tree, plain: dict[str, Any], depth: int, text_of: TextOf
             lines += 1
             seen.add(key)
             body = stars[key]
-            twig = branch.add(_format_body(key, body, astronomical=astronomical, text_of=text_of))
+            twig = branch.add(_format_body_line(key, body, astronomical=astronomical, text_of=text_of))
             if body["children"] and level < depth:
                 waiting.append((twig, body["children"], level + 1))
             elif body["children"]:
@@ -185,7 +185,7 @@ def print_commands(categories: list[dict[str, Any]]) -> None:
             console.print(f"  [bold]{command['type']}[/bold] {{{fields}}}  {command['description']}")
 
 
-def _format_body(key: str, body: dict[str, Any], *, astronomical: bool, text_of: TextOf) -> Text:
+def _format_body_line(key: str, body: dict[str, Any], *, astronomical: bool, text_of: PaperTextReader) -> Text:
     sign = _SIGNS.get(body.get("bodyType") or "star", "●")
     color = body["color"] if isinstance(body.get("color"), str) and _is_hex_color(body["color"]) else "default"
     text = Text.assemble((sign, color), " ", (make_printable(body["name"], keep="")[:60], "bold"))
@@ -193,10 +193,10 @@ def _format_body(key: str, body: dict[str, Any], *, astronomical: bool, text_of:
         text.append(f"  {make_printable(key, keep='')[:60]}", "dim")
     shown = {"mass": "  mass ", "orbitalDistance": ", at "}
     for field, label in shown.items():
-        unit = get_unit(field, astronomical=astronomical)
+        unit = get_field_unit(field, astronomical=astronomical)
         unit = "solar mass" if unit == "solar masses" and body[field] == 1 else unit
         text.append(f"{label}{body[field]:.4g} {unit}".rstrip(), "dim")
-        if mark := get_value_status(body, field, text_of).mark:
+        if mark := compute_value_status(body, field, text_of).display_note:
             text.append(f" ({make_printable(mark, keep='')})", "yellow")
     return text
 

@@ -79,7 +79,7 @@ def _attach_star(state: Json, command: Json) -> Answer:
     child, parent, stars = command["childId"], command["parentId"], state["stars"]
     if child not in stars or parent not in stars:
         return _Refused("attachFailed", reason="notFound", childId=child, parentId=parent)
-    if child in list_ancestors(parent, stars, "parentId"):
+    if child in list_self_and_ancestors(parent, stars, "parentId"):
         return _Refused("attachFailed", reason="cycle", childId=child, parentId=parent)
     old = stars[child]["parentId"]
     if old in stars:
@@ -169,7 +169,7 @@ def _move_to_group(state: Json, command: Json) -> Answer:
     child, kind, target, groups = command["childId"], command["childType"], command["targetGroupId"], state["groups"]
     if target is not None and target not in groups:
         return _Refused("groupNotFound", id=target)
-    if target is not None and kind == "group" and child in list_ancestors(target, groups, "parentGroupId"):
+    if target is not None and kind == "group" and child in list_self_and_ancestors(target, groups, "parentGroupId"):
         return _Refused("moveToGroupFailed", reason="cycle", childId=child, targetGroupId=target)
     for group in groups.values():
         group["children"] = [each for each in group["children"] if (each["id"], each["type"]) != (child, kind)]
@@ -211,7 +211,7 @@ def _replace_snapshot(state: Json, command: Json) -> Answer:
     return {"type": "snapshotReplaced"}
 
 
-def list_ancestors(start: str, entities: Json, link: str) -> list[str]:
+def list_self_and_ancestors(start: str, entities: Json, link: str) -> list[str]:
     """`start` and everything above it, up to what is not there."""
     line: list[str] = []
     above: str | None = start

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from universe.domain.command_parser import parse_command
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.reducer import Outcome, apply, reduce
 from universe.domain.state import EMPTY, State
 

@@ -7,15 +7,17 @@ import pytest
 
 from tests.requirements import requirement
 from tests.universe.domain.samples import RING, a_body, a_group, make_member, outcome
-from tests.universe.domain.test_events import CASES
+from tests.universe.domain.test_events_and_refusals import CASES
 from universe.domain import command_catalogue
 from universe.domain.command_parser import parse_command
-from universe.domain.events import is_refusal
+from universe.domain.events_and_refusals import is_refusal
 from universe.domain.state import State, parse_state
 from universe.errors import MalformedCommand
 
 COMMANDS: Final[dict[str, dict[str, Any]]] = {
-    command["type"]: command for category in command_catalogue.list_categories() for command in category["commands"]
+    command["type"]: command
+    for category in command_catalogue.list_command_categories()
+    for command in category["commands"]
 }
 FULL: Final = parse_state(
     {

@@ -12,10 +12,10 @@ import pytest
 
 from tests.universe.domain.test_schemas import is_accepted, is_published
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
-from universe.domain.events import is_refusal, make_refusal_error
-from universe.domain.hierarchy import find_cycle
+from universe.domain.events_and_refusals import is_refusal, make_refusal_error
+from universe.domain.hierarchy import find_entity_in_cycle
 from universe.domain.reducer import apply
-from universe.domain.state import EMPTY, State, load_plain_state, parse_state
+from universe.domain.state import EMPTY, State, make_state_from_plain, parse_state
 from universe.errors import MalformedCommand, UnknownCommand
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ class Step:
 
     def replayed(self) -> tuple[State, State, list[Json]]:
         """Return the state before, the state after and the events. Assert that the inputs are unchanged."""
-        before = load_plain_state(deepcopy(self.before))
+        before = make_state_from_plain(deepcopy(self.before))
         command = deepcopy(self.command)
         after, events = apply(before, command)
         assert before.to_plain() == self.before, self.place
@@ -127,7 +127,7 @@ def test_every_malformed_probe_but_the_bare_tick_is_refused_with_a_path(golden: 
     for step in refused:
         given = deepcopy(step.command)
         with pytest.raises((MalformedCommand, UnknownCommand)) as caught:
-            apply(load_plain_state(deepcopy(step.before)), given)
+            apply(make_state_from_plain(deepcopy(step.before)), given)
         assert caught.value.ids["path"].split(".")[0] in {*step.command, *_fields(step.command)}, step.place
         assert caught.value.status == 400
         assert caught.value.message
@@ -185,8 +185,8 @@ def test_each_listed_divergence_would_have_closed_a_circle_and_is_refused(golden
         assert make_refusal_error(event).code == "hierarchy_refused"
         child = step.command.get("id") or step.command["child"]["id"]
         assert (child == _parent(step.command)) == (reason == ITSELF)
-        assert (find_cycle(step.before["groups"], "parentGroupId") is not None) == (reason == AGAIN)
-        assert find_cycle(step.recorded["state"]["groups"], "parentGroupId") is not None
+        assert (find_entity_in_cycle(step.before["groups"], "parentGroupId") is not None) == (reason == AGAIN)
+        assert find_entity_in_cycle(step.recorded["state"]["groups"], "parentGroupId") is not None
 
 
 def test_every_hazard_step_ends_and_is_exact_or_a_refused_circle(golden: list[Json]) -> None:
@@ -212,7 +212,7 @@ def test_steps_that_never_came_back_when_recorded_come_back(golden: list[Json]) 
     for step in lost:
         _, after, events = step.replayed()
         assert len(events) == 1, step.place
-        assert load_plain_state(after.to_plain()) == after
+        assert make_state_from_plain(after.to_plain()) == after
 
 
 def test_every_recorded_command_is_accepted_by_both_or_by_none(golden: list[Json]) -> None:

@@ -20,7 +20,7 @@ from tests.universe.domain.samples import (
     command,
     make_member,
 )
-from universe.domain.hierarchy import find_cycle, find_hierarchy_problem, list_descendants
+from universe.domain.hierarchy import find_entity_in_cycle, find_hierarchy_problem, list_self_and_descendants
 from universe.domain.reducer import reduce
 from universe.domain.state import EMPTY, State, parse_state
 from universe.errors import MalformedState
@@ -227,10 +227,10 @@ def test_looking_for_circles_asks_for_each_entity_a_few_times_only() -> None:
     for backwards in (False, True):
         wide = {key: {"parentId": "s0" if key != "s0" else None} for key in chain(many)}
         stars = Counted(dict(reversed(wide.items())) if backwards else wide)
-        assert find_cycle(stars, "parentId") is None
+        assert find_entity_in_cycle(stars, "parentId") is None
         assert stars.asked <= 4 * many
         stars = Counted(dict(reversed(chain(many).items())) if backwards else chain(many))
-        assert find_cycle(stars, "parentId") is None
+        assert find_entity_in_cycle(stars, "parentId") is None
         assert stars.asked <= 4 * many
 
 
@@ -240,14 +240,14 @@ def test_a_circle_is_found_wherever_one_begins(length: int) -> None:
     circle = {key: {"parentId": above} for key, above in zip(keys, [keys[-1], *keys], strict=False)}
     tail = {"t0": {"parentId": "s0"}, "t1": {"parentId": "t0"}}
     for entities in ({**circle, **tail}, {**tail, **circle}):
-        assert find_cycle(entities, "parentId") == "s0"
+        assert find_entity_in_cycle(entities, "parentId") == "s0"
 
 
 @pytest.mark.parametrize("order", ["abcdef", "fedcba", "cfbead"])
 def test_of_many_circles_the_first_in_the_given_order_is_named(order: str) -> None:
     above = {"a": "b", "b": "a", "c": "d", "d": "c", "e": "e", "f": None}
     entities = {key: {"parentId": above[key]} for key in order}
-    assert find_cycle(entities, "parentId") == next(key for key in order if key != "f")
+    assert find_entity_in_cycle(entities, "parentId") == next(key for key in order if key != "f")
 
 
 @given(st.dictionaries(st.sampled_from("abcdef"), st.sampled_from(["a", "b", "c", "d", "e", "f", "", None])))
@@ -262,7 +262,7 @@ def test_a_circle_is_found_exactly_where_something_is_its_own_ancestor(parents: 
             above, steps = parents[above], steps + 1
         return False
 
-    found = find_cycle(entities, "parentId")
+    found = find_entity_in_cycle(entities, "parentId")
     assert (found is not None) == any(map(is_its_own_ancestor, parents))
     assert found is None or is_its_own_ancestor(found)
 
@@ -281,14 +281,14 @@ def test_descendants_are_listed_parents_first_including_missing_ids() -> None:
         "d": {"children": []},
         "other": {"children": ["a"]},
     }
-    assert list_descendants("a", stars) == ["a", "b", "d", "ghost", "c"]
-    assert list_descendants("c", stars) == ["c"]
+    assert list_self_and_descendants("a", stars) == ["a", "b", "d", "ghost", "c"]
+    assert list_self_and_descendants("c", stars) == ["c"]
 
 
 def test_lists_of_children_that_lead_in_a_circle_come_to_an_end() -> None:
     stars = {"a": {"children": ["b", "a"]}, "b": {"children": ["c", "a"]}, "c": {"children": ["c"]}}
     for start in stars:
-        found = list_descendants(start, stars)
+        found = list_self_and_descendants(start, stars)
         assert set(found) == {"a", "b", "c"} if start != "c" else {"c"}
         assert len(found) <= 6
 
@@ -296,7 +296,7 @@ def test_lists_of_children_that_lead_in_a_circle_come_to_an_end() -> None:
 def test_children_listed_twice_on_every_level_do_not_multiply() -> None:
     levels = 200
     stars = {f"s{number}": {"children": [f"s{number + 1}"] * 2} for number in range(levels)}
-    found = list_descendants("s0", stars)
+    found = list_self_and_descendants("s0", stars)
     assert list(dict.fromkeys(found)) == [f"s{number}" for number in range(levels + 1)]
     assert len(found) <= 2 * levels + 1
 
@@ -314,4 +314,4 @@ def test_a_hundred_thousand_children_are_removed_with_their_parent() -> None:
 
 def test_a_chain_of_a_hundred_thousand_children_is_removed_without_recursion() -> None:
     stars = {f"s{number}": {"children": [f"s{number + 1}"]} for number in range(MANY)}
-    assert len(list_descendants("s0", stars)) == MANY + 1
+    assert len(list_self_and_descendants("s0", stars)) == MANY + 1

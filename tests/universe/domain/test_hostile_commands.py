@@ -12,7 +12,7 @@ import pytest
 
 from tests.universe.domain.samples import a_body, a_snapshot, add_star, command, example
 from universe.domain.command_parser import parse_command
-from universe.domain.json_values import copy_json
+from universe.domain.json_values import check_and_copy_json
 from universe.domain.state import parse_state
 from universe.errors import MalformedCommand, MalformedState, UnknownCommand
 from uraniborg.kernel.errors import UraniborgError
@@ -105,7 +105,7 @@ def numbered() -> dict[str, int]:
 def assert_cheaply_refused(parse: Callable[[Any], Any], given: Any, path: str, mistakes: Any) -> None:
     """Refused with a few of the mistakes, in little more time than a copy takes, and in the memory of a few copies."""
     started = process_time()
-    copy_json(given)
+    check_and_copy_json(given)
     copied = process_time()
     with pytest.raises((MalformedCommand, MalformedState)) as caught:
         parse(given)

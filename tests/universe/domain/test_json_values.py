@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from tests.universe.domain.strategies import json_values
-from universe.domain.json_values import ValueProblem, copy_json, copy_json_object
+from universe.domain.json_values import ValueProblem, check_and_copy_json, check_and_copy_json_object
 
 DEPTH = 64
 
@@ -21,7 +21,7 @@ LARGEST, SMALLEST = 2**64 - 1, -(2**63)
 
 def problem_of(value: Any) -> ValueProblem:
     with pytest.raises(ValueProblem) as caught:
-        copy_json(value)
+        check_and_copy_json(value)
     assert str(caught.value) == caught.value.problem
     return caught.value
 
@@ -35,34 +35,34 @@ def nested(levels: int) -> Any:
 
 @given(json_values)
 def test_json_is_copied_unchanged(value: Any) -> None:
-    assert copy_json(value) == value
+    assert check_and_copy_json(value) == value
 
 
 def test_nothing_of_the_copy_is_shared() -> None:
     inner: dict[str, Any] = {"list": [1, {"deep": []}]}
-    copied = copy_json(inner)
+    copied = check_and_copy_json(inner)
     inner["list"][1]["deep"].append("late")
     inner["list"].append(2)
     assert copied == {"list": [1, {"deep": []}]}
 
 
 def test_whole_and_broken_numbers_and_truth_keep_their_kinds() -> None:
-    copied = copy_json([1, 1.0, True, 0, -0.0, False, None, ""])
+    copied = check_and_copy_json([1, 1.0, True, 0, -0.0, False, None, ""])
     kinds = ["int", "float", "bool", "int", "float", "bool", "NoneType", "str"]
     assert [type(value).__name__ for value in copied] == kinds
     assert math.copysign(1, copied[4]) == -1
 
 
 def test_keys_stay_in_their_order() -> None:
-    assert list(copy_json({"z": 1, "a": {"y": 0, "b": 0}})) == ["z", "a"]
-    assert list(copy_json({"z": 1, "a": {"y": 0, "b": 0}})["a"]) == ["y", "b"]
+    assert list(check_and_copy_json({"z": 1, "a": {"y": 0, "b": 0}})) == ["z", "a"]
+    assert list(check_and_copy_json({"z": 1, "a": {"y": 0, "b": 0}})["a"]) == ["y", "b"]
 
 
 @pytest.mark.parametrize(
     "value", [(1, {"a": (2,)}), [1, UserDict({"a": (2,)})], (1, MappingProxyType({"a": [2]}))], ids=repr
 )
 def test_tuples_become_lists_and_other_mappings_objects(value: Any) -> None:
-    copied = copy_json(value)
+    copied = check_and_copy_json(value)
     assert copied == [1, {"a": [2]}]
     assert (type(copied), type(copied[1]), type(copied[1]["a"])) == (list, dict, list)
 
@@ -82,7 +82,7 @@ def test_a_number_that_is_not_finite_is_refused_at_any_depth(number: float) -> N
 
 
 def test_whole_numbers_of_64_bits_are_preserved_larger_ones_become_floats_and_the_largest_are_refused() -> None:
-    kept = copy_json([LARGEST, SMALLEST, LARGEST + 1, SMALLEST - 1])
+    kept = check_and_copy_json([LARGEST, SMALLEST, LARGEST + 1, SMALLEST - 1])
     assert kept == [LARGEST, SMALLEST, float(LARGEST + 1), float(SMALLEST - 1)]
     assert [type(number) for number in kept] == [int, int, float, float]
     for value in (10**400, -(10**5000)):
@@ -102,7 +102,7 @@ def test_half_a_character_is_refused_in_values_and_in_keys(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "🪐", "\u0000", "e\u0301", "\U0010ffff", "a\nb"])
 def test_valid_unicode_text_is_copied_unchanged(text: str) -> None:
-    assert copy_json({text: text}) == {text: text}
+    assert check_and_copy_json({text: text}) == {text: text}
 
 
 @pytest.mark.parametrize("key", [1, None, True, 1.5, ("a",), b"a"])
@@ -141,8 +141,8 @@ def test_values_outside_json_are_refused_with_their_type(value: Any) -> None:
 
 
 def test_nesting_is_preserved_up_to_the_limit_and_refused_beyond() -> None:
-    assert copy_json(nested(DEPTH)) == nested(DEPTH)
-    assert copy_json({"a": nested(DEPTH - 1)}) == {"a": nested(DEPTH - 1)}
+    assert check_and_copy_json(nested(DEPTH)) == nested(DEPTH)
+    assert check_and_copy_json({"a": nested(DEPTH - 1)}) == {"a": nested(DEPTH - 1)}
     for value, first in [(nested(DEPTH + 1), "0"), ({"a": nested(DEPTH)}, "a")]:
         problem = problem_of(value)
         assert (problem.problem, problem.allowed) == ("is nested too deep", f"at most {DEPTH} levels")
@@ -173,20 +173,20 @@ def test_the_path_of_a_problem_never_grows_beyond_reading() -> None:
 @pytest.mark.parametrize("value", [None, 5, 1.5, "{}", True, [], [("a", 1)], (), b"{}", {"a"}, math.nan], ids=repr)
 def test_a_value_that_must_be_an_object_is_refused_otherwise(value: Any) -> None:
     with pytest.raises(ValueProblem) as caught:
-        copy_json_object(value, allowed=["a", "b"])
+        check_and_copy_json_object(value, allowed=["a", "b"])
     assert (caught.value.path, caught.value.problem) == ("", "is not a JSON object")
     assert caught.value.allowed == ["a", "b"]
 
 
 def test_an_object_is_copied_and_checked_like_any_value() -> None:
     given = {"a": [1, {"b": None}]}
-    copied = copy_json_object(MappingProxyType(given), allowed="")
+    copied = check_and_copy_json_object(MappingProxyType(given), allowed="")
     assert copied == given
     assert copied["a"] is not given["a"]
     with pytest.raises(ValueProblem) as caught:
-        copy_json_object({"a": [0, math.nan]}, allowed="")
+        check_and_copy_json_object({"a": [0, math.nan]}, allowed="")
     assert caught.value.path == "a.1"
     deepest = {"a": nested(DEPTH - 1)}
-    assert copy_json_object(deepest, allowed="") == deepest
+    assert check_and_copy_json_object(deepest, allowed="") == deepest
     with pytest.raises(ValueProblem, match="nested too deep"):
-        copy_json_object({"a": nested(DEPTH)}, allowed="")
+        check_and_copy_json_object({"a": nested(DEPTH)}, allowed="")

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.domain.command_parser import parse_command
-from universe.domain.provenance import Origin, track_replaced_state
+from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import reduce
-from universe.domain.state import State, load_plain_state, parse_state
+from universe.domain.state import State, make_state_from_plain, parse_state
 from universe.orbits.jacobi_hierarchy import compute_orbited_mass
 from universe.orbits.units import AU_IN_METRES, SOLAR_MASS_IN_KG
 
@@ -241,7 +241,10 @@ class Citations(RuleBasedStateMachine):
             self.send({"type": "replaceSnapshot", "snapshot": plain}, whole=True)
         else:
             self.follow(
-                track_replaced_state(self.state, load_plain_state(plain), Origin(len(self.past) + 1, "put")), whole=True
+                update_replaced_state_provenance(
+                    self.state, make_state_from_plain(plain), Origin(len(self.past) + 1, "put")
+                ),
+                whole=True,
             )
 
     @rule(data=st.data())

@@ -168,7 +168,7 @@ def test_one_change_among_ten_thousand_bodies_copies_none_of_the_others() -> Non
     found = reduce(before, command("updateStar", id="s5000", payload={"mass": 1}))
     assert found.touched == {"stars": {"s5000": "put"}}
     assert [key for key in stars if found.state.stars[key] is not before.stars[key]] == ["s5000"]
-    assert all(found.state.entities(kind) is before.entities(kind) for kind in ENTITY_KINDS if kind != "stars")
+    assert all(found.state.get_entities(kind) is before.get_entities(kind) for kind in ENTITY_KINDS if kind != "stars")
 
 
 REFUSED_IN_MANY_WAYS = """

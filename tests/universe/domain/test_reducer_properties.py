@@ -17,7 +17,7 @@ from tests.universe.domain.samples import Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_of_kinds
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import COMMAND_CLASSES, COMMAND_TYPES
-from universe.domain.events import REFUSALS, is_refusal, make_refusal_error
+from universe.domain.events_and_refusals import REFUSALS, is_refusal, make_refusal_error
 from universe.domain.reducer import Outcome, apply, reduce
 from universe.domain.state import EMPTY, ENTITY_KINDS, State, parse_state
 from universe.errors import MalformedCommand
@@ -132,7 +132,7 @@ def assert_touched(before: State, found: Outcome) -> None:
     assert not any(is_refusal(event) for event in found.events)
     assert found.touched.keys() <= set(ENTITY_KINDS)
     for kind in ENTITY_KINDS:
-        old, new = before.entities(kind), found.state.entities(kind)
+        old, new = before.get_entities(kind), found.state.get_entities(kind)
         touched = found.touched.get(kind, {})
         there = {*old, *new}
         assert touched.keys() <= there

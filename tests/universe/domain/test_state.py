@@ -18,7 +18,14 @@ from tests.universe.domain.samples import (
     a_nebula,
     make_member,
 )
-from universe.domain.state import EMPTY, ENTITY_KINDS, Draft, check_plain_state, load_plain_state, parse_state
+from universe.domain.state import (
+    EMPTY,
+    ENTITY_KINDS,
+    Draft,
+    check_and_copy_plain_state,
+    make_state_from_plain,
+    parse_state,
+)
 from universe.errors import MalformedState
 
 WHOLE: Final[Json] = {
@@ -205,12 +212,12 @@ def test_circles_of_bodies_and_of_groups_are_refused_at_the_first_that_is_met_tw
 
 def test_a_checked_state_is_an_unchanged_copy() -> None:
     given: Json = {"stars": {"b": a_body("b"), "a": a_body("a", note=(1, 2))}, "time": 5}
-    checked = check_plain_state(given)
+    checked = check_and_copy_plain_state(given)
     assert checked == {**given, "stars": {**given["stars"], "a": a_body("a", note=[1, 2])}}
     assert list(checked["stars"]) == ["b", "a"]
     assert checked["stars"]["a"] is not given["stars"]["a"]
     assert type(checked["time"]) is int
-    assert load_plain_state(checked) == parse_state(given)
+    assert make_state_from_plain(checked) == parse_state(given)
 
 
 def test_cycles_of_child_lists_are_not_changed() -> None:
@@ -219,19 +226,19 @@ def test_cycles_of_child_lists_are_not_changed() -> None:
 
 
 def test_a_trusted_state_equals_the_written_state() -> None:
-    assert load_plain_state(parse_state(WHOLE).to_plain()) == parse_state(WHOLE)
-    assert load_plain_state({}) == EMPTY
+    assert make_state_from_plain(parse_state(WHOLE).to_plain()) == parse_state(WHOLE)
+    assert make_state_from_plain({}) == EMPTY
 
 
 def test_a_draft_leaves_the_state_it_began_with() -> None:
     state = parse_state(WHOLE)
     draft = Draft(state)
-    draft.put("stars", "sun", a_body("sun", mass=99))
-    draft.remove("groups", ["g", "g", "ghost"])
-    draft.put_all("nebulae", {"m": a_nebula("m")})
+    draft.put_entity("stars", "sun", a_body("sun", mass=99))
+    draft.remove_entities("groups", ["g", "g", "ghost"])
+    draft.replace_entities("nebulae", {"m": a_nebula("m")})
     draft.rootIds, draft.time = (), 0
     assert state.to_plain() == WHOLE
-    changed = draft.state()
+    changed = draft.make_state()
     assert changed.stars["sun"]["mass"] == 99
     assert list(changed.groups) == ["h"]
     assert (changed.rootIds, changed.time) == ((), 0)
@@ -241,15 +248,15 @@ def test_a_draft_leaves_the_state_it_began_with() -> None:
 def test_a_draft_records_touched_entities_and_shares_the_others() -> None:
     state = parse_state(WHOLE)
     draft = Draft(state)
-    draft.put("stars", "sun", a_body("sun"))
-    draft.remove("groups", ["g", "ghost"])
-    draft.put_all("nebulae", {"m": a_nebula("m")})
+    draft.put_entity("stars", "sun", a_body("sun"))
+    draft.remove_entities("groups", ["g", "ghost"])
+    draft.replace_entities("nebulae", {"m": a_nebula("m")})
     assert draft.touched == {
         "stars": {"sun": "put"},
         "groups": {"g": "removed"},
         "nebulae": {"n": "removed", "m": "put"},
     }
-    changed = draft.state()
+    changed = draft.make_state()
     assert changed.stars["earth"] is state.stars["earth"]
     assert changed.groups["h"] is state.groups["h"]
     assert changed.belts is state.belts

@@ -10,8 +10,8 @@ import httpx
 
 from universe.app import make_app
 from universe.config import UniverseConfig
+from universe.store.interface import Store
 from universe.store.memory import MemoryStore
-from universe.store.port import Store
 from uraniborg.kernel.mcp.testing import serve_app
 
 SOON_S: Final = 30

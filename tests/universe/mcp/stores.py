@@ -5,8 +5,8 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Final, Literal
 
+from universe.store.interface import Entry, Record
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, Record
 
 SECRET: Final = "postgresql://tycho:hunter2@db.internal/universes"
 Where = Literal["record", "append", "entries"]

@@ -22,7 +22,7 @@ from tests.universe.mcp.stores import SECRET, BrokenStore, Where
 from tests.universe.mcp.stream_listener import open_command_stream
 from universe.errors import StoreUnavailable
 from universe.service.batch import Batch
-from universe.service.changes import ChangeRequest, ChangeResult
+from universe.service.change_requests import ChangeRequest, ChangeResult
 from universe.service.live_universe import LiveUniverse
 from universe.store.memory import MemoryStore
 

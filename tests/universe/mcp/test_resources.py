@@ -14,8 +14,8 @@ from tests.universe.domain.samples import add_star, command
 from tests.universe.mcp.agents import agent, send_command, send_refused_command
 from tests.universe.mcp.served_universes import Served, run_server, wait_briefly
 from tests.universe.mcp.wire import Wire
+from universe.store.interface import Record
 from universe.store.memory import MemoryStore
-from universe.store.port import Record
 from uraniborg.kernel.mcp.testing import ClientSession, McpError
 
 TICK = command("tick")

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from universe.initial_states import load_initial_state
+from universe.initial_states import load_or_generate_state
 from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.integration import integrate
@@ -23,7 +23,7 @@ HOSTILE = '星"),\n]; import os; os.abort() #\'\'\'"""\\\r\u2028\u202e{x}%s,=1+1
 
 @pytest.fixture(scope="module")
 def start() -> InitialConditions:
-    return make_initial_conditions(load_initial_state("trappist-1"))
+    return make_initial_conditions(load_or_generate_state("trappist-1"))
 
 
 def script_of(start: InitialConditions, universe_id: str = "t", days: float = 3.0) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from universe.initial_states import load_initial_state
+from universe.initial_states import load_or_generate_state
 from universe.nbody.analysis import compare_run_analyses, compute_run_orbit_history
 from universe.nbody.charts import KINDS, draw_run_chart
 from universe.nbody.reports import Report, estimate_largest_periapsis_shift, format_run_headline, run_and_report
@@ -23,7 +23,7 @@ from universe.plotting.marks import Dots, Label
 def report() -> Report:
     """Return a report on the four outer planets of TRAPPIST-1 over 200 days."""
     ids = ["trappist-1", *(f"trappist-1-{letter}" for letter in "efgh")]
-    return run_and_report(load_initial_state("trappist-1"), 200, universe_id="t", version=7, ids=ids)
+    return run_and_report(load_or_generate_state("trappist-1"), 200, universe_id="t", version=7, ids=ids)
 
 
 def texts(drawing: Drawing) -> list[str]:
@@ -67,7 +67,7 @@ def test_the_errors_of_arithmetic_start_and_physics_are_distinguished(report: Re
 
 def test_relativity_turns_mercury_by_43_arcseconds_in_a_century() -> None:
     """Einstein 1915: 43 arcseconds a century; a = 0.3871 AU, e = 0.2056."""
-    state = load_initial_state("solar-system")
+    state = load_or_generate_state("solar-system")
     mercury = next(key for key, body in state["stars"].items() if body["name"] == "Mercury")
     sun = next(key for key, body in state["stars"].items() if body["name"] == "Sun")
     found = estimate_largest_periapsis_shift(
@@ -145,7 +145,7 @@ def test_a_picture_has_the_panels_of_its_kinds(report: Report) -> None:
 
 def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
     """Planets that are in periapsis on opposite sides come nearer there, too, but do not pass each other."""
-    state = load_initial_state("trappist-1")
+    state = load_or_generate_state("trappist-1")
     stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
     for key, axis, periapsis in (("b", 0.1, 0), ("c", 0.1215, 180)):
         kepler = {"units": "astronomical", "semiMajorAxis": axis, "eccentricity": 0.05}
@@ -158,7 +158,7 @@ def test_a_picture_has_no_passages_on_opposite_sides_of_the_star() -> None:
 
 
 def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
-    state = load_initial_state("trappist-1")
+    state = load_or_generate_state("trappist-1")
     stars: dict[str, Any] = {"a": {"id": "a", "name": "a", "bodyType": "star", "mass": 1.0, "parentId": None}}
     for key, eccentricity in (("parabola", 1), ("hyperbola", 1.2)):
         kepler = {"units": "astronomical", "q": 0.5 * eccentricity, "eccentricity": eccentricity}
@@ -173,7 +173,7 @@ def test_open_orbits_are_drawn_and_do_not_count_as_ejections() -> None:
 
 def test_a_verdict_counts_one_orbit_in_the_singular() -> None:
     found = run_and_report(
-        load_initial_state("trappist-1"), 1.6, universe_id="t", version=1, ids=["trappist-1", "trappist-1-b"]
+        load_or_generate_state("trappist-1"), 1.6, universe_id="t", version=1, ids=["trappist-1", "trappist-1-b"]
     )
     assert "(1 orbit of TRAPPIST-1 b)" in found.reply["verdict"]
 
@@ -189,7 +189,7 @@ def test_angles_that_swing_about_0_do_not_wrap(report: Report) -> None:
 
 
 def test_a_run_of_no_days_is_reported_and_drawn() -> None:
-    nothing = run_and_report(load_initial_state("trappist-1"), 0, universe_id="t", version=0)
+    nothing = run_and_report(load_or_generate_state("trappist-1"), 0, universe_id="t", version=0)
     assert nothing.reply["start"] == nothing.reply["end"]
     assert max(map(len, summarise_run(nothing.reply, nothing.names))) <= 80
     assert drawn(nothing).height > 0
@@ -198,7 +198,7 @@ def test_a_run_of_no_days_is_reported_and_drawn() -> None:
 
 def test_a_run_backwards_is_drawn_too() -> None:
     ids = ["trappist-1", "trappist-1-g", "trappist-1-h"]
-    back = run_and_report(load_initial_state("trappist-1"), -100, universe_id="t", version=0, ids=ids)
+    back = run_and_report(load_or_generate_state("trappist-1"), -100, universe_id="t", version=0, ids=ids)
     marks = [mark for mark in drawn(back).marks if isinstance(mark, Label)]
     assert "-40" in [mark.text for mark in marks]
     assert all(math.isfinite(mark.x + mark.y) for mark in marks)

@@ -9,7 +9,7 @@ from universe import systems
 from universe.physics import formulas, report_physics
 from universe.physics.formulas import compute_habitable_zone, compute_starlight_limit
 from universe.physics.report import make_computed_sources_entry
-from universe.provenance.bibliography import collect_sources
+from universe.provenance.bibliography import collect_cited_sources
 from uraniborg.kernel.errors import InvalidInput
 
 A0, A3 = "equilibriumTemperature, A = 0", "equilibriumTemperature, A = 0.3"
@@ -128,7 +128,7 @@ def test_bodies_without_a_star_have_no_climate() -> None:
 
 def test_every_computed_quantity_names_its_paper_in_the_bibliography() -> None:
     state = systems.load_system("trappist-1")
-    cited = {one.id: one for one in collect_sources({**state["stars"], **make_computed_sources_entry(state)})}
+    cited = {one.id: one for one in collect_cited_sources({**state["stars"], **make_computed_sources_entry(state)})}
     assert {"agol2021", "kopparapu2014", "mendez2017", "hamilton1992", "winn2010", "lovis2010"} <= cited.keys()
     assert cited["kopparapu2014"].uses == [("computed quantities", ("habitableZone",))]
     named = {one["paper"] for body in report_physics(state)["bodies"].values() for one in body["quantities"].values()}

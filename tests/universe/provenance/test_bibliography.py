@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from universe import systems
-from universe.provenance.bibliography import CitedSource, collect_sources, format_bibliography
+from universe.provenance.bibliography import CitedSource, collect_cited_sources, format_bibtex
 from uraniborg.kernel.bibliography.latex import decode_latex
 
 AGOL = {
@@ -40,7 +40,7 @@ def read(text: str) -> list[dict[str, str]]:
 
 
 def test_a_paper_with_a_venue_is_an_article_with_all_that_is_known_of_it() -> None:
-    assert format_bibliography(collect_sources({"e": body("e", AGOL)})) == "\n".join(
+    assert format_bibtex(collect_cited_sources({"e": body("e", AGOL)})) == "\n".join(
         [
             "@article{agol2021,",
             "  author = {Agol, Eric and Dorn, Caroline},",
@@ -59,7 +59,7 @@ def test_a_paper_with_a_venue_is_an_article_with_all_that_is_known_of_it() -> No
 
 def test_a_source_without_a_venue_is_a_misc_with_its_address() -> None:
     table = {"id": "table", "title": "A table", "url": "https://example.org/a_b?x=1%20&y={z}"}
-    (entry,) = read(format_bibliography(collect_sources({"e": body("e", table)})))
+    (entry,) = read(format_bibtex(collect_cited_sources({"e": body("e", table)})))
     assert entry["TYPE"] == "misc"
     assert entry["url"] == "https://example.org/a_b?x=1%20&y=%7Bz%7D"
     assert "author" not in entry
@@ -68,14 +68,14 @@ def test_a_source_without_a_venue_is_a_misc_with_its_address() -> None:
 
 @pytest.mark.parametrize("url", ["javascript:alert(1)", "file:///etc/passwd", "ftp://example.org", ""])
 def test_only_web_addresses_are_written(url: str) -> None:
-    (entry,) = read(format_bibliography([CitedSource("a", url=url)]))
+    (entry,) = read(format_bibtex([CitedSource("a", url=url)]))
     assert "url" not in entry
 
 
 def test_nothing_cited_is_nothing_written() -> None:
-    assert collect_sources({}) == []
-    assert collect_sources({"e": {"id": "e"}, "f": {"sources": None}, "g": {"sources": []}}) == []
-    assert format_bibliography([]) == ""
+    assert collect_cited_sources({}) == []
+    assert collect_cited_sources({"e": {"id": "e"}, "f": {"sources": None}, "g": {"sources": []}}) == []
+    assert format_bibtex([]) == ""
 
 
 def test_a_source_is_listed_once_in_the_order_of_first_use_with_every_use() -> None:
@@ -85,17 +85,17 @@ def test_a_source_is_listed_once_in_the_order_of_first_use_with_every_use() -> N
             "Europa", {"id": "two", "title": "2", "fields": ["radius"]}, {"id": "one", "title": "1", "fields": ["mass"]}
         ),
     }
-    found = collect_sources(stars)
+    found = collect_cited_sources(stars)
     assert [source.id for source in found] == ["one", "two"]
     assert found[0].uses == [("Io", ("mass",)), ("Europa", ("mass",))]
-    first, second = read(format_bibliography(found))
+    first, second = read(format_bibtex(found))
     assert first["note"] == "Used for mass of Io, Europa"
     assert second["note"] == "Used for Io; radius of Europa"
 
 
 def test_a_note_of_many_bodies_reports_how_many_more_there_are() -> None:
     stars = {str(i): body(f"Body {i}", {"id": "a", "title": "A", "fields": ["mass"]}) for i in range(10_000)}
-    (entry,) = read(format_bibliography(collect_sources(stars)))
+    (entry,) = read(format_bibtex(collect_cited_sources(stars)))
     assert entry["note"].endswith("Body 19 and 9980 more")
     assert len(entry["note"]) < 500
 
@@ -103,7 +103,7 @@ def test_a_note_of_many_bodies_reports_how_many_more_there_are() -> None:
 def test_the_first_of_two_sources_with_one_id_counts_and_the_other_is_noted() -> None:
     notes: list[str] = []
     stars = {"a": body("a", {"id": "x", "title": "First"}), "b": body("b", {"id": "x", "title": "Second"})}
-    (source,) = collect_sources(stars, notes=notes)
+    (source,) = collect_cited_sources(stars, notes=notes)
     assert source.title == "First"
     assert notes == ["b.sources.0 differs from the first source with the id 'x': the first counts."]
 
@@ -125,7 +125,7 @@ def test_the_first_of_two_sources_with_one_id_counts_and_the_other_is_noted() ->
 def test_an_invalid_source_is_left_out_and_noted(sources: Any, noted: str) -> None:
     notes: list[str] = []
     stars = {"e": {"id": "e", "name": "E", "sources": sources}, "f": body("F", AGOL)}
-    assert [source.id for source in collect_sources(stars, notes=notes)] == ["agol2021"]
+    assert [source.id for source in collect_cited_sources(stars, notes=notes)] == ["agol2021"]
     assert notes == [noted]
 
 
@@ -143,34 +143,34 @@ def test_an_invalid_source_is_left_out_and_noted(sources: Any, noted: str) -> No
 )
 def test_a_field_of_the_wrong_kind_is_left_out_and_the_source_stays(field: str, value: Any) -> None:
     notes: list[str] = []
-    (source,) = collect_sources({"e": body("e", AGOL | {field: value})}, notes=notes)
+    (source,) = collect_cited_sources({"e": body("e", AGOL | {field: value})}, notes=notes)
     assert len(notes) == 1
     assert notes[0].startswith(f"e.sources.0.{field} is not ")
     assert not getattr(source, field)
-    assert len(read(format_bibliography([source]))) == 1
+    assert len(read(format_bibtex([source]))) == 1
 
 
 @pytest.mark.parametrize("authors", ["Agol, Eric", ["Agol, Eric", 3], [["Agol, Eric"]], {"a": 1}])
 def test_authors_that_are_not_a_list_of_texts_are_noted(authors: Any) -> None:
     notes: list[str] = []
-    collect_sources({"e": body("e", AGOL | {"authors": authors})}, notes=notes)
+    collect_cited_sources({"e": body("e", AGOL | {"authors": authors})}, notes=notes)
     assert notes == ["e.sources.0.authors is not a list of texts; items that are not text were left out."]
 
 
 def test_names_are_not_taken_apart_and_et_al_stays_at_the_end() -> None:
     authors = ["Suárez Mascareño, Alejandro", "JPL Solar System Dynamics", "Barnes and Noble, Inc", ", x", "others"]
-    (entry,) = read(format_bibliography([CitedSource("a", authors=authors)]))
+    (entry,) = read(format_bibtex([CitedSource("a", authors=authors)]))
     assert entry["author"] == (
         r"Su{\'a}rez Mascare{\~n}o, Alejandro and {JPL Solar System Dynamics} and {Barnes and Noble, Inc} "
         "and {, x} and others"
     )
-    (alone,) = read(format_bibliography([CitedSource("a", authors=["others", "Agol, Eric"])]))
+    (alone,) = read(format_bibtex([CitedSource("a", authors=["others", "Agol, Eric"])]))
     assert alone["author"] == "{others} and Agol, Eric"
 
 
 def test_keys_are_plain_and_no_two_are_the_same() -> None:
     ids = ["Agol 2021", "agol-2021", "AGOL 2021", "Пример", "例", "a}b,c=d", "É", "e", "", "x" * 500]
-    keys = [entry["KEY"] for entry in read(format_bibliography(CitedSource(one) for one in ids))]
+    keys = [entry["KEY"] for entry in read(format_bibtex(CitedSource(one) for one in ids))]
     assert keys == [
         "agol-2021", "agol-2021-2", "agol-2021-3", "source", "source-2", "a-b-c-d", "e", "e-2", "source-3", "x" * 60,
     ]  # fmt: skip
@@ -204,7 +204,7 @@ def test_hostile_text_stays_in_its_field(field: str, text: str) -> None:
     elif field != "name":
         source[field] = [text, "Agol, Eric"]
     stars = {"e": body(text if field == "name" else "E", source), "after": body("After", AGOL | {"id": "after"})}
-    entries = read(format_bibliography(collect_sources(stars)))
+    entries = read(format_bibtex(collect_cited_sources(stars)))
     assert len(entries) == 2
     assert entries[1]["KEY"] == "after"
     assert set(entries[0]) - {"url"} == set(entries[1])
@@ -229,7 +229,7 @@ def test_hostile_text_stays_in_its_field(field: str, text: str) -> None:
 )
 @example([CitedSource("a", title="@article{x, y={z}}"), CitedSource("b", title="}")])
 def test_any_sources_are_read_back_one_for_one_with_their_titles(sources: list[CitedSource]) -> None:
-    entries = read(format_bibliography(sources))
+    entries = read(format_bibtex(sources))
     assert len(entries) == len(sources)
     assert len({entry["KEY"] for entry in entries}) == len(sources)
     for entry, source in zip(entries, sources, strict=True):
@@ -251,16 +251,16 @@ JSON = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), st.fixed_dictionaries({"name": JSON, "sources": JSON}), max_size=3))
 def test_nothing_that_bodies_state_about_their_sources_makes_it_fail(stars: dict[str, dict[str, Any]]) -> None:
     notes: list[str] = []
-    found = collect_sources(stars, notes=notes)
-    assert len(read(format_bibliography(found))) == len(found)
+    found = collect_cited_sources(stars, notes=notes)
+    assert len(read(format_bibtex(found))) == len(found)
 
 
 @pytest.mark.parametrize("name", systems.list_system_names())
 def test_the_bibliography_of_a_real_system_reads_back_with_its_identifiers(name: str) -> None:
     notes: list[str] = []
-    found = collect_sources(systems.load_system(name)["stars"], notes=notes)
+    found = collect_cited_sources(systems.load_system(name)["stars"], notes=notes)
     assert notes == []
-    entries = read(format_bibliography(found))
+    entries = read(format_bibtex(found))
     assert [entry["KEY"] for entry in entries] == [source.id for source in found]
     for entry, source in zip(entries, found, strict=True):
         assert entry.get("doi", "") == source.doi

@@ -9,7 +9,7 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.sample import SAMPLE_INPUTS
 from universe.provenance import shelf_texts as module
-from universe.provenance.shelf_texts import make_text_reader
+from universe.provenance.shelf_texts import make_paper_text_reader
 
 Reader = Callable[..., Any]
 DOI = "10.3847/PSJ/abd022"
@@ -46,7 +46,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_library_lends_the_text_of_a_paper_by_its_doi_or_arxiv_id(shelf: Path) -> None:
-    text_of = make_text_reader(shelf)
+    text_of = make_paper_text_reader(shelf)
     by_doi, by_arxiv = text_of({"doi": DOI}), text_of({"arxiv": "2010.01074", "doi": None})
     assert by_doi is not None
     assert "0.692 ± 0.022" in by_doi
@@ -66,7 +66,7 @@ def test_the_library_lends_the_text_of_a_paper_by_its_doi_or_arxiv_id(shelf: Pat
     ],
 )
 def test_a_paper_or_text_that_the_shelf_does_not_have_is_none(shelf: Path, source: dict[str, Any]) -> None:
-    assert make_text_reader(shelf)(source) is None
+    assert make_paper_text_reader(shelf)(source) is None
 
 
 def test_a_missing_shelf_has_no_texts_and_is_not_created(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,13 +74,13 @@ def test_a_missing_shelf_has_no_texts_and_is_not_created(tmp_path: Path, monkeyp
     monkeypatch.delenv("URANIBORG_LIBRARY__SHELF", raising=False)
     (tmp_path / "empty").mkdir()
     for folder in (tmp_path / "missing", tmp_path / "empty", None):
-        assert make_text_reader(folder)({"doi": DOI}) is None
+        assert make_paper_text_reader(folder)({"doi": DOI}) is None
     assert [path.name for path in tmp_path.iterdir()] == ["empty"]
 
 
 def test_the_shelf_of_the_settings_is_the_default(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(shelf))
-    assert make_text_reader()({"doi": DOI})
+    assert make_paper_text_reader()({"doi": DOI})
 
 
 def test_each_paper_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_each_paper_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return "text"
 
     offer(monkeypatch, read)
-    text_of = make_text_reader("shelf")
+    text_of = make_paper_text_reader("shelf")
     assert [text_of({"doi": "1", "title": "T"}) for _ in range(3)] == ["text"] * 3
     assert calls == [({"doi": "1"}, "shelf")]
 
@@ -103,9 +103,9 @@ def test_a_reader_that_fails_or_returns_something_else_leaves_the_others_to_answ
         raise RuntimeError("broken")
 
     offer(monkeypatch, fail, lambda *_: 42, lambda *_: "", lambda: "no arguments", lambda *_: "text")
-    assert make_text_reader()({"doi": "1"}) == "text"
+    assert make_paper_text_reader()({"doi": "1"}) == "text"
 
 
 def test_without_any_reader_no_text_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     offer(monkeypatch)
-    assert make_text_reader()({"doi": "1"}) is None
+    assert make_paper_text_reader()({"doi": "1"}) is None

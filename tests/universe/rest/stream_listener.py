@@ -11,7 +11,7 @@ import httpx
 
 from universe.app import make_app
 from universe.config import UniverseConfig
-from universe.store.port import Store
+from universe.store.interface import Store
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.mcp.testing import serve_app
 

@@ -6,11 +6,11 @@ from typing import Any, Final, TypeVar
 
 import orjson
 
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.feed import Feed
 from universe.service.universes import UniverseService
+from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Entry
 from uraniborg.kernel.errors import UraniborgError
 
 SOON_S: Final = 20
@@ -69,7 +69,7 @@ def read_frames(feed: Feed, since: int = 0) -> bytes:
     """Return the bytes that a listener since this version has received."""
     received = b""
     while feed.version > since:
-        found = feed.get_frames_after(since)
+        found = feed.get_joined_frames_after(since)
         assert found is not None
         frames, upto = found
         assert since < upto <= feed.version
@@ -86,4 +86,4 @@ def list_versions(feed: Feed, since: int = 0) -> list[int]:
 async def wait_for_version(feed: Feed, version: int) -> None:
     async with asyncio.timeout(SOON_S):
         while feed.version < version:
-            await feed.wait()
+            await feed.wait_for_wakeup()

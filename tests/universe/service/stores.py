@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Literal
 
 from universe.errors import StoreUnavailable
+from universe.store.interface import Entry, KeyUse
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, KeyUse
 
 Trouble = Literal["writes nothing", "writes, but the answer is lost"]
 
@@ -53,18 +53,18 @@ class TroubledStore(MemoryStore):
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
         self.appends += 1
         if held := self._held.get(universe_id):
             held.reached.set()
             await held.opened.wait()
         if self._trouble != "writes nothing":
-            await super().append(universe_id, expected, entries, keys, made_at=made_at)
+            await super().append(universe_id, expected_version, entries, key_uses, created_at=created_at)
         if self._trouble is not None:
             raise StoreUnavailable("The disk is gone.", hint="Bring it back.")
 

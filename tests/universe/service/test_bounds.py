@@ -15,7 +15,7 @@ from universe.service import positions as positions_module
 from universe.service.feed import Feed
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
-from universe.store.port import Entry, Superseded
+from universe.store.interface import Entry, Superseded
 
 TICK = {"type": "tick"}
 
@@ -54,8 +54,8 @@ def entry_of(version: int, size: int) -> Entry:
 def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 0) for version in range(1, 2_001)])
-    assert feed.get_frames_after(2_000 - 1_025) is None
-    found = feed.get_frames_after(2_000 - 1_024)
+    assert feed.get_joined_frames_after(2_000 - 1_025) is None
+    found = feed.get_joined_frames_after(2_000 - 1_024)
     assert found is not None
     frames, upto = found
     assert upto == 2_000 - 1_024 + 64
@@ -65,10 +65,10 @@ def test_a_feed_has_the_last_1024_frames_at_hand_and_gives_sixty_four_of_them_at
 def test_a_feed_stores_at_most_eight_megabytes_and_returns_about_256_kilobytes_at_once() -> None:
     feed = Feed(0)
     feed.publish([entry_of(version, 1024 * 1024) for version in range(1, 11)])
-    at_hand = [version for version in range(10) if feed.get_frames_after(version) is not None]
+    at_hand = [version for version in range(10) if feed.get_joined_frames_after(version) is not None]
     assert at_hand == list(range(3, 10)), "eight would be more, with what is around them"
     feed.publish([entry_of(version, 100 * 1024) for version in range(11, 21)])
-    found = feed.get_frames_after(10)
+    found = feed.get_joined_frames_after(10)
     assert found is not None
     assert found[1] == 13, "two would be less than 256 kB"
 
@@ -99,10 +99,10 @@ async def test_positions_of_eight_universes_are_prepared_and_those_of_a_ninth_in
 
 async def test_a_snapshot_is_written_after_five_hundred_changes(service: UniverseService, store: TroubledStore) -> None:
     await service.send("u", [TICK] * 499)
-    await service._cache.cached["u"].wait_until_idle()
+    await service._cache.cached["u"].wait_for_running_tasks()
     assert await store.list_snapshot_versions("u") == []
     await service.send("u", TICK)
-    await service._cache.cached["u"].wait_until_idle()
+    await service._cache.cached["u"].wait_for_running_tasks()
     assert await store.list_snapshot_versions("u") == [500]
 
 

@@ -23,12 +23,12 @@ from tests.universe.service.service_checks import (
 )
 from tests.universe.service.stores import TroubledStore
 from universe import systems
-from universe.domain import citation_changes, reducer
+from universe.domain import citation_change_messages, reducer
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service import batch as batch_module
 from universe.service import live_universe as live_module
 from universe.service import replies
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import NotFound
@@ -55,7 +55,7 @@ async def pair(file: Path) -> AsyncIterator[tuple[UniverseService, UniverseServi
 
 async def test_of_many_commands_at_once_none_is_lost_and_none_done_twice(file_service: UniverseService) -> None:
     async with file_service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         results, errors = await gather_results([file_service.send("u", add_star(f"s{n}")) for n in range(300)])
         assert list_versions(feed) == list(range(1, 301))
     assert errors == []
@@ -213,7 +213,7 @@ async def test_a_universe_deleted_while_commands_wait_answers_them_all(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         async with store.holding("u") as held:
             first = asyncio.create_task(service.send("u", add_star("a")))
             await wait_briefly(held.reached.wait())
@@ -267,7 +267,7 @@ async def test_a_universe_made_again_with_the_id_of_a_deleted_one_starts_over(fi
     assert await read_state(file_service) == EMPTY_STATE
     assert (await file_service.send("u", add_star("sun"), key="k")).version == 1
     async with file_service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         await file_service.send("u", {"type": "tick"})
         assert list_versions(feed, 1) == [2]
         assert not feed.is_closed
@@ -286,7 +286,7 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
 
     def describe_citation_changes(*given: Any) -> list[str]:
         threads.append(threading.current_thread())
-        return citation_changes.describe_citation_changes(*given)
+        return citation_change_messages.describe_citation_changes(*given)
 
     monkeypatch.setattr(live_module, "_MANY_ORBITS", most)
     monkeypatch.setattr(replies, "_MAX_INLINE_BODIES", most)
@@ -294,7 +294,7 @@ async def test_a_mass_that_many_orbits_follow_from_is_set_beside_the_loop(
     monkeypatch.setattr(replies, "describe_citation_changes", describe_citation_changes)
     await service.create("TRAPPIST-1", systems.load_system("trappist-1"), universe_id="t")
     result = await service.send("t", {"type": "updateStar", "id": "trappist-1", "payload": {"mass": 0.1}})
-    written = orjson.loads(await replies.encode_result(result, "events"))
+    written = orjson.loads(await replies.encode_change_result(result, "events"))
     assert any("trappist-1-h" in warning or "more" in warning for warning in written["warnings"])
     on_loop = [thread is threading.main_thread() for thread in threads]
     assert on_loop == [most > 0] * 2

@@ -161,7 +161,7 @@ async def test_undos_sent_at_once_each_take_back_one_change(file_service: Univer
 async def test_listeners_are_notified_of_a_restore_by_its_version_and_reason(service: UniverseService) -> None:
     await recorded(service)
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         await service.undo("u")
         frame = read_frames(feed, 7)
         assert list_versions(feed, 7) == [8]

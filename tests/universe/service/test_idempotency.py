@@ -15,8 +15,8 @@ from tests.universe.service.service_checks import (
     wait_briefly,
 )
 from universe.errors import KeyReused, MalformedRequest, StarNotFound, VersionConflict
-from universe.service.changes import ChangeResult
-from universe.service.replies import ReplyContent, encode_result
+from universe.service.change_requests import ChangeResult
+from universe.service.replies import ReplyContent, encode_change_result
 from universe.service.universes import UniverseService
 from universe.store.sqlite import SqliteStore
 
@@ -73,8 +73,8 @@ async def test_a_request_is_remembered_past_a_restart_and_later_changes(file: Pa
 async def test_the_answer_to_a_repeated_request_is_the_same_however_much_of_it_is_wanted(
     service: UniverseService, wanted: ReplyContent
 ) -> None:
-    first = await encode_result(await service.send("u", add_star("sun"), key="k"), wanted)
-    assert await encode_result(await service.send("u", add_star("sun"), key="k"), wanted) == first
+    first = await encode_change_result(await service.send("u", add_star("sun"), key="k"), wanted)
+    assert await encode_change_result(await service.send("u", add_star("sun"), key="k"), wanted) == first
 
 
 async def test_a_key_used_for_another_request_is_refused_and_changes_nothing(file_service: UniverseService) -> None:

@@ -12,8 +12,8 @@ import orjson
 
 from tests.universe.domain.samples import add_star
 from tests.universe.rest.processes import SOON, Served, run_server_process
+from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Entry
 from universe.store.sqlite import SqliteStore
 
 CLIENTS = 4

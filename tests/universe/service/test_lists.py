@@ -30,7 +30,7 @@ async def test_each_command_sees_the_effects_of_earlier_ones_and_has_its_own_ent
     commands = [add_star("sun"), add_star("earth", "sun"), {"type": "detachStar", "childId": "earth"}, TICK]
     async with file_service.keep_in_memory("u") as live:
         result = await file_service.send("u", commands)
-        assert list_versions(live.open_feed(), 4) == []
+        assert list_versions(live.get_or_open_feed(), 4) == []
     assert result.version == 4
     assert [event["type"] for event in result.events] == ["starAdded", "starAdded", "starDetached"]
     assert [one["type"] for one in await list_commands(file_service)] == ["addStar", "addStar", "detachStar", "tick"]
@@ -46,7 +46,7 @@ async def test_one_refused_command_refuses_the_whole_list_and_is_named_by_its_pl
     async with service.keep_in_memory("u") as live:
         with pytest.raises(CommandRefused) as caught:
             await service.send("u", [*commands[:place], LOST, *commands[place:]])
-        assert list_versions(live.open_feed()) == []
+        assert list_versions(live.get_or_open_feed()) == []
     assert caught.value.ids["index"] == place
     assert caught.value.ids["event"] == {"type": "starNotFound", "id": "lost"}
     assert await read_log(service) == []

@@ -52,7 +52,7 @@ async def test_a_file_that_cannot_be_written_for_a_while_loses_nothing(
     service_with_short_timeout: UniverseService, file: Path
 ) -> None:
     async with service_with_short_timeout.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         await service_with_short_timeout.send("u", add_star("before"))
         with taken(file):
             for requests in (

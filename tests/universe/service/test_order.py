@@ -28,14 +28,14 @@ from universe.errors import (
     UnknownCommand,
 )
 from universe.service.universes import UniverseService
-from universe.store.port import Change
+from universe.store.interface import Change
 
 
 async def test_a_command_is_served_announced_and_answered_only_once_it_is_written(
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         async with store.holding("u") as held:
             sending = asyncio.create_task(service.send("u", add_star("sun")))
             await wait_briefly(held.reached.wait())
@@ -51,7 +51,7 @@ async def test_a_command_is_served_announced_and_answered_only_once_it_is_writte
 @requirement("UN-8")
 async def test_a_caller_that_is_answered_finds_the_command_announced_and_in_the_log(service: UniverseService) -> None:
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         result = await service.send("u", add_star("sun"))
         assert list_versions(feed) == [1]
         reply = read_frames(feed)
@@ -70,7 +70,7 @@ async def test_a_change_that_cannot_be_written_is_neither_announced_nor_served_a
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         with store.trouble():
             for _ in range(3):
                 with pytest.raises(StoreUnavailable) as caught:
@@ -105,7 +105,7 @@ async def test_a_write_whose_answer_was_lost_is_found_by_the_next_command_and_an
     service: UniverseService, store: TroubledStore
 ) -> None:
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         with store.trouble("writes, but the answer is lost"), pytest.raises(StoreUnavailable):
             await wait_briefly(service.send("u", add_star("sun")))
         result = await wait_briefly(service.send("u", {"type": "updateStar", "id": "sun", "payload": {"mass": 9}}))
@@ -147,7 +147,7 @@ async def test_a_refused_command_is_an_error_with_its_event_and_is_neither_writt
     async with service.keep_in_memory("u") as live:
         with pytest.raises(CommandRefused) as caught:
             await service.send("u", command)
-        assert list_versions(live.open_feed(), 1) == []
+        assert list_versions(live.get_or_open_feed(), 1) == []
     assert caught.value.ids["event"] == event
     assert caught.value.ids["universeId"] == "u"
     assert caught.value.ids["command"] == command["type"]

@@ -20,7 +20,7 @@ from tests.universe.service.service_checks import (
 from universe.errors import StarNotFound, UniverseNotFound
 from universe.service.universes import UniverseService
 from universe.store import sqlite as sqlite_module
-from universe.store.port import Change
+from universe.store.interface import Change
 from universe.store.sqlite import SqliteStore
 
 TICK = {"type": "tick"}
@@ -83,7 +83,7 @@ async def test_listeners_in_both_processes_receive_the_same_in_the_same_order(
     here: UniverseService, there: UniverseService
 ) -> None:
     async with here.keep_in_memory("u") as one, there.keep_in_memory("u") as other:
-        feeds = [one.open_feed(), other.open_feed()]
+        feeds = [one.get_or_open_feed(), other.get_or_open_feed()]
         for number in range(20):
             await (here, there)[number % 2].send("u", add_star(f"s{number}"))
         await here.undo("u")
@@ -97,7 +97,7 @@ async def test_a_listener_receives_the_changes_of_a_process_that_alone_writes(
     here: UniverseService, there: UniverseService
 ) -> None:
     async with there.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         await here.send("u", [TICK] * 5)
         await wait_for_version(feed, 5)
         assert list_versions(feed) == [1, 2, 3, 4, 5]
@@ -108,11 +108,11 @@ async def test_a_universe_deleted_in_one_process_is_gone_in_the_other_and_its_li
 ) -> None:
     await there.send("u", TICK)
     async with there.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         await here.delete("u")
         async with asyncio.timeout(SOON_S):
             while not feed.is_closed:
-                await feed.wait()
+                await feed.wait_for_wakeup()
     with pytest.raises(UniverseNotFound):
         await there.send("u", TICK)
     with pytest.raises(UniverseNotFound):

@@ -11,12 +11,12 @@ import pytest
 from tests.universe.domain.samples import a_payload
 from universe import systems
 from universe.errors import MalformedRequest, StarNotFound
-from universe.provenance.value_origins import find_inputs, trace_value
-from universe.provenance.value_status import get_value_status
-from universe.service.replies import describe_entry
+from universe.provenance.value_origins import find_value_inputs, trace_value_origin
+from universe.provenance.value_status import compute_value_status
+from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
+from universe.store.interface import Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Entry
 from universe.store.replica import Replica, rebuild_replica
 from universe.store.sqlite import SqliteStore
 
@@ -36,7 +36,7 @@ async def test_every_entry_of_the_log_has_its_author(trappist: UniverseService) 
     await trappist.restore("t", 2)
     entries = await trappist.read_history("t")
     assert [entry.author for entry in entries] == ["Erik", "Tycho Brahe", "Sophie", "Python API"]
-    assert [describe_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
+    assert [describe_log_entry(entry, "t")["author"] for entry in entries] == [entry.author for entry in entries]
     branch = await trappist.branch("t", author="Kirstine")
     assert [entry.author for entry in await trappist.read_history(branch.id)] == ["Kirstine"]
 
@@ -120,10 +120,10 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
         body = (await service.view("t")).replica.state.stars[E]
         assert (body["mass"], "setBy" in body) == (3e-6, False)
         assert "mass" in body["sources"][0]["fields"]
-        stale = await trace_value(service, "t", E, "mass")
+        stale = await trace_value_origin(service, "t", E, "mass")
         assert stale["status"] == "unverified claim", "the citation of a value that was changed without withdrawing it"
         assert "The shipped data give 2.078414629e-06" in stale["sources"][0]["reason"]
-        assert [describe_entry(entry, "t")["author"] for entry in await service.read_history("t")] == [None, None]
+        assert [describe_log_entry(entry, "t")["author"] for entry in await service.read_history("t")] == [None, None]
         assert (await verify_log(service.store, "t")).is_intact
         after = (await service.send("t", {**HEAVIER, "payload": {"mass": 4e-6}})).state.stars[E]
         assert after["setBy"]["mass"]["by"] == "Tycho"
@@ -132,7 +132,7 @@ async def test_a_database_without_authors_opens_and_its_commands_withdraw_nothin
 
 
 async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist: UniverseService) -> None:
-    chain = await trace_value(trappist, "t", "TRAPPIST-1 E", "mass")
+    chain = await trace_value_origin(trappist, "t", "TRAPPIST-1 E", "mass")
     assert (chain["body"], chain["unit"], chain["status"], chain["mark"]) == (E, "solar masses", "cited", "")
     assert [one["doi"] for one in chain["sources"]] == ["10.3847/PSJ/abd022"]
     assert (chain["command"]["version"], chain["command"]["author"], chain["command"]["type"]) == (1, "Erik", "create")
@@ -140,35 +140,35 @@ async def test_the_chain_of_a_cited_value_names_the_paper_and_the_entry(trappist
 
 async def test_a_block_of_values_is_refused_and_its_values_are_named(trappist: UniverseService) -> None:
     with pytest.raises(MalformedRequest, match="'kepler' has several values") as refused:
-        await trace_value(trappist, "t", E, "kepler")
+        await trace_value_origin(trappist, "t", E, "kepler")
     assert "kepler.osculatingPeriod" in refused.value.hint
 
 
 async def test_the_chain_of_a_shipped_value_states_the_conversion_and_the_data_file(trappist: UniverseService) -> None:
-    (source,) = (await trace_value(trappist, "t", E, "mass"))["sources"]
+    (source,) = (await trace_value_origin(trappist, "t", E, "mass"))["sources"]
     assert source["conversion"] == "0.692 Earth masses = 2.078414629e-06 solar masses"
     assert (source["dataFile"], source["location"]) == ("universe/systems/data/trappist-1.json", None)
-    (source,) = (await trace_value(trappist, "t", E, "radius"))["sources"]
+    (source,) = (await trace_value_origin(trappist, "t", E, "radius"))["sources"]
     assert source["conversion"] == "0.92 Earth radii, drawn 5 times as large = 0.0001961208396 AU"
-    (source,) = (await trace_value(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
+    (source,) = (await trace_value_origin(trappist, "t", E, "kepler.osculatingPeriod"))["sources"]
     assert source["conversion"] == "6.101013 days, as stated"
 
 
 async def test_a_computed_shipped_value_names_its_inputs_and_not_the_paper_as_its_source(
     trappist: UniverseService,
 ) -> None:
-    chain = await trace_value(trappist, "t", E, "kepler.semiMajorAxis")
+    chain = await trace_value_origin(trappist, "t", E, "kepler.semiMajorAxis")
     assert (chain["status"], chain["computed"]["how"]) == ("computed", "by Kepler's third law")
     (period,) = chain["computed"]["from"]
     assert (period["field"], period["status"]) == ("kepler.osculatingPeriod", "cited")
     assert list(chain["computed"]["masses"]) == [f"trappist-1{letter}" for letter in ("", "-b", "-c", "-d", "-e")]
     assert {one["status"] for one in chain["computed"]["masses"].values()} == {"cited"}
     await trappist.send("t", {"type": "updateStar", "id": "trappist-1-c", "payload": {"mass": 4e-6}}, author="Tycho")
-    masses = (await trace_value(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
+    masses = (await trace_value_origin(trappist, "t", E, "kepler.semiMajorAxis"))["computed"]["masses"]
     assert masses["trappist-1-c"]["mark"] == "set by Tycho in version 2"
-    mean = await trace_value(trappist, "t", E, "kepler.period")
+    mean = await trace_value_origin(trappist, "t", E, "kepler.period")
     assert (mean["status"], mean["sources"][0]["computed"]) == ("computed", True)
-    speed = await trace_value(trappist, "t", E, "orbitalSpeed")
+    speed = await trace_value_origin(trappist, "t", E, "orbitalSpeed")
     assert [one["field"] for one in speed["computed"]["from"]] == ["kepler.period"]
 
 
@@ -194,7 +194,7 @@ async def test_a_forged_state_is_not_cited_by_the_name_of_a_shipped_source(
         inner = body[name][0] if name == "sources" else body[name]
         inner.update(value) if isinstance(value, dict) else body.update({name: value})
     await service.create("F", {"stars": {body["id"]: body}, "rootIds": [body["id"]]}, universe_id="f")
-    chain = await trace_value(service, "f", body["id"], field)
+    chain = await trace_value_origin(service, "f", body["id"], field)
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim")
 
 
@@ -204,10 +204,10 @@ def test_every_source_of_a_shipped_value_states_it_or_gives_its_inputs(name: str
     for body in stars.values():
         for source in body["sources"]:
             for field in source["fields"]:
-                status = get_value_status(body, field)
+                status = compute_value_status(body, field)
                 assert status.status in ("cited", "computed"), (body["id"], field)
                 assert status.shipped is not None
-                assert status.shipped.stated or find_inputs(stars, body["id"], field), (body["id"], field)
+                assert status.shipped.stated or find_value_inputs(stars, body["id"], field), (body["id"], field)
 
 
 def test_a_stated_axis_does_not_cite_the_publication_of_the_period() -> None:
@@ -228,7 +228,7 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
         snapshot = {"type": "replaceSnapshot", "snapshot": state}
         await (service.put("f", state) if way == "put" else service.send("f", snapshot))
     for universe_id in ("f", (await service.branch("f")).id):
-        chain = await trace_value(service, universe_id, E, "mass")
+        chain = await trace_value_origin(service, universe_id, E, "mass")
         assert chain["mark"] == "unverified claim, set by NASA in version 1, imported and not verified"
         assert chain["command"] == {"version": 1, "author": "NASA", "imported": True}
         assert (await verify_log(service.store, universe_id)).is_intact
@@ -236,13 +236,13 @@ async def test_the_author_in_an_imported_record_is_not_verified(service: Univers
 
 async def test_the_chain_of_a_changed_value_names_who_set_it_and_why(trappist: UniverseService) -> None:
     await trappist.send("t", HEAVIER, author="Tycho")
-    chain = await trace_value(trappist, "t", E, "physical.massKg")
+    chain = await trace_value_origin(trappist, "t", E, "physical.massKg")
     assert (chain["status"], chain["unit"], chain["sources"]) == ("computed", "kg", [])
     assert chain["mark"] == "recomputed by Tycho in version 2"
     (basis,) = chain["computed"]["from"]
     assert (basis["field"], basis["mark"]) == ("mass", "set by Tycho in version 2")
     assert basis["command"].items() >= {"author": "Tycho", "reason": "to see", "type": "updateStar"}.items()
-    earlier = await trace_value(trappist, "t", E, "mass", version=1)
+    earlier = await trace_value_origin(trappist, "t", E, "mass", version=1)
     assert earlier["status"] == "cited"
 
 
@@ -259,24 +259,24 @@ async def test_a_claim_keeps_the_citations_of_other_fields_of_the_same_paper(tra
         "fields": ["mass"],
     }
     await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}})
-    assert (await trace_value(trappist, "t", E, "mass"))["status"] == "unverified claim"
-    assert (await trace_value(trappist, "t", E, "radius"))["status"] == "cited"
+    assert (await trace_value_origin(trappist, "t", E, "mass"))["status"] == "unverified claim"
+    assert (await trace_value_origin(trappist, "t", E, "radius"))["status"] == "cited"
 
 
 async def test_a_claim_is_checked_against_its_location(trappist: UniverseService) -> None:
     claim = {"id": "brahe", "title": "Masses of TRAPPIST-1", "fields": ["mass"]}
     await trappist.send("t", {**HEAVIER, "payload": {"mass": 3e-6, "sources": [claim]}}, author="Tycho")
-    chain = await trace_value(trappist, "t", E, "mass")
+    chain = await trace_value_origin(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("unverified claim", "unverified claim, cited by Tycho in version 2")
     row = {"table": "Planets of TRAPPIST-1", "header": ["Planet", "Mass (M_Earth)"], "row": ["e", "0.692"]}
     located = {**claim, "locations": {"mass": row}}
     mass = 0.692 * 3.0034893e-6
     await trappist.send("t", {**HEAVIER, "payload": {"mass": mass, "sources": [located]}}, author="Tycho")
-    chain = await trace_value(trappist, "t", E, "mass")
+    chain = await trace_value_origin(trappist, "t", E, "mass")
     assert (chain["status"], chain["mark"]) == ("supported", "")
     assert chain["sources"][0]["location"] == row
     assert chain["sources"][0]["conversion"] == "0.692 Earth masses = 2.07841e-06 solar masses"
-    read = await trace_value(trappist, "t", E, "mass", text_of=lambda _: "a paper about something else")
+    read = await trace_value_origin(trappist, "t", E, "mass", text_of=lambda _: "a paper about something else")
     assert read["status"] == "unverified claim"
 
 
@@ -286,22 +286,22 @@ async def test_the_log_names_who_set_a_value_that_never_was_cited(service: Unive
     await service.send("u", {"type": "updateStar", "id": "ven", "payload": {"radius": 3}}, author="Erik")
     await service.undo("u", author="Kirstine")
     await service.restore("u", 1, author="Kirstine")
-    at_four = await trace_value(service, "u", "ven", "mass", version=4)
+    at_four = await trace_value_origin(service, "u", "ven", "mass", version=4)
     assert (at_four["status"], at_four["command"]["author"]) == ("without source", "Sophie")
-    assert (await trace_value(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
-    assert (await trace_value(service, "u", "ven", "radius"))["unit"] == "scene units"
+    assert (await trace_value_origin(service, "u", "ven", "mass"))["command"]["author"] == "Tycho"
+    assert (await trace_value_origin(service, "u", "ven", "radius"))["unit"] == "scene units"
 
 
 async def test_an_unknown_body_or_field_is_answered_with_the_nearest(trappist: UniverseService) -> None:
     with pytest.raises(StarNotFound) as body:
-        await trace_value(trappist, "t", "trapist-1-e", "mass")
+        await trace_value_origin(trappist, "t", "trapist-1-e", "mass")
     assert E in body.value.ids["nearest"]
     with pytest.raises(MalformedRequest) as field:
-        await trace_value(trappist, "t", E, "period")
+        await trace_value_origin(trappist, "t", E, "period")
     assert field.value.ids["nearest"] == ["kepler.period"]
     with pytest.raises(MalformedRequest):
-        await trace_value(trappist, "t", E, "")
+        await trace_value_origin(trappist, "t", E, "")
     await trappist.send("t", {"type": "updateStar", "id": E, "payload": {"name": "TRAPPIST-1 b"}})
     with pytest.raises(MalformedRequest) as several:
-        await trace_value(trappist, "t", "trappist-1 b", "mass")
+        await trace_value_origin(trappist, "t", "trappist-1 b", "mass")
     assert set(several.value.ids["allowed"]) == {E, "trappist-1-b"}

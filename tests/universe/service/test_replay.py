@@ -22,17 +22,17 @@ from hypothesis.stateful import (
 from tests.universe.domain.samples import EMPTY_STATE, Json
 from tests.universe.domain.strategies import COMMANDS, FLAT, snapshots
 from universe.domain.reducer import apply
-from universe.domain.state import check_plain_state, parse_state
+from universe.domain.state import check_and_copy_plain_state, parse_state
 from universe.errors import (
     CommandRefused,
     MalformedState,
     NothingToUndo,
     VersionConflict,
 )
-from universe.service.changes import ChangeResult
+from universe.service.change_requests import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.log_verification import verify_log
-from universe.store.replica import Replica, read_pages, rebuild_replica
+from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from universe.store.sqlite import SqliteStore
 
 
@@ -170,7 +170,7 @@ class Replay(RuleBasedStateMachine):
     @rule(universe=universes, state=states())
     def put(self, universe: str, state: Json) -> None:
         try:
-            expected = {**EMPTY_STATE, **check_plain_state(state)}
+            expected = {**EMPTY_STATE, **check_and_copy_plain_state(state)}
         except MalformedState:
             return
         self.follow(universe, self.run(self.service.put(universe, state)), expected)
@@ -215,7 +215,7 @@ class Replay(RuleBasedStateMachine):
             assert orjson.loads(seen.replica.mirror.to_json()) == known[-1]
             assert orjson.loads(orjson.dumps(seen.replica.state.to_plain())) == known[-1]
             replayed = Replica(universe_id)
-            async for entries in read_pages(self.service.store, universe_id):
+            async for entries in read_entry_pages(self.service.store, universe_id):
                 replayed.apply_entries(entries)
             rebuilt = await rebuild_replica(self.service.store, universe_id)
             for replica in (replayed, rebuilt):

@@ -53,7 +53,7 @@ async def test_a_universe_with_a_listener_stays_in_memory_and_receives_everythin
     async with UniverseService(store).running() as service:
         ids = await made(service, 6)
         async with service.keep_in_memory("u0") as live:
-            feed = live.open_feed()
+            feed = live.get_or_open_feed()
             for universe_id in ids[1:]:
                 await service.send(universe_id, TICK)
             await service.send("u0", TICK)
@@ -66,7 +66,7 @@ async def test_every_listener_is_notified_also_when_more_universes_have_listener
     monkeypatch.setattr(universe_cache, "MAX_IDLE", 3)
     async with UniverseService(store).running() as service, AsyncExitStack() as listeners:
         feeds = {
-            universe_id: (await listeners.enter_async_context(service.keep_in_memory(universe_id))).open_feed()
+            universe_id: (await listeners.enter_async_context(service.keep_in_memory(universe_id))).get_or_open_feed()
             for universe_id in await made(service, 5)
         }
         for universe_id in feeds:
@@ -137,12 +137,12 @@ async def test_a_feed_without_listeners_is_forgotten_and_begins_again_where_the_
     service: UniverseService,
 ) -> None:
     async with service.keep_in_memory("u") as live:
-        old = live.open_feed()
+        old = live.get_or_open_feed()
         await service.send("u", TICK)
-    service.send_heartbeats()
+    service.wake_event_streams()
     await service.send("u", TICK)
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         assert feed is not old
         assert (old.version, feed.version) == (1, 2)
         await service.send("u", TICK)
@@ -155,11 +155,11 @@ async def test_a_universe_deleted_and_made_again_elsewhere_ends_the_feed_of_the_
 ) -> None:
     await service.send("u", [TICK] * 3)
     async with service.keep_in_memory("u") as live:
-        feed = live.open_feed()
+        feed = live.get_or_open_feed()
         await store.delete("u")
         await store.create(record("u", 5, LATER), entries(1, 5))
         async with asyncio.timeout(20):
             while not feed.is_closed:
-                await feed.wait()
+                await feed.wait_for_wakeup()
         assert feed.version == 3, "changes of the new universe do not continue the old feed"
     assert await read_version(service) == 5

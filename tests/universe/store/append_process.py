@@ -11,7 +11,7 @@ import sys
 import orjson
 
 from universe.store.factory import make_store
-from universe.store.port import Entry, Superseded
+from universe.store.interface import Entry, Superseded
 
 AT = "2026-01-02T03:04:06.000Z"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from universe.store.factory import make_store
-from universe.store.port import Store
+from universe.store.interface import Store
 
 
 def _address(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, cast
 
-from universe.store.port import Change, Entry, Record, Snapshot, Store
+from universe.store.interface import Change, Entry, Record, Snapshot, Store
 
 AT = "2026-01-02T03:04:05.678Z"
 LATER = "2026-01-02T03:04:06.000Z"
@@ -49,7 +49,7 @@ EVERY_USE: dict[str, Use] = {
     "append": lambda store: store.append("u", 0, [entry(1)]),
     "entries": lambda store: store.read_entries("u", after=0, limit=1),
     "key": lambda store: store.find_key_use("u", "k"),
-    "snapshot": lambda store: store.find_snapshot("u"),
+    "snapshot": lambda store: store.find_latest_snapshot("u"),
     "snapshot_versions": lambda store: store.list_snapshot_versions("u"),
     "put_snapshot": lambda store: store.put_snapshot("u", snapshot(1)),
 }

@@ -19,7 +19,7 @@ from tests.universe.store.sample_logs import (
 )
 from universe.errors import UniverseNotFound
 from universe.store.factory import make_store
-from universe.store.port import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
+from universe.store.interface import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
 from uraniborg.kernel.errors import Conflict
 
 ODD_IDS = [
@@ -88,7 +88,7 @@ class TestUniverses:
         assert await store.read_record("u") is None
         assert await read_log(store) == []
         assert await store.find_key_use("u", "k") is None
-        assert await store.find_snapshot("u") is None
+        assert await store.find_latest_snapshot("u") is None
         assert await store.list_snapshot_versions("u") == []
         assert not await store.delete("u")
         assert not await store.rename("u", "name", AT)
@@ -127,7 +127,7 @@ class TestUniverses:
         assert await store.read_record("u") == record()
         assert await read_log(store) == []
         assert await store.find_key_use("u", "k") is None
-        assert await store.find_snapshot("u") is None
+        assert await store.find_latest_snapshot("u") is None
         assert await store.list_snapshot_versions("u") == []
         assert await read_log(store, "spared") == entries(1, 1, "spared")
 
@@ -145,7 +145,7 @@ class TestUniverses:
             assert only.body == universe_id.encode()
             assert only.is_intact(universe_id)
             assert await store.find_key_use(universe_id, "k") == KeyUse("k", universe_id.encode(), 1, 1)
-            assert await store.find_snapshot(universe_id) == snapshot(1, universe_id)
+            assert await store.find_latest_snapshot(universe_id) == snapshot(1, universe_id)
         assert len(await store.list_records(limit=100)) == len(ODD_IDS)
 
     @pytest.mark.parametrize("universe_id", ["\0", "u\0", "", "🪐" * 5_000, pytest.param("\ud800", id="half a pair")])
@@ -156,7 +156,7 @@ class TestUniverses:
         assert not await store.rename(universe_id, "name", AT)
         assert await read_log(store, universe_id) == []
         assert await store.find_key_use(universe_id, "k") is None
-        assert await store.find_snapshot(universe_id) is None
+        assert await store.find_latest_snapshot(universe_id) is None
         assert await store.list_snapshot_versions(universe_id) == []
         await store.put_snapshot(universe_id, Snapshot(1, b"{}", b"digest"))
         with pytest.raises(UniverseNotFound):
@@ -273,7 +273,7 @@ class TestLog:
         await store.append("u", 0, big)
         await store.put_snapshot("u", snapshot(2, state=big[1].body))
         assert await read_log(store) == big
-        assert await store.find_snapshot("u") == snapshot(2, state=big[1].body)
+        assert await store.find_latest_snapshot("u") == snapshot(2, state=big[1].body)
 
     async def test_a_page_holds_the_entries_after_a_version_in_order(self, store: Store) -> None:
         await create_universe(store, "other", 12)
@@ -287,7 +287,7 @@ class TestLog:
         assert await store.read_entries("u", after=10**30, limit=5) == []
         assert await store.read_entries("u", after=0, limit=5, upto=10**30) == entries(1, 2)
         await store.put_snapshot("u", snapshot(2))
-        assert await store.find_snapshot("u", 10**30) == snapshot(2)
+        assert await store.find_latest_snapshot("u", 10**30) == snapshot(2)
 
 
 async def _append_five(store: Store, body: bytes) -> None:
@@ -332,8 +332,8 @@ class TestSnapshots:
         await create_universe(store, count=9)
         for version in (6, 2, 4):
             await store.put_snapshot("u", snapshot(version))
-        assert await store.find_snapshot("u") == snapshot(6)
-        found = {upto: await store.find_snapshot("u", upto) for upto in (0, 1, 2, 3, 5, 6, 99)}
+        assert await store.find_latest_snapshot("u") == snapshot(6)
+        found = {upto: await store.find_latest_snapshot("u", upto) for upto in (0, 1, 2, 3, 5, 6, 99)}
         assert {upto: one and one.version for upto, one in found.items()} == {
             0: None,
             1: None,
@@ -349,7 +349,7 @@ class TestSnapshots:
         await create_universe(store, count=2)
         await store.put_snapshot("u", Snapshot(2, b"damaged", b"?"))
         await store.put_snapshot("u", snapshot(2))
-        assert await store.find_snapshot("u") == snapshot(2)
+        assert await store.find_latest_snapshot("u") == snapshot(2)
         assert await store.list_snapshot_versions("u") == [2]
 
     @pytest.mark.parametrize(
@@ -367,12 +367,12 @@ class TestSnapshots:
         await store.put_snapshot("u", snapshot(4), keep)
         assert await store.list_snapshot_versions("u") == left
         assert await store.list_snapshot_versions("other") == [9]
-        assert await store.find_snapshot("u", left[0]) == snapshot(left[0])
+        assert await store.find_latest_snapshot("u", left[0]) == snapshot(left[0])
 
     async def test_a_snapshot_taken_before_the_universe_was_made_is_not_found(self, store: Store) -> None:
         await store.put_snapshot("u", snapshot(1))
         await create_universe(store)
-        assert await store.find_snapshot("u") is None
+        assert await store.find_latest_snapshot("u") is None
 
 
 class TestChanges:
@@ -423,7 +423,7 @@ class TestTwoStoresAtOnePlace:
         assert await other.read_record("u") == Record("u", "A universe", 3, AT, LATER)
         assert await read_log(other) == entries(1, 3)
         assert await other.find_key_use("u", "k") == KeyUse("k", b"r", 1, 3)
-        assert await other.find_snapshot("u") == snapshot(3)
+        assert await other.find_latest_snapshot("u") == snapshot(3)
         with pytest.raises(Superseded):
             await other.append("u", 0, [entry(1)])
         await other.append("u", 3, [entry(4)])

@@ -12,9 +12,9 @@ from tests.universe.domain.samples import add_star
 from tests.universe.store.sample_logs import snapshot
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
+from universe.store.interface import Entry, Snapshot
 from universe.store.log_verification import verify_log
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, Snapshot
 
 Log = list[Entry]
 
@@ -27,9 +27,9 @@ async def store() -> AsyncIterator[MemoryStore]:
         await service.create("Hven", universe_id="u")
         for number in range(3):
             await service.send("u", add_star(f"s{number}"))
-        await service._cache.cached["u"].wait_until_idle()
+        await service._cache.cached["u"].wait_for_running_tasks()
         await service.send("u", [add_star("s3"), add_star("s4"), {"type": "tick", "dt": 2}])
-        await service._cache.cached["u"].wait_until_idle()
+        await service._cache.cached["u"].wait_for_running_tasks()
         assert await made.list_snapshot_versions("u") == [3, 6]
         made._universes["u"].snapshots.pop(6)
         yield made

@@ -33,8 +33,8 @@ from tests.universe.store.wire import Wire, open_wire
 from universe.errors import LogDamaged, MalformedRequest, StoreUnavailable
 from universe.store import postgres_database, postgres_listener
 from universe.store.factory import make_store
+from universe.store.interface import Change, Entry
 from universe.store.log_verification import verify_log
-from universe.store.port import Change, Entry
 from universe.store.postgres import PostgresStore
 from universe.store.replica import rebuild_replica
 from uraniborg.kernel.errors import MissingExtra
@@ -46,8 +46,8 @@ MODULES = ("postgres", "postgres_database", "postgres_listener")
 
 
 @asynccontextmanager
-async def opened(dsn: str, patience_s: float = 20) -> AsyncGenerator[PostgresStore]:
-    store = PostgresStore(dsn, patience_s=patience_s)
+async def opened(dsn: str, timeout_s: float = 20) -> AsyncGenerator[PostgresStore]:
+    store = PostgresStore(dsn, timeout_s=timeout_s)
     await store.open()
     try:
         yield store
@@ -75,7 +75,7 @@ def schema(postgres_dsn: str) -> str:
 @pytest.fixture
 async def far(postgres_server: PostgresServer, wire: Wire, schema: str) -> AsyncIterator[PostgresStore]:
     """Provide a store behind `wire`, with the same schema as `store` and a short timeout."""
-    async with opened(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.5) as store:
+    async with opened(postgres_server.dsn(host=wire.host, search_path=schema), timeout_s=0.5) as store:
         yield store
 
 
@@ -173,7 +173,7 @@ class TestServerThatGoes:
     async def test_a_store_whose_server_does_not_answer_can_be_closed(
         self, postgres_server: PostgresServer, wire: Wire, schema: str
     ) -> None:
-        store = PostgresStore(postgres_server.dsn(host=wire.host, search_path=schema), patience_s=0.3)
+        store = PostgresStore(postgres_server.dsn(host=wire.host, search_path=schema), timeout_s=0.3)
         await store.open()
         wire.die()
         async with asyncio.timeout(SOON_S):
@@ -183,7 +183,7 @@ class TestServerThatGoes:
         self, store: PostgresStore, far: PostgresStore, postgres_server: PostgresServer, schema: str
     ) -> None:
         await create_universe(store, count=1)
-        async with store._database.connection() as holding, holding.transaction():
+        async with store._database.borrow_connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             with pytest.raises(StoreUnavailable, match=r"too long|in time"):
                 await far.append("u", 1, [entry(2)])
@@ -192,7 +192,7 @@ class TestServerThatGoes:
 
     async def test_callers_that_stop_waiting_do_not_use_up_the_connections(self, store: PostgresStore) -> None:
         await create_universe(store, count=1)
-        async with store._database.connection() as holding, holding.transaction():
+        async with store._database.borrow_connection() as holding, holding.transaction():
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             for _ in range(15):
                 waiting = asyncio.create_task(store.append("u", 1, [entry(2)]))
@@ -345,7 +345,10 @@ class TestWhatItKeeps:
         careless = "&synchronous_commit=off&default_transaction_isolation=serializable&statement_timeout=0"
         asking = "SELECT current_setting(name) FROM unnest($1::text[]) AS name"
         names = ["synchronous_commit", "transaction_isolation", "statement_timeout"]
-        async with opened(postgres_dsn + careless, patience_s=7) as store, store._database.connection() as connection:
+        async with (
+            opened(postgres_dsn + careless, timeout_s=7) as store,
+            store._database.borrow_connection() as connection,
+        ):
             assert [value for (value,) in await connection.fetch(asking, names)] == ["on", "read committed", "7s"]
 
     async def test_a_flipped_byte_is_seen_and_named_and_the_rest_can_be_read(

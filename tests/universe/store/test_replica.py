@@ -8,12 +8,12 @@ import pytest
 from tests.universe.store.sample_logs import LATER, record
 from universe.domain.command_parser import parse_command
 from universe.domain.reducer import reduce
-from universe.domain.state import EMPTY, State, load_plain_state
+from universe.domain.state import EMPTY, State, make_state_from_plain
 from universe.errors import LogDamaged
 from universe.store import replica as replica_module
+from universe.store.interface import Entry, Snapshot
 from universe.store.memory import MemoryStore
-from universe.store.port import Entry, Snapshot
-from universe.store.replica import read_pages, rebuild_replica
+from universe.store.replica import read_entry_pages, rebuild_replica
 
 BODY = {
     "mass": 1.0,
@@ -58,7 +58,7 @@ def reply(story: list[dict[str, Any]]) -> tuple[list[Entry], list[State]]:
             plain = states[int(step["restore"])].to_plain()
             body = orjson.dumps({"reason": "undo", "toVersion": step["restore"], "state": plain})
             log.append(Entry.make_with_digest("u", version, "restore", body, b"[]", LATER))
-            states.append(load_plain_state(orjson.loads(orjson.dumps(plain))))
+            states.append(make_state_from_plain(orjson.loads(orjson.dumps(plain))))
         else:
             command = parse_command(step)
             outcome = reduce(states[-1], command)
@@ -213,10 +213,10 @@ async def test_bodies_keep_the_order_in_which_they_came() -> None:
 async def test_pages_follow_one_another_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(replica_module, "PAGE_ENTRIES", 4)
     store = await kept()
-    lengths = [len(page) async for page in read_pages(store, "u")]
+    lengths = [len(page) async for page in read_entry_pages(store, "u")]
     assert lengths == [4, 4, 4, 3]
-    assert [one.version async for page in read_pages(store, "u", after=6, upto=12) for one in page] == list(
+    assert [one.version async for page in read_entry_pages(store, "u", after=6, upto=12) for one in page] == list(
         range(7, 13)
     )
-    assert [page async for page in read_pages(store, "u", after=LAST)] == []
-    assert [page async for page in read_pages(store, "u", after=5, upto=5)] == []
+    assert [page async for page in read_entry_pages(store, "u", after=LAST)] == []
+    assert [page async for page in read_entry_pages(store, "u", after=5, upto=5)] == []

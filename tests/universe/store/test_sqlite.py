@@ -29,7 +29,7 @@ from tests.universe.store.sample_logs import (
 )
 from universe.errors import LogDamaged, StoreUnavailable
 from universe.store import sqlite
-from universe.store.port import Change, KeyUse, Superseded
+from universe.store.interface import Change, KeyUse, Superseded
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
 from uraniborg.kernel.errors import Conflict
@@ -209,7 +209,7 @@ class TestOtherProcesses:
     ) -> None:
         await create_universe(store)
         failures: list[Exception] = []
-        poll = sqlite._read_versions
+        poll = sqlite._read_versions_if_changed
 
         def poll_and_fail_twice(connection: sqlite3.Connection, seen: int | None) -> object:
             if len(failures) < 2:
@@ -217,7 +217,7 @@ class TestOtherProcesses:
                 raise failure
             return poll(connection, seen)
 
-        monkeypatch.setattr(sqlite, "_read_versions", poll_and_fail_twice)
+        monkeypatch.setattr(sqlite, "_read_versions_if_changed", poll_and_fail_twice)
         async with collect_changes(store) as received:
             async with run_append_process(f"sqlite:///{path}", times=1) as process:
                 assert await wait_until_finished(process) == [1]

@@ -21,7 +21,7 @@ from universe.domain.entities import (
     StarPayload,
 )
 from universe.domain.field_types import OPEN, TRIMMED, Id
-from universe.domain.validation import get_type_adapter
+from universe.domain.type_validation import get_type_adapter
 
 
 class Shape:
@@ -35,7 +35,7 @@ class Shape:
 
 
 class _EntityMap:
-    """A map of ids to entities for the JSON schema. `find_map_problems` checks the entities one by one."""
+    """A map of ids to entities for the JSON schema. `find_entity_map_problems` checks the entities one by one."""
 
     def __init__(self, entity: Any) -> None:
         self._map = dict[Id, entity]

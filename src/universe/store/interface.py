@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Final, Literal, NamedTuple, Protocol
 
 from universe.errors import StoreUnavailable
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head
 from uraniborg.kernel.errors import Conflict
 
 EntryKind = Literal["command", "continued", "restore"]
@@ -126,7 +126,7 @@ class Store(Protocol):
         ...
 
     async def close(self) -> None:
-        """Close the store and end all iterations over `changes`."""
+        """Close the store and end all iterations over `watch_changes`."""
         ...
 
     async def ping(self) -> None:
@@ -156,16 +156,16 @@ class Store(Protocol):
     async def append(
         self,
         universe_id: str,
-        expected: int,
+        expected_version: int,
         entries: Sequence[Entry],
-        keys: Sequence[KeyUse] = (),
+        key_uses: Sequence[KeyUse] = (),
         *,
-        made_at: str | None = None,
+        created_at: str | None = None,
     ) -> None:
-        """Add all of these entries, the first of which has the version `expected` + 1, or none.
+        """Add all of these entries, the first of which has the version `expected_version` + 1, or none.
 
         Raise Superseded if the log is at another version. Raise UniverseNotFound if there is no such universe, or only
-        one of the same id that was made at another time than `made_at`.
+        one of the same id that was made at another time than `created_at`.
         """
         ...
 
@@ -180,7 +180,7 @@ class Store(Protocol):
         """Return the use of an idempotency key, or None."""
         ...
 
-    async def find_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
+    async def find_latest_snapshot(self, universe_id: str, upto: int | None = None) -> Snapshot | None:
         """Return the latest snapshot, or the latest at or before the version `upto`; None if there is none."""
         ...
 
@@ -189,12 +189,17 @@ class Store(Protocol):
         ...
 
     async def put_snapshot(
-        self, universe_id: str, snapshot: Snapshot, keep: Sequence[int] = (), *, made_at: str | None = None
+        self,
+        universe_id: str,
+        snapshot: Snapshot,
+        versions_to_keep: Sequence[int] = (),
+        *,
+        created_at: str | None = None,
     ) -> None:
-        """Add a snapshot and, if `keep` names any, delete all others but those. Skip another universe."""
+        """Add a snapshot and, if `versions_to_keep` names any, delete all others but those. Skip another universe."""
         ...
 
-    async def list_heads(self) -> list[Head]:
+    async def list_log_heads(self) -> list[Head]:
         """Return the last entry of every log."""
         ...
 
@@ -204,7 +209,7 @@ class Store(Protocol):
 
 
 class ChangeBroadcast:
-    """Changes of a store, sent to every current iteration over `changes`."""
+    """Changes of a store, sent to every current iteration over `watch_changes`."""
 
     def __init__(self) -> None:
         self._queues: set[asyncio.Queue[Change | None]] = set()
@@ -215,7 +220,7 @@ class ChangeBroadcast:
             queue.put_nowait(change)
 
     def close(self) -> None:
-        """End all iterations over `changes`."""
+        """End all iterations over `watch_changes`."""
         for queue in self._queues:
             queue.put_nowait(None)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from universe.domain.commands import Command
 from universe.domain.entities import Entity
-from universe.domain.events import Event
-from universe.domain.hierarchy import find_hierarchy_problem, list_ancestors
+from universe.domain.events_and_refusals import Event
+from universe.domain.hierarchy import find_hierarchy_problem, list_self_and_ancestors
 from universe.domain.state import Draft
 
 
@@ -14,7 +14,7 @@ def add_group(draft: Draft, command: Command) -> Event:
     parent = payload["parentGroupId"]
     if reason := _find_parent_problem(draft, key, parent):
         return {"type": "addGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
-    draft.put("groups", key, {**payload, "id": key})
+    draft.put_entity("groups", key, {**payload, "id": key})
     if parent:
         _append_member(draft, parent, {"id": key, "type": "group"})
     elif parent is None:
@@ -30,7 +30,7 @@ def update_group(draft: Draft, command: Command) -> Event:
     if "parentGroupId" in payload and (reason := _find_parent_problem(draft, key, payload["parentGroupId"])):
         parent = payload["parentGroupId"]
         return {"type": "updateGroupFailed", "reason": reason, "id": key, "parentGroupId": parent}
-    draft.put("groups", key, {**group, **payload})
+    draft.put_entity("groups", key, {**group, **payload})
     return {"type": "groupUpdated", "id": key}
 
 
@@ -41,16 +41,16 @@ def remove_group(draft: Draft, command: Command) -> Event:
         return {"type": "groupNotFound", "id": key}
     parent = group["parentGroupId"]
     below = [child["id"] for child in group["children"] if child["type"] == "group" and child["id"] != key]
-    above = list_ancestors(parent, draft.groups, "parentGroupId")
+    above = list_self_and_ancestors(parent, draft.groups, "parentGroupId")
     if any(child in above for child in below):
         return {"type": "removeGroupFailed", "reason": "cycle", "id": key}
-    draft.remove("groups", [key])
+    draft.remove_entities("groups", [key])
     if parent and (around := draft.groups.get(parent)) is not None:
-        draft.put("groups", parent, _drop_member(around, key))
-    _drop_root_group(draft, key)
+        draft.put_entity("groups", parent, _copy_without_member(around, key))
+    _remove_root_group(draft, key)
     promoted = [child for child in below if child in draft.groups]
     for child in promoted:
-        draft.put("groups", child, {**draft.groups[child], "parentGroupId": parent})
+        draft.put_entity("groups", child, {**draft.groups[child], "parentGroupId": parent})
     if parent is None and promoted:
         draft.rootGroupIds = (*draft.rootGroupIds, *promoted)
     return {"type": "groupRemoved", "id": key}
@@ -61,15 +61,15 @@ def add_group_member(draft: Draft, command: Command) -> Event:
     group = draft.groups.get(key)
     if group is None:
         return {"type": "groupNotFound", "id": key}
-    if any(_is_member(entry, child["id"], child["type"]) for entry in group["children"]):
+    if any(_is_entry_for(entry, child["id"], child["type"]) for entry in group["children"]):
         return {"type": "childAlreadyInGroup", "groupId": key, "childId": child["id"]}
     is_there = child["type"] == "group" and child["id"] in draft.groups
     if is_there and (reason := _find_parent_problem(draft, child["id"], key)):
         return {"type": "addToGroupFailed", "reason": reason, "groupId": key, "childId": child["id"]}
     _append_member(draft, key, child)
     if child["type"] == "group" and (below := draft.groups.get(child["id"])) is not None:
-        draft.put("groups", child["id"], {**below, "parentGroupId": key})
-        _drop_root_group(draft, child["id"])
+        draft.put_entity("groups", child["id"], {**below, "parentGroupId": key})
+        _remove_root_group(draft, child["id"])
     return {"type": "childAddedToGroup", "groupId": key, "childId": child["id"]}
 
 
@@ -81,9 +81,9 @@ def remove_group_member(draft: Draft, command: Command) -> Event:
     entry = next((entry for entry in group["children"] if entry["id"] == child), None)
     if entry is None:
         return {"type": "childNotInGroup", "groupId": key, "childId": child}
-    draft.put("groups", key, _drop_member(group, child))
+    draft.put_entity("groups", key, _copy_without_member(group, child))
     if entry["type"] == "group" and (below := draft.groups.get(child)) is not None:
-        draft.put("groups", child, {**below, "parentGroupId": None})
+        draft.put_entity("groups", child, {**below, "parentGroupId": None})
         _add_root_group(draft, child)
     return {"type": "childRemovedFromGroup", "groupId": key, "childId": child}
 
@@ -98,13 +98,13 @@ def move_to_group(draft: Draft, command: Command) -> Event:
     listing = [key for key, group in draft.groups.items() if any(e["id"] == child for e in group["children"])]
     for key in listing:
         group = draft.groups[key]
-        left = [entry for entry in group["children"] if not _is_member(entry, child, kind)]
+        left = [entry for entry in group["children"] if not _is_entry_for(entry, child, kind)]
         if len(left) < len(group["children"]):
-            draft.put("groups", key, {**group, "children": left})
+            draft.put_entity("groups", key, {**group, "children": left})
     if kind == "group":
-        _drop_root_group(draft, child)
+        _remove_root_group(draft, child)
         if (moved := draft.groups.get(child)) is not None:
-            draft.put("groups", child, {**moved, "parentGroupId": target})
+            draft.put_entity("groups", child, {**moved, "parentGroupId": target})
             if target is None:
                 _add_root_group(draft, child)
     if target is not None:
@@ -116,24 +116,24 @@ def _find_parent_problem(draft: Draft, child: str, parent: Any) -> str | None:
     return find_hierarchy_problem(child, parent, draft.groups, "parentGroupId") if parent else None
 
 
-def _is_member(entry: Entity, key: str, kind: str) -> bool:
+def _is_entry_for(entry: Entity, key: str, kind: str) -> bool:
     return entry["id"] == key and entry["type"] == kind
 
 
-def _drop_member(group: Entity, child: str) -> Entity:
+def _copy_without_member(group: Entity, child: str) -> Entity:
     return {**group, "children": [entry for entry in group["children"] if entry["id"] != child]}
 
 
 def _append_member(draft: Draft, key: str, child: Entity) -> None:
     group = draft.groups.get(key)
     if group is not None:
-        draft.put("groups", key, {**group, "children": [*group["children"], child]})
+        draft.put_entity("groups", key, {**group, "children": [*group["children"], child]})
 
 
 def _add_root_group(draft: Draft, key: str) -> None:
     draft.rootGroupIds = (*draft.rootGroupIds, key)
 
 
-def _drop_root_group(draft: Draft, key: str) -> None:
+def _remove_root_group(draft: Draft, key: str) -> None:
     if key in draft.rootGroupIds:
         draft.rootGroupIds = tuple(root for root in draft.rootGroupIds if root != key)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, check_claim, read_statement
+from universe.claims import SUPPORTED, UNVERIFIED, ClaimStatus, check_claim, read_statement_or_reason
 from universe.orbits.units import EARTH_MASS, JUPITER_MASS, SOLAR_MASS_IN_KG, convert_unit
 
 E: Final[dict[str, Any]] = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
@@ -186,7 +186,7 @@ def test_other_fields_and_units_are_converted(field: str, header: str, cell: str
     location = {"table": "1", "header": ["planet", header], "row": ["TRAPPIST-1 e", cell]}
     assert status(location, value, field=field).status == SUPPORTED
     assert status(location, value * 1.01, field=field).status == UNVERIFIED
-    stated = read_statement(location, field, body=E)
+    stated = read_statement_or_reason(location, field, body=E)
     assert not isinstance(stated, str)
     assert stated.value == pytest.approx(value, rel=1e-9)
 
@@ -275,7 +275,7 @@ def test_a_location_supports_its_stated_value_and_not_its_double(
         if by_body
         else {"table": "1", "header": ["", "d", "e"], "row": [label, "7", cell]}
     )
-    stated = read_statement(location, "mass", body=E, title=TITLE)
+    stated = read_statement_or_reason(location, "mass", body=E, title=TITLE)
     assert not isinstance(stated, str)
     assert stated.value == pytest.approx(convert_unit(float(number), unit[1], "solar_mass"))
     assert status(location, stated.value).status == SUPPORTED
@@ -295,7 +295,7 @@ _JUNK = st.recursive(
 def test_no_location_however_odd_is_an_error(location: object, value: float) -> None:
     assert status(location, value).status in (SUPPORTED, UNVERIFIED)
     assert check_claim({"locations": location}, "mass", value).status in (SUPPORTED, UNVERIFIED)
-    read_statement(location, "kepler.period", body=E)
+    read_statement_or_reason(location, "kepler.period", body=E)
 
 
 @pytest.mark.parametrize("cell", ["0.692 (42)", "42 0.692", "0.692 or 42", "0.692, 42", "0.692\n42"])

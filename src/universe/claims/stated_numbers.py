@@ -1,13 +1,13 @@
 """The numbers that a location states for one field of one body: in a row of a table, or in a passage."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from universe.claims.body_names import BodyNames
-from universe.claims.numbers import MOST_CHARS, WrittenNumber, normalise_number_text, read_numbers
-from universe.claims.quantities import Quantity, Unit, find_unit_after, find_unit_in_label
+from universe.claims.quantities import Quantity, Unit, find_only_unit_in_label, find_unit_after
+from universe.claims.written_numbers import MOST_CHARS, WrittenNumber, find_numbers, normalise_number_text
 
 _MOST_CELLS: Final = 200
 _ANYTHING: Final = re.compile(
@@ -41,7 +41,7 @@ class Location:
     """The title of the paper."""
 
     @property
-    def context(self) -> str:
+    def headings(self) -> str:
         """The table, the section and the title of the paper, as plain text."""
         return normalise_number_text(f"{self.table}. {self.section}. {self.title}")
 
@@ -64,25 +64,37 @@ def parse_location(given: object, title: object = "") -> Location | None:
     if not isinstance(given, Mapping):
         return None
     entry = cast("Mapping[Any, Any]", given)
-    header, row = _validate_cells(entry.get("header")), _validate_cells(entry.get("row"))
-    texts = {name: _validate_text(entry.get(name)) for name in ("section", "page", "table", "passage")}
-    return Location(**texts, header=header, row=row, title=_validate_text(title)) if row or texts["passage"] else None
+    header, row = _get_cells_or_empty(entry.get("header")), _get_cells_or_empty(entry.get("row"))
+    texts = {name: _get_text_or_empty(entry.get(name)) for name in ("section", "page", "table", "passage")}
+    return (
+        Location(**texts, header=header, row=row, title=_get_text_or_empty(title)) if row or texts["passage"] else None
+    )
 
 
-def find_stated_numbers(location: Location, quantity: Quantity, body: BodyNames | None) -> list[StatedNumber] | str:
+def find_stated_numbers_or_reason(
+    location: Location, quantity: Quantity, body: BodyNames | None
+) -> list[StatedNumber] | str:
     """Return the numbers that the location states for the quantity of the body, or the reason why there are none."""
     if location.row:
-        return _find_numbers_in_row(location, quantity, body)
-    return _find_numbers_in_passage(normalise_number_text(location.passage), quantity, body, location.context)
+        return _find_numbers_in_row_or_reason(location, quantity, body)
+    return _find_numbers_in_passage_or_reason(
+        normalise_number_text(location.passage), quantity, body, location.headings
+    )
 
 
-def _find_numbers_in_row(location: Location, quantity: Quantity, body: BodyNames | None) -> list[StatedNumber] | str:
+def _find_numbers_in_row_or_reason(
+    location: Location, quantity: Quantity, body: BodyNames | None
+) -> list[StatedNumber] | str:
     header = [normalise_number_text(cell) for cell in location.header]
     row = [normalise_number_text(cell) for cell in location.row]
     if header and len(header) != len(row):
         return f"The header has {len(header)} cells and the row has {len(row)}, so no column names its number."
-    columns = [(cell, label) for label, cell in zip(header or [""] * len(row), row, strict=True) if read_numbers(cell)]
-    labelled = [(cell, label, by_row) for cell, label in columns for by_row in _find_labels(row, label, quantity)]
+    columns = [(cell, label) for label, cell in zip(header or [""] * len(row), row, strict=True) if find_numbers(cell)]
+    labelled = [
+        (cell, label, by_row)
+        for cell, label in columns
+        if (by_row := _is_named_by_row(row, label, quantity)) is not None
+    ]
     if not labelled and header:
         return f"Neither the row nor a column of the table is labelled as {quantity.name}."
     if not labelled:
@@ -90,8 +102,8 @@ def _find_numbers_in_row(location: Location, quantity: Quantity, body: BodyNames
         labelled = [(cell, "", False) for cell, _ in columns if _is_named_by_unit(cell, quantity)]
         if not labelled:
             return f"The row has no header, and no number in it has a unit of {quantity.name}."
-    named = [one for one in labelled if body is None or _is_about_body(row, *one[1:], body, location.context)]
-    if not named and body is not None and not body.names_own_star(location.context):
+    named = [one for one in labelled if body is None or _is_about_body(row, *one[1:], body, location.headings)]
+    if not named and body is not None and not body.is_own_star_named_in(location.headings):
         return f"Neither the table nor the title of the paper names {body.stem}."
     if not named and body is not None:
         return f"Neither the row nor its column names {body.names[0]}."
@@ -99,36 +111,37 @@ def _find_numbers_in_row(location: Location, quantity: Quantity, body: BodyNames
     found: list[StatedNumber] = []
     for cell, label, by_row in named:
         written = label_of_row if by_row else label
-        found += _find_numbers_in_cell(cell, quantity, (written, location.context))
+        found += _find_numbers_in_cell(cell, quantity, (written, location.headings))
     return found or f"The row states no {quantity.name} with a unit."
 
 
 def _is_named_by_unit(cell: str, quantity: Quantity) -> bool:
-    units = [find_unit_after(cell, measured.end) for measured in read_numbers(cell)]
+    units = [find_unit_after(cell, measured.end) for measured in find_numbers(cell)]
     return any(unit is not None and unit.name.endswith(f"_{quantity.name}") for unit in units)
 
 
-def _find_labels(row: Sequence[str], label: str, quantity: Quantity) -> Iterator[bool]:
-    """Yield True if the first cell of the row names the quantity, False if the header of the column does."""
-    if quantity.is_labelled(label):
-        yield False
-    elif quantity.is_labelled(row[0]):
-        yield True
+def _is_named_by_row(row: Sequence[str], header: str, quantity: Quantity) -> bool | None:
+    """Return False if the header of the column names the quantity, True if the first cell does; None if neither."""
+    if quantity.is_named_by_label(header):
+        return False
+    return True if quantity.is_named_by_label(row[0]) else None
 
 
-def _is_about_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, context: str) -> bool:
+def _is_about_body(row: Sequence[str], label: str, by_row: bool, body: BodyNames, headings: str) -> bool:
     if not by_row:  # a column of masses: the row is the body's
-        return body.is_label(row[0], context) or any(body.is_label(cell, "") for cell in row[1:] if len(cell) > 1)
-    if body.is_label(label, context):  # a row of masses: the column is the body's
+        return body.is_label_of_body(row[0], headings) or any(
+            body.is_label_of_body(cell, "") for cell in row[1:] if len(cell) > 1
+        )
+    if body.is_label_of_body(label, headings):  # a row of masses: the column is the body's
         return True
-    return bool(_ANYTHING.match(label)) and body.names_only_this_body(context)
+    return bool(_ANYTHING.match(label)) and body.is_only_body_named_in(headings)
 
 
 def _find_numbers_in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) -> list[StatedNumber]:
     found: list[StatedNumber] = []
-    for measured in read_numbers(cell):
+    for measured in find_numbers(cell):
         unit = find_unit_after(cell, measured.end) or next(
-            (one for label in labels if (one := find_unit_in_label(label))), None
+            (one for label in labels if (one := find_only_unit_in_label(label))), None
         )
         if unit is None and not quantity.unit:
             unit = Unit("")
@@ -137,21 +150,23 @@ def _find_numbers_in_cell(cell: str, quantity: Quantity, labels: Sequence[str]) 
     return found
 
 
-def _find_numbers_in_passage(
-    passage: str, quantity: Quantity, body: BodyNames | None, context: str
+def _find_numbers_in_passage_or_reason(
+    passage: str, quantity: Quantity, body: BodyNames | None, headings: str
 ) -> list[StatedNumber] | str:
-    if not quantity.is_mentioned(passage):
+    if not quantity.is_mentioned_in(passage):
         return f"The passage does not mention the {quantity.name}."
-    mentions = body.find_mentions(passage) if body is not None else []
+    mentions = body.find_body_mentions(passage) if body is not None else []
     is_about = (
-        body is None or any(is_this for _, is_this in mentions) or (not mentions and body.names_only_this_body(context))
+        body is None
+        or any(is_this for _, is_this in mentions)
+        or (not mentions and body.is_only_body_named_in(headings))
     )
-    if body is not None and not (is_about and body.names_own_star(f"{passage} {context}")):
+    if body is not None and not (is_about and body.is_own_star_named_in(f"{passage} {headings}")):
         return f"The passage does not mention {body.names[0]}."
     numbers = [
         (measured, unit)
-        for measured in read_numbers(passage)
-        if (unit := _find_unit(passage, measured, quantity)) is not None
+        for measured in find_numbers(passage)
+        if (unit := _find_unit_of_number(passage, measured, quantity)) is not None
     ]
     found = [
         StatedNumber(measured, unit)
@@ -174,7 +189,7 @@ def _find_sentence(passage: str, measured: WrittenNumber) -> str:
     return passage[start : end.start() if end else len(passage)]
 
 
-def _find_unit(passage: str, measured: WrittenNumber, quantity: Quantity) -> Unit | None:
+def _find_unit_of_number(passage: str, measured: WrittenNumber, quantity: Quantity) -> Unit | None:
     unit = find_unit_after(passage, measured.end)
     if quantity.unit:
         return unit if unit is not None and quantity.convert_to_unit(1.0, unit) is not None else None
@@ -205,19 +220,19 @@ def _belongs_to_body(
     return not rivals or any(rivals[-1] < other.start < at for other in numbers)
 
 
-def select_values(stated: Sequence[StatedNumber]) -> list[StatedNumber]:
+def select_plain_values(stated: Sequence[StatedNumber]) -> list[StatedNumber]:
     """Return the numbers that are values, without limits, percentages and ends of ranges."""
     return [one for one in stated if one.measured.kind == "value"]
 
 
-def _validate_cells(given: object) -> tuple[str, ...]:
+def _get_cells_or_empty(given: object) -> tuple[str, ...]:
     if not isinstance(given, list | tuple):
         return ()
     cells = cast("Sequence[Any]", given)[:_MOST_CELLS]
-    return tuple(_validate_text(cell) for cell in cells)
+    return tuple(_get_text_or_empty(cell) for cell in cells)
 
 
-def _validate_text(given: object) -> str:
+def _get_text_or_empty(given: object) -> str:
     if isinstance(given, bool) or not isinstance(given, str | int | float):
         return ""
     return str(given)[:MOST_CHARS]

@@ -53,9 +53,9 @@ def test_setting_replaces_the_whole_map(of: Collection) -> None:
     first = apply_commands(of.set({"a": of.make("a"), "b": of.make("b")}))
     found = apply_accepted(first, of.set({"b": of.make("b", note=1), "c": of.make("other")}))
     assert found.events == [{"type": f"{of.plural[0].lower()}{of.plural[1:]}Set"}]
-    assert dict(found.state.entities(of.kind)) == {"b": of.make("b", note=1), "c": of.make("other")}
+    assert dict(found.state.get_entities(of.kind)) == {"b": of.make("b", note=1), "c": of.make("other")}
     assert found.touched[of.kind].keys() == {"a", "b", "c"}
-    assert dict(apply_commands(of.set({}), start=first).entities(of.kind)) == {}
+    assert dict(apply_commands(of.set({}), start=first).get_entities(of.kind)) == {}
 
 
 @each_collection
@@ -63,9 +63,9 @@ def test_an_update_merges_one_level_deep_and_may_change_the_id_inside_but_not_th
     first = apply_commands(of.set({"a": of.make("a"), "b": of.make("b")}))
     found = apply_accepted(first, of.update("a", id="z", seed=9, note={"deep": None}, visible=None))
     assert found.events == [{"type": f"{of.event}Updated", "id": "a"}]
-    assert found.state.entities(of.kind)["a"] == of.make("z", seed=9, note={"deep": None}, visible=None)
-    assert found.state.entities(of.kind)["b"] is first.entities(of.kind)["b"]
-    assert "z" not in found.state.entities(of.kind)
+    assert found.state.get_entities(of.kind)["a"] == of.make("z", seed=9, note={"deep": None}, visible=None)
+    assert found.state.get_entities(of.kind)["b"] is first.get_entities(of.kind)["b"]
+    assert "z" not in found.state.get_entities(of.kind)
 
 
 @each_collection
@@ -79,7 +79,7 @@ def test_removing_always_succeeds_and_gives_a_new_state(of: Collection) -> None:
     first = apply_commands(of.set({"a": of.make("a"), "b": of.make("b")}))
     found = apply_accepted(first, of.remove("a"))
     assert found.events == [{"type": f"{of.event}Removed", "id": "a"}]
-    assert set(found.state.entities(of.kind)) == {"b"}
+    assert set(found.state.get_entities(of.kind)) == {"b"}
     nothing = apply_accepted(found.state, of.remove("a"))
     assert nothing.events == found.events
     assert nothing.state == found.state
@@ -91,7 +91,7 @@ def test_the_other_maps_are_the_very_same_after(of: Collection) -> None:
     for given in (of.set({}), of.update("a", seed=2), of.remove("a"), of.remove("ghost")):
         state = apply_accepted(full, given).state
         for other in COLLECTIONS:
-            assert (state.entities(other.kind) is full.entities(other.kind)) or other is of
+            assert (state.get_entities(other.kind) is full.get_entities(other.kind)) or other is of
 
 
 def test_a_disk_is_added_under_its_own_id_and_replaces_the_one_there() -> None:

@@ -18,10 +18,12 @@ _TABLE_WIDTH: Final = 250
 _MAX_MASSES: Final = 10
 
 
-def print_origin(chain: Mapping[str, Any]) -> None:
+def print_value_origin(chain: Mapping[str, Any]) -> None:
     """Print the chain behind a value: value, status, publications with locations, conversion, command."""
     console = make_console()
-    console.print(f"[bold]{escape_text(chain['name'])}[/bold]  {escape_text(chain['field'])} = {_format_value(chain)}")
+    console.print(
+        f"[bold]{escape_text(chain['name'])}[/bold]  {escape_text(chain['field'])} = {_format_value_with_unit(chain)}"
+    )
     for label, text in _list_paragraphs(chain, "  "):
         print_paragraph(console, label, text)
 
@@ -38,7 +40,7 @@ def print_body_sources(statuses: Mapping[str, Any]) -> None:
     for field, one in statuses["fields"].items():
         table.add_row(
             escape_text(field),
-            _format_value(one),
+            _format_value_with_unit(one),
             escape_text(one["mark"] or one["status"]),
             escape_text(", ".join(one["sources"])),
         )
@@ -60,7 +62,7 @@ def _list_paragraphs(chain: Mapping[str, Any], indent: str) -> Iterator[tuple[st
         for number, one in enumerate(computed["from"]):
             label, start = ("and from", "") if number else ("computed", "from ")
             how = "" if number else f": {escape_text(computed['how'])}"
-            yield f"{indent}{label:<12}", f"{start}{escape_text(one['field'])} = {_format_value(one)}{how}"
+            yield f"{indent}{label:<12}", f"{start}{escape_text(one['field'])} = {_format_value_with_unit(one)}{how}"
             yield from _list_paragraphs(one, indent + "  ")
         yield from ((f"{indent}{'and from':<12}", text) for text in _describe_masses(computed["masses"]))
 
@@ -128,7 +130,7 @@ def _describe_command(command: Mapping[str, Any]) -> str:
     return escape_text(f"{version}{where}{how} ({author}{at}{doubt}){reason}")
 
 
-def _format_value(one: Mapping[str, Any]) -> str:
+def _format_value_with_unit(one: Mapping[str, Any]) -> str:
     value = one["value"]
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     shown = f"{value:.10g}" if is_number else str(value)[:200]

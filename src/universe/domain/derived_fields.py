@@ -1,11 +1,11 @@
-"""Derived values of a body: recomputed when their basis changes, or known to be out of date."""
+"""DerivedBody values of a body: recomputed when their basis changes, or known to be out of date."""
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final, NamedTuple, cast
 
 from universe.domain.entities import Entity
-from universe.domain.state import get_derived_element
+from universe.domain.state import get_derived_element_name
 from universe.orbits.jacobi_hierarchy import compute_orbited_masses
 from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
 
@@ -55,7 +55,7 @@ _RULES: Final[tuple[tuple[str, str, Callable[[float, Entity], float | None]], ..
 """Fields that are recomputed, the basis of each, and its function."""
 
 
-class Derived(NamedTuple):
+class DerivedBody(NamedTuple):
     """A body with updated derived values, and the causes of the fields that changed or are out of date."""
 
     body: Entity
@@ -67,7 +67,7 @@ def is_same_value(one: Any, other: Any) -> bool:
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def derive_fields(old: Entity, new: Entity) -> Derived:
+def recompute_derived_fields(old: Entity, new: Entity) -> DerivedBody:
     """Return the body with values recomputed from changed ones, unless they were set too."""
     causes: Causes = {}
     body = new
@@ -80,12 +80,12 @@ def derive_fields(old: Entity, new: Entity) -> Derived:
             or not is_same_value(get_field_value(old, field), given)
         ):
             continue
-        followed = _compute_number(compute, before, old)
+        followed = _compute_finite_number_or_none(compute, before, old)
         if followed is None or not _is_near(followed, given):
             continue
         causes[field] = basis
-        if (computed := _compute_number(compute, now, new)) is not None:
-            body = _set_field_value(body, field, computed)
+        if (computed := _compute_finite_number_or_none(compute, now, new)) is not None:
+            body = _copy_with_field_value(body, field, computed)
     for field, bases in _OUT_OF_DATE.items():
         if get_field_value(new, field) is None or not is_same_value(
             get_field_value(old, field), get_field_value(new, field)
@@ -96,12 +96,12 @@ def derive_fields(old: Entity, new: Entity) -> Derived:
         ]
         if stale and new.get("kepler"):
             causes[field] = stale[0]
-    return Derived(body, causes)
+    return DerivedBody(body, causes)
 
 
-def drop_stale_orbit_states(old: Entity, new: Entity) -> Entity:
+def drop_stale_state_vector_and_period(old: Entity, new: Entity) -> Entity:
     """Return the body without the state vector and osculating period of its previous orbit."""
-    before, now = _get_kepler_block(old), _get_kepler_block(new)
+    before, now = _get_kepler_block_or_empty(old), _get_kepler_block_or_empty(new)
     body = new
     has_new_orbit = before != now or old.get("parentId") != new.get("parentId")
     if (
@@ -117,32 +117,37 @@ def drop_stale_orbit_states(old: Entity, new: Entity) -> Entity:
     return body
 
 
-def derive_orbits(
-    before: Bodies, after: Bodies, touched: Iterable[str], orbits: Iterable[str], *, given: Collection[str] = ()
-) -> dict[str, Derived]:
-    """Return the bodies of `orbits` whose derived element depends on a changed value or mass.
+def recompute_derived_elements(
+    before: Bodies,
+    after: Bodies,
+    touched_ids: Iterable[str],
+    orbit_ids: Iterable[str],
+    *,
+    report_only_ids: Collection[str] = (),
+) -> dict[str, DerivedBody]:
+    """Return the bodies `orbit_ids` whose derived element depends on a changed value or mass.
 
-    The bodies `given` are not changed: their elements are only reported as out of date.
+    The bodies `report_only_ids` are not changed: their elements are only reported as out of date.
     """
-    candidates = {key: after[key] for key in sorted(orbits) if key in after and key in before}
+    candidates = {key: after[key] for key in sorted(orbit_ids) if key in after and key in before}
     if not candidates or not any(
-        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched
+        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched_ids
     ):
         return {}
     masses = compute_orbited_masses(before)
     bodies = dict(after.items())
-    found: dict[str, Derived] = {}
+    found: dict[str, DerivedBody] = {}
     for _ in range(_ROUNDS):  # a new size may move an orbit inside or outside of others
         earlier, found = found, {}
         masses_now = compute_orbited_masses(bodies)
         for key, body in candidates.items():
-            ratio = _compute_ratio(masses.get(key), masses_now.get(key))
-            if (derived := _derive_element(before[key], body, ratio)) is not None:
-                found[key] = Derived(body, derived.causes) if key in given else derived
+            ratio = _compute_ratio_of_positives(masses.get(key), masses_now.get(key))
+            if (derived := _recompute_derived_element(before[key], body, ratio)) is not None:
+                found[key] = DerivedBody(body, derived.causes) if key in report_only_ids else derived
         bodies = {**after, **{key: derived.body for key, derived in found.items()}}
         if found == earlier:
             return found
-    return {key: Derived(after[key], derived.causes) for key, derived in found.items()}
+    return {key: DerivedBody(after[key], derived.causes) for key, derived in found.items()}
 
 
 def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits: Bodies) -> bool:
@@ -155,11 +160,14 @@ def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits:
     return any(body.get("parentId") == key for body in orbits.values())
 
 
-def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Derived | None:
+def _recompute_derived_element(old: Entity, new: Entity, mass_ratio: float | None) -> DerivedBody | None:
     """Return the body with its element derived by Kepler's third law; None if nothing changed."""
-    element = get_derived_element(new)
+    element = get_derived_element_name(new)
     field = f"kepler.{element}"
-    (_, stated_before), (basis, stated) = _find_basis(old, element), _find_basis(new, element)
+    (_, stated_before), (basis, stated) = (
+        _find_basis_field_and_value(old, element),
+        _find_basis_field_and_value(new, element),
+    )
     value = get_field_value(new, field)
     if not is_same_value(get_field_value(old, field), value):
         return None
@@ -167,24 +175,24 @@ def _derive_element(old: Entity, new: Entity, mass_ratio: float | None) -> Deriv
     if not is_stated and mass_ratio == 1:
         return None
     cause = basis if is_stated else "mass"
-    change = _compute_ratio(stated_before, stated)
+    change = _compute_ratio_of_positives(stated_before, stated)
     if (
         change is None
         or mass_ratio is None
         or not _is_number(value)
-        or _get_kepler_block(new).get("units") != "astronomical"
+        or _get_kepler_block_or_empty(new).get("units") != "astronomical"
     ):
-        return Derived(new, {field: cause})
+        return DerivedBody(new, {field: cause})
     if element == "semiMajorAxis":
         value = value * math.cbrt(change * change * mass_ratio)
     else:
         value = value * math.sqrt(change * change * change / mass_ratio)
     if not 0 < value < math.inf:
-        return Derived(new, {field: cause})
-    return Derived(_set_field_value(new, field, value), {field: basis})
+        return DerivedBody(new, {field: cause})
+    return DerivedBody(_copy_with_field_value(new, field, value), {field: basis})
 
 
-def _find_basis(body: Entity, element: str | None) -> tuple[str, Any]:
+def _find_basis_field_and_value(body: Entity, element: str | None) -> tuple[str, Any]:
     """Return the field, and its value, from which Kepler's third law derives the element."""
     if element == "period":
         return "kepler.semiMajorAxis", get_field_value(body, "kepler.semiMajorAxis")
@@ -194,12 +202,14 @@ def _find_basis(body: Entity, element: str | None) -> tuple[str, Any]:
     return "kepler.period", get_field_value(body, "kepler.period")
 
 
-def _get_kepler_block(body: Entity) -> Entity:
+def _get_kepler_block_or_empty(body: Entity) -> Entity:
     block = body.get("kepler")
     return cast("Entity", block) if isinstance(block, dict) else {}
 
 
-def _compute_number(compute: Callable[[float, Entity], float | None], basis: Any, body: Entity) -> float | None:
+def _compute_finite_number_or_none(
+    compute: Callable[[float, Entity], float | None], basis: Any, body: Entity
+) -> float | None:
     if not _is_number(basis):
         return None
     try:
@@ -209,7 +219,7 @@ def _compute_number(compute: Callable[[float, Entity], float | None], basis: Any
     return value if value is not None and math.isfinite(value) else None
 
 
-def _compute_ratio(before: Any, now: Any) -> float | None:
+def _compute_ratio_of_positives(before: Any, now: Any) -> float | None:
     """Return `now` divided by `before`; None unless both are above 0."""
     if not (_is_number(before) and _is_number(now) and before > 0 and now > 0):
         return None
@@ -220,6 +230,6 @@ def _is_near(one: float, other: Any) -> bool:
     return _is_number(other) and math.isclose(one, other, rel_tol=_NEAR)
 
 
-def _set_field_value(body: Entity, field: str, value: float) -> Entity:
+def _copy_with_field_value(body: Entity, field: str, value: float) -> Entity:
     block, _, inner = field.partition(".")
     return {**body, block: {**body[block], inner: value}} if inner else {**body, block: value}

@@ -16,7 +16,16 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from universe.store.marks import Head, Key, Marks, format_line, format_loss, format_mark, is_ahead, parse_marks
+from universe.store.high_water_marks import (
+    Head,
+    Key,
+    Marks,
+    format_line,
+    format_loss_line,
+    format_mark_line,
+    is_ahead,
+    parse_marks,
+)
 from uraniborg.kernel.files import open_private, sync_folder
 from uraniborg.kernel.logging import get_logger
 
@@ -45,22 +54,22 @@ class MarkFile:
         self._synced_at = 0.0
         self._is_synced = True
 
-    def read_marks(self) -> Marks:
+    def flush_and_read_marks(self) -> Marks:
         """Return the content of the file; damaged and incomplete lines are skipped."""
-        self._write_pending()
+        self._append_pending_marks()
         with (
-            _log_os_errors("read"),
+            _log_and_suppress_os_errors("read"),
             contextlib.suppress(FileNotFoundError),
             open(_open_regular_file(self._path, os.O_RDONLY), "rb") as file,
         ):
             return parse_marks(file.read())
         return Marks()
 
-    def reconcile(self, known: Marks, heads: Sequence[Head]) -> None:
+    def record_losses_and_advance_marks(self, known: Marks, heads: Sequence[Head]) -> None:
         """Record the losses between marks and the logs read after them, and advance marks behind their logs."""
         losses = known.find_losses(heads)
         if losses:  # a universe that is being deleted has been marked as deleted first
-            gone = self.read_marks().deleted
+            gone = self.flush_and_read_marks().deleted
             losses = {key: loss for key, loss in losses.items() if loss.left is not None or key not in gone}
         for (universe_id, _), loss in losses.items():
             _log.warning(
@@ -74,9 +83,9 @@ class MarkFile:
         undeleted = [head.key for head in heads if known.deleted.get(head.key, long_ago) < long_ago]
         if undeleted:
             self._rewrite_file(lambda marks: marks.undelete(undeleted))
-        lines = [format_loss(key, loss) for key, loss in losses.items()]
+        lines = [format_loss_line(key, loss) for key, loss in losses.items()]
         lines += [
-            format_mark(head) for head in heads if head.key in losses or is_ahead(head, known.marks.get(head.key))
+            format_mark_line(head) for head in heads if head.key in losses or is_ahead(head, known.marks.get(head.key))
         ]
         self._append_lines(lines)
 
@@ -90,13 +99,13 @@ class MarkFile:
                 self._writer.start()
         self._waiting.set()
 
-    def mark_deleted(self, universe_id: str, made_at: str) -> None:
+    def mark_deleted(self, universe_id: str, created_at: str) -> None:
         """Mark a universe as deleted. Call this before the deletion."""
-        self._append_lines([format_line("deleted", (universe_id, made_at), at=time.time())])
+        self._append_lines([format_line("deleted", (universe_id, created_at), at=time.time())])
 
     def accept_losses(self, heads: Sequence[Head], universe_id: str | None = None) -> None:
         """Remove the losses of one universe, or of all, and mark the current ends of the logs."""
-        self._write_pending()
+        self._append_pending_marks()
         self._rewrite_file(lambda marks: marks.accept_losses(heads, universe_id))
 
     def close(self) -> None:
@@ -105,7 +114,7 @@ class MarkFile:
         self._waiting.set()
         if writer is not None:
             writer.join()
-        self._write_pending()
+        self._append_pending_marks()
         self._sync_file()
         with self._lock:
             self._writer = None
@@ -115,19 +124,19 @@ class MarkFile:
         while not self._is_closing:
             self._waiting.wait(None if self._is_synced else _SYNC_EVERY_S)
             self._waiting.clear()
-            self._write_pending()
+            self._append_pending_marks()
             if not self._is_synced and time.monotonic() - self._synced_at > _SYNC_EVERY_S:
                 self._sync_file()
             if not self._is_closing:
                 time.sleep(_WRITE_EVERY_S)
 
-    def _write_pending(self) -> None:
+    def _append_pending_marks(self) -> None:
         with self._lock:
             heads, self._pending = list(self._pending.values()), {}
-            self._append_lines([format_mark(head) for head in heads])
+            self._append_lines([format_mark_line(head) for head in heads])
 
     def _sync_file(self) -> None:
-        with _log_os_errors("sync"):
+        with _log_and_suppress_os_errors("sync"):
             with self._lock:
                 if self._descriptor is None or self._is_synced:
                     return
@@ -141,21 +150,21 @@ class MarkFile:
     def _append_lines(self, lines: Sequence[bytes]) -> None:
         if not lines:
             return
-        with self._lock, _log_os_errors("write"):
+        with self._lock, _log_and_suppress_os_errors("write"):
             written = b"\n" + b"".join(lines)  # the last line may be incomplete
-            os.write(self._open_file(), written)
-            if not self._is_current():  # another process has compacted the file, perhaps without these lines
+            os.write(self._get_or_open_file(), written)
+            if not self._is_open_file_current():  # another process has compacted the file, perhaps without these lines
                 self._close_file()
-                os.write(self._open_file(), written)
+                os.write(self._get_or_open_file(), written)
             self._is_synced = False
-            size = os.fstat(self._open_file()).st_size
+            size = os.fstat(self._get_or_open_file()).st_size
             if size > max(_COMPACT_BYTES, 2 * self._compacted_size):
                 self._rewrite_file(lambda _: None)
 
     def _rewrite_file(self, change: Callable[[Marks], None]) -> None:
         """Apply a change and replace the file by a compact one; lines that others append meanwhile are kept."""
-        with self._lock, _log_os_errors("write"):
-            self._open_file()
+        with self._lock, _log_and_suppress_os_errors("write"):
+            self._get_or_open_file()
             temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}.new")
             new = _open_regular_file(temporary, os.O_CREAT | os.O_TRUNC | os.O_RDWR | os.O_APPEND)
             try:
@@ -175,7 +184,7 @@ class MarkFile:
             self._close_file()
             self._descriptor, self._compacted_size = new, len(written)
 
-    def _open_file(self) -> int:
+    def _get_or_open_file(self) -> int:
         if self._descriptor is None:
             is_new = not self._path.exists()
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -184,9 +193,9 @@ class MarkFile:
                 sync_folder(self._path.parent)
         return self._descriptor
 
-    def _is_current(self) -> bool:
+    def _is_open_file_current(self) -> bool:
         try:
-            return os.path.samestat(os.stat(self._path), os.fstat(self._open_file()))
+            return os.path.samestat(os.stat(self._path), os.fstat(self._get_or_open_file()))
         except FileNotFoundError:
             return False
 
@@ -206,9 +215,9 @@ def _open_regular_file(path: Path, flags: int) -> int:
 
 
 @contextlib.contextmanager
-def _log_os_errors(what: str) -> Generator[None]:
+def _log_and_suppress_os_errors(action: str) -> Generator[None]:
     """Log an OSError of this block and continue after the block."""
     try:
         yield
     except OSError as exc:
-        _log.warning("the mark file cannot be used", during=what, reason=exc.strerror or type(exc).__name__)
+        _log.warning("the mark file cannot be used", during=action, reason=exc.strerror or type(exc).__name__)

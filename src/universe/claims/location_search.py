@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from universe.claims.locations import Location
-from universe.claims.numbers import MOST_CHARS, normalise_number_text
+from universe.claims.stated_numbers import Location
+from universe.claims.written_numbers import MOST_CHARS, normalise_number_text
 
 _RULE: Final = re.compile(r"[\s|:+-]*-{2,}[\s|:+-]*")
 _WORD: Final = re.compile(r"[a-z]+|[0-9]+")
@@ -19,10 +19,12 @@ def is_location_in_text(location: Location, text: str) -> bool:
     if not location.row:
         return _normalise_for_comparison(location.passage) in _normalise_for_comparison(text)
     row, header = _Cells(location.row), _Cells(location.header)
-    return any(_has_row(table, row, header) for table in _find_tables(text)) or _has_line(text, row, header)
+    return any(_has_row_in_table(table, row, header) for table in _find_tables(text)) or _has_row_in_plain_lines(
+        text, row, header
+    )
 
 
-def _has_row(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
+def _has_row_in_table(table: Sequence[str], row: "_Cells", header: "_Cells") -> bool:
     """Return True if a table contains the row below the header. Lines that cannot match are skipped early."""
     columns: dict[int, set[tuple[int, ...]]] = {}
     for line in table:
@@ -90,7 +92,7 @@ def _split_cells(line: str) -> list[str]:
     return []
 
 
-def _has_line(text: str, row: _Cells, header: _Cells) -> bool:
+def _has_row_in_plain_lines(text: str, row: _Cells, header: _Cells) -> bool:
     """Return True if a line of plain text, as from a PDF, contains the row and an earlier line the header."""
     wanted, above = "".join(row.cells), "".join(header.cells)
     has_header = not above

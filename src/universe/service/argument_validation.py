@@ -7,7 +7,7 @@ import orjson
 
 from universe.domain.command_parser import parse_command
 from universe.domain.commands import Command
-from universe.domain.state import EMPTY, Plain, check_plain_state
+from universe.domain.state import EMPTY, Plain, check_and_copy_plain_state
 from universe.errors import MalformedCommand, MalformedRequest
 from uraniborg.kernel.errors import UraniborgError
 
@@ -25,10 +25,10 @@ Commands = list[Command]
 
 async def parse_commands(given: Any) -> Commands:
     """Return the command, or all commands of a list. Raise UnknownCommand or MalformedCommand."""
-    return await asyncio.to_thread(_parse_all, given) if _is_heavy(given) else _parse_all(given)
+    return await asyncio.to_thread(_parse_one_or_list, given) if _is_slow_to_check(given) else _parse_one_or_list(given)
 
 
-def _is_heavy(command: Any) -> bool:
+def _is_slow_to_check(command: Any) -> bool:
     """Return True if the check takes so long that it needs a thread."""
     try:
         return len(orjson.dumps(command)) > _INLINE_BYTES
@@ -36,7 +36,7 @@ def _is_heavy(command: Any) -> bool:
         return True
 
 
-def _parse_all(command: Any) -> Commands:
+def _parse_one_or_list(command: Any) -> Commands:
     if not isinstance(command, list):
         return [parse_command(command)]
     given = cast("Commands", command)
@@ -54,10 +54,10 @@ def _parse_all(command: Any) -> Commands:
 
 async def parse_plain_state(given: Any) -> Plain:
     """Return a checked copy of a state; an empty state for None. Raise MalformedState."""
-    return EMPTY.to_plain() if given is None else await asyncio.to_thread(check_plain_state, given)
+    return EMPTY.to_plain() if given is None else await asyncio.to_thread(check_and_copy_plain_state, given)
 
 
-def check_name(name: Any) -> str:
+def check_and_strip_name(name: Any) -> str:
     """Return the name of a universe without spaces around it. Raise MalformedRequest."""
     if not isinstance(name, str) or not 0 < len(name.strip()) <= NAME_CHARS or not _is_storable_text(name):
         raise MalformedRequest(
@@ -77,7 +77,7 @@ def _is_storable_text(text: str) -> bool:
     return "\0" not in text
 
 
-def check_id(universe_id: Any) -> str:
+def check_universe_id(universe_id: Any) -> str:
     """Return the id for a new universe. Raise MalformedRequest."""
     fits = isinstance(universe_id, str) and 0 < len(universe_id) <= ID_CHARS and universe_id.isprintable()
     # URLs treat these two names as folders.
@@ -91,7 +91,7 @@ def check_id(universe_id: Any) -> str:
     return universe_id
 
 
-def check_author(author: Any) -> str:
+def check_and_strip_author(author: Any) -> str:
     """Return the name of the author of a change. Raise MalformedRequest."""
     if not isinstance(author, str) or not 0 < len(author.strip()) <= AUTHOR_CHARS or not author.isprintable():
         raise MalformedRequest(
@@ -103,7 +103,7 @@ def check_author(author: Any) -> str:
     return author.strip()
 
 
-def check_key(key: str | None) -> str | None:
+def check_idempotency_key(key: str | None) -> str | None:
     """Return the idempotency key, or None. Raise MalformedRequest."""
     if key is not None and not 1 <= len(key) <= KEY_CHARS:
         raise MalformedRequest(

@@ -24,14 +24,14 @@ class Head(NamedTuple):
     """The last entry in the log of a universe."""
 
     universe_id: str
-    made_at: str
+    created_at: str
     version: int
     digest: bytes
 
     @property
     def key(self) -> Key:
         """The id and the creation time."""
-        return self.universe_id, self.made_at
+        return self.universe_id, self.created_at
 
     @property
     def mark(self) -> Mark:
@@ -78,7 +78,7 @@ class Marks:
     def format_lines(self) -> list[bytes]:
         """Return the lines of the shortest file with the same content."""
         deleted = list(self.deleted.items())[-_MAX_DELETIONS:]
-        losses = [format_loss(key, loss) for key, several in self.losses.items() for loss in several]
+        losses = [format_loss_line(key, loss) for key, several in self.losses.items() for loss in several]
         marks = [format_line("mark", key, **mark._asdict()) for key, mark in self.marks.items()]
         return [*(format_line("deleted", key, at=at) for key, at in deleted), *losses, *marks]
 
@@ -113,12 +113,12 @@ def is_ahead(head: Head, mark: Mark | None) -> bool:
     return mark is None or head.version > mark.version
 
 
-def format_mark(head: Head) -> bytes:
+def format_mark_line(head: Head) -> bytes:
     """Return the line that marks a version as written."""
     return format_line("mark", head.key, **head.mark._asdict())
 
 
-def format_loss(key: Key, loss: Loss) -> bytes:
+def format_loss_line(key: Key, loss: Loss) -> bytes:
     """Return the line that records a loss."""
     return format_line("loss", key, **loss.mark._asdict(), left=loss.left)
 

@@ -5,7 +5,13 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, FastAPI, Query
 from starlette.responses import Response
 
-from universe.rest.requests import BodyReader, check_object, read_author, read_expected_version, read_version
+from universe.rest.requests import (
+    BodyReader,
+    check_object_fields,
+    get_version_from_body,
+    parse_author_header,
+    parse_expected_version,
+)
 from universe.rest.responses import make_created_response, make_json_response, make_result_response
 from universe.rest.schemas import (
     AT_VERSION,
@@ -21,7 +27,7 @@ from universe.rest.schemas import (
     Key,
     make_request_body,
 )
-from universe.service.replies import ReplyContent, describe_entry
+from universe.service.replies import ReplyContent, describe_log_entry
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import ErrorBody
 
@@ -47,8 +53,10 @@ def add_command_routes(app: FastAPI, service: UniverseService, body: BodyReader)
         author: Author = None,
     ) -> Response:
         """Send one command, or a list of which all or none take effect. 422 if the universe does not allow it."""
-        version = read_expected_version(expected, if_match)
-        result = await service.send(universe_id, given, expected_version=version, key=key, author=read_author(author))
+        version = parse_expected_version(expected, if_match)
+        result = await service.send(
+            universe_id, given, expected_version=version, key=key, author=parse_author_header(author)
+        )
         return await make_result_response(result, content)
 
 
@@ -65,7 +73,7 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         entries = await service.read_history(universe_id, after=after, limit=limit)
         following = entries[-1].version if len(entries) == limit else None
         return make_json_response(
-            {"entries": [describe_entry(entry, universe_id) for entry in entries], "next": following}
+            {"entries": [describe_log_entry(entry, universe_id) for entry in entries], "next": following}
         )
 
     @app.post(
@@ -81,8 +89,8 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         author: Author = None,
     ) -> Response:
         """Undo the last change; call it again to undo earlier changes. Restore a later version to redo."""
-        version = read_expected_version(expected, if_match)
-        result = await service.undo(universe_id, expected_version=version, author=read_author(author))
+        version = parse_expected_version(expected, if_match)
+        result = await service.undo(universe_id, expected_version=version, author=parse_author_header(author))
         return await make_result_response(result, content)
 
     @app.post(
@@ -100,10 +108,13 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         author: Author = None,
     ) -> Response:
         """Restore an earlier or later version as a new change. The history keeps all changes."""
-        version = read_version(check_object(given, ("version",)), required=True)
+        version = get_version_from_body(check_object_fields(given, ("version",)), required=True)
         assert version is not None
         result = await service.restore(
-            universe_id, version, expected_version=read_expected_version(expected, if_match), author=read_author(author)
+            universe_id,
+            version,
+            expected_version=parse_expected_version(expected, if_match),
+            author=parse_author_header(author),
         )
         return await make_result_response(result, content)
 
@@ -118,9 +129,12 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         universe_id: Id, given: Annotated[Any, Depends(body_if_any)], author: Author = None
     ) -> Response:
         """Create a universe with the state of this one, now or at a version."""
-        fields = check_object({} if given is None else given, ("version", "name"))
+        fields = check_object_fields({} if given is None else given, ("version", "name"))
         record = await service.branch(
-            universe_id, version=read_version(fields), name=fields.get("name"), author=read_author(author)
+            universe_id,
+            version=get_version_from_body(fields),
+            name=fields.get("name"),
+            author=parse_author_header(author),
         )
         view = await service.view(record.id)
         return await make_created_response(record, view)

@@ -17,10 +17,10 @@ import pytest
 from tests.universe.postgres_server import PostgresServer
 from universe.errors import UniverseNotFound
 from universe.service.universes import UniverseService
-from universe.store.log_verification import read_marks, verify_log
-from universe.store.mark_file import MarkFile
-from universe.store.marks import Head, Loss, Mark
-from universe.store.port import Store
+from universe.store.high_water_mark_file import MarkFile
+from universe.store.high_water_marks import Head, Loss, Mark
+from universe.store.interface import Store
+from universe.store.log_verification import flush_and_read_store_marks, verify_log
 from universe.store.postgres import PostgresStore
 from universe.store.sqlite import SqliteStore
 from universe.verification import accept_lost_versions, verify_universes
@@ -40,7 +40,7 @@ async def main():
             await service.send("u", {"type": "tick", "dt": dt})
         await service.create("Late", universe_id="late")
         while True:  # a change is answered before it is marked
-            marks = (await asyncio.to_thread(service.store.marks.read_marks)).marks
+            marks = (await asyncio.to_thread(service.store.marks.flush_and_read_marks)).marks
             if {(name, mark.version) for (name, _), mark in marks.items()} >= {("u", 30), ("late", 0)}:
                 break
         os.kill(os.getpid(), signal.SIGKILL)
@@ -168,7 +168,7 @@ async def test_a_log_with_other_entries_than_those_written_is_reported(tmp_path:
     async with UniverseService(SqliteStore(tmp_path / "u.db")).running() as service:
         store = service.store
         assert store.marks is not None
-        (now,) = await store.list_heads()
+        (now,) = await store.list_log_heads()
         store.marks.accept_losses([now._replace(version=5, digest=b"another entry")])
         verdict = await verify_log(store, "u")
     assert [(one["sequence"], one["problem"]) for one in verdict.problems] == [
@@ -210,7 +210,7 @@ async def test_a_database_without_marks_gets_them_when_it_is_opened(tmp_path: Pa
     await grown(file, 3)
     marks.unlink()
     assert await problems(file) == {}
-    assert next(iter(MarkFile(marks).read_marks().marks.values())).version == 3
+    assert next(iter(MarkFile(marks).flush_and_read_marks().marks.values())).version == 3
     assert marks.stat().st_mode & 0o777 == 0o600
 
 
@@ -221,7 +221,7 @@ async def test_a_mark_that_was_not_written_in_time_is_raised_when_the_database_i
     await grown(file, 3)
     marks.write_bytes(before)
     assert await problems(file) == {}
-    assert next(iter(MarkFile(marks).read_marks().marks.values())).version == 6
+    assert next(iter(MarkFile(marks).flush_and_read_marks().marks.values())).version == 6
 
 
 async def test_a_deletion_that_was_marked_and_not_done_is_taken_back(
@@ -229,13 +229,13 @@ async def test_a_deletion_that_was_marked_and_not_done_is_taken_back(
 ) -> None:
     file, marks = tmp_path / "u.db", tmp_path / "u.db.mark"
     await grown(file, 3)
-    ((universe_id, made), _), *_ = MarkFile(marks).read_marks().marks.items()
+    ((universe_id, made), _), *_ = MarkFile(marks).flush_and_read_marks().marks.items()
     MarkFile(marks).mark_deleted(universe_id, made)
     await grown(file, 1)
-    assert MarkFile(marks).read_marks().marks == {}, "it may still be under way"
-    monkeypatch.setattr("universe.store.mark_file._DELETING_S", -1)
+    assert MarkFile(marks).flush_and_read_marks().marks == {}, "it may still be under way"
+    monkeypatch.setattr("universe.store.high_water_mark_file._DELETING_S", -1)
     await grown(file, 0)
-    assert [mark.version for mark in MarkFile(marks).read_marks().marks.values()] == [4]
+    assert [mark.version for mark in MarkFile(marks).flush_and_read_marks().marks.values()] == [4]
 
 
 async def test_two_processes_at_work_do_not_suspect_each_other(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ async def _opened_often(file: Path) -> None:
     while True:
         store = SqliteStore(file)
         await store.open()
-        assert (await read_marks(store)).losses == {}
+        assert (await flush_and_read_store_marks(store)).losses == {}
         await store.close()
 
 
@@ -285,7 +285,9 @@ async def test_a_link_in_the_place_of_the_marks_is_not_followed(tmp_path: Path) 
 def test_a_pipe_in_the_place_of_the_marks_stops_nothing(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "u.db.mark")
     # Opening a pipe that nobody writes to would block a thread for ever: a process can be ended.
-    code = "import asyncio, sys; from pathlib import Path; from tests.universe.store.test_marks import grown; "
+    code = (
+        "import asyncio, sys; from pathlib import Path; from tests.universe.store.test_high_water_marks import grown; "
+    )
     code += "asyncio.run(grown(Path(sys.argv[1]), 1))"
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "u.db")], timeout=20, check=False)
     assert done.returncode == 0
@@ -325,7 +327,7 @@ def test_the_highest_version_counts_in_any_order(tmp_path: Path) -> None:
     for version in (5, 7, 6):
         marks.schedule_marks([head(version)])
         marks.close()
-    assert marks.read_marks().marks == {("u", "then"): Mark(7, "07")}
+    assert marks.flush_and_read_marks().marks == {("u", "then"): Mark(7, "07")}
 
 
 def test_marks_are_written_soon_without_a_request(tmp_path: Path) -> None:
@@ -333,13 +335,13 @@ def test_marks_are_written_soon_without_a_request(tmp_path: Path) -> None:
     marks.schedule_marks([head(5)])
     reader = MarkFile(tmp_path / "m")
     deadline = time.monotonic() + 20
-    while not reader.read_marks().marks and time.monotonic() < deadline:
+    while not reader.flush_and_read_marks().marks and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert reader.read_marks().marks == {("u", "then"): Mark(5, "05")}
+    assert reader.flush_and_read_marks().marks == {("u", "then"): Mark(5, "05")}
     marks.close()
     marks.schedule_marks([head(6)])
     marks.close()
-    assert reader.read_marks().marks == {("u", "then"): Mark(6, "06")}
+    assert reader.flush_and_read_marks().marks == {("u", "then"): Mark(6, "06")}
 
 
 def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> None:
@@ -347,7 +349,7 @@ def test_a_mark_that_comes_after_the_deletion_does_not_count(tmp_path: Path) -> 
     marks.schedule_marks([head(5)])
     marks.mark_deleted("u", "then")
     marks.schedule_marks([head(6), head(1, made="later")])
-    assert marks.read_marks().marks == {("u", "later"): Mark(1, "01")}
+    assert marks.flush_and_read_marks().marks == {("u", "later"): Mark(1, "01")}
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00garbage", b'12345678 {"is":"mark","id":"u","made":"then"'])
@@ -358,7 +360,7 @@ def test_damaged_lines_are_skipped_and_the_next_are_read(tmp_path: Path, damage:
     with (tmp_path / "m").open("ab") as file:
         file.write(damage)
     marks.schedule_marks([head(6, "v")])
-    assert set(marks.read_marks().marks.values()) == {Mark(5, "05"), Mark(6, "06")}
+    assert set(marks.flush_and_read_marks().marks.values()) == {Mark(5, "05"), Mark(6, "06")}
 
 
 def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
@@ -368,24 +370,24 @@ def test_a_flipped_bit_never_raises_a_mark(tmp_path: Path) -> None:
     whole = (tmp_path / "m").read_bytes()
     for at in range(len(whole)):
         (tmp_path / "m").write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-        assert set(marks.read_marks().marks.values()) <= {Mark(5, "05")}
+        assert set(marks.flush_and_read_marks().marks.values()) <= {Mark(5, "05")}
 
 
 def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("universe.store.mark_file._COMPACT_BYTES", 2_000)
+    monkeypatch.setattr("universe.store.high_water_mark_file._COMPACT_BYTES", 2_000)
     one, other = MarkFile(tmp_path / "m"), MarkFile(tmp_path / "m")
-    one.reconcile(one.read_marks(), [head(1)])
+    one.record_losses_and_advance_marks(one.flush_and_read_marks(), [head(1)])
     one.mark_deleted("gone", "then")
     for version in range(1, 200):
         one.schedule_marks([head(version, digest=b"x")])
-        one.read_marks()
+        one.flush_and_read_marks()
         other.schedule_marks([head(version, "v", digest=b"x")])
-        other.read_marks()
+        other.flush_and_read_marks()
     for file in (one, other):
         file.close()
-    known = one.read_marks()
+    known = one.flush_and_read_marks()
     assert {key[0]: mark.version for key, mark in known.marks.items()} == {"u": 199, "v": 199}
     assert ("gone", "then") in known.deleted
     assert (tmp_path / "m").stat().st_size < 10_000
@@ -395,13 +397,13 @@ def test_a_file_that_grows_is_compacted_and_nothing_of_other_processes_is_lost(
 def test_losses_outlast_compaction(tmp_path: Path) -> None:
     marks = MarkFile(tmp_path / "m")
     marks.schedule_marks([head(5), head(3, "v")])
-    marks.reconcile(marks.read_marks(), [head(4)])
-    known = marks.read_marks()
+    marks.record_losses_and_advance_marks(marks.flush_and_read_marks(), [head(4)])
+    known = marks.flush_and_read_marks()
     assert known.losses == {("u", "then"): [Loss(Mark(5, "05"), 4)], ("v", "then"): [Loss(Mark(3, "03"), None)]}
     assert known.marks == {("u", "then"): Mark(4, "04")}
     assert known.format_lines()
     marks.accept_losses([head(4)], "v")
-    assert marks.read_marks().losses == {("u", "then"): [Loss(Mark(5, "05"), 4)]}
+    assert marks.flush_and_read_marks().losses == {("u", "then"): [Loss(Mark(5, "05"), 4)]}
 
 
 # PostgreSQL
@@ -441,4 +443,4 @@ async def _cut(store: Store) -> None:
         "UPDATE universes SET version = 2 WHERE id = 'u'",
         "DELETE FROM universes WHERE id = 'v'",
     ):
-        await store._fetch_rows(statement)  # pyright: ignore[reportPrivateUsage]
+        await store._execute_and_fetch(statement)  # pyright: ignore[reportPrivateUsage]

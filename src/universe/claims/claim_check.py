@@ -6,9 +6,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from universe.claims.body_names import BodyNames
-from universe.claims.locations import Location, StatedNumber, find_stated_numbers, parse_location, select_values
-from universe.claims.quantities import Quantity, find_display_scale, find_quantity
-from universe.claims.text_search import is_location_in_text
+from universe.claims.location_search import is_location_in_text
+from universe.claims.quantities import Quantity, get_display_magnification, get_quantity_of_field
+from universe.claims.stated_numbers import (
+    Location,
+    StatedNumber,
+    find_stated_numbers_or_reason,
+    parse_location,
+    select_plain_values,
+)
 
 SUPPORTED: Final = "supported"
 UNVERIFIED: Final = "unverified claim"
@@ -20,7 +26,7 @@ _CONVERSION: Final = 2e-5
 _ARITHMETIC: Final = 1e-12
 _SHOWN: Final = 200
 
-TextOf = Callable[[Mapping[str, Any]], str | None]
+PaperTextReader = Callable[[Mapping[str, Any]], str | None]
 """A function that returns the text of a source's paper on the shelf, or None."""
 
 
@@ -60,7 +66,7 @@ def check_claim(
     value: float,
     *,
     body: Mapping[str, Any] | None = None,
-    text_of: TextOf | None = None,
+    text_of: PaperTextReader | None = None,
 ) -> ClaimStatus:
     """Check whether the location of `field` in `source` contains `value`, given in the unit of the field.
 
@@ -74,7 +80,7 @@ def check_claim(
         return ClaimStatus(UNVERIFIED, f"The source names no table row or passage for {field}.")
     if not location.describe():
         return ClaimStatus(UNVERIFIED, "The location names neither a table nor a section nor a page.")
-    found = _compare_value(location, field, value, body)
+    found = _check_value_at_location(location, field, value, body)
     text = text_of(source) if found.status == SUPPORTED and text_of is not None else None
     if text is None:
         return found
@@ -85,7 +91,7 @@ def check_claim(
     return replace(found, reason=f"{found.reason} The {what} is in the text on the shelf.", checked=True)
 
 
-def read_statement(
+def read_statement_or_reason(
     given: object, field: str, *, body: Mapping[str, Any] | None = None, title: object = ""
 ) -> Statement | str:
     """Return the value that a location in the paper with this title states for a field, or why it states none.
@@ -95,11 +101,11 @@ def read_statement(
     location = parse_location(given, title)
     if location is None:
         return "The location has neither a table row nor a passage."
-    quantity = find_quantity(field)
-    stated = find_stated_numbers(location, quantity, BodyNames.of(body))
+    quantity = get_quantity_of_field(field)
+    stated = find_stated_numbers_or_reason(location, quantity, BodyNames.from_body(body))
     if isinstance(stated, str):
         return stated
-    values = select_values(stated)
+    values = select_plain_values(stated)
     if not values:
         return _describe_non_value(stated[0])
     if several := _describe_conflict(values):
@@ -107,31 +113,35 @@ def read_statement(
     first = values[0]
     value = quantity.convert_from_unit(first.measured.value, first.unit)
     assert value is not None  # only units of the quantity are found
-    scale = find_display_scale(field, body)
-    return Statement(value * scale, first.unit.format_number(first.measured.text), *_list_facts(first)[1:])
+    scale = get_display_magnification(field, body)
+    return Statement(
+        value * scale, first.unit.format_number(first.measured.text), *_get_text_unit_and_number(first)[1:]
+    )
 
 
-def _compare_value(location: Location, field: str, value: float, body: Mapping[str, Any] | None) -> ClaimStatus:
-    quantity = find_quantity(field)
-    stated = find_stated_numbers(location, quantity, BodyNames.of(body))
+def _check_value_at_location(
+    location: Location, field: str, value: float, body: Mapping[str, Any] | None
+) -> ClaimStatus:
+    quantity = get_quantity_of_field(field)
+    stated = find_stated_numbers_or_reason(location, quantity, BodyNames.from_body(body))
     if isinstance(stated, str):
         return ClaimStatus(UNVERIFIED, stated)
-    real = value / find_display_scale(field, body)
-    values = select_values(stated)
+    real = value / get_display_magnification(field, body)
+    values = select_plain_values(stated)
     if several := _describe_conflict(values):
         return ClaimStatus(UNVERIFIED, several)
     for one in values:
         if _is_rounded_value(real, one, quantity):
             where = location.describe()
             reason = f"{where[0].upper()}{where[1:]} states {one.unit.format_number(one.measured.text)}."
-            return ClaimStatus(SUPPORTED, reason, *_list_facts(one))
+            return ClaimStatus(SUPPORTED, reason, *_get_text_unit_and_number(one))
     if not values:
         return ClaimStatus(UNVERIFIED, _describe_non_value(stated[0]))
     one = values[0]
     set_value = quantity.convert_to_unit(real, one.unit)
     stated_text, set_text = one.unit.format_number(one.measured.text), one.unit.format_number(f"{set_value:.6g}")
     return ClaimStatus(
-        UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_list_facts(one)
+        UNVERIFIED, f"The location states {stated_text}, and the value is {set_text}.", *_get_text_unit_and_number(one)
     )
 
 
@@ -159,6 +169,6 @@ def _describe_non_value(stated: StatedNumber) -> str:
     return f"The location states {words[stated.measured.kind]}, {stated.measured.text}, and not a value."
 
 
-def _list_facts(stated: StatedNumber) -> tuple[str, str, float]:
+def _get_text_unit_and_number(stated: StatedNumber) -> tuple[str, str, float]:
     """Return the number as written, its unit, and the number in that unit."""
     return stated.measured.text, stated.unit.name, stated.measured.value * stated.unit.factor

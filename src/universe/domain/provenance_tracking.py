@@ -9,27 +9,27 @@ from typing import Final, Literal, NamedTuple
 
 from universe.domain.citations import (
     FieldTest,
-    get_locations,
+    copy_source_without_fields,
+    get_locations_by_field,
     get_set_by_records,
-    is_tracked,
+    has_or_had_sources,
     list_cited_fields,
     list_sources,
-    map_fields_to_sources,
-    mark_imported,
+    map_fields_to_source_ids,
+    mark_set_by_records_imported,
     merge_sources,
-    remove_cited_fields,
     replace_set_by_records,
     replace_sources,
 )
 from universe.domain.commands import Command
-from universe.domain.derivation import (
+from universe.domain.derived_fields import (
     Causes,
-    Derived,
-    derive_fields,
-    derive_orbits,
-    drop_stale_orbit_states,
+    DerivedBody,
+    drop_stale_state_vector_and_period,
     get_field_value,
     is_same_value,
+    recompute_derived_elements,
+    recompute_derived_fields,
 )
 from universe.domain.entities import Entity
 from universe.domain.state import Draft, Entities, State
@@ -61,76 +61,78 @@ class _Change(NamedTuple):
     record: Entity
 
 
-def track_provenance(before: State, draft: Draft, command: Command, origin: Origin) -> None:
+def update_draft_provenance(before: State, draft: Draft, command: Command, origin: Origin) -> None:
     """Withdraw the sources of values that a command changed, and record the command in the bodies."""
     kind = command["type"]
     mode: Mode = "body" if kind == "addStar" else "state" if kind == "replaceSnapshot" else "patch"
     gives_sources = kind == "updateStar" and "sources" in command["payload"]
     change = _Change(mode, gives_sources, _make_set_by_record(origin, command.get("reason")))
-    for key, body in _revise_bodies(before.stars, draft.state(), draft.touched["stars"], change):
-        draft.put("stars", key, body)
+    for key, body in _revise_bodies_provenance(before.stars, draft.make_state(), draft.touched["stars"], change):
+        draft.put_entity("stars", key, body)
 
 
-def track_replaced_state(before: State, after: State, origin: Origin) -> State:
+def update_replaced_state_provenance(before: State, after: State, origin: Origin) -> State:
     """Return the state that replaces another, without the sources of values that differ from those cited before."""
     draft = Draft(after)
     change = _Change("state", gives_sources=False, record=_make_set_by_record(origin, None))
-    for key, body in _revise_bodies(before.stars, after, list(after.stars), change):
-        draft.put("stars", key, body)
-    return draft.state()
+    for key, body in _revise_bodies_provenance(before.stars, after, list(after.stars), change):
+        draft.put_entity("stars", key, body)
+    return draft.make_state()
 
 
-def _revise_bodies(
+def _revise_bodies_provenance(
     before: Entities, state: State, touched: Iterable[str], change: _Change
 ) -> Iterator[tuple[str, Entity]]:
     after = state.stars
     changed = {key: None for key in touched if after.get(key) is not before.get(key)}
-    derived = _derive_bodies(before, state, changed, given=() if change.mode == "patch" else changed)
+    derived = _recompute_derived_bodies(
+        before, state, changed, report_only_ids=() if change.mode == "patch" else changed
+    )
     patch = _Change("patch", gives_sources=False, record=change.record)
     for key in {**changed, **derived}:
         old, new = before.get(key), after.get(key)
         if new is None:
             continue
         if old is None and change.mode == "state":
-            if (body := mark_imported(new)) is not new:
+            if (body := mark_set_by_records_imported(new)) is not new:
                 yield key, body
             continue
         how = change if key in changed else patch
-        body, causes = derived.get(key, Derived(new, {}))
+        body, causes = derived.get(key, DerivedBody(new, {}))
         # A whole body or state is stored as given: derived values that do not fit lose only their source.
-        body = _revise_body(old, body if how.mode == "patch" else new, causes, how)
+        body = _revise_body_provenance(old, body if how.mode == "patch" else new, causes, how)
         if body is not new:
             yield key, body
 
 
-def _derive_bodies(
-    before: Entities, state: State, changed: dict[str, None], *, given: Collection[str]
-) -> dict[str, Derived]:
+def _recompute_derived_bodies(
+    before: Entities, state: State, changed: dict[str, None], *, report_only_ids: Collection[str]
+) -> dict[str, DerivedBody]:
     """Return the bodies with values derived from changed ones: state vectors, then Kepler's law, then the rest."""
     current = state.stars
     for key in changed:
         old, new = before.get(key), current.get(key)
-        if old is not None and new is not None and (body := drop_stale_orbit_states(old, new)) is not new:
+        if old is not None and new is not None and (body := drop_stale_state_vector_and_period(old, new)) is not new:
             current = current.set(key, body)
-    orbits = derive_orbits(before, current, changed, state.derivedOrbits, given=given)
-    found: dict[str, Derived] = {}
+    orbits = recompute_derived_elements(before, current, changed, state.derivedOrbits, report_only_ids=report_only_ids)
+    found: dict[str, DerivedBody] = {}
     for key in {**changed, **orbits}:
         old, new = before.get(key), current.get(key)
         if old is None or new is None:
             continue
-        body, causes = orbits.get(key, Derived(new, {}))
-        if is_tracked(old):
-            body, more = derive_fields(old, body)
+        body, causes = orbits.get(key, DerivedBody(new, {}))
+        if has_or_had_sources(old):
+            body, more = recompute_derived_fields(old, body)
             causes = {**causes, **more}
-        found[key] = Derived(body, causes)
+        found[key] = DerivedBody(body, causes)
     return found
 
 
-def _revise_body(old: Entity | None, new: Entity, causes: Causes, change: _Change) -> Entity:
+def _revise_body_provenance(old: Entity | None, new: Entity, causes: Causes, change: _Change) -> Entity:
     """Return the body with the sources that support its values, and with the records of values that were set."""
     mode = change.mode
     claims = change.gives_sources if mode == "patch" else bool(list_sources(new))
-    if not claims and (old is None or not is_tracked(old)):
+    if not claims and (old is None or not has_or_had_sources(old)):
         return replace_set_by_records(new, {})
     is_changed = _make_change_test(old, new, causes)
     claimed = _list_claimed_sources(old, new, mode, is_changed) if claims else []
@@ -139,12 +141,12 @@ def _revise_body(old: Entity | None, new: Entity, causes: Causes, change: _Chang
     if old is not None and mode == "patch" and not removes_all:
         given = {field for source in claimed for field in list_cited_fields(source)}
         trimmed = (
-            remove_cited_fields(one, lambda field: is_changed(field) or _is_field_in(field, given))
+            copy_source_without_fields(one, lambda field: is_changed(field) or _is_field_or_block_in(field, given))
             for one in list_sources(old)
         )
         remaining = [one for one in trimmed if one is not None]
     sources = merge_sources((*remaining, *claimed))
-    cited = map_fields_to_sources(sources)
+    cited = map_fields_to_source_ids(sources)
     records = {
         field: record
         for field, record in _revise_set_by_records(old, new, causes, claimed, change).items()
@@ -160,17 +162,17 @@ def _revise_set_by_records(
     """Return the records with those of the fields that this change set, cited or left without a source."""
     records = get_set_by_records(old or {})
     is_changed = _make_change_test(old, new, causes)
-    cited, given = map_fields_to_sources(list_sources(old or {})), map_fields_to_sources(claimed)
+    cited, given = map_fields_to_source_ids(list_sources(old or {})), map_fields_to_source_ids(claimed)
     fresh = _find_new_citations(old, claimed, is_changed)
     revised = dict(records)
     for field in {**cited, **records, **fresh}:
-        is_in_block = field not in given and _is_field_in(field, given)
+        is_in_block = field not in given and _is_field_or_block_in(field, given)
         if get_field_value(new, field) is None or is_in_block:
             revised.pop(field, None)
         elif field in fresh:
             revised[field] = {**change.record, "sources": fresh[field]}
         elif is_changed(field) or (change.mode == "body" and field not in given):
-            revised[field] = {**change.record, **_find_cause(field, old, new, causes)}
+            revised[field] = {**change.record, **_make_cause_record(field, old, new, causes)}
     return revised
 
 
@@ -190,7 +192,7 @@ def _make_change_test(old: Entity | None, new: Entity, causes: Causes) -> FieldT
     return is_changed
 
 
-def _find_cause(field: str, old: Entity | None, new: Entity, causes: Causes) -> Entity:
+def _make_cause_record(field: str, old: Entity | None, new: Entity, causes: Causes) -> Entity:
     """Return the cause for the record of a field that was not set: recomputed, or its source withdrawn."""
     basis = causes.get(field)
     if old is None or not is_same_value(get_field_value(old, field), get_field_value(new, field)):
@@ -204,34 +206,34 @@ def _list_claimed_sources(old: Entity | None, new: Entity, mode: Mode, is_change
     given = list_sources(new)
     if mode == "patch" or old is None:
         return given
-    cited = map_fields_to_sources(list_sources(old))
+    cited = map_fields_to_source_ids(list_sources(old))
 
     def is_stale(field: str, source_id: str) -> bool:
         return source_id in cited.get(field, ()) and is_changed(field)
 
-    trimmed = (remove_cited_fields(one, lambda field, key=one["id"]: is_stale(field, key)) for one in given)
+    trimmed = (copy_source_without_fields(one, lambda field, key=one["id"]: is_stale(field, key)) for one in given)
     return [one for one in trimmed if one is not None]
 
 
 def _find_new_citations(old: Entity | None, claimed: list[Entity], is_changed: FieldTest) -> dict[str, list[str]]:
     """Return the fields with new sources, locations or cited values, and the ids of their sources."""
     before = list_sources(old or {})
-    cited = map_fields_to_sources(before)
-    known = {(one["id"], field): location for one in before for field, location in get_locations(one).items()}
+    cited = map_fields_to_source_ids(before)
+    known = {(one["id"], field): location for one in before for field, location in get_locations_by_field(one).items()}
     located = {
         field
         for one in claimed
-        for field, location in get_locations(one).items()
+        for field, location in get_locations_by_field(one).items()
         if known.get((one["id"], field)) != location
     }
     return {
         field: ids
-        for field, ids in map_fields_to_sources(claimed).items()
+        for field, ids in map_fields_to_source_ids(claimed).items()
         if is_changed(field) or cited.get(field) != ids or field in located
     }
 
 
-def _is_field_in(field: str, given: Collection[str]) -> bool:
+def _is_field_or_block_in(field: str, given: Collection[str]) -> bool:
     """Return True if a field, or a block around it, is one of the given fields."""
     parts = field.split(".")
     return any(".".join(parts[:count]) in given for count in range(1, len(parts) + 1))

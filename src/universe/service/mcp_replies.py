@@ -7,12 +7,19 @@ from typing import Any, Final, cast
 
 import orjson
 
-from universe.domain.citation_changes import describe_citation_changes
+from universe.domain.citation_change_messages import describe_citation_changes
 from universe.domain.command_warnings import find_command_warnings
 from universe.domain.commands import Command
 from universe.domain.state import Plain
-from universe.service.changes import ChangeResult
-from universe.service.replies import INLINE_BYTES, ReplyContent, StatePart, describe_time, list_changes, select_part
+from universe.service.change_requests import ChangeResult
+from universe.service.replies import (
+    INLINE_BYTES,
+    ReplyContent,
+    StatePart,
+    describe_changed_entities,
+    describe_time_unit_and_date,
+    reduce_plain_state_to_part,
+)
 from universe.store.replica import Replica
 
 STATE_BYTES: Final = 4 * 1024
@@ -23,38 +30,38 @@ async def encode_state_reply(replica: Replica, part: StatePart) -> bytes:
     """Return the state, or a part of it, as JSON, with its version. Raise MalformedRequest for an unknown field."""
     plain, version, state = replica.mirror.to_plain(), replica.version, replica.state
 
-    def write() -> bytes:
-        reply = select_part(plain, part, version)
-        facts = describe_time(state)
+    def encode() -> bytes:
+        reply = reduce_plain_state_to_part(plain, part, version)
+        facts = describe_time_unit_and_date(state)
         if facts["timeUnit"] == "days":  # seconds need no explanation
             reply |= facts
-        return _encode_reply(reply, reply["stars"])
+        return _encode_with_shared_citations(reply, reply["stars"])
 
-    return await _run_in_thread_if_large(replica, write)
+    return await _run_in_thread_if_large(replica, encode)
 
 
-async def encode_command_reply(result: ChangeResult, command: Command, wanted: ReplyContent | None) -> bytes:
+async def encode_command_reply(result: ChangeResult, command: Command, content: ReplyContent | None) -> bytes:
     """Return the result of a command as JSON: the state, the changes or only the events, and warnings."""
     replica = result.replica
-    if wanted is None:
-        wanted = "state" if replica.mirror.json_size <= STATE_BYTES else "changes"
+    if content is None:
+        content = "state" if replica.mirror.json_size <= STATE_BYTES else "changes"
     reply: dict[str, Any] = {"events": result.events, "version": result.version}
-    if wanted == "state":
+    if content == "state":
         reply = {"nextState": _get_plain_state(result), **reply}
-    elif wanted == "changes":
-        reply = list_changes(result)
+    elif content == "changes":
+        reply = describe_changed_entities(result)
 
-    def write() -> bytes:
+    def encode() -> bytes:
         if command["type"] == "tick":
             passed = {"timePassed": result.state.time - result.before.time, "time": result.state.time}
-            reply.update(passed | describe_time(result.state))
+            reply.update(passed | describe_time_unit_and_date(result.state))
         withdrawn = describe_citation_changes(result.before, result.state, result.touched)
         if warnings := [*find_command_warnings(result.before, command), *withdrawn]:
             reply["warnings"] = warnings
         shown: Plain = reply.get("nextState") or reply.get("changed") or {}
-        return _encode_reply(reply, shown.get("stars", {}))
+        return _encode_with_shared_citations(reply, shown.get("stars", {}))
 
-    return await _run_in_thread_if_large(replica, write)
+    return await _run_in_thread_if_large(replica, encode)
 
 
 def _get_plain_state(result: ChangeResult) -> Plain:
@@ -62,18 +69,18 @@ def _get_plain_state(result: ChangeResult) -> Plain:
     return replica.mirror.to_plain() if result.state is replica.state else result.state.to_plain()
 
 
-async def _run_in_thread_if_large(replica: Replica, write: Callable[[], bytes]) -> bytes:
-    """Return the result of `write`, called in a thread for a large universe."""
-    return write() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(write)
+async def _run_in_thread_if_large(replica: Replica, encode: Callable[[], bytes]) -> bytes:
+    """Return the result of `encode`, called in a thread for a large universe."""
+    return encode() if replica.mirror.json_size <= INLINE_BYTES else await asyncio.to_thread(encode)
 
 
-def _encode_reply(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
-    if citations := extract_shared_citations(stars):
+def _encode_with_shared_citations(reply: dict[str, Any], stars: dict[str, Any]) -> bytes:
+    if citations := move_out_shared_citations(stars):
         reply["sources"] = citations
     return orjson.dumps(reply)
 
 
-def extract_shared_citations(stars: dict[str, Any]) -> dict[str, Any]:
+def move_out_shared_citations(stars: dict[str, Any]) -> dict[str, Any]:
     """Return the citations that several bodies share, by id, and leave only their ids and fields in the bodies.
 
     Bodies in the map are replaced by others. A citation that differs from another with the same id stays complete.
@@ -85,10 +92,10 @@ def extract_shared_citations(stars: dict[str, Any]) -> dict[str, Any]:
     shared: dict[str, Any] = {}
     for entry in entries:
         if counts[entry["id"]] > 1:
-            shared.setdefault(entry["id"], _get_citation(entry))
+            shared.setdefault(entry["id"], _copy_without_id_and_fields(entry))
     for key, body in stars.items():
         if any(entry["id"] in shared for entry in _list_sources(body)):
-            stars[key] = {**body, "sources": [_shorten_source(entry, shared) for entry in body["sources"]]}
+            stars[key] = {**body, "sources": [_shorten_shared_source(entry, shared) for entry in body["sources"]]}
     return shared
 
 
@@ -103,11 +110,11 @@ def _is_source(entry: Any) -> bool:
     return isinstance(entry, dict) and isinstance(cast("dict[str, Any]", entry).get("id"), str)
 
 
-def _get_citation(entry: dict[str, Any]) -> dict[str, Any]:
+def _copy_without_id_and_fields(entry: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in entry.items() if name not in ("id", "fields")}
 
 
-def _shorten_source(entry: Any, shared: dict[str, Any]) -> Any:
-    if not _is_source(entry) or shared.get(entry["id"]) != _get_citation(entry):
+def _shorten_shared_source(entry: Any, shared: dict[str, Any]) -> Any:
+    if not _is_source(entry) or shared.get(entry["id"]) != _copy_without_id_and_fields(entry):
         return entry
     return {name: entry[name] for name in ("id", "fields") if name in entry}

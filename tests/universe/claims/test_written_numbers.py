@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from universe.claims.numbers import normalise_number_text, read_numbers
+from universe.claims.written_numbers import find_numbers, normalise_number_text
 
 
 def read(text: str) -> list[tuple[float, str]]:
-    return [(one.value, one.kind) for one in read_numbers(normalise_number_text(text))]
+    return [(one.value, one.kind) for one in find_numbers(normalise_number_text(text))]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_number_with_an_uncertainty_is_parsed_in_every_markup(number: Decimal,
 
 @given(st.text(max_size=300))
 def test_reading_any_text_ends_without_an_error(text: str) -> None:
-    for one in read_numbers(normalise_number_text(text)):
+    for one in find_numbers(normalise_number_text(text)):
         assert one.half_digit >= 0
 
 

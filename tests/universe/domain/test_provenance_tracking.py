@@ -6,12 +6,12 @@ import pytest
 
 from tests.universe.domain.samples import Json, a_payload
 from universe import systems
-from universe.domain.citation_changes import describe_citation_changes
-from universe.domain.citations import list_sources, map_fields_to_sources
+from universe.domain.citation_change_messages import describe_citation_changes
+from universe.domain.citations import list_sources, map_fields_to_source_ids
 from universe.domain.command_parser import parse_command
-from universe.domain.provenance import Origin, track_replaced_state
+from universe.domain.provenance_tracking import Origin, update_replaced_state_provenance
 from universe.domain.reducer import apply, reduce
-from universe.domain.state import EMPTY, State, load_plain_state, parse_state
+from universe.domain.state import EMPTY, State, make_state_from_plain, parse_state
 from universe.orbits.jacobi_hierarchy import compute_orbited_mass
 from universe.orbits.units import SOLAR_MASS_IN_KG
 
@@ -41,7 +41,7 @@ def updated(state: State, key: str, **payload: Any) -> State:
 
 
 def cited(state: State, key: str) -> dict[str, list[str]]:
-    return map_fields_to_sources(list_sources(state.stars[key]))
+    return map_fields_to_source_ids(list_sources(state.stars[key]))
 
 
 def source(key: str, *fields: str, **more: Any) -> Json:
@@ -67,14 +67,14 @@ def test_the_mass_in_kilograms_follows_the_mass(trappist: State) -> None:
     body = updated(trappist, E, mass=3e-6).stars[E]
     assert body["physical"]["massKg"] == 3e-6 * SOLAR_MASS_IN_KG
     assert body["setBy"]["physical.massKg"] == {"version": 2, "by": "Tycho", "basis": "mass"}
-    assert "physical.massKg" not in map_fields_to_sources(list_sources(body))
+    assert "physical.massKg" not in map_fields_to_source_ids(list_sources(body))
 
 
 def test_the_radius_in_kilometres_follows_the_drawn_radius_and_its_magnification(trappist: State) -> None:
     before = trappist.stars[E]
     body = updated(trappist, E, radius=before["radius"] * 2).stars[E]
     assert body["physical"]["radiusKm"] == pytest.approx(before["physical"]["radiusKm"] * 2)
-    assert not {"radius", "physical.radiusKm"} & map_fields_to_sources(list_sources(body)).keys()
+    assert not {"radius", "physical.radiusKm"} & map_fields_to_source_ids(list_sources(body)).keys()
 
 
 def test_a_value_that_the_command_gives_itself_is_not_recomputed(trappist: State) -> None:
@@ -194,7 +194,7 @@ def test_a_snapshot_or_state_with_another_value_loses_the_source_of_it(trappist:
     plain["stars"] = {**plain["stars"], E: {**plain["stars"][E], "mass": 9e-6}}
     snapshot = {name: value for name, value in plain.items() if name != "time"}
     replaced = sent(trappist, {"type": "replaceSnapshot", "snapshot": snapshot})
-    put = track_replaced_state(trappist, load_plain_state(plain), Origin(2, "Tycho"))
+    put = update_replaced_state_provenance(trappist, make_state_from_plain(plain), Origin(2, "Tycho"))
     for after in (replaced, put):
         assert not {"mass", "physical.massKg"} & cited(after, E).keys()
         assert after.stars[E]["setBy"]["mass"] == {"version": 2, "by": "Tycho"}
@@ -216,7 +216,7 @@ def test_the_speed_of_an_orbit_follows_its_period(trappist: State) -> None:
     body = updated(trappist, E, kepler=block).stars[E]
     assert body["orbitalSpeed"] == 45.0
     assert body["setBy"]["orbitalSpeed"]["basis"] == "kepler.period"
-    assert "orbitalSpeed" not in map_fields_to_sources(list_sources(body))
+    assert "orbitalSpeed" not in map_fields_to_source_ids(list_sources(body))
 
 
 def test_citing_a_block_drops_the_records_and_sources_of_the_fields_inside(trappist: State) -> None:
@@ -226,7 +226,7 @@ def test_citing_a_block_drops_the_records_and_sources_of_the_fields_inside(trapp
     source = {"id": "brahe", "title": "Orbits", "fields": ["kepler"]}
     body = updated(changed, E, sources=[source]).stars[E]
     assert [field for field in body["setBy"] if field.startswith("kepler")] == ["kepler"]
-    assert [field for field in map_fields_to_sources(list_sources(body)) if field.startswith("kepler")] == ["kepler"]
+    assert [field for field in map_fields_to_source_ids(list_sources(body)) if field.startswith("kepler")] == ["kepler"]
     assert body["setBy"]["kepler"]["sources"] == ["brahe"]
 
 

@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple
 import orjson
 
 from universe.domain.commands import Command
-from universe.domain.events import Event
+from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain, State, Touched
-from universe.store.port import KeyUse
+from universe.store.interface import KeyUse
 from universe.store.replica import Replica
 from uraniborg.kernel.errors import UraniborgError
 

@@ -86,15 +86,15 @@ class WrittenNumber:
 def normalise_number_text(text: str) -> str:
     """Return `text` on one line, without markup, with one sign for each meaning: `-`, `±`, `×`, `^{…}`, `⊕`, `⊙`."""
     text = text[:MOST_CHARS]
-    text = _read_script(text, _SUPERSCRIPTS, "^")
-    text = _read_script(text, _SUBSCRIPTS, "_")
+    text = _replace_script_digits(text, _SUPERSCRIPTS, "^")
+    text = _replace_script_digits(text, _SUBSCRIPTS, "_")
     text = _MINUS.sub("-", text)
     for pattern, new in _SIGN_RULES:
         text = pattern.sub(new, text)
     return " ".join(text.split())
 
 
-def read_numbers(text: str) -> list[WrittenNumber]:
+def find_numbers(text: str) -> list[WrittenNumber]:
     """Return the numbers in a normalised text, in order. An uncertainty is part of its number."""
     return [measured for match in _NUMBER.finditer(text) if (measured := _parse_number(match, text)) is not None]
 
@@ -129,5 +129,5 @@ def _classify_number(text: str, start: int, end: int) -> Kind:
     return "limit" if _LIMIT.search(before) else "value"
 
 
-def _read_script(text: str, signs: dict[str, str], mark: str) -> str:
+def _replace_script_digits(text: str, signs: dict[str, str], mark: str) -> str:
     return re.sub(f"[{''.join(signs)}]+", lambda run: f"{mark}{{{''.join(signs[char] for char in run[0])}}}", text)

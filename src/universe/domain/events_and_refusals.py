@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from universe.domain.hierarchy import MAX_DEPTH
 from universe.domain.state import EMPTY, EntityKind, State
-from universe.domain.suggestions import find_nearest_entities
+from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import (
     ChildAlreadyInGroup,
     ChildNotInGroup,
@@ -19,7 +19,7 @@ from universe.errors import (
     SmallBodyFieldNotFound,
     StarNotFound,
     TimeOverflow,
-    did_you_mean,
+    format_did_you_mean,
 )
 
 Event = dict[str, Any]
@@ -87,13 +87,15 @@ def make_refusal_error(event: Event, state: State = EMPTY, **ids: Any) -> Comman
     missing: list[tuple[str, EntityKind]] = [
         (event[field], kinds)
         for field, kinds in _REFERENCES.get(event["type"], ())
-        if event[field] not in state.entities(kinds)
+        if event[field] not in state.get_entities(kinds)
     ]
     why = _REASONS.get(event.get("reason", ""), "").format(missing=" and ".join(f"'{key[:100]}'" for key, _ in missing))
-    near = [one for key, kinds in missing for one in find_nearest_entities(key, state.entities(kinds))]
-    known = [] if near or not missing else list(islice(state.entities(missing[0][1]), _MAX_LISTED))
+    near = [one for key, kinds in missing for one in find_nearest_entity_ids(key, state.get_entities(kinds))]
+    known = [] if near or not missing else list(islice(state.get_entities(missing[0][1]), _MAX_LISTED))
     found = {name: names for name, names in (("nearest", near), ("known", known)) if names}
-    return kind(message.format(**shortened, why=why), hint=did_you_mean(near) + hint, **ids, **found, event=event)
+    return kind(
+        message.format(**shortened, why=why), hint=format_did_you_mean(near) + hint, **ids, **found, event=event
+    )
 
 
 def get_refusal_code(event_type: str) -> str:

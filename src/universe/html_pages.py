@@ -55,7 +55,7 @@ def make_page_routes(service: UniverseService, api: FastAPI) -> list[BaseRoute]:
 
 
 @cache
-def read_concepts() -> str:
+def read_concepts_markdown() -> str:
     """Return the page about states, commands, versions, orbits and sources as Markdown."""
     return (files("universe") / "concepts.md").read_text("utf-8")
 

@@ -17,7 +17,7 @@ from tests.universe.domain.samples import (
     make_member,
     outcome,
 )
-from universe.domain.hierarchy import find_cycle
+from universe.domain.hierarchy import find_entity_in_cycle
 from universe.domain.state import EMPTY, State, parse_state
 
 MAX_DEPTH = 1_000
@@ -150,7 +150,7 @@ def test_removing_a_group_that_lists_anything_else_is_not_a_circle(listed: Json)
     state = apply_commands(update("c", children=[listed]), start=NESTED)
     found = apply_accepted(state, command("removeGroup", id="c"))
     assert "c" not in found.state.groups
-    assert find_cycle(found.state.groups, "parentGroupId") is None
+    assert find_entity_in_cycle(found.state.groups, "parentGroupId") is None
 
 
 DEEP = 2 * MAX_DEPTH
@@ -166,7 +166,7 @@ def nested_groups(depth: int, *listed: Json) -> State:
 
 def test_removing_the_deepest_group_that_lists_the_first_closes_no_circle() -> None:
     found = outcome(nested_groups(DEEP, make_member("g0")), command("removeGroup", id=f"g{DEEP - 1}"))
-    assert find_cycle(found.state.groups, "parentGroupId") is None
+    assert find_entity_in_cycle(found.state.groups, "parentGroupId") is None
 
 
 def test_removing_a_group_of_many_costs_no_more_for_being_deep() -> None:

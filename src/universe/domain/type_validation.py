@@ -17,7 +17,7 @@ from universe.domain.entities import (
 )
 from universe.domain.field_types import ID_CHARS
 from universe.domain.json_values import ValueProblem
-from universe.domain.suggestions import find_nearest
+from universe.domain.suggestions import find_nearest_names
 
 MAX_PROBLEMS: Final = 20
 """The most problems that one error lists."""
@@ -74,7 +74,7 @@ def get_type_adapter(kind: Any) -> TypeAdapter[Any]:
     return adapter
 
 
-def find_problems(kind: Any, value: Mapping[str, Any]) -> list[ValueProblem]:
+def find_type_problems(kind: Any, value: Mapping[str, Any]) -> list[ValueProblem]:
     """Return the problems of `value` as a value of this type, one for each path."""
     try:
         get_type_adapter(kind).validate_python(value)
@@ -88,48 +88,48 @@ def find_problems(kind: Any, value: Mapping[str, Any]) -> list[ValueProblem]:
 
 
 def find_field_problems(
-    kind: Any, value: Mapping[str, Any], what: str, inner: Mapping[str, Collection[str]]
+    kind: Any, value: Mapping[str, Any], value_name: str, inner_fields: Mapping[str, Collection[str]]
 ) -> list[ValueProblem]:
     """Return the problems of `value` as a value of a type that allows no other fields.
 
-    `what` names the value in messages. `inner` has the names of the fields inside some fields.
+    `value_name` names the value in messages. `inner_fields` has the names of the fields inside some fields.
     """
     known = {name: value[name] for name in kind.__annotations__ if name in value}
-    return _find_unknown_fields(kind, value, what, inner) + find_problems(kind, known)
+    return _find_unknown_fields(kind, value, value_name, inner_fields) + find_type_problems(kind, known)
 
 
 def _find_unknown_fields(
-    kind: Any, value: Mapping[str, Any], what: str, inner: Mapping[str, Collection[str]]
+    kind: Any, value: Mapping[str, Any], value_name: str, inner_fields: Mapping[str, Collection[str]]
 ) -> list[ValueProblem]:
     known = [name for name in kind.__annotations__ if name != "type"]
     problems: list[ValueProblem] = []
     for name in value:
         if name in kind.__annotations__:
             continue
-        outer = next((field for field, names in inner.items() if name in names), None)
-        problem = f"is not a field of {what}" + (f"; put it inside {outer}" if outer else "")
-        similar = [] if outer else find_nearest(name, [one for one in known if one not in value])
+        outer = next((field for field, names in inner_fields.items() if name in names), None)
+        problem = f"is not a field of {value_name}" + (f"; put it inside {outer}" if outer else "")
+        similar = [] if outer else find_nearest_names(name, [one for one in known if one not in value])
         problems.append(ValueProblem(problem, allowed=known, reversed_path=[name], nearest=similar))
         if len(problems) == MAX_PROBLEMS:
             break
     return problems
 
 
-def find_map_problems(holder: Mapping[str, Any], *above: str) -> list[ValueProblem]:
-    """Return the first problems of the entities in the maps of `holder`, which is at the path `above`."""
+def find_entity_map_problems(holder: Mapping[str, Any], *path: str) -> list[ValueProblem]:
+    """Return the first problems of the entities in the maps of `holder`, which is at the path `path`."""
     problems: list[ValueProblem] = []
     for name, kind in ENTITY_MAPS.items():
         entities = holder.get(name)
-        if not isinstance(entities, dict):  # absent, or reported by `find_problems`
+        if not isinstance(entities, dict):  # absent, or reported by `find_type_problems`
             continue
-        reversed_path = [name, *reversed(above)]
+        reversed_path = [name, *reversed(path)]
         for key, entity in cast("dict[str, Any]", entities).items():
             if not 0 < len(key) <= ID_CHARS:
                 allowed = f"1 to {ID_CHARS} characters"
                 problems.append(
                     ValueProblem("has an id that is empty or too long", allowed=allowed, reversed_path=reversed_path)
                 )
-            for problem in find_problems(kind, entity):
+            for problem in find_type_problems(kind, entity):
                 problem.reversed_path += [key, *reversed_path]
                 problems.append(problem)
             if len(problems) >= MAX_PROBLEMS:
@@ -144,7 +144,7 @@ def _make_problem(kind: Any, error: ErrorDetails, value: Any) -> ValueProblem:
         allowed = "a string or a number"
         return ValueProblem("is neither a string nor a number", allowed=allowed, reversed_path=path[-2::-1])
     if error["type"] == "missing":
-        misspelled = _find_misspelled(kind, value, path)
+        misspelled = _find_misspelled_keys(kind, value, path)
         problem = "is missing" + "".join(f"; there is '{name[:40]}'" for name in misspelled)
         return ValueProblem(problem, allowed=_describe_allowed(kind, error), reversed_path=path[::-1])
     problem = _PROBLEMS.get(error["type"]) or error["msg"].removeprefix("Value error, ").replace("Input ", "")
@@ -168,13 +168,13 @@ def _describe_allowed(kind: Any, error: ErrorDetails) -> Any:
     ).removeprefix("should be ")
 
 
-def _find_misspelled(kind: Any, value: Any, path: list[Any]) -> list[str]:
+def _find_misspelled_keys(kind: Any, value: Any, path: list[Any]) -> list[str]:
     """Return the key, if any, beside a missing field that is probably a misspelling of it."""
     for part in path[:-1]:
         value = value[part]
     outer = [str(part) for part in path[:-1]]
     known = find_schema_at(_make_json_schema(kind), outer).get("properties", {}).keys()
-    return find_nearest(str(path[-1]), [name for name in value if name not in known])[:1] if known else []
+    return find_nearest_names(str(path[-1]), [name for name in value if name not in known])[:1] if known else []
 
 
 @cache
@@ -184,15 +184,15 @@ def _make_json_schema(kind: Any) -> dict[str, Any]:
 
 def describe_type_at(schema: Schema, path: Sequence[str]) -> str:
     """Return the type of the field at the path, in words."""
-    return describe_type(_find_field(schema, path), schema.get("$defs", {}))
+    return describe_type(_find_field_schema(schema, path), schema.get("$defs", {}))
 
 
 def find_schema_at(schema: Schema, path: Sequence[str]) -> Schema:
     """Return the schema of the field at the path."""
-    return resolve_reference(_find_field(schema, path), schema.get("$defs", {}))
+    return resolve_reference(_find_field_schema(schema, path), schema.get("$defs", {}))
 
 
-def _find_field(schema: Schema, path: Sequence[str]) -> Schema:
+def _find_field_schema(schema: Schema, path: Sequence[str]) -> Schema:
     field = schema
     for part in path:
         field = resolve_reference(field, schema.get("$defs", {}))

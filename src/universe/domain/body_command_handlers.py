@@ -4,8 +4,8 @@ from typing import Any
 
 from universe.domain.commands import Command
 from universe.domain.entities import Entity
-from universe.domain.events import Event
-from universe.domain.hierarchy import find_hierarchy_problem, list_descendants
+from universe.domain.events_and_refusals import Event
+from universe.domain.hierarchy import find_hierarchy_problem, list_self_and_descendants
 from universe.domain.state import Draft
 
 
@@ -15,7 +15,9 @@ def add_body(draft: Draft, command: Command) -> Event:
     if reason := _find_parent_problem(draft, key, parent):
         return {"type": "addStarFailed", "reason": reason, "id": key, "parentId": parent}
     phase = payload.get("orbitalPhase")
-    draft.put("stars", key, {**payload, "id": key, "children": [], "orbitalPhase": 0 if phase is None else phase})
+    draft.put_entity(
+        "stars", key, {**payload, "id": key, "children": [], "orbitalPhase": 0 if phase is None else phase}
+    )
     if parent:
         _add_to_children(draft, parent, key)
     elif parent is None:
@@ -30,7 +32,7 @@ def update_body(draft: Draft, command: Command) -> Event:
         return {"type": "starNotFound", "id": key}
     if "parentId" in payload and (reason := _find_parent_problem(draft, key, payload["parentId"])):
         return {"type": "updateStarFailed", "reason": reason, "id": key, "parentId": payload["parentId"]}
-    draft.put("stars", key, {**body, **payload})
+    draft.put_entity("stars", key, {**body, **payload})
     return {"type": "starUpdated", "id": key}
 
 
@@ -39,9 +41,9 @@ def remove_body(draft: Draft, command: Command) -> Event:
     body = draft.stars.get(key)
     if body is None:
         return {"type": "starNotFound", "id": key}
-    removed = list_descendants(key, draft.stars)
+    removed = list_self_and_descendants(key, draft.stars)
     gone = set(removed)
-    draft.remove("stars", removed)
+    draft.remove_entities("stars", removed)
     _remove_from_children(draft, body["parentId"], key)
     if not gone.isdisjoint(draft.rootIds):
         draft.rootIds = tuple(root for root in draft.rootIds if root not in gone)
@@ -57,7 +59,7 @@ def attach_body(draft: Draft, command: Command) -> Event:
         return {"type": "attachFailed", "reason": reason, "childId": child, "parentId": parent}
     _remove_from_children(draft, body["parentId"], child)
     _add_to_children(draft, parent, child)
-    draft.put("stars", child, {**draft.stars[child], "parentId": parent})
+    draft.put_entity("stars", child, {**draft.stars[child], "parentId": parent})
     if body["parentId"] is None:
         draft.rootIds = tuple(root for root in draft.rootIds if root != child)
     return {"type": "starAttached", "childId": child, "parentId": parent}
@@ -69,7 +71,7 @@ def detach_body(draft: Draft, command: Command) -> Event:
     if body is None or not body["parentId"]:
         return {"type": "detachFailed", "reason": "notAttached", "childId": child}
     _remove_from_children(draft, body["parentId"], child)
-    draft.put("stars", child, {**draft.stars[child], "parentId": None, "orbitalDistance": 0})
+    draft.put_entity("stars", child, {**draft.stars[child], "parentId": None, "orbitalDistance": 0})
     draft.rootIds = (*draft.rootIds, child)
     return {"type": "starDetached", "childId": child}
 
@@ -80,7 +82,7 @@ def update_ring(draft: Draft, command: Command) -> Event:
     if body is None:
         return {"type": "starNotFound", "id": key}
     ring = body.get("ring")
-    draft.put(
+    draft.put_entity(
         "stars", key, {**body, "ring": {**(_make_default_ring(body) if ring is None else ring), **command["patch"]}}
     )
     return {"type": "ringUpdated", "planetId": key}
@@ -91,7 +93,7 @@ def remove_ring(draft: Draft, command: Command) -> Event:
     body = draft.stars.get(key)
     if body is None or not body.get("ring"):
         return {"type": "ringNotFound", "planetId": key}
-    draft.put("stars", key, {name: value for name, value in body.items() if name != "ring"})
+    draft.put_entity("stars", key, {name: value for name, value in body.items() if name != "ring"})
     return {"type": "ringRemoved", "planetId": key}
 
 
@@ -114,10 +116,10 @@ def _find_parent_problem(draft: Draft, child: str, parent: Any) -> str | None:
 def _add_to_children(draft: Draft, parent: str, child: str) -> None:
     body = draft.stars.get(parent)
     if body is not None:
-        draft.put("stars", parent, {**body, "children": [*body["children"], child]})
+        draft.put_entity("stars", parent, {**body, "children": [*body["children"], child]})
 
 
 def _remove_from_children(draft: Draft, parent: str | None, child: str) -> None:
     body = draft.stars.get(parent) if parent else None
     if body is not None and parent is not None:
-        draft.put("stars", parent, {**body, "children": [key for key in body["children"] if key != child]})
+        draft.put_entity("stars", parent, {**body, "children": [key for key in body["children"] if key != child]})

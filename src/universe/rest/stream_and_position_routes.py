@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from universe.errors import VersionNotFound
 from universe.event_stream import EventStream, EventStreams
-from universe.rest.requests import read_since_version
+from universe.rest.requests import parse_since_version
 from universe.rest.responses import make_etag, make_json_response
 from universe.rest.schemas import (
     FLOATS,
@@ -23,7 +23,9 @@ from universe.service.positions import Positions
 from universe.service.universes import UniverseService
 
 
-def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStreams, positions: Positions) -> None:
+def add_stream_and_position_routes(
+    app: FastAPI, service: UniverseService, streams: EventStreams, positions: Positions
+) -> None:
     """Add the routes of health, events and positions."""
     started = monotonic()
 
@@ -31,7 +33,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
     async def health() -> Response:  # pyright: ignore[reportUnusedFunction]
         """Check the server and its database: 503 if the database does not answer."""
         await service.ping()
-        return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.count})
+        return make_json_response({"ok": True, "uptime": int(monotonic() - started), "listeners": streams.open_count})
 
     @app.get(
         "/universes/{universe_id}/events",
@@ -45,7 +47,7 @@ def add_stream_routes(app: FastAPI, service: UniverseService, streams: EventStre
     ) -> Response:
         """Stream every command with its events as server-sent events; `id` is the version."""
         record = await service.read_record(universe_id)
-        after = read_since_version(since, last)
+        after = parse_since_version(since, last)
         if after is not None and after > record.version:
             raise VersionNotFound(
                 f"Universe {universe_id} has no version {after} yet.",
