@@ -91,7 +91,7 @@ def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Return how often each workflow and each node type was used."""
     log = RunLog(home / "runs.db")
     try:
-        return log.count_runs(), log.count_node_types()
+        return log.count_runs(), log.count_recent_node_types()
     except UraniborgError:
         return {}, {}
     finally:

@@ -83,7 +83,7 @@ async def execute(
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
-    from pflow.reporting import ProgressReporter
+    from pflow.progress_notifications import ProgressReporter
     from uraniborg.kernel.mcp import ErrorReply, is_taken_back
 
     cancellation = Cancellation()

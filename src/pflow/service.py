@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
-from pflow.engine.output import NullOutput, Output
+from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
@@ -94,7 +94,7 @@ class Service:
         inputs: Mapping[str, Any] | None = None,
         *,
         enable_repair: bool = False,
-        output: Output | None = None,
+        output: ProgressOutput | None = None,
         cancellation: Cancellation | None = None,
     ) -> RunResult:
         """Run a saved workflow, or a draft if there is none. There is no automatic repair: the file is not changed.
@@ -124,7 +124,7 @@ class Service:
         name: str,
         source: str = "draft",
         warnings: list[str] | None = None,
-        output: Output | None = None,
+        output: ProgressOutput | None = None,
         cancellation: Cancellation | None = None,
         fresh: bool = False,
         only: str | None = None,
@@ -134,7 +134,7 @@ class Service:
         Raise InvalidWorkflow before anything runs.
         """
         from pflow.engine.engine import Engine
-        from pflow.engine.spool import prune_spools
+        from pflow.engine.spool import remove_old_spools
 
         registry = Registry(self.home)
         checked = self.check(document, registry)
@@ -146,7 +146,7 @@ class Service:
             registry,
             self._build_loader(registry),
             folder=self.folder,
-            output=output or NullOutput(),
+            output=output or NullProgressOutput(),
             log=self.open_log(),
             resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
@@ -166,7 +166,7 @@ class Service:
         more = [f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         messages = messages if len(messages) <= _LISTED_WARNINGS else messages[:_LISTED_WARNINGS] + more
         result.warnings[:] = dict.fromkeys([*(warnings or []), *messages, *result.warnings])
-        prune_spools(self.home)
+        remove_old_spools(self.home)
         return result
 
     def plan(
@@ -261,7 +261,7 @@ class Service:
         """Return the argument of Engine for a cluster, if the settings name one."""
         if self.settings.cluster is None:
             return {}
-        from pflow.engine.cluster import ClusterExecutor
+        from pflow.engine.cluster_executor import ClusterExecutor
 
         return {"make_executor": partial(ClusterExecutor, address=self.settings.cluster)}
 

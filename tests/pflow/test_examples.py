@@ -191,7 +191,7 @@ def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(ser
     assert asked.error_body is not None
     assert asked.error_body["type"] == "approval_required"
     assert "Publish 3 words to published.txt?" in asked.error_body["message"]
-    checkpoint = asked.describe_checkpoint()
+    checkpoint = asked.build_checkpoint_reply()
     assert checkpoint is not None
     assert (checkpoint["completed_nodes"], checkpoint["failed_node"]) == (["count"], "ask")
     assert not (folder / "published.txt").exists()

@@ -82,7 +82,7 @@ def test_browsing_returns_at_most_sixty_thousand_bytes_and_nearly_as_many(tmp_pa
         {"type": f"kind-{number}", "description": "d" * 400, "run": "counting.py:count", "effect": "pure"}
         for number in range(300)
     ]
-    home.add_nodes("many", kinds, "")
+    home.record_nodes("many", kinds, "")
     browsed = home.service.browse("", include_workflows=False)
     size = len(json.dumps(browsed["nodes"], separators=(",", ":")).encode())
     assert 59_000 < size <= 60_000

@@ -49,8 +49,8 @@ def test_runs_that_neither_succeeded_nor_failed_are_counted_by_how_they_ended(tm
     assert service.describe("x")["statistics"]["other_endings"] == {}
     log = RunLog(tmp_path / "runs.db")
     for number, status in enumerate(("success", ending, ending, "failed")):
-        log.begin_run(f"run_{number}", "x", "draft", "2026-01-01T00:00:00Z", {})
-        log.finish_run(f"run_{number}", status, "2026-01-01T00:00:01Z", 5.0)
+        log.record_run_start(f"run_{number}", "x", "draft", "2026-01-01T00:00:00Z", {})
+        log.record_run_end(f"run_{number}", status, "2026-01-01T00:00:01Z", 5.0)
     log.close()
     figures = service.describe("x")["statistics"]
     assert (figures["execution_count"], figures["success_count"], figures["failure_count"]) == (4, 1, 1)

@@ -27,7 +27,7 @@ def open_service(workflow: str | None = None) -> Service:
 
     Raise InvalidConfig, or Unavailable if the pflow home cannot be used.
     """
-    from pflow.cli.sources import check_home, is_file_path
+    from pflow.cli.workflow_sources import check_home, is_file_path
     from pflow.config import load_settings
 
     found = Service(load_settings())

@@ -76,7 +76,7 @@ def create_draft(
 
 def _create_draft_file(name: str, text: str) -> Path:
     """Create the file of a new draft. Raise WorkflowExists, SecurityError or LibraryUnwritable."""
-    from pflow.cli.sources import locate_file
+    from pflow.cli.workflow_sources import locate_file
     from pflow.errors import LibraryUnwritable
     from pflow.library.manager import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder

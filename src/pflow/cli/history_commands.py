@@ -21,8 +21,8 @@ def list_runs(
 
     For example: pflow history report
     """
-    from pflow.cli.run_pages import print_history
-    from pflow.cli.sources import make_run_name, split_logged_source
+    from pflow.cli.run_printing import print_history
+    from pflow.cli.workflow_sources import make_run_name, split_logged_source
 
     service = open_service()
     log = service.open_log()
@@ -38,7 +38,7 @@ def list_runs(
 
 def _require_known_workflow(service: Service, workflow: str, known: Iterable[str]) -> None:
     """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
-    from pflow.cli.sources import find_source, is_file_path, locate_file
+    from pflow.cli.workflow_sources import find_source, is_file_path, locate_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
     from pflow.suggestions import find_nearest
 
@@ -74,8 +74,8 @@ def show_run(
 
     For example: pflow show run_4f1c
     """
-    from pflow.cli.run_pages import print_run
-    from pflow.cli.sources import split_logged_source
+    from pflow.cli.run_printing import print_run
+    from pflow.cli.workflow_sources import split_logged_source
     from pflow.errors import RunNotFound
 
     log = open_service().open_log()

@@ -72,7 +72,7 @@ def add_mcp_server(
     For example: pflow mcp add library http://127.0.0.1:8421/mcp
     """
     from pflow.mcp_config import has_literal_secret
-    from pflow.mcp_servers import add_server
+    from pflow.remote_mcp_servers import add_server
 
     if command and not url and _HOST_AND_PORT.match(command[0]):
         raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")
@@ -136,7 +136,7 @@ def list_mcp_servers(json: Json = False) -> None:
 
     For example: pflow mcp list
     """
-    from pflow.mcp_servers import read_servers
+    from pflow.remote_mcp_servers import read_servers
 
     home = open_service().home
     servers, problems = read_servers(home)
@@ -177,7 +177,7 @@ def remove_mcp_server(
 
     For example: pflow mcp remove files
     """
-    from pflow.mcp_servers import remove_server
+    from pflow.remote_mcp_servers import remove_server
 
     remove_server(open_service().home, name)
     print_json({"removed": name}) if json else Page().write_line(Painted(GREEN, "✓ "), f"Removed {name}.")
@@ -198,7 +198,7 @@ def sync_mcp_servers(
     """
     import asyncio
 
-    from pflow.mcp_servers import sync_servers
+    from pflow.remote_mcp_servers import sync_servers
 
     is_watched = not json and sys.stderr.isatty()
     if is_watched:

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final, NamedTuple, TextIO
 
 from pflow.cli.printing import cut_to_width, format_duration, get_first_line, get_terminal_columns, measure_width
-from pflow.engine.output import NodeStatus
+from pflow.engine.progress_output import NodeStatus
 from uraniborg.kernel.cli import can_use_color
 from uraniborg.kernel.logging import printable, redact
 
@@ -60,7 +60,7 @@ class Progress:
         self._running: dict[str, str] = {}
         self._drawn_at: float | None = None
 
-    def run_started(self, name: str, run_id: str, nodes: int) -> None:
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
         with self._lock:
             self._nodes = nodes
             self._end_counts.clear()
@@ -68,12 +68,12 @@ class Progress:
             about = f"{nodes} {'node' if nodes == 1 else 'nodes'}, run {_clean_line(run_id)}"
             self._write_line(f"{_clean_line(self._workflow or name)}  {self._paint_text(_DIM, about)}")
 
-    def node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
+    def on_node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
         with self._lock:
             self._running[node_id] = f" ({type})"
             self._draw_running_line()
 
-    def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         style = _STATUS_STYLES[status]
         with self._lock:
             self._end_counts[status] += "/" not in node_id  # a node of a nested workflow, which counts as one node here
@@ -86,7 +86,7 @@ class Progress:
             self._write_line(f"  {self._paint_mark(style)}{text}{self._paint_text(_DIM, fitted_note)}".rstrip())
             self._draw_running_line()
 
-    def node_reported(self, node_id: str, text: str) -> None:
+    def on_node_message(self, node_id: str, text: str) -> None:
         """Update the last line on a terminal; write a new line elsewhere."""
         with self._lock:
             if not self._is_live:
@@ -96,7 +96,7 @@ class Progress:
                 if self._drawn_at is None or time.monotonic() - self._drawn_at >= _REDRAWN_AFTER_S:
                     self._draw_running_line()
 
-    def run_finished(self, success: bool, duration_ms: float) -> None:
+    def on_run_finished(self, success: bool, duration_ms: float) -> None:
         with self._lock:
             style = _STATUS_STYLES["completed" if success else self._get_stop_status()]
             counts = ", ".join(

@@ -39,7 +39,7 @@ def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
 
         print_json(redact(_use_given_name(build_refusal(error, parsed.workflow), parsed.workflow)))
     else:
-        from pflow.cli.run_results import print_error
+        from pflow.cli.run_result_printing import print_error
 
         print_error(error, parsed.workflow)
     return error.exit_code
@@ -47,7 +47,7 @@ def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
 
 def _run_workflow(parsed: RunArguments) -> int:
     from pflow.cli.run_command import reserve_stdout
-    from pflow.cli.run_results import get_exit_code, print_result
+    from pflow.cli.run_result_printing import get_exit_code, print_result
     from pflow.engine.cancellation import Cancellation
 
     service, source, inputs = _prepare_run(parsed)
@@ -75,7 +75,7 @@ def _run_workflow(parsed: RunArguments) -> int:
 
 def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
     """Return the reply with the workflow named as on the command line."""
-    from pflow.cli.sources import restore_given_name
+    from pflow.cli.workflow_sources import restore_given_name
 
     error: dict[str, Any] | None = reply["error"]
     texts = {key: restore_given_name(error[key], given) for key in ("message", "hint")} if error else {}
@@ -87,7 +87,7 @@ def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
 
 
 def _print_dry_run(parsed: RunArguments) -> int:
-    from pflow.cli.run_pages import print_plan, remove_internal_params
+    from pflow.cli.run_printing import print_plan, remove_internal_params
 
     service, source, inputs = _prepare_run(parsed)
     document = source.found.stored.ir
@@ -102,7 +102,7 @@ def _print_dry_run(parsed: RunArguments) -> int:
 
 def _prepare_run(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
     from pflow.cli.input_values import parse_inputs
-    from pflow.cli.sources import check_home, find_source, is_file_path
+    from pflow.cli.workflow_sources import check_home, find_source, is_file_path
     from pflow.config import load_settings
     from pflow.service import Service
 

@@ -109,7 +109,7 @@ def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") 
     """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
     from pflow.cli.input_values import parse_inputs
     from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
-    from pflow.cli.sources import is_file_path
+    from pflow.cli.workflow_sources import is_file_path
     from pflow.scheduling.job import Job, check_runnable
     from pflow.service import require_valid
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from pflow.cli.app import Json, Workflow, app, open_service
-from pflow.cli.diagnostics import get_diagnostics, read_source_text
+from pflow.cli.diagnostic_printing import get_diagnostics, read_source_text
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, print_message, write_text
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.logging import redact
@@ -22,7 +22,7 @@ def check_workflow(workflow: Workflow, json: Json = False) -> int:
 
     For example: pflow check ./report.json
     """
-    from pflow.cli.sources import find_source
+    from pflow.cli.workflow_sources import find_source
     from uraniborg.kernel.logging import redact
 
     service = open_service(workflow)
@@ -53,7 +53,7 @@ def _count_parts(workflow: Any) -> dict[str, int]:
 
 
 def _print_check(given: str, diagnostics: list[dict[str, Any]], summary: dict[str, Any], text: Any) -> None:
-    from pflow.cli.diagnostics import print_diagnostics, summarize_severities
+    from pflow.cli.diagnostic_printing import print_diagnostics, summarize_severities
 
     page = Page()
     print_diagnostics(page, diagnostics, text)
@@ -82,7 +82,7 @@ def draw_graph(
 
     For example: pflow graph report --svg report.svg
     """
-    from pflow.cli.sources import find_source
+    from pflow.cli.workflow_sources import find_source
     from pflow.ir.diagrams import draw_mermaid, draw_svg
     from pflow.service import require_valid
 
@@ -130,8 +130,8 @@ def list_workflows(
 
     For example: pflow list 'report-*'
     """
-    from pflow.cli.sources import list_named_workflows
-    from pflow.cli.workflow_pages import print_workflow_list
+    from pflow.cli.workflow_sources import list_named_workflows
+    from pflow.cli.workflow_printing import print_workflow_list
 
     found = redact(list_named_workflows(open_service(), pattern))
     print_json(found) if json else print_workflow_list(found, pattern)
@@ -145,8 +145,8 @@ def describe_workflow(workflow: Workflow, json: Json = False) -> None:
 
     For example: pflow describe report
     """
-    from pflow.cli.sources import find_source
-    from pflow.cli.workflow_pages import print_description
+    from pflow.cli.workflow_sources import find_source
+    from pflow.cli.workflow_printing import print_description
     from pflow.workflow_description import describe_workflow
 
     service = open_service(workflow)
@@ -171,7 +171,7 @@ def browse_components(
 
     For example: pflow browse http
     """
-    from pflow.cli.workflow_pages import print_components
+    from pflow.cli.workflow_printing import print_components
 
     query = " ".join(words or [])
     found = open_service().browse(query, not no_workflows)

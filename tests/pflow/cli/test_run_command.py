@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pflow.cli.sources import make_run_name
+from pflow.cli.workflow_sources import make_run_name
 from pflow.config import Settings
 from pflow.service import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace

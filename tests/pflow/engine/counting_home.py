@@ -139,7 +139,7 @@ class Home:
 
     def __post_init__(self) -> None:
         self.orders.mkdir(parents=True, exist_ok=True)
-        self.add_nodes("counting", NODES, CODE)
+        self.record_nodes("counting", NODES, CODE)
         for name, ir in self.workflows.items():
             self.draft(name, ir)
 
@@ -158,7 +158,7 @@ class Home:
     def checkpoint(self, name: str = "flow") -> dict[str, Any]:
         return json.loads((self.checkpoints / f"{name}.json").read_bytes())
 
-    def add_nodes(self, name: str, nodes: list[dict[str, Any]], code: str) -> None:
+    def record_nodes(self, name: str, nodes: list[dict[str, Any]], code: str) -> None:
         folder = self.path / "nodes"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps({"nodes": nodes}))

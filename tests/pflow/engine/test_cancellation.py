@@ -54,7 +54,7 @@ def test_to_cancel_again_or_after_the_end_does_nothing(home: Home) -> None:
     assert cancellation.ended.is_set()
     cancellation.cancel()
     cancellation.cancel()
-    assert cancellation.is_asked
+    assert cancellation.is_requested
 
 
 def test_all_runs_of_the_process_are_taken_back_and_waited_for(home: Home) -> None:

@@ -44,7 +44,7 @@ def kill_at_every_step(
     """
     for moment in count(1):
         home = Home(tmp_path / str(moment))
-        home.add_nodes("cancelling", [CANCEL], CANCELLING)
+        home.record_nodes("cancelling", [CANCEL], CANCELLING)
         home.draft("flow", ir)
         monkeypatch.setenv("URANIBORG_HOME", inbox_environment(home.place)["URANIBORG_HOME"])
         if words := left.get("before"):

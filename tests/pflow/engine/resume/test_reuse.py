@@ -95,7 +95,7 @@ def test_two_nodes_that_do_the_same_both_do_it(service: Service) -> None:
 def test_an_interrupted_node_that_was_edited_is_still_uncertain(service: Service) -> None:
     flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3), GATE)
     first = service.run(flow, name="flow")
-    assert (first.describe_checkpoint() or {})["uncertain_nodes"] == ["act"]
+    assert (first.build_checkpoint_reply() or {})["uncertain_nodes"] == ["act"]
     again = service.run(chain(shell("act", "echo x >> xs"), GATE), name="flow")
     assert "uncertain" in " ".join(again.warnings)
 
@@ -334,7 +334,7 @@ def test_a_value_passed_to_a_secret_parameter_is_a_secret_everywhere(
         inputs={"plain": {}},
     )
     if is_killed:  # nothing is settled: the journal is what is left
-        monkeypatch.setattr(RunRecorder, "end_run", Mock(return_value=False))
+        monkeypatch.setattr(RunRecorder, "store_or_clear_results", Mock(return_value=False))
     result = service.run(flow, {"plain": "zanzibar-two"}, name="flow")
     assert result.failed_node == "gate"
     left = b"".join(path.read_bytes() for path in service.home.rglob("*") if path.is_file())

@@ -17,7 +17,7 @@ from pflow.cli.printing import (
     format_minute,
     to_json_text,
 )
-from pflow.cli.run_pages import get_error_message
+from pflow.cli.run_printing import get_error_message
 from uraniborg.kernel.text import plural
 
 _MOST_NODES: Final = 60
@@ -152,7 +152,7 @@ def _print_problems(page: Page, description: dict[str, Any], given: str) -> None
         page.write_line()
         page.write_line(Painted(YELLOW, "! "), warning)
     if description["diagnostics"]:
-        from pflow.cli.diagnostics import summarize_severities
+        from pflow.cli.diagnostic_printing import summarize_severities
 
         page.write_line()
         page.write_line(

@@ -4,11 +4,11 @@ import inspect
 import subprocess
 import sys
 
-from pflow.engine.output import NullOutput, Output
+from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from tests.requirements import requirement
 
 TOLD = """
-from pflow.engine.output import NullOutput, Output
+from pflow.engine.progress_output import NullOutput, Output
 
 output: Output = NullOutput()
 output.run_started("greeter", "r1", 2)
@@ -26,6 +26,8 @@ def test_the_silent_output_writes_not_a_byte() -> None:
 
 
 def test_the_silent_output_takes_whatever_an_output_is_reported() -> None:
-    report = {name: inspect.signature(report) for name, report in vars(Output).items() if not name.startswith("_")}
+    report = {
+        name: inspect.signature(report) for name, report in vars(ProgressOutput).items() if not name.startswith("_")
+    }
     assert len(report) == 5
-    assert {name: inspect.signature(getattr(NullOutput, name)) for name in report} == report
+    assert {name: inspect.signature(getattr(NullProgressOutput, name)) for name in report} == report

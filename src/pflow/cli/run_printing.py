@@ -18,7 +18,7 @@ from pflow.cli.printing import (
     format_minute,
     get_first_line,
 )
-from pflow.cli.sources import get_display_name
+from pflow.cli.workflow_sources import get_display_name
 from uraniborg.kernel.text import plural
 
 _ID: Final = 12

@@ -11,7 +11,7 @@ import pytest
 
 from pflow.errors import LibraryUnwritable
 from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, resolve_address
-from pflow.mcp_servers import SyncResult, add_server, get_server, read_servers, remove_server, sync_servers
+from pflow.remote_mcp_servers import SyncResult, add_server, get_server, read_servers, remove_server, sync_servers
 from pflow.registry.registry import Registry
 from tests.pflow import tool_server
 from tests.pflow.tool_command import tool_command

@@ -19,7 +19,7 @@ from pflow.cli.printing import (
     to_json_text,
     write_text,
 )
-from pflow.cli.sources import is_file_path, restore_given_name
+from pflow.cli.workflow_sources import is_file_path, restore_given_name
 from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
@@ -59,7 +59,12 @@ def print_result(result: RunResult, given: str, stdout: TextIO) -> None:
 def print_error(error: UraniborgError, given: str) -> None:
     """Print the error and its hint, or all diagnostics of an invalid workflow."""
     if isinstance(error, InvalidWorkflow) and error.ids.get("diagnostics"):
-        from pflow.cli.diagnostics import get_diagnostics, print_diagnostics, read_source_text, summarize_severities
+        from pflow.cli.diagnostic_printing import (
+            get_diagnostics,
+            print_diagnostics,
+            read_source_text,
+            summarize_severities,
+        )
 
         diagnostics = get_diagnostics(error)
         print_diagnostics(Page(sys.stderr), diagnostics, read_source_text(Service(load_settings()), given))

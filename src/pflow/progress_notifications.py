@@ -4,10 +4,10 @@ import asyncio
 from concurrent.futures import Future
 from typing import Any
 
-from pflow.engine.output import NodeStatus, NullOutput
+from pflow.engine.progress_output import NodeStatus, NullProgressOutput
 
 
-class ProgressReporter(NullOutput):
+class ProgressReporter(NullProgressOutput):
     """Sends the progress of a run from its thread through the event loop of the server."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -20,10 +20,10 @@ class ProgressReporter(NullOutput):
         self._last: Future[Any] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def run_started(self, name: str, run_id: str, nodes: int) -> None:
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
         self._nodes = nodes
 
-    def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         if "/" in node_id:  # of a nested workflow, which counts as one node
             return
         self._ended += 1

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pflow.cli.json_positions import Position, Positions
 from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, clean_text, measure_width, to_json_text
-from pflow.cli.sources import locate_file
+from pflow.cli.workflow_sources import locate_file
 from pflow.errors import InvalidWorkflow
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
