@@ -27,14 +27,14 @@ class ProgressReporter(NullProgressOutput):
         if "/" in node_id:  # of a nested workflow, which counts as one node
             return
         self._ended += 1
-        self._send_progress(self._ended, f"{node_id}: {status}")
+        self._schedule_notification(self._ended, f"{node_id}: {status}")
 
     async def wait_until_sent(self) -> None:
         """Wait until all notifications are sent: the reply comes after them."""
         if self._last is not None:
             await asyncio.wait([asyncio.wrap_future(self._last)], timeout=5)
 
-    def _send_progress(self, ended: int, message: str) -> None:
+    def _schedule_notification(self, ended: int, message: str) -> None:
         from uraniborg.kernel.mcp import report_progress
 
         total = max(self._nodes, ended)

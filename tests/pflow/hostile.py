@@ -8,7 +8,7 @@ from typing import Any
 
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import build_refusal, build_reply
+from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 from tests.pflow.library.homes import write_draft
 from tests.pflow.mcp.agents import make_environment
@@ -29,7 +29,7 @@ from pflow.service import Service
 home, room = sys.argv[1:]
 service = Service(Settings(home=Path(home)), folder=Path(home).parent)
 if room:
-    service.browse()
+    service.browse_components()
     sys.dont_write_bytecode = True  # a compiled module that is cut off would break later runs
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), resource.RLIM_INFINITY))
 replies = []
@@ -64,9 +64,9 @@ def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") 
         write_draft(home, name, ir)
     asked = make_service(home)
     try:
-        return build_reply(asked.execute(name, inputs), asked.home)
+        return build_reply_and_write_large_outputs(asked.execute(name, inputs), asked.home)
     except PflowError as exc:
-        return build_refusal(exc, name)
+        return build_refusal_reply(exc, name)
 
 
 def run_in_child(

@@ -100,13 +100,13 @@ from pflow.service import Service
 
 home, number = Path(sys.argv[1]), sys.argv[2]
 service = Service(Settings(home=home), folder=home.parent)
-service.browse()
+service.browse_components()
 (home.parent / f"ready-{number}").touch()
 deadline = time.monotonic() + 40
 while not (home.parent / "go").exists() and time.monotonic() < deadline:
     pass
 try:
-    print(json.dumps(service.save(f"draft-{number}", "same", f"By {number}.")))
+    print(json.dumps(service.save_to_library(f"draft-{number}", "same", f"By {number}.")))
 except PflowError as exc:
     print(json.dumps(exc.body()))
 """
@@ -203,31 +203,31 @@ def test_a_broken_log_of_runs_is_renamed_reported_and_replaced(home: Path, how: 
     assert reply["success"]
     assert any("log of runs was damaged" in one and "runs.db.damaged-1" in one for one in reply["warnings"])
     assert execute(home)["warnings"] == []
-    assert make_service(home).describe("x")["statistics"]["execution_count"] == 2
+    assert make_service(home).describe_workflow("x")["statistics"]["execution_count"] == 2
 
 
 def test_a_broken_log_of_runs_is_reported_by_readers_too(home: Path) -> None:
     execute(home, GOOD)
     (home / "runs.db").write_bytes(b"hello" * 1_000)
-    assert "damaged" in json.dumps(make_service(home).describe("x"))
+    assert "damaged" in json.dumps(make_service(home).describe_workflow("x"))
 
 
 @pytest.mark.parametrize("how", [*BROKEN, "empty"])
 def test_a_broken_cache_of_the_registry_is_rebuilt_and_reported(home: Path, how: str) -> None:
-    fresh = make_service(home).browse("shell")
+    fresh = make_service(home).browse_components("shell")
     cache = home / "cache" / "registry.json"
     whole = cache.read_bytes()
     cache.write_bytes(BROKEN[how](whole) if how in BROKEN else b"")
-    anew = make_service(home).browse("shell")
+    anew = make_service(home).browse_components("shell")
     assert any("registry" in one and "rebuilt" in one for one in anew.pop("problems"))
     assert anew == fresh
     assert cache.read_bytes() == whole
-    assert "problems" not in make_service(home).browse("shell")
+    assert "problems" not in make_service(home).browse_components("shell")
 
 
 def test_a_broken_index_of_the_library_changes_nothing(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    make_service(home).save("x", "kept", "Greets.")
+    make_service(home).save_to_library("x", "kept", "Greets.")
     listed = make_service(home).list_library()
     assert listed
     for broken in BROKEN.values():
@@ -258,15 +258,15 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert reply["success"]
     assert reply["reused_nodes"] == ["a"]
     assert reply["duration_ms"] >= 0
-    figures = make_service(home).describe("x")["statistics"]
+    figures = make_service(home).describe_workflow("x")["statistics"]
     assert figures["last_execution_success"] is True
     assert figures["average_duration_ms"] >= 0
-    log = make_service(home).open_log()
+    log = make_service(home).open_run_log()
     last, first = log.list_runs("x")
     log.close()
     assert (last["status"], first["status"]) == ("success", "failed")
     assert last["started_at"] < first["started_at"]
-    assert make_service(home).save("x", "kept", "Greets.")["success"]
+    assert make_service(home).save_to_library("x", "kept", "Greets.")["success"]
 
 
 def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(

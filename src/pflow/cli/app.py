@@ -27,12 +27,12 @@ def open_service(workflow: str | None = None) -> Service:
 
     Raise InvalidConfig, or Unavailable if the pflow home cannot be used.
     """
-    from pflow.cli.workflow_sources import check_home, is_file_path
+    from pflow.cli.workflow_sources import is_file_path, require_usable_home
     from pflow.config import load_settings
 
     found = Service(load_settings())
     if workflow is None or not is_file_path(workflow):
-        check_home(found.home)
+        require_usable_home(found.home)
     return found
 
 

@@ -19,11 +19,11 @@ COMMAND_MODULES: Final = (workflow_commands, history_commands, draft_commands, s
 def main(arguments: Sequence[str]) -> NoReturn:
     known = list(typer.main.get_group(app).commands)
     if arguments and not arguments[0].startswith("-") and arguments[0] not in known:
-        run_command(lambda: _refuse_unknown_command(arguments[0], known), as_json="--json" in arguments)
+        run_command(lambda: _raise_unknown_command(arguments[0], known), as_json="--json" in arguments)
     run_typer_app(app, arguments, name="pflow")
 
 
-def _refuse_unknown_command(given: str, known: Sequence[str]) -> NoReturn:
+def _raise_unknown_command(given: str, known: Sequence[str]) -> NoReturn:
     """Raise UsageError with the nearest command, or with the command to run a workflow of this name."""
     from difflib import get_close_matches
 

@@ -224,7 +224,7 @@ def _pickle_call(call: Call) -> PickledCall:
         "pass_env": context.pass_env,
     }
     try:
-        return PickledCall(pickle.dumps((call.interface, call.params, fields, call.secrets.own)))
+        return PickledCall(pickle.dumps((call.interface, call.params, fields, call.secrets.own_values)))
     except RecursionError:
         raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
 

@@ -15,8 +15,8 @@ from pflow.engine.steps import (
     RunState,
     StepResult,
     WalkListener,
-    explain_rerun,
     claim_reusable_result,
+    explain_rerun,
     get_effect,
     get_effect_run_id,
 )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import CANCEL_TIMEOUT_S, Executor, LocalExecutor
-from pflow.engine.inputs import find_secret_input_values, prepare_inputs, list_unused_input_warnings
+from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
 from pflow.engine.progress_output import NullProgressOutput, ProgressOutput, measure_elapsed_ms
 from pflow.engine.results import RunProgress, RunResult, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder, start_recording
@@ -292,7 +292,7 @@ class _Run:
         if self._recorder is None:
             return result
         is_stored = self._recorder.store_or_clear_results(
-            keep_results=error is not None or self._keep, contains_secret=self.secrets.are_in
+            keep_results=error is not None or self._keep, contains_secret=self.secrets.has_secret_in
         )
         if self._recorder.problem:
             result.warnings.append(f"Not all results of this run could be recorded: {self._recorder.problem}.")

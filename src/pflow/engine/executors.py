@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, Final, Protocol
 
-from pflow.node import Closable, Context, Function, SharedObjects, Outcome
+from pflow.node import Closable, Context, Function, Outcome, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 from uraniborg.kernel.request_ids import in_this_context

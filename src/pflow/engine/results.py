@@ -88,8 +88,8 @@ def collect_outputs(
 ) -> dict[str, Any]:
     """Return the declared outputs that have a value; without declared outputs, all outputs of the last nodes.
 
-    An output that is too long for a value is replaced by a description of its file if `replace_truncated`. Otherwise raise
-    TruncatedOutput.
+    An output without a value adds a warning to `warnings`. An output that is too long for a value is replaced by a
+    description of its file if `replace_truncated`. Otherwise raise TruncatedOutput.
     """
     if not workflow.outputs:
         followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}

@@ -18,11 +18,11 @@ from pflow.engine.steps import (
     Job,
     RunState,
     StepResult,
-    explain_rerun,
     claim_reusable_result,
+    explain_rerun,
     get_effect_run_id,
-    make_reused_step_result,
     make_rerun_warning,
+    make_reused_step_result,
 )
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
@@ -165,7 +165,7 @@ def _record_result(
     """Record a result; without its outputs if they contain a secret."""
     action, interface, call = outcome.action, job.call.interface, job.call
     # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
-    if has_secret := state.secrets.are_in([outputs, outcome.outputs, action]):
+    if has_secret := state.secrets.has_secret_in([outputs, outcome.outputs, action]):
         action = state.secrets.mask(action)
     removed = resolve_param_paths(interface.takes, call.params, call.context) if interface.takes else ()
     recorder.record_result(

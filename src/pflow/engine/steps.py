@@ -9,18 +9,18 @@ from functools import partial
 from typing import Any, Final, NamedTuple, Protocol
 
 from pflow.engine.executors import Call
-from pflow.engine.progress_output import NodeStatus
 from pflow.engine.params import resolve_params
+from pflow.engine.progress_output import NodeStatus
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
 from pflow.engine.resume.journal import StepKey, StoredResult
-from pflow.engine.resume.reuse import can_reuse_result, differs_only_in_effects, compute_step_fingerprint
+from pflow.engine.resume.reuse import can_reuse_result, compute_step_fingerprint, differs_only_in_effects
 from pflow.engine.secret_references import SecretReferences
 from pflow.engine.spool import has_all_spooled_files
 from pflow.errors import NodeFailed, PflowError, describe_exception
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Retry, Workflow
 from pflow.node import Context
-from pflow.redaction import Secrets, find_secret_params
+from pflow.redaction import Secrets, find_secret_param_values
 from pflow.registry.interface import Interface
 from pflow.templates.scope import Scope
 from pflow.templates.syntax import Reference
@@ -116,7 +116,7 @@ class WalkListener:
         """Handle the start of a workflow. The keys of its nodes begin with `key_prefix`, empty if it is not nested."""
 
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
-        """Handle the start of a node. `deciding_nodes` are the nodes that decide whether it is reached, if not known yet."""
+        """Handle the start of a node. `deciding_nodes` decide whether it is reached, if that is not known yet."""
 
     def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
         """Handle the end of a batch. `problem` is the first failure of an item, or empty."""
@@ -198,7 +198,7 @@ def prepare_and_register_job(
     """Return the step with resolved parameters and its fingerprint. Raise TemplateUnresolved or NodeFailed."""
     interface = state.interfaces[node.type]
     params = resolve_params(node, interface, scope, state.secrets.mask)
-    if secrets := find_secret_params(params):
+    if secrets := find_secret_param_values(params):
         state.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = state.build_step_context(key, timeout)

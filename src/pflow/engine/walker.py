@@ -14,11 +14,11 @@ from typing import Any, Final
 from pflow.engine.batches import BatchRun
 from pflow.engine.inputs import find_secret_input_values, prepare_inputs
 from pflow.engine.json_values import encode_outputs, parse_json
-from pflow.engine.progress_output import NodeStatus, measure_elapsed_ms
+from pflow.engine.node_schedule import NodeSchedule
 from pflow.engine.params import resolve_nested_params
+from pflow.engine.progress_output import NodeStatus, measure_elapsed_ms
 from pflow.engine.results import RunProgress, collect_outputs
 from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects_digest, join_effects_digests
-from pflow.engine.node_schedule import NodeSchedule
 from pflow.engine.secret_references import find_secret_references, resolve_secret_values
 from pflow.engine.steps import NodeEnd, RunState, StepResult, ValueUnknown, get_effect, reuse_or_run_step
 from pflow.errors import (

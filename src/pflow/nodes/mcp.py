@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
-from pflow.remote_mcp_servers import connect_to_server
 from pflow.node import Context
 from pflow.nodes.excerpts import excerpt_start, mask_secrets
+from pflow.remote_mcp_servers import connect_to_server
 from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import printable

@@ -84,7 +84,7 @@ def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(run_pflow: R
     assert "last failure" in report
     assert "  pflow run greet who=text\n" in report
     reply = run_pflow("describe", "greet", "--json").json
-    assert reply == json.loads(json.dumps(Service(Settings(home=workplace.home)).describe("greet")))
+    assert reply == json.loads(json.dumps(Service(Settings(home=workplace.home)).describe_workflow("greet")))
 
 
 def test_a_file_is_described_too(run_pflow: RunPflow, workplace: Workplace) -> None:

@@ -19,7 +19,7 @@ from pflow.engine.results import RunResult
 from pflow.ir.checker import check_workflow
 from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
-from pflow.service import Service, require_valid
+from pflow.service import Service, require_valid_workflow
 
 SOON_S = 20.0
 
@@ -176,7 +176,7 @@ class Home:
 
     def run(self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", **more: Any) -> RunResult:
         """Run a workflow as the service does."""
-        return self.service.run(ir, inputs, name=name, **more)
+        return self.service.run_document(ir, inputs, name=name, **more)
 
     def run_unlogged(
         self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", fresh: bool = False, **more: Any
@@ -185,10 +185,12 @@ class Home:
         registry = Registry(self.path)
 
         def load_workflow(params: Mapping[str, Any]) -> Workflow:
-            return require_valid(check_workflow(params["workflow_ir"], registry), "nested")
+            return require_valid_workflow(check_workflow(params["workflow_ir"], registry), "nested")
 
         engine = Engine(self.path, registry, load_workflow, folder=self.place, **more)
-        return engine.execute(require_valid(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh)
+        return engine.execute(
+            require_valid_workflow(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh
+        )
 
     def order(self, *words: str, text: str = "") -> None:
         """Let node `a` fail from now on (`order("fail-a")`) or wait (`order("wait-a")`)."""

@@ -87,7 +87,7 @@ def run_as_python_does(place: Path, only: str | None = None) -> None:
         print(json.dumps(service.execute("flow").reply()))
         return
     ir = json.loads((place / "home" / "workflows" / "drafts" / "flow.json").read_text())
-    service.run(ir, name="flow", only=only)
+    service.run_document(ir, name="flow", only=only)
 
 
 def die_before_step_of_ending(moment: int) -> None:

@@ -236,7 +236,7 @@ def make_home(place: Path) -> Home:
 def run(home: Home, address: str | None, ir: Any, inputs: Any = None, **more: Any) -> RunResult:
     """In a folder that homes beside each other share: where a node runs is part of what it gives."""
     service = Service(Settings(home=home.path, cluster=address), folder=home.place.parent)
-    return service.run(ir, inputs, name="flow", **more)
+    return service.run_document(ir, inputs, name="flow", **more)
 
 
 class Running:
@@ -275,7 +275,7 @@ def remove_timings(value: Any) -> Any:
 
 
 def read_logged_run(home: Home, run_id: str) -> dict[str, Any]:
-    log = home.service.open_log()
+    log = home.service.open_run_log()
     report = log.get_run(run_id)
     log.close()
     nodes = sorted(remove_timings([{**one, "seq": 0} for one in report["nodes"]]), key=lambda one: one["node"])

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.json_values import encode_outputs, compute_fingerprint, parse_json
+from pflow.engine.json_values import compute_fingerprint, encode_outputs, parse_json
 from pflow.errors import NodeFailed
 from tests.requirements import requirement
 

@@ -615,7 +615,7 @@ from pflow.service import Service
 
 home, kind = Path(sys.argv[1]), sys.argv[2]
 ir = {"nodes": [{"id": "a", "type": kind, "timeout": 0.2}]}
-result = Service(Settings(home=home), folder=home.parent).run(ir, name="flow")
+result = Service(Settings(home=home), folder=home.parent).run_document(ir, name="flow")
 sys.stderr.write(f"ended {result.success}\\n")
 """
 

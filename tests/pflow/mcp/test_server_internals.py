@@ -175,7 +175,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
             async with asyncio.timeout(PATIENCE_S):
                 while child not in processes._live_pids:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
                     await asyncio.sleep(0)
-            await mcp_server._stop_runs()  # pyright: ignore[reportPrivateUsage]
+            await mcp_server._cancel_runs_and_kill_children()  # pyright: ignore[reportPrivateUsage]
             reply = await running
     assert not is_running(child)
     assert "SIGKILL" in reply["error"]["message"]

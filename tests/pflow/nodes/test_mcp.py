@@ -14,10 +14,10 @@ from pflow.config import Settings
 from pflow.engine.executors import LocalSharedObjects
 from pflow.errors import NodeFailed
 from pflow.mcp_config import UnknownServer
-from pflow.remote_mcp_servers import add_server, sync_servers
 from pflow.node import Context
 from pflow.nodes.mcp import call_named_tool, call_tool
 from pflow.registry.registry import Registry
+from pflow.remote_mcp_servers import add_server, sync_servers
 from pflow.service import Service
 from tests.pflow import tool_server
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets

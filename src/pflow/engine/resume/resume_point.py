@@ -15,8 +15,8 @@ import orjson
 
 from pflow.engine.json_values import parse_json
 from pflow.engine.resume.earlier_runs import (
-    EarlierRuns,
     ContainsSecret,
+    EarlierRuns,
     build_earlier_runs,
     drop_secret_outputs,
     make_empty_earlier_runs,
@@ -26,14 +26,14 @@ from pflow.engine.resume.earlier_runs import (
 )
 from pflow.engine.resume.journal import (
     JournalEntries,
+    RunJournal,
     StepKey,
     StoredResult,
-    RunJournal,
     hold_lock_file,
     parse_key,
     parse_result_line,
-    read_journal_header,
     read_journal,
+    read_journal_header,
     try_lock_journal,
 )
 from pflow.errors import ResumePointUnusable
@@ -134,8 +134,8 @@ class ResumePoint:
     ) -> None:
         """End a run: store its results with those that it resumed from, or clear them all. Raise OSError.
 
-        `used` are the earlier results that the run found for its steps. Results with outputs that `contains_secret` finds a
-        secret in are stored without their outputs.
+        `used` are the earlier results that the run found for its steps. Outputs for which `contains_secret` returns
+        True are not stored.
         """
         path = run.journal.path
         with contextlib.closing(run.journal), self._hold_lock():
@@ -327,7 +327,7 @@ class ResumePoint:
         write_atomic(self._file, start + b',"results":[\n%b\n]}\n' % lines)
 
     def _clear_results(self, own_journal: Path | None = None) -> None:
-        """Remove the results, and the locks of effects unless a run other than that of the journal `own_journal` has one."""
+        """Remove the results, and the locks of effects unless there is a journal other than `own_journal`."""
         with contextlib.suppress(FileNotFoundError):
             self._file.unlink()
             sync_folder(self._folder)
