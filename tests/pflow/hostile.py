@@ -23,7 +23,7 @@ import json, resource, sys
 from pathlib import Path
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import build_refusal, build_reply
+from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 
 home, room = sys.argv[1:]
@@ -36,9 +36,9 @@ replies = []
 for tool, *arguments in json.load(sys.stdin):
     try:
         reply = getattr(service, tool)(*arguments)
-        replies.append(build_reply(reply, service.home) if tool == "execute" else reply)
+        replies.append(build_reply_and_write_large_outputs(reply, service.home) if tool == "execute" else reply)
     except PflowError as exc:
-        replies.append(build_refusal(exc, arguments[0]))
+        replies.append(build_refusal_reply(exc, arguments[0]))
 try:  # of this program alone: what the system counts includes whoever started it
     peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 except (OSError, IndexError):

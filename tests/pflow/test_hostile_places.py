@@ -42,7 +42,7 @@ without_powers = pytest.mark.skipif(sys.platform != "linux", reason="only Linux 
 def test_a_full_disk_during_a_save_is_reported_and_leaves_only_the_draft(home: Path) -> None:
     write_draft(home, "x", GOOD)
     before = read_all_files(home)
-    (reply,), _ = run_in_child(home, ("save", "x", "y", "Greets."), room=0)
+    (reply,), _ = run_in_child(home, ("save_to_library", "x", "y", "Greets."), room=0)
     check_refusal(reply, "library_unwritable", "workflows/y.json", "Nothing was changed")
     assert read_all_files(home) == before
     assert list_leftovers(home) == []
@@ -285,7 +285,13 @@ def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
 
 def call_operations(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
     """Return the replies of all five operations."""
-    calls = [("execute", "x"), ("describe", "x"), ("list_library",), ("browse", "echo"), ("save", "x", "y", "Greets.")]
+    calls = [
+        ("execute", "x"),
+        ("describe_workflow", "x"),
+        ("list_library",),
+        ("browse_components", "echo"),
+        ("save_to_library", "x", "y", "Greets."),
+    ]
     replies, _ = run_in_child(home, *calls, as_anybody=as_anybody)
     return dict(zip([call[0] for call in calls], replies, strict=True))
 
@@ -309,9 +315,9 @@ def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home:
     for words in ("cannot be resumed", "not in the log"):
         assert any(words in one for one in output["execute"]["warnings"]), output["execute"]
     assert output["execute"]["success"]
-    assert output["describe"]["statistics"]["execution_count"] == 0
-    assert "echo" in [one["type"] for one in output["browse"]["nodes"]]
-    check_refusal(output["save"], "library_unwritable", "Permission denied")
+    assert output["describe_workflow"]["statistics"]["execution_count"] == 0
+    assert "echo" in [one["type"] for one in output["browse_components"]["nodes"]]
+    check_refusal(output["save_to_library"], "library_unwritable", "Permission denied")
     assert read_all_files(home).keys() == {"workflows/drafts/x.json"}
 
 
@@ -320,7 +326,7 @@ def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home:
 def test_unreadable_workflows_are_reported_as_such(home: Path, what: str) -> None:
     write_draft(home, "x", GOOD)
     output = call_operations_with_modes(home, {what: 0})
-    for tool in ("execute", "describe", "save"):
+    for tool in ("execute", "describe_workflow", "save_to_library"):
         check_refusal(output[tool], "invalid_workflow", "x.json", "Permission denied")
     assert output["list_library"] == []
     assert execute(home)["success"]
@@ -332,15 +338,15 @@ def test_an_unreadable_home_is_reported_by_every_operation(home: Path) -> None:
     output = call_operations_with_modes(home, {"": 0})
     check_refusal(output["execute"], "invalid_workflow", "Permission denied")
     assert output["list_library"] == []
-    assert output["browse"]["nodes"]
+    assert output["browse_components"]["nodes"]
 
 
 def test_a_home_that_is_a_file_runs_no_workflow_and_stays_unchanged(home: Path) -> None:
     home.write_text("mine")
     output = call_operations(home)
-    for tool in ("execute", "describe", "save"):
+    for tool in ("execute", "describe_workflow", "save_to_library"):
         assert output[tool]["error"]["hint"]
-    assert output["browse"]["problems"]
+    assert output["browse_components"]["problems"]
     assert home.read_text() == "mine"
 
 

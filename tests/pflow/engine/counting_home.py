@@ -223,7 +223,7 @@ from pflow.config import Settings
 from pflow.service import Service
 
 place, ir, inputs, name = json.loads(sys.argv[1])
-result = Service(Settings(home=Path(place, "home")), folder=Path(place)).run(ir, inputs, name=name)
+result = Service(Settings(home=Path(place, "home")), folder=Path(place)).run_document(ir, inputs, name=name)
 print(json.dumps(result.reply()))
 """
 

@@ -429,7 +429,7 @@ def test_bytes_from_a_worker_that_contain_a_secret_are_not_stored(cluster: Clust
 
 
 def test_a_call_sent_to_a_worker_shows_none_of_its_content() -> None:
-    assert repr(PickledCall(b"dont-tell-anyone")) == "Parcel()"
+    assert repr(PickledCall(b"dont-tell-anyone")) == "PickledCall()"
 
 
 def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: Home, tmp_path: Path) -> None:

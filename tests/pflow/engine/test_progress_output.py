@@ -8,14 +8,14 @@ from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from tests.requirements import requirement
 
 TOLD = """
-from pflow.engine.progress_output import NullOutput, Output
+from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 
-output: Output = NullOutput()
-output.run_started("greeter", "r1", 2)
-output.node_started("hello", "echo")
-output.node_reported("hello", "half of it")
-output.node_finished("hello", "completed", 12, "a note")
-output.run_finished(True, 12)
+output: ProgressOutput = NullProgressOutput()
+output.on_run_started("greeter", "r1", 2)
+output.on_node_started("hello", "echo")
+output.on_node_message("hello", "half of it")
+output.on_node_finished("hello", "completed", 12, "a note")
+output.on_run_finished(True, 12)
 """
 
 

@@ -208,8 +208,8 @@ from pathlib import Path
 from pflow.engine.runlog import NodeRow, RunLog
 
 log = RunLog(Path(sys.argv[1]))
-log.begin_run("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
-log.add_nodes("killed", [NodeRow(1, "first", "echo", "completed")])
+log.record_run_start("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
+log.record_nodes("killed", [NodeRow(1, "first", "echo", "completed")])
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -301,9 +301,9 @@ from pflow.engine.runlog import NodeRow, RunLog
 for number in range(25):
     log = RunLog(Path(sys.argv[1]))
     run_id = f"{sys.argv[2]}-{number}"
-    log.begin_run(run_id, "w", "library", "2024-05-01T12:00:00.000000Z", {})
-    log.add_nodes(run_id, [NodeRow(seq, f"n{seq}", "echo", "completed") for seq in range(20)])
-    log.finish_run(run_id, "success" if number % 5 else "failed", "2024-05-01T12:00:01.000000Z", 10)
+    log.record_run_start(run_id, "w", "library", "2024-05-01T12:00:00.000000Z", {})
+    log.record_nodes(run_id, [NodeRow(seq, f"n{seq}", "echo", "completed") for seq in range(20)])
+    log.record_run_end(run_id, "success" if number % 5 else "failed", "2024-05-01T12:00:01.000000Z", 10)
     log.close()
 """
 

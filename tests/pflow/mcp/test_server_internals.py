@@ -162,7 +162,7 @@ async def test_once_the_server_is_about_to_end_no_run_begins(home: Path, monkeyp
 async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_asking(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def deaf(wait_s: float) -> None:
+    def deaf(timeout_s_per_run: float) -> None:
         """Stands for runs that do not heed being taken back."""
 
     monkeypatch.setattr(cancelling, "cancel_all_runs", deaf)
@@ -187,7 +187,7 @@ async def test_an_unexpected_error_is_reported_in_the_shape_of_other_failures(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("words of nobody")
 
-    for operation in ("browse", "list_library", "describe", "execute", "save"):
+    for operation in ("browse_components", "list_library", "describe_workflow", "execute", "save_to_library"):
         monkeypatch.setattr(Service, operation, broken)
     async with connected(mcp_server.build_server()) as client:
         for number, (tool, arguments) in enumerate(CALLS.items(), 1):
