@@ -185,13 +185,13 @@ async def _cancel_runs_and_kill_children() -> None:
     """Cancel all runs and end their processes; the progress of each run is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from pflow.engine.cancellation import cancel_all_runs
+    from pflow.engine.cancellation import cancel_all_runs_and_wait
     from pflow.nodes.processes import kill_all_children
 
     _ending.set()
     # A separate thread, because the runs that are to end may occupy all of the pool.
     own = ThreadPoolExecutor(1)
-    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all_runs, _EXITING_S)
+    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all_runs_and_wait, _EXITING_S)
     await asyncio.wait([ended], timeout=_EXITING_S)
     kill_all_children()
 

@@ -148,7 +148,7 @@ async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[S
     limit = asyncio.Semaphore(_AT_ONCE)
     answers = await asyncio.gather(*(_fetch_tools(home, name, limit) for name in wanted))
     listed = {name: answer for name, answer in zip(wanted, answers, strict=True) if isinstance(answer, dict)}
-    tools = await asyncio.to_thread(_store_tools, home, listed)
+    tools = await asyncio.to_thread(_merge_and_store_tools, home, listed)
     return [_make_sync_result(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
 
 
@@ -193,13 +193,13 @@ def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> 
     return node
 
 
-def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_and_store_tools(home: Path, fetched_tools: Mapping[str, Any]) -> dict[str, Any]:
     """Store the tools of these servers, drop those of removed servers, and return the tools of all servers."""
     if not home.is_dir():
         return {}
     with locked(home / _LOCK, _LOCK_S):
         configured = _read_server_entries(home)
-        tools = {name: found for name, found in {**_read_tools(home), **listed}.items() if name in configured}
+        tools = {name: found for name, found in {**_read_tools(home), **fetched_tools}.items() if name in configured}
         _write_tools(home, tools)
     return tools
 

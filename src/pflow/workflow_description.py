@@ -33,7 +33,7 @@ _SAMPLES: Final[dict[str, Any]] = {
 def describe_workflow(
     found: FoundWorkflow, checked: CheckResult, log: RunLog, *, in_full: bool = False
 ) -> dict[str, Any]:
-    """Return the reply of `describe_workflow`, shortened for an agent unless `in_full`.
+    """Return the reply of `describe_workflow`, shortened for an agent unless `in_full`, and close the log.
 
     `nodes_total` and `edges_total` count all of them; `truncated` is true if anything was cut.
     """

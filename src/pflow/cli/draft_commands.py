@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import Json, app, open_service
+from pflow.cli.app import Json, app, open_service_with_usable_home
 from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import read_inputs
@@ -81,7 +81,7 @@ def _create_draft_file(name: str, text: str) -> Path:
     from pflow.library.manager import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
 
-    service = open_service()
+    service = open_service_with_usable_home()
     drafts = WorkflowManager.for_drafts(service.home)
     path, display_path = drafts.get_path(validate_name(name)), drafts.display_path(name)
     try:
@@ -118,7 +118,7 @@ def save_draft_to_library(
 
     For example: pflow save report weekly-report -d "Summarise the papers of a week"
     """
-    saved: dict[str, Any] = open_service().save_to_library(draft, name, description)
+    saved: dict[str, Any] = open_service_with_usable_home().save_to_library(draft, name, description)
     if json:
         print_json(saved)
         return

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, app, open_service
+from pflow.cli.app import Json, app, open_service_with_usable_home
 from pflow.cli.printing import print_json
 from pflow.service import Service
 from uraniborg.kernel.logging import redact
@@ -24,7 +24,7 @@ def print_run_history(
     from pflow.cli.run_printing import print_history
     from pflow.cli.workflow_sources import make_logged_name, split_logged_source
 
-    service = open_service()
+    service = open_service_with_usable_home()
     log = service.open_run_log()
     try:
         found = log.list_runs(make_logged_name(workflow) if workflow else None, limit)
@@ -78,7 +78,7 @@ def show_run(
     from pflow.cli.workflow_sources import split_logged_source
     from pflow.errors import RunNotFound
 
-    log = open_service().open_run_log()
+    log = open_service_with_usable_home().open_run_log()
     try:
         last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:

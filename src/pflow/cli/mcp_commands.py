@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import HELP_OPTIONS, Json, app, open_service
+from pflow.cli.app import HELP_OPTIONS, Json, app, open_service_with_usable_home
 from pflow.cli.printing import (
     BOLD,
     CYAN,
@@ -89,7 +89,7 @@ def add_mcp_server(
     if command and not url and _HOST_AND_PORT.match(command[0]):
         raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")
     plain = _make_server_entry(command or [], url, env or [], header or [])
-    config = add_server(open_service().home, name, plain, replace=replace)
+    config = add_server(open_service_with_usable_home().home, name, plain, replace=replace)
     warnings = [_LITERAL] if has_literal_secret(plain.get("url", "")) else []
     if json:
         print_json(redact({"name": name, "where": config.display_address, "warnings": warnings}))
@@ -141,9 +141,9 @@ def _parse_server_url(scheme: str, words: list[str]) -> str:
     return f"{scheme}{words[0].strip()[len(scheme) :]}"
 
 
-def _parse_key_value_pairs(option: str, given: list[str]) -> dict[str, str]:
+def _parse_key_value_pairs(option: str, pair_texts: list[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for one in given:
+    for one in pair_texts:
         key, sign, value = one.partition("=")
         if not sign or not key:
             # The value may be a secret, so the message does not repeat it.
@@ -160,7 +160,7 @@ def print_mcp_servers(json: Json = False) -> None:
     """
     from pflow.remote_mcp_servers import read_servers
 
-    home = open_service().home
+    home = open_service_with_usable_home().home
     servers, problems = read_servers(home)
     counts = _count_tools_by_server()
     found = [{"name": name, "where": one.display_address, "tools": counts.get(name)} for name, one in servers.items()]
@@ -174,7 +174,7 @@ def _count_tools_by_server() -> dict[str, int]:
 
     from pflow.registry.registry import Registry
 
-    known = Registry(open_service().home).load().values()
+    known = Registry(open_service_with_usable_home().home).load().values()
     return Counter(one.tags[1] for one in known if one.source == "mcp" and len(one.tags) > 1)
 
 
@@ -201,7 +201,7 @@ def remove_mcp_server(
     """
     from pflow.remote_mcp_servers import remove_server
 
-    remove_server(open_service().home, name)
+    remove_server(open_service_with_usable_home().home, name)
     print_json({"removed": name}) if json else Page().write_line(StyledText(GREEN, "✓ "), f"Removed {name}.")
 
 
@@ -225,7 +225,7 @@ def sync_mcp_servers(
     is_watched = not json and sys.stderr.isatty()
     if is_watched:
         sys.stderr.write("Fetching tools …")
-    found = asyncio.run(sync_servers(open_service().home, names or None))
+    found = asyncio.run(sync_servers(open_service_with_usable_home().home, names or None))
     if is_watched:
         sys.stderr.write("\r\x1b[2K")
     if json:

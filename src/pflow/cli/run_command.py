@@ -17,10 +17,10 @@ from uraniborg.kernel.logging import redact
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run_command(lambda: _handle_arguments(arguments), as_json="--json" in arguments)
+    run_command(lambda: _parse_and_run_command(arguments), as_json="--json" in arguments)
 
 
-def _handle_arguments(arguments: Sequence[str]) -> int:
+def _parse_and_run_command(arguments: Sequence[str]) -> int:
     parsed = RunArguments(json="--json" in arguments)
     try:
         parsed = parse_run_arguments(arguments)

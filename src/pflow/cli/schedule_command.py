@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from pflow.cli.app import Json, app, open_service
+from pflow.cli.app import Json, app, open_service_with_usable_home
 from pflow.cli.printing import BOLD, DIM, GREEN, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.service import Service
 
@@ -78,12 +78,12 @@ def _install_or_print_schedule(
     from pflow.scheduling.timing import parse_timing
 
     timing = parse_timing(at)
-    service = open_service()
+    service = open_service_with_usable_home()
     job, secrets = _make_scheduled_job(service, name, inputs, timing)
     scheduler = select_scheduler(kind, sys.platform, os.environ)
     text = scheduler.render_files(job)
     if install:
-        with _lock_schedules(service):
+        with _hold_schedule_lock(service):
             scheduler.install(job)
     notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
     if secrets:
@@ -147,7 +147,7 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
     from pflow.scheduling.selection import list_schedulers
 
     validate_name(name)
-    with _lock_schedules(open_service()):
+    with _hold_schedule_lock(open_service_with_usable_home()):
         removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove(name)]
     if not removed:
         raise ScheduleNotFound(
@@ -177,7 +177,7 @@ def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
 
 
 @contextmanager
-def _lock_schedules(service: Service) -> Generator[None]:
+def _hold_schedule_lock(service: Service) -> Generator[None]:
     """Hold the lock of the schedules: a crontab is read and written as a whole. Raise LibraryUnwritable or Locked."""
     from pflow.errors import LibraryUnwritable
     from uraniborg.kernel.files import locked

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, Workflow, app, open_service
+from pflow.cli.app import Json, Workflow, app, open_service_with_usable_home
 from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_text
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import InvalidWorkflow
@@ -25,7 +25,7 @@ def print_workflow_check(workflow: Workflow, json: Json = False) -> int:
     from pflow.cli.workflow_sources import find_workflow_source
     from uraniborg.kernel.logging import redact
 
-    service = open_service(workflow)
+    service = open_service_with_usable_home(workflow)
     summary: dict[str, Any] = {"name": workflow, "path": workflow}
     try:
         source = find_workflow_source(service, workflow)
@@ -88,7 +88,7 @@ def print_or_write_graph(
     from pflow.ir.diagrams import draw_mermaid, draw_svg
     from pflow.service import require_valid_workflow
 
-    service = open_service(workflow)
+    service = open_service_with_usable_home(workflow)
     source = find_workflow_source(service, workflow)
     checked = service.check_document(source.found.stored.ir)
     drawable = checked.workflow or require_valid_workflow(checked, workflow)
@@ -137,7 +137,7 @@ def print_workflows(
     from pflow.cli.workflow_printing import print_workflow_list
     from pflow.cli.workflow_sources import list_named_workflows
 
-    found = redact(list_named_workflows(open_service(), pattern))
+    found = redact(list_named_workflows(open_service_with_usable_home(), pattern))
     print_json(found) if json else print_workflow_list(found, pattern)
 
 
@@ -153,7 +153,7 @@ def print_workflow_description(workflow: Workflow, json: Json = False) -> None:
     from pflow.cli.workflow_sources import find_workflow_source
     from pflow.workflow_description import describe_workflow
 
-    service = open_service(workflow)
+    service = open_service_with_usable_home(workflow)
     source = find_workflow_source(service, workflow)
     checked = service.check_document(source.found.stored.ir)
     description = {
@@ -181,7 +181,7 @@ def print_matching_components(
     from pflow.cli.workflow_printing import print_components
 
     query = " ".join(words or [])
-    found = open_service().browse_components(query, not no_workflows)
+    found = open_service_with_usable_home().browse_components(query, not no_workflows)
     print_json(found) if json else print_components(found, query)
 
 

@@ -26,19 +26,19 @@ _BRIEF: Final = 12
 _KEYS: Final = 8
 
 
-def print_workflow_list(found: dict[str, Any], pattern: str | None) -> None:
+def print_workflow_list(listing: dict[str, Any], pattern: str | None) -> None:
     page = Page()
-    for title, workflows in (("Library", found["library"]), ("Drafts", found["drafts"])):
+    for title, workflows in (("Library", listing["library"]), ("Drafts", listing["drafts"])):
         if not workflows:
             continue
         page.write_heading(title)
         page.write_table([_make_workflow_row(one) for one in workflows])
-    if not found["library"] and not found["drafts"]:
+    if not listing["library"] and not listing["drafts"]:
         if pattern:
             page.write_line("No workflow matches. `pflow list` lists all.")
         else:
             page.write_line("No workflows yet. `pflow new NAME` creates a draft, and `pflow examples` lists examples.")
-    for problem in found["problems"]:
+    for problem in listing["problems"]:
         is_named = problem["problem"].startswith(problem["path"])
         page.write_line(
             StyledText(YELLOW, "! "), problem["problem"] if is_named else f"{problem['path']}: {problem['problem']}"

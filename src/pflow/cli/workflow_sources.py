@@ -78,8 +78,8 @@ def locate_workflow_file(service: Service, name_or_path: str) -> tuple[Path, str
     raise make_not_found_error(service.home, name_or_path, [], service.folder)
 
 
-def _make_absolute(name_or_path: str) -> Path:
-    return Path(os.path.abspath(os.path.expanduser(name_or_path)))
+def _make_absolute(path: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(path)))
 
 
 def _read_file_source(name_or_path: str) -> WorkflowSource:

@@ -46,18 +46,18 @@ _live_lock = threading.Lock()
 
 
 def register_run(cancellation: Cancellation) -> None:
-    """Let `cancel_all_runs` cancel this run from now on."""
+    """Let `cancel_all_runs_and_wait` cancel this run from now on."""
     with _live_lock:
         _live.add(cancellation)
 
 
 def unregister_run(cancellation: Cancellation) -> None:
-    """Remove a run that has ended from those that `cancel_all_runs` cancels."""
+    """Remove a run that has ended from those that `cancel_all_runs_and_wait` cancels."""
     with _live_lock:
         _live.discard(cancellation)
 
 
-def cancel_all_runs(timeout_s_per_run: float) -> None:
+def cancel_all_runs_and_wait(timeout_s_per_run: float) -> None:
     """Cancel every run of this process, and wait up to `timeout_s_per_run` seconds for each to record its results."""
     with _live_lock:
         running = list(_live)

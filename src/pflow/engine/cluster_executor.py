@@ -27,7 +27,7 @@ from pflow.errors import (
     as_pflow_error,
     describe_exception,
 )
-from pflow.node import Context, Outcome
+from pflow.node import Context, Outcome, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
@@ -59,7 +59,7 @@ class ClusterExecutor:
         self._connecting: asyncio.Task[_Cluster] | None = None
 
     @property
-    def shared_objects(self) -> Any:
+    def shared_objects(self) -> SharedObjects:
         return self._local.shared_objects
 
     async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:

@@ -74,7 +74,7 @@ class _Workers:
         self._ended: deque[asyncio.Task[None]] = deque()
         self._waiting: asyncio.Future[None] | None = None
 
-    def start(self, coroutine: Coroutine[Any, Any, None]) -> None:
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         self.count += 1
@@ -167,7 +167,7 @@ class WorkflowWalker:
         while ready and not (self.progress.failures and self._runner.stops_at_failure):
             node = self.workflow.nodes[ready.popleft()]
             while workers.count < min(others, len(ready)):
-                workers.start(self._run_ready_nodes(ready, workers))
+                workers.start_task(self._run_ready_nodes(ready, workers))
             ready.extend(await self._run_node_and_list_ready(node))
             done += 1
             if others and done % _NODES_PER_TURN == 0:

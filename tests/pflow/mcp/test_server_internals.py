@@ -165,7 +165,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
     def deaf(timeout_s_per_run: float) -> None:
         """Stands for runs that do not heed being taken back."""
 
-    monkeypatch.setattr(cancelling, "cancel_all_runs", deaf)
+    monkeypatch.setattr(cancelling, "cancel_all_runs_and_wait", deaf)
     monkeypatch.setattr(mcp_server, "_ending", threading.Event())
     with gate(tmp_path) as here:
         write_draft(home, "waits", chain(here.node("waits")))
