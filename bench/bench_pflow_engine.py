@@ -21,7 +21,7 @@ from pflow.engine.engine import Engine
 from pflow.engine.runlog import RunLog
 from pflow.ir.checker import check_workflow
 from pflow.registry.registry import Registry
-from pflow.service import require_valid
+from pflow.service import require_valid_workflow
 
 ROUNDS: Final = 7
 OURS: Final = Path(sys.executable).parent / "pflow"
@@ -30,7 +30,9 @@ OURS: Final = Path(sys.executable).parent / "pflow"
 def per_node(home: Path, document: dict[str, Any], *, log: bool) -> float:
     """Microseconds for each node."""
     registry = Registry(home)
-    workflow = require_valid(check_workflow(document, registry), "bench")  # as every workflow is before it runs
+    workflow = require_valid_workflow(
+        check_workflow(document, registry), "bench"
+    )  # as every workflow is before it runs
     runs = RunLog(home / "runs.db") if log else None
     engine = Engine(home, registry, lambda _: workflow, log=runs)
     gc.collect()

@@ -164,7 +164,7 @@ def test_every_error_code_is_documented() -> None:
     import paper_library.serving
     import paper_search.errors
     import pflow.cli.run_arguments
-    import pflow.engine.cluster
+    import pflow.engine.cluster_executor
     import pflow.engine.engine
     import pflow.engine.resume.resume_point
     import pflow.engine.runlog
@@ -200,7 +200,7 @@ def test_every_error_code_is_documented() -> None:
             pflow.errors,
             pflow.cli.run_arguments,
             pflow.engine.resume.resume_point,
-            pflow.engine.cluster,
+            pflow.engine.cluster_executor,
             pflow.engine.engine,
             pflow.engine.runlog,
             pflow.ir.diagrams,

@@ -13,11 +13,11 @@ def main() -> None:
         sys.exit(130)
     except SystemExit as ended:
         if isinstance(ended.code, int):
-            _exit_without_waiting_for_nodes(ended.code)
+            _exit_at_once_if_nodes_run(ended.code)
         raise
 
 
-def _exit_without_waiting_for_nodes(code: int) -> None:
+def _exit_at_once_if_nodes_run(code: int) -> None:
     """End the process at once if a node that timed out still runs in its thread.
 
     Python aborts when such a thread prints while the interpreter shuts down.

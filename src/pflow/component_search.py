@@ -22,18 +22,18 @@ _IN_FULL: Final = 5
 
 
 def search_components(
-    home: Path, registry: Registry, query: str, include_workflows: bool, *, most_bytes: int
+    home: Path, registry: Registry, query: str, include_workflows: bool, *, max_bytes: int
 ) -> dict[str, Any]:
     """Return the reply of `browse_components`. `total` counts all matches, also those left out."""
-    workflow_uses, type_uses = _count_uses(home)
+    workflow_uses, type_uses = _read_use_counts(home)
     matches = registry.search(query, uses=type_uses)
     workflows = _rank_workflows(home, query, workflow_uses) if include_workflows else []
-    kept_workflows = _select_fitting(workflows, int(most_bytes * _WORKFLOW_SHARE) if matches else most_bytes)
+    kept_workflows = _take_first_fitting(workflows, int(max_bytes * _WORKFLOW_SHARE) if matches else max_bytes)
     spent = len(orjson.dumps(kept_workflows))
     # Made one by one, and no more than fit: there may be thousands.
     in_full = _IN_FULL if query.strip() else 0
     nodes = (_describe_node(match, is_brief=place >= in_full) for place, match in enumerate(matches))
-    kept_nodes = _select_fitting(nodes, most_bytes - spent)
+    kept_nodes = _take_first_fitting(nodes, max_bytes - spent)
     total = len(matches) + len(workflows)
     is_cut = len(kept_nodes) + len(kept_workflows) < total
     reply: dict[str, Any] = {"nodes": kept_nodes}
@@ -59,7 +59,7 @@ def _describe_node(match: Match, *, is_brief: bool) -> dict[str, Any]:
     return node
 
 
-def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+def _rank_workflows(home: Path, query: str, run_counts: Mapping[str, int]) -> list[dict[str, Any]]:
     summaries: dict[str, Summary] = {}
     for one in list_workflows(home).workflows:
         summaries.setdefault(one.name, one)
@@ -69,7 +69,7 @@ def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[d
             description=one.description,
             keys=one.inputs,
             tags=one.node_types,
-            uses=counts.get(one.name, 0),
+            uses=run_counts.get(one.name, 0),
         )
         for one in summaries.values()
     ]
@@ -87,24 +87,24 @@ def _rank_workflows(home: Path, query: str, counts: Mapping[str, int]) -> list[d
     return ranked
 
 
-def _count_uses(home: Path) -> tuple[dict[str, int], dict[str, int]]:
+def _read_use_counts(home: Path) -> tuple[dict[str, int], dict[str, int]]:
     """Return how often each workflow and each node type was used."""
     log = RunLog(home / "runs.db")
     try:
-        return log.count_runs(), log.count_node_types()
+        return log.count_runs(), log.count_recent_node_types()
     except UraniborgError:
         return {}, {}
     finally:
         log.close()
 
 
-def _select_fitting(items: Iterable[dict[str, Any]], most_bytes: int) -> list[dict[str, Any]]:
-    """Return the first items, as many as fit into `most_bytes`, and at least one."""
+def _take_first_fitting(items: Iterable[dict[str, Any]], max_bytes: int) -> list[dict[str, Any]]:
+    """Return the first items, as many as fit into `max_bytes`, and at least one."""
     taken: list[dict[str, Any]] = []
     spent = 2
     for item in items:
         spent += len(orjson.dumps(item)) + 1
-        if spent > most_bytes and taken:
+        if spent > max_bytes and taken:
             break
         taken.append(item)
     return taken

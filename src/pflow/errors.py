@@ -51,7 +51,7 @@ class WorkflowNotFound(PflowError, NotFound, FileNotFoundError):
     code = "workflow_not_found"
     type = "FileNotFoundError"
 
-    def add_node_type(self, name: str, description: str, params: Any) -> None:
+    def describe_node_type_instead(self, name: str, description: str, params: Any) -> None:
         """Describe the node type that has the name of the missing workflow, with a node of a workflow as example."""
         self.message = f"Workflow not found: '{name}' is a node type. {description}"
         self.args = (self.message,)

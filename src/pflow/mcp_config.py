@@ -43,7 +43,7 @@ class ServerConfig:
     plain: Mapping[str, Any]
 
     @property
-    def where(self) -> str:
+    def display_address(self) -> str:
         """The address, or the command as it would be typed; without secrets."""
         url = self.plain.get("url")
         return make_printable(
@@ -56,9 +56,9 @@ class ServerConfig:
         return float(given) if isinstance(given, int | float) and given > 0 else _CONNECTING_S
 
 
-def parse_server(name: str, given: Any) -> ServerConfig:
+def parse_server_entry(name: str, entry: Any) -> ServerConfig:
     """Return the server of an entry. Raise InvalidServer."""
-    plain = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    plain = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
     if not _NAME.fullmatch(name):
         problem = "a name is up to 50 letters, digits, dots, hyphens and underscores, and begins with a letter or digit"
         raise _make_invalid_error(name, problem, hint="Choose another name, such as my-server.")
@@ -73,23 +73,25 @@ def parse_server(name: str, given: Any) -> ServerConfig:
         raise _make_invalid_error(
             name, "its `url` has no valid host and port", hint="For example: https://example.org/mcp"
         )
-    if not _are_texts(plain.get("args", [])):
+    if not _is_list_of_texts(plain.get("args", [])):
         raise _make_invalid_error(name, "its `args` must be a list of texts")
     for key in ("env", "headers"):
-        if not isinstance(plain.get(key, {}), dict) or not _are_texts(list(plain.get(key, {}).values())):
+        if not isinstance(plain.get(key, {}), dict) or not _is_list_of_texts(list(plain.get(key, {}).values())):
             raise _make_invalid_error(name, f"its `{key}` must be an object of texts")
     if plain.get("cwd") is not None and not isinstance(plain["cwd"], str):
         raise _make_invalid_error(name, "its `cwd` must be text")
     return ServerConfig(name, plain)
 
 
-def resolve_address(config: ServerConfig, environ: Mapping[str, str] | None = None) -> "StdioServer | HttpServer":
+def resolve_server_address(
+    config: ServerConfig, environ: Mapping[str, str] | None = None
+) -> "StdioServer | HttpServer":
     """Return the address of the server with all variables replaced. Raise InvalidServer if a variable is not set."""
     from uraniborg.kernel.mcp.client import HttpServer, StdioServer  # slow to import
 
     env = os.environ if environ is None else environ
     plain = cast("dict[str, Any]", _expand_variables(config.name, dict(config.plain), env))
-    _register_secrets(config, plain)
+    _register_server_secrets(config, plain)
     if url := plain.get("url"):
         return HttpServer(url, plain.get("headers", {}))
     folder = plain.get("cwd")
@@ -117,7 +119,7 @@ def _has_host(url: str) -> bool:
         return False
 
 
-def _are_texts(value: Any) -> bool:
+def _is_list_of_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in cast("list[Any]", value))
 
 
@@ -172,7 +174,7 @@ def _expand_variables(name: str, value: Any, env: Mapping[str, str]) -> Any:
     return _VARIABLE.sub(look_up_variable, value)
 
 
-def _register_secrets(config: ServerConfig, plain: Mapping[str, Any]) -> None:
+def _register_server_secrets(config: ServerConfig, plain: Mapping[str, Any]) -> None:
     """Mask values with sensitive names, or from variables with sensitive names, in all logs and errors."""
     from uraniborg.kernel.redaction import is_sensitive, register_secret
 

@@ -60,7 +60,7 @@ async def browse_components(
     include_workflows: bool = True,
 ) -> Any:
     """Find node types, with their parameters, outputs and an example, and finished workflows. Best first."""
-    return await _call_service(lambda service: service.browse(query, include_workflows))
+    return await _call_service_in_thread(lambda service: service.browse_components(query, include_workflows))
 
 
 async def list_library(
@@ -69,12 +69,12 @@ async def list_library(
     ] = None,
 ) -> Any:
     """List the saved workflows, all or those that match the pattern."""
-    return await _call_service(lambda service: service.list_library(pattern))
+    return await _call_service_in_thread(lambda service: service.list_library(pattern))
 
 
 async def describe_workflow(name: _Name) -> Any:
     """Describe a workflow, saved or draft: inputs, outputs, variables, graph, example call, statistics, problems."""
-    return await _call_service(lambda service: service.describe(name))
+    return await _call_service_in_thread(lambda service: service.describe_workflow(name))
 
 
 async def execute(
@@ -83,12 +83,12 @@ async def execute(
 ) -> Any:
     """Run a workflow: a saved one, or else a draft. After a failure, edit the draft and call again to resume."""
     from pflow.engine.cancellation import Cancellation
-    from pflow.reporting import ProgressReporter
+    from pflow.progress_notifications import ProgressReporter
     from uraniborg.kernel.mcp import ErrorReply, is_cancelled
 
     cancellation = Cancellation()
     reporter = ProgressReporter(asyncio.get_running_loop())
-    work = partial(_execute_workflow, name, inputs, reporter, cancellation)
+    work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation)
     try:
         reply = await asyncio.to_thread(work)
     except asyncio.CancelledError:
@@ -106,7 +106,7 @@ async def save_to_library(
     description: Annotated[str, Field(description="Description of the workflow, in a sentence.")],
 ) -> Any:
     """Move a tested draft to the library. An existing workflow is never overwritten."""
-    return await _call_service(lambda service: service.save(draft_name, final_name, description))
+    return await _call_service_in_thread(lambda service: service.save_to_library(draft_name, final_name, description))
 
 
 async def guide() -> str:
@@ -127,13 +127,13 @@ def main() -> None:
         sys.stderr.write("pflow serves the Model Context Protocol on stdin and stdout. Press Ctrl-C to stop.\n")
     with load_server_modules():
         server = build_server()
-    with _silence_nodes() as stderr:
+    with _discard_output_of_nodes() as stderr:
         configure_logging(stream=stderr)
         server.run(transport="stdio")
 
 
 @contextmanager
-def _silence_nodes() -> Generator[TextIO]:
+def _discard_output_of_nodes() -> Generator[TextIO]:
     """Discard everything that nodes print. Yield a copy of stderr for the log."""
     with (
         os.fdopen(os.dup(2), "w", encoding="utf-8", errors="backslashreplace", buffering=1) as stderr,
@@ -156,16 +156,16 @@ def build_server() -> "Server":
         "pflow",
         version=version(),
         instructions=_format_instructions(),
-        interrupted=_stop_runs,
+        interrupted=_cancel_runs_and_kill_children,
         failed=_make_error_reply,
     )
     read_only_tool = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
     read_only_tool(title="Browse components")(browse_components)
     read_only_tool(title="List saved workflows")(list_library)
     read_only_tool(title="Describe a workflow")(describe_workflow)
-    tool(server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_make_refusal)(
-        execute
-    )
+    tool(
+        server, title="Run a workflow", read_only=False, destructive=True, open_world=True, failed=_make_refusal_reply
+    )(execute)
     tool(server, title="Save a draft", read_only=False, failed=_make_error_reply)(save_to_library)
     resource(server, "pflow://guide", title="How to write workflows", mime_type="text/markdown")(guide)
     return server
@@ -181,17 +181,17 @@ def _format_instructions() -> str:
     return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
 
-async def _stop_runs() -> None:
+async def _cancel_runs_and_kill_children() -> None:
     """Cancel all runs and end their processes; the progress of each run is on disk."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from pflow.engine.cancellation import cancel_all_runs
+    from pflow.engine.cancellation import cancel_all_runs_and_wait
     from pflow.nodes.process_runner import kill_all_children
 
     _ending.set()
     # A separate thread, because the runs that are to end may occupy all of the pool.
     own = ThreadPoolExecutor(1)
-    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all_runs, _EXITING_S)
+    ended = asyncio.get_running_loop().run_in_executor(own, cancel_all_runs_and_wait, _EXITING_S)
     await asyncio.wait([ended], timeout=_EXITING_S)
     kill_all_children()
 
@@ -203,31 +203,33 @@ def _open_service() -> "Service":
     return Service(load_settings())
 
 
-async def _call_service(operation: Callable[["Service"], Value]) -> Any:
+async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Any:
     """Call the service in a thread and return its reply."""
     return await asyncio.to_thread(lambda: operation(_open_service()))
 
 
 def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:
     """Return the reply to an error, with `success` and the specified fields of the error."""
-    from pflow.replies import build_error
+    from pflow.replies import build_error_body
 
-    return {"success": False, "error": build_error(error)}
-
-
-def _make_refusal(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    from pflow.replies import build_refusal
-
-    return build_refusal(error, str(arguments.get("name") or ""))
+    return {"success": False, "error": build_error_body(error)}
 
 
-def _execute_workflow(name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any) -> dict[str, Any]:
-    from pflow.replies import build_refusal, build_reply
+def _make_refusal_reply(error: UraniborgError, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    from pflow.replies import build_refusal_reply
+
+    return build_refusal_reply(error, str(arguments.get("name") or ""))
+
+
+def _run_workflow_and_build_reply(
+    name: str, inputs: dict[str, Any] | None, reporter: Any, cancellation: Any
+) -> dict[str, Any]:
+    from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 
     if _ending.is_set():  # while this call waited for a thread
-        return build_refusal(
+        return build_refusal_reply(
             RunCancelled("The server is stopping.", hint="Run the workflow again with the next server."), name
         )
     service = _open_service()
     result = service.execute(name, inputs, enable_repair=False, output=reporter, cancellation=cancellation)
-    return build_reply(result, service.home)
+    return build_reply_and_write_large_outputs(result, service.home)

@@ -15,11 +15,11 @@ class Closable(Protocol):
     async def close(self) -> None: ...
 
 
-class Keeper(Protocol):
+class SharedObjects(Protocol):
     """Holds objects that the nodes of one run share, such as connections, and closes them when the run ends."""
 
-    async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
-        """Return the object of this key, which `make` creates once in a run."""
+    async def get_or_create(self, key: str, create: Callable[[], Awaitable[Closable]]) -> Any:
+        """Return the object of this key, which `create` creates once in a run."""
         ...
 
 
@@ -39,7 +39,7 @@ class Context:
     """The id of the first run of those that this run resumes. A person is asked once in all of them."""
     timeout: float | None = None
     """Seconds after which the engine cancels a coroutine or abandons a thread."""
-    keeper: Keeper | None = None
+    shared_objects: SharedObjects | None = None
     """Only for coroutines in the process of the engine, not for those on a cluster."""
     pass_env: tuple[str, ...] = ()
     """Names of environment variables that every child process inherits."""

@@ -11,7 +11,7 @@ from uraniborg.kernel.child_environment import register_environment_secrets
 from uraniborg.kernel.files import open_private
 from uraniborg.kernel.redaction import SHORTEST_SECRET, Redactor, is_sensitive, redact
 
-__all__ = ["SHORTEST", "Secrets", "find_secret_params", "is_sensitive"]
+__all__ = ["SHORTEST", "Secrets", "find_secret_param_values", "is_sensitive"]
 
 _CHUNK: Final = 1 << 20
 SHORTEST: Final = SHORTEST_SECRET
@@ -36,7 +36,7 @@ class Secrets:
         return self.redactor.secrets | redact.secrets
 
     @property
-    def own(self) -> frozenset[str]:
+    def own_values(self) -> frozenset[str]:
         """The secrets of the workflow without those of this process: for the processes that run its nodes."""
         return self.redactor.secrets
 
@@ -52,7 +52,7 @@ class Secrets:
         """Return the value with secrets masked, by name and by value; with `guess`, also texts that look secret."""
         return self.redactor(value, guess=guess)
 
-    def are_in(self, value: Any) -> bool:
+    def has_secret_in(self, value: Any) -> bool:
         """Return True if a text or number in the value contains a secret in any spelling, or equals a short one."""
         if self.redactor.has_secret(value):
             return True
@@ -61,13 +61,13 @@ class Secrets:
     def mask_file(self, path: Path) -> None:
         """Mask secrets in a file of any size. Raise OSError."""
         # Masking a secret can join the text around it into another one.
-        while any(piece != masked for piece, masked in self.redactor.mask_pieces(_read_text(path))):
+        while any(piece != masked for piece, masked in self.redactor.mask_pieces(_iter_file_text(path))):
             target = path.with_name(f"{path.name}.masked")
             try:
                 with open(open_private(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
                     file.writelines(
                         masked.encode("utf-8", "surrogateescape")
-                        for _, masked in self.redactor.mask_pieces(_read_text(path))
+                        for _, masked in self.redactor.mask_pieces(_iter_file_text(path))
                     )
                 target.replace(path)
             except OSError:
@@ -75,13 +75,13 @@ class Secrets:
                 raise
 
 
-def _read_text(path: Path) -> Iterator[str]:
+def _iter_file_text(path: Path) -> Iterator[str]:
     """Yield the text of a file in pieces."""
     with path.open("rb") as file:
         yield from codecs.iterdecode(iter(lambda: file.read(_CHUNK), b""), "utf-8", "surrogateescape")
 
 
-def find_secret_params(params: Mapping[str, Any]) -> list[Any]:
+def find_secret_param_values(params: Mapping[str, Any]) -> list[Any]:
     """Return the values of parameters that are secrets by their names, at any depth."""
     found: list[Any] = []
     waiting: list[Any] = [params]

@@ -25,7 +25,7 @@ _MAX_DIAGNOSTICS: Final = 50
 """The maximum number of findings of the checker in a reply."""
 
 
-def build_error(error: UraniborgError) -> dict[str, Any]:
+def build_error_body(error: UraniborgError) -> dict[str, Any]:
     """Return the error as an object with the `type` of the specification, whichever part raised it."""
     kind = "validation_error" if isinstance(error, InvalidInput | NotFound) else PflowError.type
     body = {"type": kind, **error.body()["error"]}
@@ -35,9 +35,9 @@ def build_error(error: UraniborgError) -> dict[str, Any]:
     return body
 
 
-def build_refusal(error: UraniborgError, name: str) -> dict[str, Any]:
+def build_refusal_reply(error: UraniborgError, name: str) -> dict[str, Any]:
     """Return the reply to a run that did not begin."""
-    body = build_error(error)
+    body = build_error_body(error)
     body.setdefault("node", None)
     return {
         "success": False,
@@ -58,10 +58,10 @@ def build_refusal(error: UraniborgError, name: str) -> dict[str, Any]:
     }
 
 
-def build_reply(result: RunResult, home: Path) -> dict[str, Any]:
+def build_reply_and_write_large_outputs(result: RunResult, home: Path) -> dict[str, Any]:
     """Return the reply to a run. Write outputs that are too large to files, and describe these instead."""
     reply = result.reply()
-    _shorten_messages(reply)
+    _shorten_messages_in_place(reply)
     reply["outputs"] = dict(result.outputs)
     sizes = {name: len(_format_json(value)) for name, value in reply["outputs"].items()}
     if len(sizes) > _MAX_OUTPUTS and sum(sizes.values()) > MAX_OUTPUT_BYTES:  # so many small outputs go into one file
@@ -75,7 +75,7 @@ def build_reply(result: RunResult, home: Path) -> dict[str, Any]:
         value = reply["outputs"][name]
         is_text = isinstance(value, str)
         text = value.encode("utf-8", "replace") if is_text else _format_json(value)
-        path = _write_spool_file(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
+        path = _try_write_spool_file(home, result.run_id, f"{name}.txt" if is_text else f"{name}.json", text)
         reply["outputs"][name] = {
             "truncated": True,
             "bytes": len(text),
@@ -87,13 +87,13 @@ def build_reply(result: RunResult, home: Path) -> dict[str, Any]:
     return reply
 
 
-def _shorten_messages(reply: dict[str, Any]) -> None:
+def _shorten_messages_in_place(reply: dict[str, Any]) -> None:
     """Shorten errors and warnings in place; `pflow show` prints them in full."""
     if reply["error"] is not None:
-        reply["error"] = shorten_value(reply["error"], longest=_MAX_CHARS)
+        reply["error"] = shorten_value(reply["error"], max_chars=_MAX_CHARS)
     warnings = list(dict.fromkeys(reply["warnings"]))
     more = [f"And {len(warnings) - _MAX_WARNINGS:,} more."] if len(warnings) > _MAX_WARNINGS else []
-    reply["warnings"] = [*(shorten_value(one, longest=_MAX_CHARS) for one in warnings[:_MAX_WARNINGS]), *more]
+    reply["warnings"] = [*(shorten_value(one, max_chars=_MAX_CHARS) for one in warnings[:_MAX_WARNINGS]), *more]
     checkpoint: dict[str, Any] = reply["checkpoint"] or {}
     if len(checkpoint.get("node_hashes", {})) > _MAX_HASHES:
         del checkpoint["node_hashes"]
@@ -106,7 +106,7 @@ def _format_json(value: Any) -> bytes:
         return json.dumps(value, default=str, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _write_spool_file(home: Path, run_id: str, name: str, text: bytes) -> str | None:
+def _try_write_spool_file(home: Path, run_id: str, name: str, text: bytes) -> str | None:
     """Write a file to the spool of a run, and return its path in the pflow home, or None if that fails."""
     folder = home / "spool" / run_id
     path = folder / name

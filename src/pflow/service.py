@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
-from pflow.engine.output import NullOutput, Output
+from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
@@ -43,11 +43,11 @@ class Service:
     def home(self) -> Path:
         return self.settings.home.expanduser()
 
-    def browse(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
+    def browse_components(self, query: str = "", include_workflows: bool = True) -> dict[str, Any]:
         """Return nodes and, with `include_workflows`, workflows, the best matches first, up to BROWSE_BYTES."""
         from pflow.component_search import search_components
 
-        return search_components(self.home, Registry(self.home), query, include_workflows, most_bytes=BROWSE_BYTES)
+        return search_components(self.home, Registry(self.home), query, include_workflows, max_bytes=BROWSE_BYTES)
 
     def list_library(self, pattern: str | None = None) -> list[dict[str, Any]]:
         """Return the saved workflows that match the pattern, or all."""
@@ -68,9 +68,9 @@ class Service:
         """Return the drafts."""
         return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
 
-    def describe(self, name: str) -> dict[str, Any]:
+    def describe_workflow(self, name: str) -> dict[str, Any]:
         """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
-        return self.describe_found(self.find_workflow(name))
+        return self.describe_found_workflow(self.find_workflow(name))
 
     def find_workflow(self, name: str) -> FoundWorkflow:
         """Return the workflow of this name.
@@ -81,12 +81,12 @@ class Service:
             return find_workflow(self.home, name, self.folder)
         except WorkflowNotFound as missing:
             if interface := Registry(self.home).get(name):
-                missing.add_node_type(interface.type, interface.description, interface.example)
+                missing.describe_node_type_instead(interface.type, interface.description, interface.example)
             raise
 
-    def describe_found(self, found: FoundWorkflow) -> dict[str, Any]:
+    def describe_found_workflow(self, found: FoundWorkflow) -> dict[str, Any]:
         """Return the description of a workflow that was found."""
-        return describe_workflow(found, self.check(found.stored.ir), self.open_log())
+        return describe_workflow(found, self.check_document(found.stored.ir), self.open_run_log())
 
     def execute(
         self,
@@ -94,7 +94,7 @@ class Service:
         inputs: Mapping[str, Any] | None = None,
         *,
         enable_repair: bool = False,
-        output: Output | None = None,
+        output: ProgressOutput | None = None,
         cancellation: Cancellation | None = None,
     ) -> RunResult:
         """Run a saved workflow, or a draft if there is none. There is no automatic repair: the file is not changed.
@@ -106,7 +106,7 @@ class Service:
                 "enable_repair must be false: workflows are not repaired automatically.", hint="Omit `enable_repair`."
             )
         found = self.find_workflow(name)
-        return self.run(
+        return self.run_document(
             found.stored.ir,
             inputs,
             name=found.stored.name,
@@ -116,7 +116,7 @@ class Service:
             cancellation=cancellation,
         )
 
-    def run(
+    def run_document(
         self,
         document: Any,
         inputs: Mapping[str, Any] | None = None,
@@ -124,7 +124,7 @@ class Service:
         name: str,
         source: str = "draft",
         warnings: list[str] | None = None,
-        output: Output | None = None,
+        output: ProgressOutput | None = None,
         cancellation: Cancellation | None = None,
         fresh: bool = False,
         only: str | None = None,
@@ -134,24 +134,24 @@ class Service:
         Raise InvalidWorkflow before anything runs.
         """
         from pflow.engine.engine import Engine
-        from pflow.engine.spool import prune_spools
+        from pflow.engine.spool import remove_old_spools
 
         registry = Registry(self.home)
-        checked = self.check(document, registry)
-        workflow = require_valid(checked, name)
+        checked = self.check_document(document, registry)
+        workflow = require_valid_workflow(checked, name)
         if only is not None:
             workflow = extract_node_with_ancestors(workflow, only)
         engine = Engine(
             self.home,
             registry,
-            self._build_loader(registry),
+            self._make_nested_workflow_loader(registry),
             folder=self.folder,
-            output=output or NullOutput(),
-            log=self.open_log(),
+            output=output or NullProgressOutput(),
+            log=self.open_run_log(),
             resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
-            **self._executor_options(),
+            **self._build_executor_options(),
         )
         result = engine.execute(
             workflow,
@@ -166,10 +166,10 @@ class Service:
         more = [f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         messages = messages if len(messages) <= _LISTED_WARNINGS else messages[:_LISTED_WARNINGS] + more
         result.warnings[:] = dict.fromkeys([*(warnings or []), *messages, *result.warnings])
-        prune_spools(self.home)
+        remove_old_spools(self.home)
         return result
 
-    def plan(
+    def plan_run(
         self,
         document: Any,
         inputs: Mapping[str, Any] | None = None,
@@ -185,25 +185,27 @@ class Service:
         from pflow.node import Context
 
         registry = Registry(self.home)
-        workflow = require_valid(self.check(document, registry), name)
+        workflow = require_valid_workflow(self.check_document(document, registry), name)
         if only is not None:
             workflow = extract_node_with_ancestors(workflow, only)
         earlier = make_empty_earlier_runs() if fresh else self._open_resume_point(name).read_earlier_runs()
         context = Context("", name, "", self.home, self.folder, get_spool_folder(self.home, "planned"))
-        return plan_run(workflow, inputs or {}, registry.load(), earlier, context, self._build_loader(registry))
+        return plan_run(
+            workflow, inputs or {}, registry.load(), earlier, context, self._make_nested_workflow_loader(registry)
+        )
 
-    def check(self, document: Any, registry: Registry | None = None) -> CheckResult:
+    def check_document(self, document: Any, registry: Registry | None = None) -> CheckResult:
         """Check the document of a workflow and return all findings."""
         return check_workflow(document, registry or Registry(self.home), load=self._load_document)
 
-    def save(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
+    def save_to_library(self, draft_name: str, final_name: str, description: str) -> dict[str, Any]:
         """Save a draft to the library. Raise WorkflowNotFound, WorkflowExists, InvalidWorkflow, SecurityError."""
         from pflow.library.names import validate_name
         from pflow.library.promotion import move_draft_to_library
 
         validate_name(final_name)
-        checked = self.check(find_draft(self.home, draft_name, self.folder)[1].ir)
-        require_valid(checked, draft_name)
+        checked = self.check_document(find_draft(self.home, draft_name, self.folder)[1].ir)
+        require_valid_workflow(checked, draft_name)
         library = WorkflowManager.for_library(self.home)
         # A workflow that is saved under the draft's name keeps its own results and statistics.
         is_renamed = draft_name != final_name and not library.exists(draft_name)
@@ -216,7 +218,7 @@ class Service:
                     unmoved.append(f"The results of its unfinished run were not moved: {as_error(exc).message}")
             saved = move_draft_to_library(self.home, draft_name, final_name, description, folder=self.folder)
         warnings = [*saved.warnings, *unmoved, *(one.message for one in checked.warnings)]
-        log = self.open_log()
+        log = self.open_run_log()
         try:
             if not log.compute_statistics(draft_name)["success_count"]:
                 warnings.append("This workflow has not run successfully yet.")
@@ -231,7 +233,7 @@ class Service:
     def _open_resume_point(self, name: str) -> "ResumePoint":
         from pflow.engine.resume.resume_point import FOLDER, ResumePoint
 
-        log = self.open_log()
+        log = self.open_run_log()
 
         def has_succeeded(run_id: str) -> bool:
             with closing(log):
@@ -243,29 +245,31 @@ class Service:
     def _load_document(self, name: str) -> Any:
         return find_workflow(self.home, name, self.folder).stored.ir
 
-    def _build_loader(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
+    def _make_nested_workflow_loader(self, registry: Registry) -> Callable[[Mapping[str, Any]], Workflow]:
         """Return a function that loads nested workflows, each read and checked once in a run."""
         loaded: dict[str, Workflow] = {}
 
         def load_workflow(params: Mapping[str, Any]) -> Workflow:
             name = params.get("workflow_name") or params.get("workflow_ref")
             if name is None:
-                return require_valid(self.check(params.get("workflow_ir"), registry), "workflow_ir")
+                return require_valid_workflow(self.check_document(params.get("workflow_ir"), registry), "workflow_ir")
             if name not in loaded:
-                loaded[name] = require_valid(self.check(self._load_document(str(name)), registry), str(name))
+                loaded[name] = require_valid_workflow(
+                    self.check_document(self._load_document(str(name)), registry), str(name)
+                )
             return loaded[name]
 
         return load_workflow
 
-    def _executor_options(self) -> dict[str, Any]:
+    def _build_executor_options(self) -> dict[str, Any]:
         """Return the argument of Engine for a cluster, if the settings name one."""
         if self.settings.cluster is None:
             return {}
-        from pflow.engine.cluster import ClusterExecutor
+        from pflow.engine.cluster_executor import ClusterExecutor
 
         return {"make_executor": partial(ClusterExecutor, address=self.settings.cluster)}
 
-    def open_log(self) -> Any:
+    def open_run_log(self) -> Any:
         """Return the log of runs. The caller closes it."""
         from pflow.engine.runlog import RunLog
 
@@ -273,7 +277,7 @@ class Service:
 
     def count_runs(self) -> dict[str, int]:
         """Return the number of runs of each workflow; nothing if the log cannot be read."""
-        log = self.open_log()
+        log = self.open_run_log()
         try:
             return log.count_runs()
         except UraniborgError:
@@ -282,7 +286,7 @@ class Service:
             log.close()
 
 
-def require_valid(checked: CheckResult, name: str) -> Workflow:
+def require_valid_workflow(checked: CheckResult, name: str) -> Workflow:
     """Return the workflow, or raise InvalidWorkflow with all findings of the checker."""
     if checked.workflow is not None and not checked.errors:
         return checked.workflow

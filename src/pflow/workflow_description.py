@@ -33,7 +33,7 @@ _SAMPLES: Final[dict[str, Any]] = {
 def describe_workflow(
     found: FoundWorkflow, checked: CheckResult, log: RunLog, *, in_full: bool = False
 ) -> dict[str, Any]:
-    """Return the reply of `describe_workflow`, shortened for an agent unless `in_full`.
+    """Return the reply of `describe_workflow`, shortened for an agent unless `in_full`, and close the log.
 
     `nodes_total` and `edges_total` count all of them; `truncated` is true if anything was cut.
     """
@@ -52,7 +52,7 @@ def describe_workflow(
     }
     if workflow is not None:
         description |= _describe_parts(stored.name, workflow)
-    description |= _summarize_runs(log, stored.name)
+    description |= _summarize_runs_and_close_log(log, stored.name)
     description["diagnostics"] = [one.to_dict() for one in checked.diagnostics]
     description["warnings"] = list(found.warnings)
     if log.notice:
@@ -69,7 +69,7 @@ def describe_workflow(
 
 
 def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
-    variables = [_mask_variable(one, workflow) for one in list_variables(workflow)]
+    variables = [_mask_variable_default(one, workflow) for one in list_variables(workflow)]
     return {
         "inputs": {one.name: _describe_input(one) for one in workflow.inputs.values()},
         "outputs": {
@@ -93,26 +93,30 @@ def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
     }
 
 
-def _mask_variable(variable: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
+def _mask_variable_default(variable: dict[str, Any], workflow: Workflow) -> dict[str, Any]:
     return (
         {**variable, "default": _mask_default(workflow.inputs[variable["name"]])} if "default" in variable else variable
     )
 
 
-def _describe_input(one: Input) -> dict[str, Any]:
-    plain: dict[str, Any] = {"type": one.type, "required": one.required, "description": one.description}
-    if one.has_default:
-        plain["default"] = _mask_default(one)
-    if one.secret:
+def _describe_input(declared_input: Input) -> dict[str, Any]:
+    plain: dict[str, Any] = {
+        "type": declared_input.type,
+        "required": declared_input.required,
+        "description": declared_input.description,
+    }
+    if declared_input.has_default:
+        plain["default"] = _mask_default(declared_input)
+    if declared_input.secret:
         plain["secret"] = True
     return plain
 
 
-def _mask_default(one: Input) -> Any:
-    return MASK if one.secret and one.default else one.default
+def _mask_default(declared_input: Input) -> Any:
+    return MASK if declared_input.secret and declared_input.default else declared_input.default
 
 
-def _summarize_runs(log: RunLog, name: str) -> dict[str, Any]:
+def _summarize_runs_and_close_log(log: RunLog, name: str) -> dict[str, Any]:
     try:
         failure = log.find_last_failure(name)
         figures = log.compute_statistics(name)

@@ -26,7 +26,7 @@ _SQLITE: Final = "sqlite:///"
 
 
 class Context(Protocol):
-    """The context of a node. It may also have `lineage`, the run that this run resumes, and `keeper`.
+    """The context of a node. It may also have `lineage`, the run that this run resumes, and `shared_objects`.
 
     `node_id` is unique in a run, also for a node that runs several times.
     """
@@ -140,13 +140,13 @@ class _OpenService:
 async def _open_or_share_service(
     db: str | None, context: Context, *, may_create: bool
 ) -> AsyncGenerator[UniverseService]:
-    """Lend the service of a database; all nodes of a run share it if the context has a keeper."""
+    """Lend the service of a database; all nodes of a run share it if the context has `shared_objects`."""
     config = await asyncio.to_thread(_load_config, db, context.folder)
     if not may_create:
         await asyncio.to_thread(_check_database_exists, config)
-    keep = getattr(getattr(context, "keeper", None), "keep", None)
-    if keep is not None:
-        opened: _OpenService = await keep(
+    get_or_create = getattr(getattr(context, "shared_objects", None), "get_or_create", None)
+    if get_or_create is not None:
+        opened: _OpenService = await get_or_create(
             f"universes {content_id(config.database_address)}", lambda: _open_service(config)
         )
         yield opened.service

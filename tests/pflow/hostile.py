@@ -8,7 +8,7 @@ from typing import Any
 
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import build_refusal, build_reply
+from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 from tests.pflow.library.homes import write_draft
 from tests.pflow.mcp.agents import make_environment
@@ -23,22 +23,22 @@ import json, resource, sys
 from pathlib import Path
 from pflow.config import Settings
 from pflow.errors import PflowError
-from pflow.replies import build_refusal, build_reply
+from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 
 home, room = sys.argv[1:]
 service = Service(Settings(home=Path(home)), folder=Path(home).parent)
 if room:
-    service.browse()
+    service.browse_components()
     sys.dont_write_bytecode = True  # a compiled module that is cut off would break later runs
     resource.setrlimit(resource.RLIMIT_FSIZE, (int(room), resource.RLIM_INFINITY))
 replies = []
 for tool, *arguments in json.load(sys.stdin):
     try:
         reply = getattr(service, tool)(*arguments)
-        replies.append(build_reply(reply, service.home) if tool == "execute" else reply)
+        replies.append(build_reply_and_write_large_outputs(reply, service.home) if tool == "execute" else reply)
     except PflowError as exc:
-        replies.append(build_refusal(exc, arguments[0]))
+        replies.append(build_refusal_reply(exc, arguments[0]))
 try:  # only this process: getrusage also counts its parent
     peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
 except (OSError, IndexError):
@@ -64,9 +64,9 @@ def execute(home: Path, ir: Any = None, inputs: Any = None, *, name: str = "x") 
         write_draft(home, name, ir)
     asked = make_service(home)
     try:
-        return build_reply(asked.execute(name, inputs), asked.home)
+        return build_reply_and_write_large_outputs(asked.execute(name, inputs), asked.home)
     except PflowError as exc:
-        return build_refusal(exc, name)
+        return build_refusal_reply(exc, name)
 
 
 def run_in_child(

@@ -56,7 +56,7 @@ def service(tmp_path: Path, folder: Path) -> Service:
 
 
 def run_example(service: Service, name: str, **inputs: Any) -> RunResult:
-    return service.run(EXAMPLES[name], inputs, name=name)
+    return service.run_document(EXAMPLES[name], inputs, name=name)
 
 
 def require_success(result: RunResult) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_every_shipped_example_is_run_by_a_test_of_this_file() -> None:
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_an_example_is_valid_without_warnings(name: str, service: Service) -> None:
-    checked = service.check(EXAMPLES[name])
+    checked = service.check_document(EXAMPLES[name])
     assert [one.to_dict() for one in checked.diagnostics] == []
     assert checked.workflow is not None
 
@@ -191,7 +191,7 @@ def test_publish_waits_for_a_person_and_writes_once_they_agree_at_a_terminal(ser
     assert asked.error_body is not None
     assert asked.error_body["type"] == "approval_required"
     assert "Publish 3 words to published.txt?" in asked.error_body["message"]
-    checkpoint = asked.describe_checkpoint()
+    checkpoint = asked.build_checkpoint_reply()
     assert checkpoint is not None
     assert (checkpoint["completed_nodes"], checkpoint["failed_node"]) == (["count"], "ask")
     assert not (folder / "published.txt").exists()

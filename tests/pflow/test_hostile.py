@@ -60,7 +60,7 @@ def test_ten_thousand_nodes_are_checked_and_run_within_limits(home: Path, make: 
     ir = make(MANY)
     write_draft(home, "x", ir)
     began = time.monotonic()
-    assert make_service(home).check(ir).errors == []
+    assert make_service(home).check_document(ir).errors == []
     checked_s = time.monotonic() - began
     (reply,), peak_mb = run_in_child(home, ("execute", "x"))
     assert reply["success"]
@@ -129,7 +129,7 @@ def test_many_small_outputs_take_no_more_than_they_are(home: Path) -> None:
 )
 def test_the_description_of_a_workflow_is_bounded(home: Path, ir: Any) -> None:
     write_draft(home, "x", ir)
-    assert measure_reply(make_service(home).describe("x")) < SHORT
+    assert measure_reply(make_service(home).describe_workflow("x")) < SHORT
 
 
 # Long.
@@ -170,9 +170,9 @@ def test_a_name_of_a_million_characters_or_with_a_nul_is_refused_by_every_operat
     before = read_all_files(home)
     asks: dict[str, Callable[[str], Any]] = {
         "execute": lambda name: make_service(home).execute(name),
-        "describe": lambda name: make_service(home).describe(name),
-        "save": lambda name: make_service(home).save(name, "y", "Greets."),
-        "save as": lambda name: make_service(home).save("x", name, "Greets."),
+        "describe": lambda name: make_service(home).describe_workflow(name),
+        "save": lambda name: make_service(home).save_to_library(name, "y", "Greets."),
+        "save as": lambda name: make_service(home).save_to_library("x", name, "Greets."),
     }
     for name in (LONG, "a\0b", "\0", "x\0.json", "\ud800"):
         with pytest.raises(PflowError, match="1 to 50 characters") as caught:
@@ -185,8 +185,11 @@ def test_a_name_of_a_million_characters_or_with_a_nul_is_refused_by_every_operat
 
 def test_queries_of_a_million_characters_are_refused_or_searched(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    assert measure_reply(make_service(home).browse(LONG)) < SHORT
-    for ask in (lambda: make_service(home).list_library(LONG), lambda: make_service(home).save("x", "y", LONG)):
+    assert measure_reply(make_service(home).browse_components(LONG)) < SHORT
+    for ask in (
+        lambda: make_service(home).list_library(LONG),
+        lambda: make_service(home).save_to_library("x", "y", LONG),
+    ):
         with pytest.raises(PflowError, match="at most 500 characters") as caught:
             ask()
         assert caught.value.hint
@@ -224,12 +227,12 @@ def test_a_variable_of_a_million_characters_is_reported_shortened(home: Path, va
 )
 def test_a_workflow_of_a_million_characters_is_described_shortened(home: Path, ir: Any) -> None:
     write_draft(home, "x", ir)
-    assert measure_reply(make_service(home).describe("x")) < SHORT
+    assert measure_reply(make_service(home).describe_workflow("x")) < SHORT
 
 
 def test_an_input_with_a_name_of_a_million_characters_is_listed_shortened(home: Path) -> None:
     write_draft(home, "x", {**GOOD, "inputs": {LONG: {"type": "string"}}})
-    assert measure_reply(make_service(home).browse("x")) < SHORT
+    assert measure_reply(make_service(home).browse_components("x")) < SHORT
 
 
 # Deep, and in circles.
@@ -253,7 +256,7 @@ def test_values_that_are_nested_too_deep_are_refused(
         "ir": '{"ir": DEEP}',
     }[where]
     check_refusal(execute(home, text.replace("DEEP", nest_value(depth, *signs))), "invalid_workflow")
-    assert measure_reply(make_service(home).browse("x")) < SHORT
+    assert measure_reply(make_service(home).browse_components("x")) < SHORT
 
 
 def test_the_deepest_that_is_allowed_runs_and_is_reused(home: Path) -> None:

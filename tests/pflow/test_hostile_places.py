@@ -42,7 +42,7 @@ without_powers = pytest.mark.skipif(sys.platform != "linux", reason="only Linux 
 def test_a_full_disk_during_a_save_is_reported_and_leaves_only_the_draft(home: Path) -> None:
     write_draft(home, "x", GOOD)
     before = read_all_files(home)
-    (reply,), _ = run_in_child(home, ("save", "x", "y", "Greets."), room=0)
+    (reply,), _ = run_in_child(home, ("save_to_library", "x", "y", "Greets."), room=0)
     check_refusal(reply, "library_unwritable", "workflows/y.json", "Nothing was changed")
     assert read_all_files(home) == before
     assert list_leftovers(home) == []
@@ -100,13 +100,13 @@ from pflow.service import Service
 
 home, number = Path(sys.argv[1]), sys.argv[2]
 service = Service(Settings(home=home), folder=home.parent)
-service.browse()
+service.browse_components()
 (home.parent / f"ready-{number}").touch()
 deadline = time.monotonic() + 40
 while not (home.parent / "go").exists() and time.monotonic() < deadline:
     pass
 try:
-    print(json.dumps(service.save(f"draft-{number}", "same", f"By {number}.")))
+    print(json.dumps(service.save_to_library(f"draft-{number}", "same", f"By {number}.")))
 except PflowError as exc:
     print(json.dumps(exc.body()))
 """
@@ -203,31 +203,31 @@ def test_a_broken_log_of_runs_is_renamed_reported_and_replaced(home: Path, how: 
     assert reply["success"]
     assert any("log of runs was damaged" in one and "runs.db.damaged-1" in one for one in reply["warnings"])
     assert execute(home)["warnings"] == []
-    assert make_service(home).describe("x")["statistics"]["execution_count"] == 2
+    assert make_service(home).describe_workflow("x")["statistics"]["execution_count"] == 2
 
 
 def test_a_broken_log_of_runs_is_reported_by_readers_too(home: Path) -> None:
     execute(home, GOOD)
     (home / "runs.db").write_bytes(b"hello" * 1_000)
-    assert "damaged" in json.dumps(make_service(home).describe("x"))
+    assert "damaged" in json.dumps(make_service(home).describe_workflow("x"))
 
 
 @pytest.mark.parametrize("how", [*BROKEN, "empty"])
 def test_a_broken_cache_of_the_registry_is_rebuilt_and_reported(home: Path, how: str) -> None:
-    fresh = make_service(home).browse("shell")
+    fresh = make_service(home).browse_components("shell")
     cache = home / "cache" / "registry.json"
     whole = cache.read_bytes()
     cache.write_bytes(BROKEN[how](whole) if how in BROKEN else b"")
-    rebuilt = make_service(home).browse("shell")
+    rebuilt = make_service(home).browse_components("shell")
     assert any("registry" in one and "rebuilt" in one for one in rebuilt.pop("problems"))
     assert rebuilt == fresh
     assert cache.read_bytes() == whole
-    assert "problems" not in make_service(home).browse("shell")
+    assert "problems" not in make_service(home).browse_components("shell")
 
 
 def test_a_broken_index_of_the_library_changes_nothing(home: Path) -> None:
     write_draft(home, "x", GOOD)
-    make_service(home).save("x", "kept", "Greets.")
+    make_service(home).save_to_library("x", "kept", "Greets.")
     listed = make_service(home).list_library()
     assert listed
     for broken in BROKEN.values():
@@ -258,15 +258,15 @@ def test_a_clock_that_goes_backwards_loses_neither_checkpoint_nor_order_nor_time
     assert reply["success"]
     assert reply["reused_nodes"] == ["a"]
     assert reply["duration_ms"] >= 0
-    figures = make_service(home).describe("x")["statistics"]
+    figures = make_service(home).describe_workflow("x")["statistics"]
     assert figures["last_execution_success"] is True
     assert figures["average_duration_ms"] >= 0
-    log = make_service(home).open_log()
+    log = make_service(home).open_run_log()
     last, first = log.list_runs("x")
     log.close()
     assert (last["status"], first["status"]) == ("success", "failed")
     assert last["started_at"] < first["started_at"]
-    assert make_service(home).save("x", "kept", "Greets.")["success"]
+    assert make_service(home).save_to_library("x", "kept", "Greets.")["success"]
 
 
 def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
@@ -285,7 +285,13 @@ def test_a_checkpoint_that_expired_by_the_clock_is_ignored_and_reported(
 
 def call_operations(home: Path, *, as_anybody: bool = False) -> dict[str, Any]:
     """Return the replies of all five operations."""
-    calls = [("execute", "x"), ("describe", "x"), ("list_library",), ("browse", "echo"), ("save", "x", "y", "Greets.")]
+    calls = [
+        ("execute", "x"),
+        ("describe_workflow", "x"),
+        ("list_library",),
+        ("browse_components", "echo"),
+        ("save_to_library", "x", "y", "Greets."),
+    ]
     replies, _ = run_in_child(home, *calls, as_anybody=as_anybody)
     return dict(zip([call[0] for call in calls], replies, strict=True))
 
@@ -309,9 +315,9 @@ def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home:
     for words in ("cannot be resumed", "not in the log"):
         assert any(words in one for one in output["execute"]["warnings"]), output["execute"]
     assert output["execute"]["success"]
-    assert output["describe"]["statistics"]["execution_count"] == 0
-    assert "echo" in [one["type"] for one in output["browse"]["nodes"]]
-    check_refusal(output["save"], "library_unwritable", "Permission denied")
+    assert output["describe_workflow"]["statistics"]["execution_count"] == 0
+    assert "echo" in [one["type"] for one in output["browse_components"]["nodes"]]
+    check_refusal(output["save_to_library"], "library_unwritable", "Permission denied")
     assert read_all_files(home).keys() == {"workflows/drafts/x.json"}
 
 
@@ -320,7 +326,7 @@ def test_a_read_only_home_runs_workflows_and_reports_what_cannot_be_stored(home:
 def test_unreadable_workflows_are_reported_as_such(home: Path, what: str) -> None:
     write_draft(home, "x", GOOD)
     output = call_operations_with_modes(home, {what: 0})
-    for tool in ("execute", "describe", "save"):
+    for tool in ("execute", "describe_workflow", "save_to_library"):
         check_refusal(output[tool], "invalid_workflow", "x.json", "Permission denied")
     assert output["list_library"] == []
     assert execute(home)["success"]
@@ -332,15 +338,15 @@ def test_an_unreadable_home_is_reported_by_every_operation(home: Path) -> None:
     output = call_operations_with_modes(home, {"": 0})
     check_refusal(output["execute"], "invalid_workflow", "Permission denied")
     assert output["list_library"] == []
-    assert output["browse"]["nodes"]
+    assert output["browse_components"]["nodes"]
 
 
 def test_a_home_that_is_a_file_runs_no_workflow_and_stays_unchanged(home: Path) -> None:
     home.write_text("mine")
     output = call_operations(home)
-    for tool in ("execute", "describe", "save"):
+    for tool in ("execute", "describe_workflow", "save_to_library"):
         assert output[tool]["error"]["hint"]
-    assert output["browse"]["problems"]
+    assert output["browse_components"]["problems"]
     assert home.read_text() == "mine"
 
 

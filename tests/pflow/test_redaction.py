@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pflow.errors import NodeFailed
-from pflow.redaction import Secrets, find_secret_params, is_sensitive
+from pflow.redaction import Secrets, find_secret_param_values, is_sensitive
 from tests.requirements import requirement
 from uraniborg.kernel.redaction import MASK, enable_redactor, redact
 
@@ -99,28 +99,28 @@ def test_secrets_of_one_run_are_not_those_of_another() -> None:
 
 def test_all_texts_of_a_secret_value_are_secrets() -> None:
     secrets = Secrets([{"user": "ada-lovelace", "deep": ["enigma-1815"]}, 123456789, None, True])
-    assert secrets.own == {"ada-lovelace", "enigma-1815", "123456789"}
+    assert secrets.own_values == {"ada-lovelace", "enigma-1815", "123456789"}
     assert secrets.mask("by ada-lovelace, 123456789") == f"by {MASK}, {MASK}"
 
 
 def test_a_text_that_is_too_short_is_not_a_secret() -> None:
     secrets = Secrets(["", " ", "abc", "12345", 7, "  ab  \n"])
-    assert secrets.own == set()
+    assert secrets.own_values == set()
     assert secrets.mask("abc 12345") == "abc 12345"
-    assert not secrets.are_in("abc 12345")
-    assert secrets.are_in({"only": [" abc "]})
+    assert not secrets.has_secret_in("abc 12345")
+    assert secrets.has_secret_in({"only": [" abc "]})
 
 
 @pytest.mark.parametrize("value", [f"Bearer {SECRET}", f"bearer  {SECRET}\n", f"Basic {SECRET}", f"token {SECRET}"])
 def test_a_secret_behind_the_name_of_its_scheme_is_one_alone_too(value: str) -> None:
     secrets = Secrets([value])
-    assert secrets.are_in({"echoed": SECRET})
+    assert secrets.has_secret_in({"echoed": SECRET})
     assert SECRET not in secrets.mask(f"the server said {SECRET}")
 
 
 def test_a_secret_read_with_the_end_of_its_line_is_found_without_it() -> None:
     secrets = Secrets([f"{SECRET}\n"])
-    assert secrets.are_in(f"<{SECRET}>")
+    assert secrets.has_secret_in(f"<{SECRET}>")
     assert secrets.mask(SECRET) == MASK
 
 
@@ -138,7 +138,7 @@ def test_a_secret_read_with_the_end_of_its_line_is_found_without_it() -> None:
     ],
 )
 def test_a_secret_inside_a_value_is_found(value: Any) -> None:
-    assert Secrets([SECRET]).are_in(value)
+    assert Secrets([SECRET]).has_secret_in(value)
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
@@ -151,27 +151,27 @@ def test_every_spelling_of_a_secret_is_masked_in_values_and_in_files(
     path = tmp_path / "out"
     path.write_text(spelt)
     secrets.mask_file(path)
-    assert secrets.are_in({"out": [spelt]})
+    assert secrets.has_secret_in({"out": [spelt]})
     assert "horse" not in secrets.mask(spelt)
     assert "horse" not in path.read_text()
 
 
 @pytest.mark.parametrize("value", [123456789, {"pin": 123456789}, "pin 123456789", [{"a": [123456789]}]])
 def test_a_secret_number_is_found_as_number_and_as_text(value: Any) -> None:
-    assert Secrets([123456789]).are_in(value)
+    assert Secrets([123456789]).has_secret_in(value)
 
 
 @pytest.mark.parametrize("value", ["", "other", {"a": ["b", 5, None, True]}, SECRET[:-1], SECRET.upper()])
 def test_without_a_secret_none_is_found(value: Any) -> None:
-    assert not Secrets([SECRET]).are_in(value)
-    assert not Secrets().are_in(value)
+    assert not Secrets([SECRET]).has_secret_in(value)
+    assert not Secrets().has_secret_in(value)
 
 
 def test_a_secret_is_found_at_any_depth() -> None:
     value: Any = SECRET
     for _ in range(3_000):
         value = [value]
-    assert Secrets([SECRET]).are_in(value)
+    assert Secrets([SECRET]).has_secret_in(value)
 
 
 @given(st.data(), SECRETS, st.binary(max_size=50), st.integers(1, 40))
@@ -189,7 +189,7 @@ def test_a_file_is_scrubbed_of_a_secret_wherever_it_is_read_in_pieces(
         assert os.listdir(folder) == ["out"]
     assert spelt.encode() not in left
     assert b"and-more" not in left
-    assert left.startswith(noise) or secrets.are_in(noise + b" ")
+    assert left.startswith(noise) or secrets.has_secret_in(noise + b" ")
 
 
 def test_a_file_without_secrets_is_left_alone_and_one_with_them_is_for_its_owner_only(tmp_path: Path) -> None:
@@ -221,7 +221,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(tmp_path: Path, mon
 def test_a_secret_is_found_and_masked_as_text_and_as_json(secret: str, before: str, behind: str) -> None:
     secrets = Secrets([secret])
     for text in (before + secret + behind, json.dumps({"x": secret}), json.dumps([secret], ensure_ascii=False)):
-        assert secrets.are_in({"out": [text]})
+        assert secrets.has_secret_in({"out": [text]})
         assert secret.strip() not in secrets.mask(text)
         assert json.dumps(secret.strip())[1:-1] not in secrets.mask(text)
 
@@ -235,5 +235,5 @@ def test_parameters_are_secrets_by_their_names_however_deep() -> None:
         "api_key_header": "X-API-Key",
         "max_tokens": 5,
     }
-    assert sorted(map(str, find_secret_params(params))) == sorted(["one", "two", "three", "{'whole': 'four'}"])
-    assert find_secret_params({}) == []
+    assert sorted(map(str, find_secret_param_values(params))) == sorted(["one", "two", "three", "{'whole': 'four'}"])
+    assert find_secret_param_values({}) == []

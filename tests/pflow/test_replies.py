@@ -8,7 +8,7 @@ import pytest
 
 from pflow.engine.results import RunResult
 from pflow.errors import InvalidWorkflow
-from pflow.replies import build_error, build_reply
+from pflow.replies import build_error_body, build_reply_and_write_large_outputs
 from tests.pflow.engine.counting_home import Home, chain, node
 
 
@@ -26,7 +26,7 @@ class FakeResult:
 
 
 def build_limited_reply(home: Path, outputs: dict[str, Any] | None = None, **reply: Any) -> dict[str, Any]:
-    return build_reply(cast("RunResult", FakeResult(outputs, **reply)), home)
+    return build_reply_and_write_large_outputs(cast("RunResult", FakeResult(outputs, **reply)), home)
 
 
 def test_outputs_of_a_hundred_thousand_bytes_are_reported_and_one_more_is_cut_and_written_to_a_file(
@@ -71,9 +71,11 @@ def test_hashes_of_two_hundred_nodes_are_reported_and_not_more(tmp_path: Path) -
 
 def test_fifty_findings_of_the_checker_are_reported_and_the_rest_counted() -> None:
     found = [{"code": "x", "path": f"nodes[{number}]"} for number in range(53)]
-    body = build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found))
+    body = build_error_body(InvalidWorkflow("It is not valid.", hint="", diagnostics=found))
     assert (body["diagnostics"], body["more_diagnostics"]) == (found[:50], 3)
-    assert "more_diagnostics" not in build_error(InvalidWorkflow("It is not valid.", hint="", diagnostics=found[:50]))
+    assert "more_diagnostics" not in build_error_body(
+        InvalidWorkflow("It is not valid.", hint="", diagnostics=found[:50])
+    )
 
 
 def test_browsing_returns_at_most_sixty_thousand_bytes_and_nearly_as_many(tmp_path: Path) -> None:
@@ -82,8 +84,8 @@ def test_browsing_returns_at_most_sixty_thousand_bytes_and_nearly_as_many(tmp_pa
         {"type": f"kind-{number}", "description": "d" * 400, "run": "counting.py:count", "effect": "pure"}
         for number in range(300)
     ]
-    home.add_nodes("many", kinds, "")
-    browsed = home.service.browse("", include_workflows=False)
+    home.record_nodes("many", kinds, "")
+    browsed = home.service.browse_components("", include_workflows=False)
     size = len(json.dumps(browsed["nodes"], separators=(",", ":")).encode())
     assert 59_000 < size <= 60_000
     assert browsed["truncated"] is True
@@ -95,14 +97,14 @@ def test_a_description_has_fifty_findings_and_a_graph_of_twenty_thousand_charact
     home = Home(tmp_path)
     home.draft("short", chain(node("n")))
     home.draft("wrong", {"nodes": [{"id": f"n{number}", "type": "nothing"} for number in range(60)], "edges": []})
-    assert len(home.service.describe("wrong")["diagnostics"]) == 50
+    assert len(home.service.describe_workflow("wrong")["diagnostics"]) == 50
     for count, is_drawn in ((200, True), (201, False)):
         home.draft("long", chain(*(node(f"n{number}") for number in range(count))))
-        assert bool(home.service.describe("long")["graph"]) is is_drawn
+        assert bool(home.service.describe_workflow("long")["graph"]) is is_drawn
     for size, is_included in ((20_000, True), (20_001, False)):
 
         def drawn(_workflow: object, size: int = size) -> str:
             return "g" * size
 
         monkeypatch.setattr("pflow.workflow_description.draw_mermaid", drawn)
-        assert bool(home.service.describe("short")["graph"]) is is_included
+        assert bool(home.service.describe_workflow("short")["graph"]) is is_included

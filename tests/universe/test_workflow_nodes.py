@@ -50,16 +50,16 @@ class Context:
 @dataclass(frozen=True)
 class KeepingContext(Context):
     lineage: str = ""
-    keeper: Any = None
+    shared_objects: Any = None
 
 
-class Keeper:
+class SharedObjects:
     """Keeps what is made until it is closed, as a run does."""
 
     def __init__(self) -> None:
         self.kept: dict[str, Any] = {}
 
-    async def keep(self, key: str, make: Callable[[], Awaitable[Any]]) -> Any:
+    async def get_or_create(self, key: str, make: Callable[[], Awaitable[Any]]) -> Any:
         if key not in self.kept:
             self.kept[key] = await make()
         return self.kept[key]
@@ -182,15 +182,15 @@ async def test_an_existing_universe_is_used_unchanged(context: Context) -> None:
 
 
 async def test_nodes_of_a_run_share_one_connection_that_sees_changes_of_others(context: Context) -> None:
-    keeper = Keeper()
-    inside = KeepingContext(context.folder, keeper=keeper)
+    shared_objects = SharedObjects()
+    inside = KeepingContext(context.folder, shared_objects=shared_objects)
     try:
         await workflow_nodes.command({"create": True, "universe_id": "hven", "command": TICK}, inside)
         await workflow_nodes.command({"universe_id": "hven", "command": TICK}, replace(context, run_id="run_2"))
         assert (await workflow_nodes.state({"universe_id": "hven"}, inside))["version"] == 2
-        assert len(keeper.kept) == 1
+        assert len(shared_objects.kept) == 1
     finally:
-        await keeper.close()
+        await shared_objects.close()
 
 
 @pytest.mark.parametrize(
@@ -251,15 +251,15 @@ async def test_the_database_is_that_of_the_settings_unless_named(
 
 
 async def test_the_nodes_do_not_block_the_loop(context: Context) -> None:
-    keeper = Keeper()
-    inside = KeepingContext(context.folder, keeper=keeper)
+    shared_objects = SharedObjects()
+    inside = KeepingContext(context.folder, shared_objects=shared_objects)
     try:
         await made(inside, **{"from": "trappist-1"})  # what is imported on the way is read from the disk
         with blockbuster_ctx():
             await workflow_nodes.command({"universe_id": "hven", "command": TICK}, inside)
             assert (await workflow_nodes.state({"universe_id": "hven", "fields": ["name"]}, inside))["version"] == 2
     finally:
-        await keeper.close()
+        await shared_objects.close()
 
 
 async def test_changes_of_a_node_have_the_workflow_and_run_as_author(context: Context) -> None:

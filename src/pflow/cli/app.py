@@ -22,17 +22,17 @@ Workflow = Annotated[
 ]
 
 
-def open_service(workflow: str | None = None) -> Service:
-    """Return the service. Check the pflow home unless `workflow` is the path of a file, which does not need it.
+def open_service_with_usable_home(name_or_path: str | None = None) -> Service:
+    """Return the service. Check the pflow home unless `name_or_path` is the path of a file, which does not need it.
 
     Raise InvalidConfig, or Unavailable if the pflow home cannot be used.
     """
-    from pflow.cli.sources import check_home, is_file_path
+    from pflow.cli.workflow_sources import is_file_path, require_usable_home
     from pflow.config import load_settings
 
     found = Service(load_settings())
-    if workflow is None or not is_file_path(workflow):
-        check_home(found.home)
+    if name_or_path is None or not is_file_path(name_or_path):
+        require_usable_home(found.home)
     return found
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import Json, app, open_service
-from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, Painted, print_json, print_message, write_text
+from pflow.cli.app import Json, app, open_service_with_usable_home
+from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import parse_declared_inputs
 from pflow.library.names import validate_name
@@ -60,32 +60,32 @@ def create_draft(
         print_json({"name": name, "path": str(path)})
         return
     page = Page()
-    page.write_line(Painted(GREEN, "✓ "), "Created the draft ", Painted(BOLD, name), Painted(DIM, f"  {path}"))
+    page.write_line(StyledText(GREEN, "✓ "), "Created the draft ", StyledText(BOLD, name), StyledText(DIM, f"  {path}"))
     page.write_line()
     page.write_table(
         [
-            [f"pflow run {name} who=Ada", Painted(DIM, "run it; after a failure run it again to resume")],
-            [f"pflow check {name}", Painted(DIM, "list its errors and warnings while you edit it")],
-            ["pflow browse WORDS", Painted(DIM, "find nodes")],
-            ["pflow guide", Painted(DIM, "read how to write workflows")],
-            [f"pflow save {name} NAME -d TEXT", Painted(DIM, "save it to the library")],
+            [f"pflow run {name} who=Ada", StyledText(DIM, "run it; after a failure run it again to resume")],
+            [f"pflow check {name}", StyledText(DIM, "list its errors and warnings while you edit it")],
+            ["pflow browse WORDS", StyledText(DIM, "find nodes")],
+            ["pflow guide", StyledText(DIM, "read how to write workflows")],
+            [f"pflow save {name} NAME -d TEXT", StyledText(DIM, "save it to the library")],
         ],
-        last="wrapped",
+        last_cell="wrapped",
     )
 
 
 def _create_draft_file(name: str, text: str) -> Path:
     """Create the file of a new draft. Raise WorkflowExists, SecurityError or LibraryUnwritable."""
-    from pflow.cli.sources import locate_file
+    from pflow.cli.workflow_sources import locate_workflow_file
     from pflow.errors import LibraryUnwritable
     from pflow.library.manager import WorkflowManager
     from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder
 
-    service = open_service()
+    service = open_service_with_usable_home()
     drafts = WorkflowManager.for_drafts(service.home)
     path, display_path = drafts.get_path(validate_name(name)), drafts.display_path(name)
     try:
-        display_path = locate_file(service, name)[1]
+        display_path = locate_workflow_file(service, name)[1]
     except WorkflowNotFound:
         try:
             make_private_folder(path.parent)
@@ -104,7 +104,7 @@ def _create_draft_file(name: str, text: str) -> Path:
 
 
 @app.command(name="save")
-def save_draft(
+def save_draft_to_library(
     draft: Annotated[str, typer.Argument(metavar="DRAFT", help="The draft.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow in the library.")],
     description: Annotated[
@@ -118,17 +118,17 @@ def save_draft(
 
     For example: pflow save report weekly-report -d "Summarise the papers of a week"
     """
-    saved: dict[str, Any] = open_service().save(draft, name, description)
+    saved: dict[str, Any] = open_service_with_usable_home().save_to_library(draft, name, description)
     if json:
         print_json(saved)
         return
     for warning in saved["warnings"]:
-        print_message("warning", YELLOW, warning)
-    Page().write_line(Painted(GREEN, "✓ "), "Saved ", Painted(BOLD, name), Painted(DIM, f"  {saved['path']}"))
+        print_stderr_message("warning", YELLOW, warning)
+    Page().write_line(StyledText(GREEN, "✓ "), "Saved ", StyledText(BOLD, name), StyledText(DIM, f"  {saved['path']}"))
 
 
 @app.command(name="examples")
-def show_examples(
+def show_or_copy_example(
     name: Annotated[
         str | None, typer.Argument(metavar="NAME", help="The example to print; lists all if left out.")
     ] = None,
@@ -156,14 +156,16 @@ def show_examples(
         return
     path = _create_draft_file(draft, text)
     message = f"Created the draft {draft} from the example {name}. Run it: pflow run {draft}"
-    print_json({"name": draft, "path": str(path)}) if json else Page().write_line(Painted(GREEN, "✓ "), message)
+    print_json({"name": draft, "path": str(path)}) if json else Page().write_line(StyledText(GREEN, "✓ "), message)
 
 
-def _print_examples(found: list[dict[str, Any]]) -> None:
+def _print_examples(examples: list[dict[str, Any]]) -> None:
     page = Page()
-    page.write_table([[Painted(BOLD, one["name"]), one["description"]] for one in found], indent=0, last="wrapped")
+    page.write_table(
+        [[StyledText(BOLD, one["name"]), one["description"]] for one in examples], indent=0, last_cell="wrapped"
+    )
     page.write_line()
-    page.write_line(Painted(DIM, "Start a draft from one: pflow examples NAME --as DRAFT"))
+    page.write_line(StyledText(DIM, "Start a draft from one: pflow examples NAME --as DRAFT"))
 
 
 def list_examples() -> list[dict[str, Any]]:

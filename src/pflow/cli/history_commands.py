@@ -5,14 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, app, open_service
+from pflow.cli.app import Json, app, open_service_with_usable_home
 from pflow.cli.printing import print_json
 from pflow.service import Service
 from uraniborg.kernel.logging import redact
 
 
 @app.command(name="history")
-def list_runs(
+def print_run_history(
     workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many runs to list.")] = 20,
     json: Json = False,
@@ -21,13 +21,13 @@ def list_runs(
 
     For example: pflow history report
     """
-    from pflow.cli.run_pages import print_history
-    from pflow.cli.sources import make_run_name, split_logged_source
+    from pflow.cli.run_printing import print_history
+    from pflow.cli.workflow_sources import make_logged_name, split_logged_source
 
-    service = open_service()
-    log = service.open_log()
+    service = open_service_with_usable_home()
+    log = service.open_run_log()
     try:
-        found = log.list_runs(make_run_name(workflow) if workflow else None, limit)
+        found = log.list_runs(make_logged_name(workflow) if workflow else None, limit)
         if workflow and not found:
             _require_known_workflow(service, workflow, log.count_runs())
     finally:
@@ -36,23 +36,23 @@ def list_runs(
     print_json({"runs": runs}) if json else print_history(runs, workflow)
 
 
-def _require_known_workflow(service: Service, workflow: str, known: Iterable[str]) -> None:
+def _require_known_workflow(service: Service, workflow: str, logged_names: Iterable[str]) -> None:
     """Raise WorkflowNotFound if neither a workflow nor a run has this name, and SecurityError for an invalid name."""
-    from pflow.cli.sources import find_source, is_file_path, locate_file
+    from pflow.cli.workflow_sources import find_workflow_source, is_file_path, locate_workflow_file
     from pflow.errors import InvalidWorkflow, WorkflowNotFound
     from pflow.suggestions import find_nearest
 
     try:
         if is_file_path(workflow):
-            find_source(service, workflow)
+            find_workflow_source(service, workflow)
         else:
-            locate_file(service, workflow)
+            locate_workflow_file(service, workflow)
     except InvalidWorkflow:
         return
     except WorkflowNotFound as missing:
         if is_file_path(workflow):
             raise
-        nearest = missing.ids.get("nearest") or find_nearest(workflow, sorted(known))
+        nearest = missing.ids.get("nearest") or find_nearest(workflow, sorted(logged_names))
         raise WorkflowNotFound(
             f"There is no workflow '{workflow[:80]}', and no run of that name.",
             hint=f"Did you mean '{nearest}'?" if nearest else "`pflow history` lists the runs of all workflows.",
@@ -74,11 +74,11 @@ def show_run(
 
     For example: pflow show run_4f1c
     """
-    from pflow.cli.run_pages import print_run
-    from pflow.cli.sources import split_logged_source
+    from pflow.cli.run_printing import print_run
+    from pflow.cli.workflow_sources import split_logged_source
     from pflow.errors import RunNotFound
 
-    log = open_service().open_log()
+    log = open_service_with_usable_home().open_run_log()
     try:
         last: list[dict[str, Any]] = log.list_runs(limit=1) if run is None else []
         if run is None and not last:

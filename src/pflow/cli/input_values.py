@@ -15,25 +15,25 @@ from pflow.ir.model import Input
 
 MOST_BYTES: Final = 10_000_000
 """Bytes of text that one input takes."""
-_PATIENCE_MS: Final = 1_000
+_PROMPT_AFTER_MS: Final = 1_000
 _HINT: Final = "Save it to a file, give its path as a value, and let the workflow read it, for example with read-file."
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
 _FLOAT: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,2})?")
 _UNDECLARED: Final = Input("")
 
 
-def read_input_file(name: str, path: str) -> str:
-    """Return the text of a file for the input `name`. Raise InvalidRunArguments."""
+def read_input_file(input_name: str, path: str) -> str:
+    """Return the text of a file for the input `input_name`. Raise InvalidRunArguments."""
     try:
         with Path(path).expanduser().open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError, RuntimeError) as exc:
         reason = exc.strerror if isinstance(exc, OSError) else "this is not a valid path"
-        hint = f"Check the path. To give the text itself, write {name}=@@{path[:40]}"
+        hint = f"Check the path. To give the text itself, write {input_name}=@@{path[:40]}"
         raise InvalidRunArguments(
-            f"The file '{path[:200]}' for '{name}' cannot be read: {reason}.", hint=hint
+            f"The file '{path[:200]}' for '{input_name}' cannot be read: {reason}.", hint=hint
         ) from None
-    return _decode_text(data, f"The file '{path[:200]}'", name)
+    return _decode_input(data, f"The file '{path[:200]}'", input_name)
 
 
 def is_stdin_piped() -> bool:
@@ -45,43 +45,49 @@ def is_stdin_piped() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISREG(mode)
 
 
-def read_input_stdin(name: str) -> str:
-    """Return the text of stdin for the input `name`. Raise InvalidRunArguments."""
+def read_stdin_for_input(input_name: str) -> str:
+    """Return the text of stdin for the input `input_name`. Raise InvalidRunArguments."""
     try:
-        _announce_waiting(name)
+        _print_prompt_if_waiting(input_name)
         data = sys.stdin.buffer.read(MOST_BYTES + 1)
     except (AttributeError, OSError, ValueError):
         raise InvalidRunArguments(
-            f"stdin is closed, so '{name}' cannot be read from it.", hint=f"Write {name}=VALUE."
+            f"stdin is closed, so '{input_name}' cannot be read from it.", hint=f"Write {input_name}=VALUE."
         ) from None
-    return _decode_text(data, "The text on stdin", name)
+    return _decode_input(data, "The text on stdin", input_name)
 
 
-def _announce_waiting(name: str) -> None:
+def _print_prompt_if_waiting(input_name: str) -> None:
     """Print which input is expected on stdin if no text has arrived yet."""
     if sys.stdin.isatty():
-        sys.stderr.write(f"Type the value of '{name}', then press Ctrl-D on an empty line.\n")
+        sys.stderr.write(f"Type the value of '{input_name}', then press Ctrl-D on an empty line.\n")
     elif hasattr(select, "poll"):
         poll = select.poll()
         poll.register(sys.stdin.fileno(), select.POLLIN)
-        if not poll.poll(_PATIENCE_MS):
-            sys.stderr.write(f"Waiting for the value of '{name}' on stdin.\n")
+        if not poll.poll(_PROMPT_AFTER_MS):
+            sys.stderr.write(f"Waiting for the value of '{input_name}' on stdin.\n")
 
 
-def _decode_text(data: bytes, what: str, name: str) -> str:
+def _decode_input(data: bytes, source_description: str, input_name: str) -> str:
     if len(data) > MOST_BYTES:
-        raise InvalidRunArguments(f"{what} is too large for '{name}': over {MOST_BYTES // 1_000_000} MB.", hint=_HINT)
+        raise InvalidRunArguments(
+            f"{source_description} is too large for '{input_name}': over {MOST_BYTES // 1_000_000} MB.", hint=_HINT
+        )
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise InvalidRunArguments(f"{what} is not UTF-8 text, which '{name}' requires.", hint=_HINT) from None
+        raise InvalidRunArguments(
+            f"{source_description} is not UTF-8 text, which '{input_name}' requires.", hint=_HINT
+        ) from None
 
 
-def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_stdin: bool = True) -> dict[str, Any]:
+def read_input_values(
+    document: Mapping[str, Any], given_texts: Mapping[str, str], *, may_read_stdin: bool = True
+) -> dict[str, Any]:
     """Return the inputs of a run; piped text goes to the input with `"stdin": true`. Raise InvalidRunArguments."""
     declared = parse_declared_inputs(document.get("inputs"), [])
-    from_stdin = [name for name, text in given.items() if text == "-"]
-    if from_stdin and not has_stdin:
+    from_stdin = [name for name, text in given_texts.items() if text == "-"]
+    if from_stdin and not may_read_stdin:
         name = from_stdin[0]
         raise InvalidRunArguments(
             f"The input '{name}' cannot be read from stdin here.", hint=f"Give {name}=VALUE or {name}=@FILE."
@@ -91,30 +97,32 @@ def parse_inputs(document: Mapping[str, Any], given: Mapping[str, str], *, has_s
             f"Only one input can be read from stdin; these ask for it: {', '.join(from_stdin)}.",
             hint="Give the others as KEY=@FILE.",
         )
-    values = {name: _parse_input(name, text, declared.get(name, _UNDECLARED)) for name, text in given.items()}
+    values = {
+        name: _read_input_value(name, text, declared.get(name, _UNDECLARED)) for name, text in given_texts.items()
+    }
     asking = next((one for one in declared.values() if one.stdin), None)
-    if has_stdin and asking and asking.name not in values and not from_stdin and is_stdin_piped():
-        text = read_input_stdin(asking.name)
+    if may_read_stdin and asking and asking.name not in values and not from_stdin and is_stdin_piped():
+        text = read_stdin_for_input(asking.name)
         if text:  # many programs start others with an empty pipe
-            values[asking.name] = _parse_content(text, asking)
+            values[asking.name] = _parse_input_content(text, asking)
     return values
 
 
-def _parse_input(name: str, text: str, declared: Input) -> Any:
+def _read_input_value(name: str, text: str, declared: Input) -> Any:
     if text == "-":
-        return _parse_content(read_input_stdin(name), declared)
+        return _parse_input_content(read_stdin_for_input(name), declared)
     if text.startswith("@@"):
         return text[1:]
     if text.startswith("@"):
-        return _parse_content(read_input_file(name, text[1:]), declared)
+        return _parse_input_content(read_input_file(name, text[1:]), declared)
     # The engine converts text to the declared type.
     return text if declared.type != "any" else infer_value(text)
 
 
-def _parse_content(text: str, declared: Input) -> Any:
+def _parse_input_content(text: str, declared: Input) -> Any:
     """Return the text of a file or of stdin, parsed if it is a JSON object or list."""
     is_structured = declared.type == "any" and text.lstrip().startswith(("{", "["))
-    return _parse_json_or_text(text) if is_structured else text
+    return _parse_json_or_return_text(text) if is_structured else text
 
 
 def infer_value(text: str) -> Any:
@@ -126,10 +134,10 @@ def infer_value(text: str) -> Any:
         return int(text)
     if _FLOAT.fullmatch(text) and not text.lstrip("-").isdigit():
         return float(text)
-    return _parse_json_or_text(text) if text.startswith(("{", "[", '"')) or text == "null" else text
+    return _parse_json_or_return_text(text) if text.startswith(("{", "[", '"')) or text == "null" else text
 
 
-def _parse_json_or_text(text: str) -> Any:
+def _parse_json_or_return_text(text: str) -> Any:
     import orjson
 
     try:

@@ -38,22 +38,22 @@ class Positions:
 
     def __init__(self, text: str) -> None:
         self._starts = [0, *(found.end() for found in re.finditer("\n", text))]
-        self._root = _scan_values(text)
+        self._root = _parse_value_tree(text)
         inner = self._root.inner or {}
         if "ir" in inner and "nodes" not in inner:
             self._root = inner["ir"]
 
-    def find(self, path: str, *, key: bool = False) -> Position | None:
+    def find_position(self, path: str, *, of_key: bool = False) -> Position | None:
         """Return the position of the value or of its key; if the value is missing, that of the object around it."""
-        found = _find_deepest(self._root, path[:_LONGEST_PATH])[1]
+        found = _find_deepest_value(self._root, path[:_LONGEST_PATH])[1]
         if found is self._root:
             return None
-        start, end = (key and found.key) or found.span
+        start, end = (of_key and found.key) or found.span
         line = bisect_right(self._starts, start)
         return Position(line, start - self._starts[line - 1] + 1, end - start)
 
 
-def _scan_values(text: str) -> _Value:
+def _parse_value_tree(text: str) -> _Value:
     """Return the tree of values in a JSON text, without recursion."""
     outermost = _Value((0, 0))
     values: dict[str, _Value] = {}
@@ -80,7 +80,7 @@ def _scan_values(text: str) -> _Value:
     return outermost.inner["[0]"]
 
 
-def _find_deepest(value: _Value, path: str) -> tuple[int, _Value]:
+def _find_deepest_value(value: _Value, path: str) -> tuple[int, _Value]:
     """Return the deepest existing value on the path, and the length of the path to it.
 
     A key may itself contain dots, brackets and slashes, so every prefix of the path is tried as a key.
@@ -89,6 +89,6 @@ def _find_deepest(value: _Value, path: str) -> tuple[int, _Value]:
     start = 1 if path.startswith((".", "/")) else 0
     for end in (*(sign.start() for sign in _STEP.finditer(path, start + 1)), len(path)):
         if inner := (value.inner or {}).get(path[start:end]):
-            length, found = _find_deepest(inner, path[end:])
+            length, found = _find_deepest_value(inner, path[end:])
             best = max(best, (end + length, found), key=lambda one: one[0])
     return best

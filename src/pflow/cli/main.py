@@ -19,14 +19,14 @@ COMMAND_MODULES: Final = (workflow_commands, history_commands, draft_commands, s
 def main(arguments: Sequence[str]) -> NoReturn:
     known = list(typer.main.get_group(app).commands)
     if arguments and not arguments[0].startswith("-") and arguments[0] not in known:
-        run_command(lambda: _refuse_unknown_command(arguments[0], known), as_json="--json" in arguments)
+        run_command(lambda: _raise_unknown_command(arguments[0], known), as_json="--json" in arguments)
     run_typer_app(app, arguments, name="pflow")
 
 
-def _refuse_unknown_command(given: str, known: Sequence[str]) -> NoReturn:
+def _raise_unknown_command(command: str, known_commands: Sequence[str]) -> NoReturn:
     """Raise UsageError with the nearest command, or with the command to run a workflow of this name."""
     from difflib import get_close_matches
 
-    near = get_close_matches(given, known, n=1)
-    hint = f"Did you mean `pflow {near[0]}`?" if near else f"To run a workflow: `pflow run {given[:60]}`."
-    raise UsageError(f"No such command '{given[:60]}'.", hint=f"{hint} `pflow -h` lists the commands.")
+    near = get_close_matches(command, known_commands, n=1)
+    hint = f"Did you mean `pflow {near[0]}`?" if near else f"To run a workflow: `pflow run {command[:60]}`."
+    raise UsageError(f"No such command '{command[:60]}'.", hint=f"{hint} `pflow -h` lists the commands.")

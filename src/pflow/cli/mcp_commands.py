@@ -6,8 +6,20 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import HELP_OPTIONS, Json, app, open_service
-from pflow.cli.printing import BOLD, CYAN, DIM, GREEN, RED, YELLOW, Page, Painted, Piece, print_json, print_message
+from pflow.cli.app import HELP_OPTIONS, Json, app, open_service_with_usable_home
+from pflow.cli.printing import (
+    BOLD,
+    CYAN,
+    DIM,
+    GREEN,
+    RED,
+    YELLOW,
+    Page,
+    Piece,
+    StyledText,
+    print_json,
+    print_stderr_message,
+)
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
@@ -72,27 +84,29 @@ def add_mcp_server(
     For example: pflow mcp add library http://127.0.0.1:8421/mcp
     """
     from pflow.mcp_config import has_literal_secret
-    from pflow.mcp_servers import add_server
+    from pflow.remote_mcp_servers import add_server
 
     if command and not url and _HOST_AND_PORT.match(command[0]):
         raise UsageError("The address has no scheme.", hint=f"pflow mcp add {name} http://{command[0]}")
-    plain = _make_entry(command or [], url, env or [], header or [])
-    config = add_server(open_service().home, name, plain, replace=replace)
+    plain = _make_server_entry(command or [], url, env or [], header or [])
+    config = add_server(open_service_with_usable_home().home, name, plain, replace=replace)
     warnings = [_LITERAL] if has_literal_secret(plain.get("url", "")) else []
     if json:
-        print_json(redact({"name": name, "where": config.where, "warnings": warnings}))
+        print_json(redact({"name": name, "where": config.display_address, "warnings": warnings}))
         return
     for warning in warnings:
-        print_message("warning", YELLOW, warning)
+        print_stderr_message("warning", YELLOW, warning)
     page = Page()
-    page.write_line(Painted(GREEN, "✓ "), "Added ", Painted(BOLD, name), Painted(DIM, f"  {config.where}"))
-    page.write_line(Painted(DIM, f"  Fetch its tools: pflow mcp sync {name}"))
+    page.write_line(
+        StyledText(GREEN, "✓ "), "Added ", StyledText(BOLD, name), StyledText(DIM, f"  {config.display_address}")
+    )
+    page.write_line(StyledText(DIM, f"  Fetch its tools: pflow mcp sync {name}"))
 
 
-def _make_entry(command: list[str], url: str | None, env: list[str], headers: list[str]) -> dict[str, Any]:
+def _make_server_entry(command: list[str], url: str | None, env: list[str], headers: list[str]) -> dict[str, Any]:
     """Return the entry of a server in `mcp-servers.json`. Raise UsageError."""
     if command and not url and (scheme := _SCHEME.match(command[0])):
-        url, command = _parse_address(scheme[1].lower(), command), []
+        url, command = _parse_server_url(scheme[1].lower(), command), []
     if bool(command) == bool(url):
         raise UsageError(
             "Give either a command or an address.",
@@ -101,27 +115,35 @@ def _make_entry(command: list[str], url: str | None, env: list[str], headers: li
     if url:
         if env:
             raise UsageError("--env is for a command.", hint="For an address, use --header.")
-        return {"type": "http", "url": url, **({"headers": _parse_pairs("--header", headers)} if headers else {})}
+        return {
+            "type": "http",
+            "url": url,
+            **({"headers": _parse_key_value_pairs("--header", headers)} if headers else {}),
+        }
     if headers:
         raise UsageError("--header is for an address.", hint="For a command, use --env.")
-    return {"command": command[0], "args": command[1:], **({"env": _parse_pairs("--env", env)} if env else {})}
+    return {
+        "command": command[0],
+        "args": command[1:],
+        **({"env": _parse_key_value_pairs("--env", env)} if env else {}),
+    }
 
 
-def _parse_address(scheme: str, given: list[str]) -> str:
+def _parse_server_url(scheme: str, words: list[str]) -> str:
     """Return the address that was given instead of a command. Raise UsageError."""
     if scheme not in _SCHEMES:
         raise UsageError(
             f"The address begins with {scheme}://, which pflow does not support.",
             hint="Give the http:// or https:// address of a server with the streamable HTTP transport.",
         )
-    if len(given) > 1:
+    if len(words) > 1:
         raise UsageError("An address does not take arguments.", hint="For headers, use --header 'KEY=${VARIABLE}'.")
-    return f"{scheme}{given[0].strip()[len(scheme) :]}"
+    return f"{scheme}{words[0].strip()[len(scheme) :]}"
 
 
-def _parse_pairs(option: str, given: list[str]) -> dict[str, str]:
+def _parse_key_value_pairs(option: str, pair_texts: list[str]) -> dict[str, str]:
     pairs: dict[str, str] = {}
-    for one in given:
+    for one in pair_texts:
         key, sign, value = one.partition("=")
         if not sign or not key:
             # The value may be a secret, so the message does not repeat it.
@@ -131,28 +153,28 @@ def _parse_pairs(option: str, given: list[str]) -> dict[str, str]:
 
 
 @group.command(name="list")
-def list_mcp_servers(json: Json = False) -> None:
+def print_mcp_servers(json: Json = False) -> None:
     """List the MCP servers, and how many tools each has.
 
     For example: pflow mcp list
     """
-    from pflow.mcp_servers import read_servers
+    from pflow.remote_mcp_servers import read_servers
 
-    home = open_service().home
+    home = open_service_with_usable_home().home
     servers, problems = read_servers(home)
-    counts = _count_tools()
-    found = [{"name": name, "where": one.where, "tools": counts.get(name)} for name, one in servers.items()]
+    counts = _count_tools_by_server()
+    found = [{"name": name, "where": one.display_address, "tools": counts.get(name)} for name, one in servers.items()]
     reply = {"servers": found, "problems": [one.to_dict() for one in problems]}
     print_json(redact(reply)) if json else _print_servers(reply)
 
 
-def _count_tools() -> dict[str, int]:
+def _count_tools_by_server() -> dict[str, int]:
     """Return the number of tools of each server at the last sync."""
     from collections import Counter
 
     from pflow.registry.registry import Registry
 
-    known = Registry(open_service().home).load().values()
+    known = Registry(open_service_with_usable_home().home).load().values()
     return Counter(one.tags[1] for one in known if one.source == "mcp" and len(one.tags) > 1)
 
 
@@ -163,10 +185,10 @@ def _print_servers(reply: dict[str, Any]) -> None:
     rows: list[list[Piece]] = []
     for one in reply["servers"]:
         tools = plural(one["tools"], "tool") if one["tools"] else "not synced"
-        rows.append([Painted(BOLD, one["name"]), Painted(CYAN if one["tools"] else DIM, tools), one["where"]])
+        rows.append([StyledText(BOLD, one["name"]), StyledText(CYAN if one["tools"] else DIM, tools), one["where"]])
     page.write_table(rows, indent=0)
     for problem in reply["problems"]:
-        page.write_line(Painted(YELLOW, "! "), f"{problem['where']}: {problem['problem']} {problem['hint']}")
+        page.write_line(StyledText(YELLOW, "! "), f"{problem['where']}: {problem['problem']} {problem['hint']}")
 
 
 @group.command(name="remove")
@@ -177,10 +199,10 @@ def remove_mcp_server(
 
     For example: pflow mcp remove files
     """
-    from pflow.mcp_servers import remove_server
+    from pflow.remote_mcp_servers import remove_server
 
-    remove_server(open_service().home, name)
-    print_json({"removed": name}) if json else Page().write_line(Painted(GREEN, "✓ "), f"Removed {name}.")
+    remove_server(open_service_with_usable_home().home, name)
+    print_json({"removed": name}) if json else Page().write_line(StyledText(GREEN, "✓ "), f"Removed {name}.")
 
 
 @group.command(name="sync")
@@ -198,12 +220,12 @@ def sync_mcp_servers(
     """
     import asyncio
 
-    from pflow.mcp_servers import sync_servers
+    from pflow.remote_mcp_servers import sync_servers
 
     is_watched = not json and sys.stderr.isatty()
     if is_watched:
         sys.stderr.write("Fetching tools …")
-    found = asyncio.run(sync_servers(open_service().home, names or None))
+    found = asyncio.run(sync_servers(open_service_with_usable_home().home, names or None))
     if is_watched:
         sys.stderr.write("\r\x1b[2K")
     if json:
@@ -214,15 +236,15 @@ def sync_mcp_servers(
     return 5 if any(one.problem for one in found) else 0
 
 
-def _print_sync_results(found: list[Any]) -> None:
+def _print_sync_results(results: list[Any]) -> None:
     page = Page()
-    if not found:
+    if not results:
         page.write_line("No MCP servers yet. `pflow mcp add NAME URL` or `pflow mcp add NAME -- COMMAND` adds one.")
-    for one in found:
+    for one in results:
         if one.problem:
-            page.write_line(Painted(RED, "✗ "), Painted(BOLD, one.name), f"  {one.problem}")
-            page.write_line(Painted(DIM, f"    {one.hint}"))
+            page.write_line(StyledText(RED, "✗ "), StyledText(BOLD, one.name), f"  {one.problem}")
+            page.write_line(StyledText(DIM, f"    {one.hint}"))
             if one.tools:
-                page.write_line(Painted(DIM, f"    {plural(one.tools, 'tool')} of the last sync remain."))
+                page.write_line(StyledText(DIM, f"    {plural(one.tools, 'tool')} of the last sync remain."))
         else:
-            page.write_line(Painted(GREEN, "✓ "), Painted(BOLD, one.name), f"  {plural(one.tools, 'tool')}")
+            page.write_line(StyledText(GREEN, "✓ "), StyledText(BOLD, one.name), f"  {plural(one.tools, 'tool')}")

@@ -33,24 +33,24 @@ _LEAST_TERMINAL: Final = 20
 """Columns to assume at least; lines are longer than a terminal that has fewer."""
 
 
-class Painted(NamedTuple):
+class StyledText(NamedTuple):
     """A piece of a line in another colour, if there are colours."""
 
     style: str
     text: str
 
 
-Piece = str | Painted
+Piece = str | StyledText
 
 
 LastCell = Literal["cut", "wrapped", "below"]
 
 
-def clean_text(text: str, *, keep: str = "") -> str:
-    return make_printable(redact(text), keep=keep)
+def mask_and_escape_text(text: str, *, keep_chars: str = "") -> str:
+    return make_printable(redact(text), keep=keep_chars)
 
 
-def to_json_text(value: Any, *, indented: bool = False) -> str:
+def format_json(value: Any, *, indented: bool = False) -> str:
     """Return the value as JSON; values without a JSON form become text."""
     import orjson
 
@@ -66,7 +66,7 @@ def to_json_text(value: Any, *, indented: bool = False) -> str:
 def print_json(value: Any, stream: TextIO | None = None) -> None:
     """Print the value as one line of UTF-8 JSON, by default on stdout."""
     out = stream or sys.stdout
-    data = f"{to_json_text(value)}\n".encode("utf-8", "backslashreplace")
+    data = f"{format_json(value)}\n".encode("utf-8", "backslashreplace")
     if hasattr(out, "buffer"):
         out.flush()
         out.buffer.write(data)
@@ -80,7 +80,7 @@ def write_text(stream: TextIO, text: str) -> None:
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
 
-def print_message(label: str, style: str, text: str) -> None:
+def print_stderr_message(label: str, style: str, text: str) -> None:
     """Print a message on stderr, such as `warning: …`; further lines are indented."""
     with contextlib.suppress(OSError):
         Page(sys.stderr).write_labelled_message(label, style, text)
@@ -117,87 +117,89 @@ class Page:
         """Write a heading, after an empty line unless it is the first line."""
         if not self._is_empty:
             self.write_line()
-        self.write_line(Painted(BOLD, text))
+        self.write_line(StyledText(BOLD, text))
 
     def write_paragraph(self, text: str, *, indent: int = 0, style: str = "") -> None:
         """Write wrapped text; each line keeps its own indentation."""
-        for line in clean_text(text, keep="\n").split("\n"):
+        for line in mask_and_escape_text(text, keep_chars="\n").split("\n"):
             edge = " " * (indent + min(len(line) - len(line.lstrip(" ")), _DEEPEST))
             for part in wrap_words(line, max(_LEAST, self.width - len(edge))):
-                self.write_line(edge, Painted(style, part))
+                self.write_line(edge, StyledText(style, part))
 
     def write_labelled_message(self, label: str, style: str, text: str) -> None:
         """Write a message with a label, such as `error: …`; further lines are indented."""
-        first, *more = clean_text(text, keep="\n").split("\n")
-        self.write_line(Painted(style, f"{label}:"), f" {first}")
+        first, *more = mask_and_escape_text(text, keep_chars="\n").split("\n")
+        self.write_line(StyledText(style, f"{label}:"), f" {first}")
         for line in more:
             self.write_line(f"  {line}")
 
-    def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last: LastCell = "cut") -> None:
+    def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last_cell: LastCell = "cut") -> None:
         """Write rows in columns that fit the terminal.
 
-        `last` is how to shorten the last cell: cut it, wrap it beside the others, or put it below and cut it there.
+        `last_cell` is how to shorten the last cell: cut it, wrap it beside the others, or cut it on a line below.
         """
-        cells = [[_make_cell(piece, in_full=last == "wrapped") for piece in row] for row in rows]
+        cells = [[_make_cell(piece, in_full=last_cell == "wrapped") for piece in row] for row in rows]
         count = max(map(len, cells), default=0)
         widths = [max(measure_width(row[at].text) for row in cells if len(row) > at) for at in range(count)]
         if self._columns is not None and widths:
-            widths = _fit_widths(widths, self._columns - indent, last)
+            widths = _fit_widths(widths, self._columns - indent, last_cell)
         for row in cells:
             line: list[Piece] = [" " * indent]
             used = indent
             for cell, width in zip(row[:-1], widths, strict=False):
                 cut_text = cut_to_width(cell.text, width)
                 taken = width + (_GAP if width else 0)
-                line += [Painted(cell.style, cut_text), " " * (taken - measure_width(cut_text))]
+                line += [StyledText(cell.style, cut_text), " " * (taken - measure_width(cut_text))]
                 used += taken
-            self._write_last_cell(line, row[-1], used, indent, last)
+            self._write_last_cell(line, row[-1], used, indent, last_cell)
 
-    def _write_last_cell(self, line: list[Piece], cell: Painted, used: int, indent: int, last: LastCell) -> None:
+    def _write_last_cell(
+        self, line: list[Piece], cell: StyledText, used: int, indent: int, last_cell: LastCell
+    ) -> None:
         """Write the line with its last cell, which gets the remaining columns."""
         room = measure_width(cell.text) if self._columns is None else max(1, self._columns - used)
-        if measure_width(cell.text) <= room or last == "cut":
-            self.write_line(*line, Painted(cell.style, cut_to_width(cell.text, room)))
+        if measure_width(cell.text) <= room or last_cell == "cut":
+            self.write_line(*line, StyledText(cell.style, cut_to_width(cell.text, room)))
             return
-        is_beside = last == "wrapped" and room >= _LEAST
+        is_beside = last_cell == "wrapped" and room >= _LEAST
         start = used if is_beside else indent + _BELOW
         parts = (
             wrap_words(cell.text, self.width - start)
-            if last == "wrapped"
+            if last_cell == "wrapped"
             else [cut_to_width(cell.text, self.width - start)]
         )
-        self.write_line(*line, Painted(cell.style, parts.pop(0))) if is_beside else self.write_line(*line)
+        self.write_line(*line, StyledText(cell.style, parts.pop(0))) if is_beside else self.write_line(*line)
         for part in parts:
-            self.write_line(" " * start, Painted(cell.style, part))
+            self.write_line(" " * start, StyledText(cell.style, part))
 
     def render_piece(self, piece: Piece) -> str:
         if isinstance(piece, str):
-            return clean_text(piece)
-        text = clean_text(piece.text)
+            return mask_and_escape_text(piece)
+        text = mask_and_escape_text(piece.text)
         return f"\x1b[{piece.style}m{text}\x1b[0m" if self._is_colored and piece.style and text else text
 
 
-def _fit_widths(widths: list[int], room: int, last: LastCell) -> list[int]:
+def _fit_widths(widths: list[int], room: int, last_cell: LastCell) -> list[int]:
     """Return widths that leave room for the last column.
 
     The widest columns shrink first; narrow ones, such as names and times, only if nothing else helps.
     """
     *others, wanted = widths
-    wishes = [(_WORDY, 0 if last == "below" else min(wanted, _LEAST)), (_NARROWEST, min(wanted, 1))]
+    wishes = [(_WORDY, 0 if last_cell == "below" else min(wanted, _LEAST)), (_NARROWEST, min(wanted, 1))]
     for narrowest, needed in wishes:
         while others and max(others) > narrowest and sum(width + _GAP for width in others if width) + needed > room:
             others[others.index(max(others))] -= 1
     return [*others, wanted]
 
 
-def format_brief(value: Any, most: int = 60) -> str:
+def format_on_one_line(value: Any, max_width: int = 60) -> str:
     """Return a value in one line: text unchanged, other values as JSON."""
-    text = clean_text(value if isinstance(value, str) else to_json_text(value), keep="\n")
-    return cut_to_width(text.strip("\n").replace("\n", "⏎"), most)
+    text = mask_and_escape_text(value if isinstance(value, str) else format_json(value), keep_chars="\n")
+    return cut_to_width(text.strip("\n").replace("\n", "⏎"), max_width)
 
 
-def format_minute(moment: str | None) -> str:
-    return (moment or "")[:16].replace("T", " ")
+def format_to_minute(timestamp: str | None) -> str:
+    return (timestamp or "")[:16].replace("T", " ")
 
 
 def format_duration(milliseconds: float) -> str:
@@ -210,11 +212,11 @@ def format_duration(milliseconds: float) -> str:
     return f"{minutes} min {seconds:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def _make_cell(piece: Piece, *, in_full: bool) -> Painted:
+def _make_cell(piece: Piece, *, in_full: bool) -> StyledText:
     """Return a cleaned cell on one line: the first line of the text, or all of its words if `in_full`."""
     style, text = ("", piece) if isinstance(piece, str) else piece
-    text = clean_text(text, keep="\n")
-    return Painted(style, " ".join(text.split()) if in_full and "\n" in text else get_first_line(text))
+    text = mask_and_escape_text(text, keep_chars="\n")
+    return StyledText(style, " ".join(text.split()) if in_full and "\n" in text else get_first_line_with_mark(text))
 
 
 def get_terminal_columns(stream: TextIO) -> int | None:
@@ -233,11 +235,11 @@ def measure_width(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_measure_char, text))
 
 
-def cut_to_width(text: str, most: int, mark: str = "…") -> str:
+def cut_to_width(text: str, max_width: int, mark: str = "…") -> str:
     """Return the text, cut to this width with a mark at its end if it is too long."""
-    if measure_width(text) <= most:
+    if measure_width(text) <= max_width:
         return text
-    left = most - measure_width(mark)
+    left = max_width - measure_width(mark)
     for index, char in enumerate(text):
         left -= _measure_char(char)
         if left < 0:
@@ -245,7 +247,7 @@ def cut_to_width(text: str, most: int, mark: str = "…") -> str:
     return text + mark
 
 
-def get_first_line(text: str) -> str:
+def get_first_line_with_mark(text: str) -> str:
     """Return the first line that is not empty, with a mark if more lines follow."""
     if "\n" not in text:
         return text
@@ -253,16 +255,16 @@ def get_first_line(text: str) -> str:
     return f"{first.rstrip()} …" if more else first
 
 
-def wrap_words(text: str, most: int) -> list[str]:
-    """Return the text in lines of at most `most` columns. A word that is too long for a line is cut into pieces."""
+def wrap_words(text: str, max_width: int) -> list[str]:
+    """Return the text in lines of at most `max_width` columns. Words that are too long for a line are cut."""
     lines = [""]
     for given in text.split():
         word = given
-        while measure_width(f"{lines[-1]} {word}".lstrip()) > most:
+        while measure_width(f"{lines[-1]} {word}".lstrip()) > max_width:
             if lines[-1]:
                 lines.append("")
                 continue
-            piece = cut_to_width(word, most, "") or word[0]
+            piece = cut_to_width(word, max_width, "") or word[0]
             lines[-1], word = piece, word[len(piece) :]
         lines[-1] = f"{lines[-1]} {word}".strip()
     return lines

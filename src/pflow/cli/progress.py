@@ -7,8 +7,14 @@ from collections import Counter
 from itertools import islice
 from typing import Final, NamedTuple, TextIO
 
-from pflow.cli.printing import cut_to_width, format_duration, get_first_line, get_terminal_columns, measure_width
-from pflow.engine.output import NodeStatus
+from pflow.cli.printing import (
+    cut_to_width,
+    format_duration,
+    get_first_line_with_mark,
+    get_terminal_columns,
+    measure_width,
+)
+from pflow.engine.progress_output import NodeStatus
 from uraniborg.kernel.cli import can_use_color
 from uraniborg.kernel.logging import make_printable, redact
 
@@ -41,7 +47,7 @@ _STATUS_STYLES: Final[dict[NodeStatus, _StatusStyle]] = {
 _RUNNING: Final = _StatusStyle("…", "...", _DIM, "running")
 
 
-class Progress:
+class ProgressPrinter:
     """Writes to a stream such as stderr. If writing fails, the rest is discarded: no run ends because of it."""
 
     def __init__(self, stream: TextIO, workflow: str = "") -> None:
@@ -52,7 +58,7 @@ class Progress:
         self._is_colored = can_use_color(stream)
         self._is_terminal = stream.isatty()
         self._is_live = self._is_terminal and os.environ.get("TERM") != "dumb"
-        self._uses_ascii = not _is_writable(
+        self._uses_ascii = not _can_encode(
             "".join(style.mark for style in (*_STATUS_STYLES.values(), _RUNNING)), stream
         )
         self._nodes = 0
@@ -60,43 +66,45 @@ class Progress:
         self._running: dict[str, str] = {}
         self._drawn_at: float | None = None
 
-    def run_started(self, name: str, run_id: str, nodes: int) -> None:
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
         with self._lock:
             self._nodes = nodes
             self._end_counts.clear()
             self._running.clear()
-            about = f"{nodes} {'node' if nodes == 1 else 'nodes'}, run {_clean_line(run_id)}"
-            self._write_line(f"{_clean_line(self._workflow or name)}  {self._paint_text(_DIM, about)}")
+            about = f"{nodes} {'node' if nodes == 1 else 'nodes'}, run {_mask_and_escape_line(run_id)}"
+            self._write_line(f"{_mask_and_escape_line(self._workflow or name)}  {self._paint_text(_DIM, about)}")
 
-    def node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
+    def on_node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - what nodes call it
         with self._lock:
             self._running[node_id] = f" ({type})"
             self._draw_running_line()
 
-    def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         style = _STATUS_STYLES[status]
         with self._lock:
             self._end_counts[status] += "/" not in node_id  # a node of a nested workflow, which counts as one node here
             self._running.pop(node_id, None)
             took = f" {format_duration(duration_ms)}" if status in ("completed", "failed") else ""
-            clean_id = _clean_line(node_id)
+            clean_id = _mask_and_escape_line(node_id)
             padding = " " * (_ID_COLUMNS - measure_width(clean_id))
             text = f" {clean_id}{padding}  {style.word}{took}  "
-            fitted_note = self._fit_note(note, beside=measure_width(f"  {self._select_sign(style)}{text}"))
+            fitted_note = self._fit_note(note, used_width=measure_width(f"  {self._get_mark(style)}{text}"))
             self._write_line(f"  {self._paint_mark(style)}{text}{self._paint_text(_DIM, fitted_note)}".rstrip())
             self._draw_running_line()
 
-    def node_reported(self, node_id: str, text: str) -> None:
+    def on_node_message(self, node_id: str, text: str) -> None:
         """Update the last line on a terminal; write a new line elsewhere."""
         with self._lock:
             if not self._is_live:
-                self._write_line(f"  {self._paint_mark(_RUNNING)} {_clean_line(node_id)}: {_clean_line(text)}")
+                self._write_line(
+                    f"  {self._paint_mark(_RUNNING)} {_mask_and_escape_line(node_id)}: {_mask_and_escape_line(text)}"
+                )
             elif node_id in self._running:
                 self._running[node_id] = f": {text}"
                 if self._drawn_at is None or time.monotonic() - self._drawn_at >= _REDRAWN_AFTER_S:
                     self._draw_running_line()
 
-    def run_finished(self, success: bool, duration_ms: float) -> None:
+    def on_run_finished(self, success: bool, duration_ms: float) -> None:
         with self._lock:
             style = _STATUS_STYLES["completed" if success else self._get_stop_status()]
             counts = ", ".join(
@@ -107,12 +115,12 @@ class Progress:
             took = f"{style.word} {'in' if success else 'after'} {format_duration(duration_ms)}"
             self._write_line(f"{self._paint_mark(style)} {took}  {self._paint_text(_DIM, counts)}".rstrip())
 
-    def _fit_note(self, note: str, beside: int) -> str:
+    def _fit_note(self, note: str, used_width: int) -> str:
         """Return the first line of a note, cut to the terminal."""
-        line = _clean_line(get_first_line("\n".join(redact(note).splitlines())))
+        line = _mask_and_escape_line(get_first_line_with_mark("\n".join(redact(note).splitlines())))
         room = get_terminal_columns(self._stream) if self._stream and self._is_terminal else None
         return (
-            line if room is None else cut_to_width(line, max(_LEAST_NOTE, room - beside), self._select_sign(_RUNNING))
+            line if room is None else cut_to_width(line, max(_LEAST_NOTE, room - used_width), self._get_mark(_RUNNING))
         )
 
     def _get_stop_status(self) -> NodeStatus:
@@ -121,39 +129,41 @@ class Progress:
             return "failed"
         return "waiting" if self._end_counts["waiting"] else "uncertain" if self._end_counts["uncertain"] else "failed"
 
-    def _select_sign(self, style: _StatusStyle) -> str:
+    def _get_mark(self, style: _StatusStyle) -> str:
         return style.ascii_mark if self._uses_ascii else style.mark
 
     def _paint_mark(self, style: _StatusStyle) -> str:
-        return self._paint_text(style.color, self._select_sign(style))
+        return self._paint_text(style.color, self._get_mark(style))
 
     def _paint_text(self, color: str, text: str) -> str:
         return f"\x1b[{color}m{text}\x1b[0m" if self._is_colored and text else text
 
     def _write_line(self, text: str) -> None:
-        self._write_text(f"{self._take_erase_code()}{text}\n")
+        self._write_text(f"{self._pop_erase_code()}{text}\n")
 
     def _draw_running_line(self) -> None:
         """Draw the line that the next line replaces: the number of nodes that ended, and the running nodes."""
         if not self._is_live or not self._running:
             return
-        parts = [_clean_line(f"{node}{message}") for node, message in islice(self._running.items(), _RUNNING_SHOWN)]
+        parts = [
+            _mask_and_escape_line(f"{node}{message}") for node, message in islice(self._running.items(), _RUNNING_SHOWN)
+        ]
         more = len(self._running) - len(parts)
         parts += [f"{more} more"] if more else []
         text = f"{self._end_counts.total()}/{self._nodes}  {', '.join(parts)}"
-        sign = self._select_sign(_RUNNING)
-        line = cut_to_width(f"  {sign} {text}", self._get_width() - 1, sign)
+        sign = self._get_mark(_RUNNING)
+        line = cut_to_width(f"  {sign} {text}", self._get_terminal_width() - 1, sign)
         # The cursor stays at the start of the line, so that other output begins there.
-        self._write_text(f"{self._take_erase_code()}{self._paint_text(_DIM, line)}\r")
+        self._write_text(f"{self._pop_erase_code()}{self._paint_text(_DIM, line)}\r")
         self._drawn_at = time.monotonic()
 
-    def _take_erase_code(self) -> str:
+    def _pop_erase_code(self) -> str:
         if self._drawn_at is None:
             return ""
         self._drawn_at = None
         return _ERASE
 
-    def _get_width(self) -> int:
+    def _get_terminal_width(self) -> int:
         try:
             assert self._stream is not None
             return os.get_terminal_size(self._stream.fileno()).columns or 80
@@ -164,7 +174,7 @@ class Progress:
         if self._stream is None:
             return
         try:
-            if not _is_writable(text, self._stream):
+            if not _can_encode(text, self._stream):
                 encoding = self._stream.encoding
                 text = text.encode(encoding, "backslashreplace").decode(encoding)
             self._stream.write(text)
@@ -173,7 +183,7 @@ class Progress:
             self._stream = None
 
 
-def _is_writable(text: str, stream: TextIO) -> bool:
+def _can_encode(text: str, stream: TextIO) -> bool:
     if text.isascii():
         return True
     try:
@@ -183,6 +193,6 @@ def _is_writable(text: str, stream: TextIO) -> bool:
     return True
 
 
-def _clean_line(text: str) -> str:
+def _mask_and_escape_line(text: str) -> str:
     masked = redact(text)
     return make_printable(masked if len(masked) <= _LONGEST else f"{masked[:_LONGEST]}...", keep="")

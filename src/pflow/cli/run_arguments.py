@@ -107,19 +107,19 @@ def parse_run_arguments(arguments: Sequence[str]) -> RunArguments:
     return parsed
 
 
-def _apply_option(parsed: RunArguments, given: str, rest: list[str]) -> None:
-    name, has_value, value = given.partition("=")
+def _apply_option(parsed: RunArguments, argument: str, remaining_arguments: list[str]) -> None:
+    name, has_value, value = argument.partition("=")
     if name in _FLAGS:
         if has_value:
             raise InvalidRunArguments(f"Option '{name}' does not take a value.", hint=_SEE_HELP)
         setattr(parsed, _FLAGS[name], True)
     elif name in _VALUE_OPTIONS:
         if not has_value:
-            if not rest or rest[0].startswith("-"):
+            if not remaining_arguments or remaining_arguments[0].startswith("-"):
                 raise InvalidRunArguments(
                     f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}."
                 )
-            value = rest.pop(0)
+            value = remaining_arguments.pop(0)
         if not value:
             raise InvalidRunArguments(f"Option '{name}' requires an argument.", hint=f"Write {name} {_METAVARS[name]}.")
         setattr(parsed, _VALUE_OPTIONS[name], value)
@@ -127,17 +127,17 @@ def _apply_option(parsed: RunArguments, given: str, rest: list[str]) -> None:
         raise InvalidRunArguments(f"No such option: {name[:_LONGEST_QUOTED]}.", hint=_suggest_option(name))
 
 
-def _apply_positional(parsed: RunArguments, given: str) -> None:
-    as_input = _INPUT.fullmatch(given)
+def _apply_positional(parsed: RunArguments, argument: str) -> None:
+    as_input = _INPUT.fullmatch(argument)
     if as_input:
         key, value = as_input.groups()
         if key in parsed.inputs:
             raise InvalidRunArguments(f"The input '{key[:_LONGEST_QUOTED]}' is given twice.", hint="Give it once.")
         parsed.inputs[key] = value
-    elif not parsed.workflow and given:
-        parsed.workflow = given
+    elif not parsed.workflow and argument:
+        parsed.workflow = argument
     else:
-        quoted = given[:_LONGEST_QUOTED]
+        quoted = argument[:_LONGEST_QUOTED]
         raise InvalidRunArguments(
             f"'{quoted}' is not an input: '=' is missing after the name.", hint="Write inputs as KEY=VALUE."
         )

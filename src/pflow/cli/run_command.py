@@ -17,110 +17,110 @@ from uraniborg.kernel.logging import redact
 
 
 def main(arguments: Sequence[str]) -> NoReturn:
-    run_command(lambda: _handle_arguments(arguments), as_json="--json" in arguments)
+    run_command(lambda: _parse_and_run_command(arguments), as_json="--json" in arguments)
 
 
-def _handle_arguments(arguments: Sequence[str]) -> int:
+def _parse_and_run_command(arguments: Sequence[str]) -> int:
     parsed = RunArguments(json="--json" in arguments)
     try:
         parsed = parse_run_arguments(arguments)
         if parsed.help:
             sys.stdout.write(HELP)
             return 0
-        return _print_dry_run(parsed) if parsed.dry_run else _run_workflow(parsed)
+        return _print_dry_run(parsed) if parsed.dry_run else _run_and_print_result(parsed)
     except UraniborgError as exc:
-        return _report_refusal(exc, parsed)
+        return _print_refusal(exc, parsed)
 
 
-def _report_refusal(error: UraniborgError, parsed: RunArguments) -> int:
+def _print_refusal(error: UraniborgError, parsed: RunArguments) -> int:
     """Print the error of a run that did not begin, and return the exit code."""
     if parsed.json:
-        from pflow.replies import build_refusal
+        from pflow.replies import build_refusal_reply
 
-        print_json(redact(_use_given_name(build_refusal(error, parsed.workflow), parsed.workflow)))
+        print_json(redact(_restore_given_name(build_refusal_reply(error, parsed.workflow), parsed.workflow)))
     else:
-        from pflow.cli.run_results import print_error
+        from pflow.cli.run_result_printing import print_error
 
         print_error(error, parsed.workflow)
     return error.exit_code
 
 
-def _run_workflow(parsed: RunArguments) -> int:
-    from pflow.cli.run_command import reserve_stdout
-    from pflow.cli.run_results import get_exit_code, print_result
+def _run_and_print_result(parsed: RunArguments) -> int:
+    from pflow.cli.run_command import reserve_stdout_for_result
+    from pflow.cli.run_result_printing import get_exit_code, print_result
     from pflow.engine.cancellation import Cancellation
 
-    service, source, inputs = _prepare_run(parsed)
+    service, source, inputs = _open_workflow_and_inputs(parsed)
     cancellation = Cancellation()
-    with reserve_stdout() as stdout:
+    with reserve_stdout_for_result() as stdout:
         with _cancel_on_signals(cancellation) as signals:
-            result = service.run(
+            result = service.run_document(
                 source.found.stored.ir,
                 inputs,
                 name=source.name,
                 source=source.log_label,
                 warnings=list(source.found.warnings),
-                output=_make_progress(parsed),
+                output=_make_progress_printer(parsed),
                 cancellation=cancellation,
                 fresh=parsed.fresh,
                 only=parsed.only,
             )
         flush_stderr()
         if parsed.json:
-            print_json(_use_given_name(result.reply(), parsed.workflow), stdout)
+            print_json(_restore_given_name(result.reply(), parsed.workflow), stdout)
         else:
             print_result(result, parsed.workflow, stdout)
     return 128 + signals[0] if signals else get_exit_code(result)
 
 
-def _use_given_name(reply: dict[str, Any], given: str) -> dict[str, Any]:
+def _restore_given_name(reply: dict[str, Any], name_or_path: str) -> dict[str, Any]:
     """Return the reply with the workflow named as on the command line."""
-    from pflow.cli.sources import restore_given_name
+    from pflow.cli.workflow_sources import restore_given_name
 
     error: dict[str, Any] | None = reply["error"]
-    texts = {key: restore_given_name(error[key], given) for key in ("message", "hint")} if error else {}
+    texts = {key: restore_given_name(error[key], name_or_path) for key in ("message", "hint")} if error else {}
     return {
         **reply,
         "error": error and {**error, **texts},
-        "warnings": [restore_given_name(one, given) for one in reply["warnings"]],
+        "warnings": [restore_given_name(one, name_or_path) for one in reply["warnings"]],
     }
 
 
 def _print_dry_run(parsed: RunArguments) -> int:
-    from pflow.cli.run_pages import print_plan, remove_internal_params
+    from pflow.cli.run_printing import print_dry_run, remove_internal_params
 
-    service, source, inputs = _prepare_run(parsed)
+    service, source, inputs = _open_workflow_and_inputs(parsed)
     document = source.found.stored.ir
-    planned = service.plan(document, inputs, name=source.name, fresh=parsed.fresh, only=parsed.only)
+    planned = service.plan_run(document, inputs, name=source.name, fresh=parsed.fresh, only=parsed.only)
     steps = [remove_internal_params(step) for step in planned]
     if parsed.json:
         print_json(redact({"workflow": source.name, "plan": steps, "warnings": list(source.found.warnings)}))
     else:
-        print_plan(steps, parsed.workflow)
+        print_dry_run(steps, parsed.workflow)
     return 0
 
 
-def _prepare_run(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
-    from pflow.cli.input_values import parse_inputs
-    from pflow.cli.sources import check_home, find_source, is_file_path
+def _open_workflow_and_inputs(parsed: RunArguments) -> tuple[Any, Any, dict[str, Any]]:
+    from pflow.cli.input_values import read_input_values
+    from pflow.cli.workflow_sources import find_workflow_source, is_file_path, require_usable_home
     from pflow.config import load_settings
     from pflow.service import Service
 
     settings = load_settings()
     service = Service(replace(settings, cluster=parsed.cluster) if parsed.cluster else settings)
     if not is_file_path(parsed.workflow):
-        check_home(service.home)
-    source = find_source(service, parsed.workflow)
-    return service, source, parse_inputs(source.found.stored.ir, parsed.inputs)
+        require_usable_home(service.home)
+    source = find_workflow_source(service, parsed.workflow)
+    return service, source, read_input_values(source.found.stored.ir, parsed.inputs)
 
 
-def _make_progress(parsed: RunArguments) -> Any:
+def _make_progress_printer(parsed: RunArguments) -> Any:
     """Return the progress output; None with --quiet, or with --json unless stderr is a terminal."""
     if parsed.quiet or (parsed.json and not sys.stderr.isatty()):
         return None
-    from pflow.cli.progress import Progress
+    from pflow.cli.progress import ProgressPrinter
 
-    return Progress(sys.stderr, parsed.workflow)
+    return ProgressPrinter(sys.stderr, parsed.workflow)
 
 
 @contextlib.contextmanager
@@ -147,7 +147,7 @@ def _cancel_on_signals(cancellation: Any) -> Generator[list[int]]:
 
 
 @contextlib.contextmanager
-def reserve_stdout() -> Generator[TextIO]:
+def reserve_stdout_for_result() -> Generator[TextIO]:
     """Yield a stream to stdout; everything else that is written to stdout goes to stderr until the process ends.
 
     This includes prints of nodes and writes of their processes, as threads that timed out may still write. If the body
@@ -160,7 +160,7 @@ def reserve_stdout() -> Generator[TextIO]:
         with contextlib.redirect_stdout(sys.stderr):
             yield usual
         return
-    own = _redirect_to_stderr(descriptor)
+    own = _redirect_descriptor_to_stderr(descriptor)
     sys.stdout = sys.stderr
     try:
         yield own
@@ -169,11 +169,11 @@ def reserve_stdout() -> Generator[TextIO]:
         usual.flush()
         os.dup2(own.fileno(), descriptor)
         sys.stdout = usual
-        _discard_stream(own)
+        _close_without_flush(own)
         raise
 
 
-def _redirect_to_stderr(descriptor: int) -> TextIO:
+def _redirect_descriptor_to_stderr(descriptor: int) -> TextIO:
     sys.stdout.flush()
     own = open(  # noqa: SIM115 - the caller closes it
         os.dup(descriptor), "w", encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False
@@ -194,7 +194,7 @@ def _flush_or_raise(stream: TextIO) -> None:
         raise make_output_error(exc) from None
 
 
-def _discard_stream(stream: TextIO) -> None:
+def _close_without_flush(stream: TextIO) -> None:
     """Close the stream without writing its buffer, which the interpreter would try at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     stream.close()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from pflow.cli.app import Json, app, open_service
-from pflow.cli.printing import BOLD, DIM, GREEN, Page, Painted, print_json, print_message, write_text
+from pflow.cli.app import Json, app, open_service_with_usable_home
+from pflow.cli.printing import BOLD, DIM, GREEN, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.service import Service
 
 if TYPE_CHECKING:
@@ -64,24 +64,26 @@ def schedule_workflow(
             hint='For example: pflow schedule NAME --at "mon 07:00", or pflow schedule NAME --remove.',
         )
     if listed:
-        _print_schedules(kind, json)
+        _print_installed_schedules(kind, json)
     elif remove:
         _remove_schedule(name or "", kind, json)
     else:
-        _install_or_print(name or "", inputs or [], at or "", kind, install, json)
+        _install_or_print_schedule(name or "", inputs or [], at or "", kind, install, json)
 
 
-def _install_or_print(name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool) -> None:
+def _install_or_print_schedule(
+    name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool
+) -> None:
     from pflow.scheduling.scheduler_selection import select_scheduler
     from pflow.scheduling.timing import parse_timing
 
     timing = parse_timing(at)
-    service = open_service()
-    job, secrets = _make_job(service, name, inputs, timing)
+    service = open_service_with_usable_home()
+    job, secrets = _make_scheduled_job(service, name, inputs, timing)
     scheduler = select_scheduler(kind, sys.platform, os.environ)
     text = scheduler.render_files(job)
     if install:
-        with _lock_schedules(service):
+        with _hold_schedule_lock(service):
             scheduler.install_job(job)
     notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
     if secrets:
@@ -91,9 +93,11 @@ def _install_or_print(name: str, inputs: list[str], at: str, kind: "Kind | None"
         print_json({**plain, "notes": notes})
     elif install:
         page = Page()
-        page.write_line(Painted(GREEN, "✓ "), "Scheduled ", Painted(BOLD, name), f": {timing}, with {scheduler.kind}")
+        page.write_line(
+            StyledText(GREEN, "✓ "), "Scheduled ", StyledText(BOLD, name), f": {timing}, with {scheduler.kind}"
+        )
         for note in notes:
-            page.write_line(Painted(DIM, f"  {note}"))
+            page.write_line(StyledText(DIM, f"  {note}"))
     else:
         _print_job_files(scheduler, text)
 
@@ -102,16 +106,16 @@ def _print_job_files(scheduler: "Scheduler", text: Mapping[str, str]) -> None:
     for path, content in text.items():
         write_text(sys.stdout, f"# {path}\n{content}\n" if len(text) > 1 else content)
     if scheduler.is_available:
-        print_message("note", DIM, "Nothing is installed. The same command with --install installs it.")
+        print_stderr_message("note", DIM, "Nothing is installed. The same command with --install installs it.")
 
 
-def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
+def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: "Timing") -> "tuple[Job, list[str]]":
     """Return the job, and the secrets that each run needs. Raise the errors of an invalid `pflow run`."""
-    from pflow.cli.input_values import parse_inputs
+    from pflow.cli.input_values import read_input_values
     from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
-    from pflow.cli.sources import is_file_path
+    from pflow.cli.workflow_sources import is_file_path
     from pflow.scheduling.job import Job, check_inputs_and_list_secrets
-    from pflow.service import require_valid
+    from pflow.service import require_valid_workflow
 
     if is_file_path(name):
         raise InvalidRunArguments(
@@ -119,21 +123,21 @@ def _make_job(service: Service, name: str, inputs: list[str], timing: "Timing") 
         )
     given = parse_run_arguments(["--", name, *inputs]).inputs
     stored = service.find_workflow(name).stored
-    workflow = require_valid(service.check(stored.ir), name)
-    secrets = check_inputs_and_list_secrets(workflow, given, parse_inputs(stored.ir, given, has_stdin=False))
+    workflow = require_valid_workflow(service.check_document(stored.ir), name)
+    secrets = check_inputs_and_list_secrets(workflow, given, read_input_values(stored.ir, given, may_read_stdin=False))
     job = Job(
         workflow=name,
         timing=timing,
         program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: do not import from the working folder
         inputs=tuple(f"{key}={value}" for key, value in given.items()),
         folder=str(service.folder.absolute()),
-        environment={key: _make_absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},
+        environment={key: _make_env_path_absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},
         log=str(service.home.absolute() / f"schedule-{name}.log"),
     )
     return job, secrets
 
 
-def _make_absolute(key: str, value: str) -> str:
+def _make_env_path_absolute(key: str, value: str) -> str:
     return value if key == "PATH" else str(Path(value).expanduser().absolute())
 
 
@@ -143,7 +147,7 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
     from pflow.scheduling.scheduler_selection import list_schedulers
 
     validate_name(name)
-    with _lock_schedules(open_service()):
+    with _hold_schedule_lock(open_service_with_usable_home()):
         removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove_job(name)]
     if not removed:
         raise ScheduleNotFound(
@@ -152,10 +156,10 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
     if json:
         print_json({"removed": name, "as": removed})
     else:
-        Page().write_line(Painted(GREEN, "✓ "), f"Removed the schedule of {name} from {', '.join(removed)}.")
+        Page().write_line(StyledText(GREEN, "✓ "), f"Removed the schedule of {name} from {', '.join(removed)}.")
 
 
-def _print_schedules(kind: "Kind | None", json: bool) -> None:
+def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
     from pflow.scheduling.scheduler_selection import list_schedulers
 
     found = [one for scheduler in list_schedulers(kind, os.environ) for one in scheduler.list_schedules()]
@@ -169,11 +173,11 @@ def _print_schedules(kind: "Kind | None", json: bool) -> None:
     page = Page()
     if not found:
         page.write_line('Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.')
-    page.write_table([[Painted(BOLD, one.name), one.at, Painted(DIM, one.kind)] for one in found], indent=0)
+    page.write_table([[StyledText(BOLD, one.name), one.at, StyledText(DIM, one.kind)] for one in found], indent=0)
 
 
 @contextmanager
-def _lock_schedules(service: Service) -> Generator[None]:
+def _hold_schedule_lock(service: Service) -> Generator[None]:
     """Hold the lock of the schedules: a crontab is read and written as a whole. Raise LibraryUnwritable or Locked."""
     from pflow.errors import LibraryUnwritable
     from uraniborg.kernel.files import hold_lock

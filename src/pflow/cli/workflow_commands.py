@@ -6,43 +6,43 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, Workflow, app, open_service
-from pflow.cli.diagnostics import get_diagnostics, read_source_text
-from pflow.cli.printing import GREEN, RED, YELLOW, Page, Painted, print_json, print_message, write_text
+from pflow.cli.app import Json, Workflow, app, open_service_with_usable_home
+from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_text
+from pflow.cli.printing import GREEN, RED, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import InvalidWorkflow
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
 
 @app.command(name="check")
-def check_workflow(workflow: Workflow, json: Json = False) -> int:
+def print_workflow_check(workflow: Workflow, json: Json = False) -> int:
     """Check a workflow: list its errors and warnings with their positions.
 
     Nothing is run. Exits with 0 if the workflow can run, also with warnings, and with 2 if it has errors.
 
     For example: pflow check ./report.json
     """
-    from pflow.cli.sources import find_source
+    from pflow.cli.workflow_sources import find_workflow_source
     from uraniborg.kernel.logging import redact
 
-    service = open_service(workflow)
+    service = open_service_with_usable_home(workflow)
     summary: dict[str, Any] = {"name": workflow, "path": workflow}
     try:
-        source = find_source(service, workflow)
-        checked = service.check(source.found.stored.ir)
+        source = find_workflow_source(service, workflow)
+        checked = service.check_document(source.found.stored.ir)
         summary = {"name": source.name, "path": source.found.stored.path, **_count_parts(checked.workflow)}
         diagnostics = [one.to_dict() for one in checked.diagnostics]
     except InvalidWorkflow as unreadable:
-        diagnostics = get_diagnostics(unreadable)
-    text = read_source_text(service, workflow) if diagnostics else None
+        diagnostics = get_error_diagnostics(unreadable)
+    text = read_workflow_text(service, workflow) if diagnostics else None
     if text:
         summary["path"] = text.display_path
     is_valid = all(one["severity"] != "error" for one in diagnostics)
     if json:
-        located = [text.add_position(one) if text else one for one in diagnostics]
+        located = [text.copy_with_position(one) if text else one for one in diagnostics]
         print_json(redact({"valid": is_valid, **summary, "diagnostics": located}))
     else:
-        _print_check(workflow, diagnostics, summary, text)
+        _print_check_result(workflow, diagnostics, summary, text)
     return 0 if is_valid else 2
 
 
@@ -52,26 +52,28 @@ def _count_parts(workflow: Any) -> dict[str, int]:
     return {"nodes": len(workflow.nodes), "inputs": len(workflow.inputs), "outputs": len(workflow.outputs)}
 
 
-def _print_check(given: str, diagnostics: list[dict[str, Any]], summary: dict[str, Any], text: Any) -> None:
-    from pflow.cli.diagnostics import print_diagnostics, summarize_severities
+def _print_check_result(
+    name_or_path: str, diagnostics: list[dict[str, Any]], summary: dict[str, Any], text: Any
+) -> None:
+    from pflow.cli.diagnostic_printing import print_diagnostics, summarize_severities
 
     page = Page()
     print_diagnostics(page, diagnostics, text)
     if any(one["severity"] == "error" for one in diagnostics):
-        page.write_line(Painted(RED, "✗"), f" {given} is not valid: {summarize_severities(diagnostics)}.")
+        page.write_line(StyledText(RED, "✗"), f" {name_or_path} is not valid: {summarize_severities(diagnostics)}.")
         return
     about = ", ".join(plural(summary[f"{kind}s"], kind) for kind in ("node", "input", "output"))
     if diagnostics:
         page.write_line(
-            Painted(YELLOW, "✓"),
-            f" {given} is valid, with {summarize_severities(diagnostics)}: it can be run. {about}.",
+            StyledText(YELLOW, "✓"),
+            f" {name_or_path} is valid, with {summarize_severities(diagnostics)}: it can be run. {about}.",
         )
     else:
-        page.write_line(Painted(GREEN, "✓"), f" {given} is valid: {about}.")
+        page.write_line(StyledText(GREEN, "✓"), f" {name_or_path} is valid: {about}.")
 
 
 @app.command(name="graph")
-def draw_graph(
+def print_or_write_graph(
     workflow: Workflow,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing to this file; - for stdout.")
@@ -82,16 +84,18 @@ def draw_graph(
 
     For example: pflow graph report --svg report.svg
     """
-    from pflow.cli.sources import find_source
+    from pflow.cli.workflow_sources import find_workflow_source
     from pflow.ir.diagrams import draw_mermaid, draw_svg
-    from pflow.service import require_valid
+    from pflow.service import require_valid_workflow
 
-    service = open_service(workflow)
-    source = find_source(service, workflow)
-    checked = service.check(source.found.stored.ir)
-    drawable = checked.workflow or require_valid(checked, workflow)
+    service = open_service_with_usable_home(workflow)
+    source = find_workflow_source(service, workflow)
+    checked = service.check_document(source.found.stored.ir)
+    drawable = checked.workflow or require_valid_workflow(checked, workflow)
     if checked.errors:
-        print_message("warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors.")
+        print_stderr_message(
+            "warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors."
+        )
     if svg is None:
         flowchart = draw_mermaid(drawable)
         print_json({"name": source.name, "graph": flowchart}) if json else write_text(sys.stdout, flowchart)
@@ -119,7 +123,7 @@ def _write_svg(path: Path, picture: str) -> None:
 
 
 @app.command(name="list")
-def list_workflows(
+def print_workflows(
     pattern: Annotated[
         str | None,
         typer.Argument(metavar="PATTERN", help="Words of the name or description, or a glob such as 'report-*'."),
@@ -130,34 +134,37 @@ def list_workflows(
 
     For example: pflow list 'report-*'
     """
-    from pflow.cli.sources import list_named_workflows
-    from pflow.cli.workflow_pages import print_workflow_list
+    from pflow.cli.workflow_printing import print_workflow_list
+    from pflow.cli.workflow_sources import list_named_workflows
 
-    found = redact(list_named_workflows(open_service(), pattern))
+    found = redact(list_named_workflows(open_service_with_usable_home(), pattern))
     print_json(found) if json else print_workflow_list(found, pattern)
 
 
 @app.command(name="describe")
-def describe_workflow(workflow: Workflow, json: Json = False) -> None:
+def print_workflow_description(workflow: Workflow, json: Json = False) -> None:
     """Describe a workflow, and how to run it.
 
     Prints its inputs, outputs, nodes, runs and problems.
 
     For example: pflow describe report
     """
-    from pflow.cli.sources import find_source
-    from pflow.cli.workflow_pages import print_description
+    from pflow.cli.workflow_printing import print_description
+    from pflow.cli.workflow_sources import find_workflow_source
     from pflow.workflow_description import describe_workflow
 
-    service = open_service(workflow)
-    source = find_source(service, workflow)
-    checked = service.check(source.found.stored.ir)
-    description = {**describe_workflow(source.found, checked, service.open_log(), in_full=True), "source": source.kind}
+    service = open_service_with_usable_home(workflow)
+    source = find_workflow_source(service, workflow)
+    checked = service.check_document(source.found.stored.ir)
+    description = {
+        **describe_workflow(source.found, checked, service.open_run_log(), in_full=True),
+        "source": source.kind,
+    }
     print_json(description) if json else print_description(description, workflow)
 
 
 @app.command(name="browse")
-def browse_components(
+def print_matching_components(
     words: Annotated[
         list[str] | None,
         typer.Argument(metavar="WORDS", help="A few words for your task; lists everything if left out."),
@@ -171,10 +178,10 @@ def browse_components(
 
     For example: pflow browse http
     """
-    from pflow.cli.workflow_pages import print_components
+    from pflow.cli.workflow_printing import print_components
 
     query = " ".join(words or [])
-    found = open_service().browse(query, not no_workflows)
+    found = open_service_with_usable_home().browse_components(query, not no_workflows)
     print_json(found) if json else print_components(found, query)
 
 

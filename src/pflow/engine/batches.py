@@ -20,15 +20,15 @@ RunItem = Callable[[Scope, int], Awaitable[StepResult]]
 class BatchRun:
     """One run of a batch. With `fail_fast`, no item starts after the first failure, and items that run finish."""
 
-    def __init__(self, node: Node, scope: Scope, run_item: RunItem, concurrency: int) -> None:
+    def __init__(self, node: Node, scope: Scope, run_item: RunItem, max_concurrency: int) -> None:
         """Raise TemplateUnresolved or NodeFailed if the items are not a list."""
         assert node.batch is not None
         self._node = node
         self._batch = node.batch
         self._scope = scope
         self._run_item = run_item
-        self._concurrency = concurrency
-        self.items = resolve_items(node, node.batch, scope)
+        self._concurrency = max_concurrency
+        self.items = resolve_batch_items(node, node.batch, scope)
         self._results: list[dict[str, Any] | None] = [None] * len(self.items)
         self.errors: dict[int, UraniborgError] = {}
         self.reused_count = 0
@@ -37,7 +37,7 @@ class BatchRun:
         self._effect_run_ids: set[str | None] = set()
         self._reasons: list[str] = []
 
-    async def run(self) -> None:
+    async def run_items(self) -> None:
         """Run all items. Failures of items are in `errors`."""
         waiting = iter(range(len(self.items)))
 
@@ -55,14 +55,14 @@ class BatchRun:
         else:
             await run_waiting_items()
 
-    def describe_first_problem(self) -> str:
+    def describe_first_failure(self) -> str:
         """Return the position and message of the first failed item, or an empty string."""
         if not self.errors:
             return ""
         index = min(self.errors)
         return f"items[{index}]: {self.errors[index].message}"
 
-    def raise_failure(self) -> None:
+    def raise_if_failed(self) -> None:
         """Raise the error that ends the batch, if there is one: it names the item."""
         stopped = next((exc for exc in self.errors.values() if isinstance(exc, RunStopped)), None)
         if stopped is not None:
@@ -82,7 +82,7 @@ class BatchRun:
             self._build_outputs() if self.is_known else None,
             None if can_fail and not self.is_known else "default",
             is_reused=bool(self.items) and self.reused_count == len(self.items),
-            not_reused_reason=self._explain_rerun(),
+            not_reused_reason=self._explain_partial_reuse(),
             effect_run_id=_join_run_ids(self._effect_run_ids),
         )
 
@@ -117,7 +117,7 @@ class BatchRun:
             "success_count": len(self.items) - len(errors),
             "error_count": len(errors),
             "errors": errors or None,
-            "batch_metadata": _describe_batch(self._batch),
+            "batch_metadata": _build_batch_metadata(self._batch),
         }
 
     def _build_item_result(self, index: int, outputs: dict[str, Any] | None) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class BatchRun:
         message = self.errors[index].message if index in self.errors else "not run"
         return {"item": self.items[index], "error": message}
 
-    def _explain_rerun(self) -> str:
+    def _explain_partial_reuse(self) -> str:
         """Return why the batch was not reused as a whole, or an empty string."""
         count, reused = len(self.items), self.reused_count
         if not count:
@@ -138,7 +138,7 @@ class BatchRun:
         return f"{reused} of {count} items were reused" + (f"; {self._reasons[0]}" if self._reasons else "")
 
 
-def resolve_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
+def resolve_batch_items(node: Node, batch: Batch, scope: Scope) -> list[Any]:
     """Return the items of a batch. Raise TemplateUnresolved, or NodeFailed if they are not a list or too many."""
     resolution = Resolution(scope)
     items = resolution.resolve_value(batch.items)
@@ -167,7 +167,7 @@ def _join_run_ids(run_ids: set[str | None]) -> str | None:
     return " ".join(sorted(known)) if len(known) == len(run_ids) else None
 
 
-def _describe_batch(batch: Batch) -> dict[str, Any]:
+def _build_batch_metadata(batch: Batch) -> dict[str, Any]:
     """Return the options of a batch. Durations are left out: they would change the parameters of the next node."""
     return {
         "parallel": batch.parallel,

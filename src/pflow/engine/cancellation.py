@@ -13,16 +13,16 @@ class Cancellation:
         self._lock = threading.Lock()
         self._stop: Callable[[], None] | None = None
         self.ended = threading.Event()
-        self.is_asked = False
+        self.is_requested = False
 
     def cancel(self) -> None:
         """Cancel the run, or let it end as soon as it begins."""
         with self._lock:
-            self.is_asked = True
+            self.is_requested = True
             if self._stop is not None:
                 self._stop()
 
-    def bind(self, loop: asyncio.AbstractEventLoop, task: "asyncio.Task[object]") -> None:
+    def bind_task(self, loop: asyncio.AbstractEventLoop, task: "asyncio.Task[object]") -> None:
         """Let `cancel` cancel this task from now on."""
 
         def cancel_task() -> None:
@@ -31,10 +31,10 @@ class Cancellation:
 
         with self._lock:
             self._stop = cancel_task
-            if self.is_asked:
+            if self.is_requested:
                 cancel_task()
 
-    def release(self) -> None:
+    def mark_ended(self) -> None:
         """Record that the run has ended: there is nothing left to cancel."""
         with self._lock:
             self._stop = None
@@ -46,22 +46,22 @@ _live_lock = threading.Lock()
 
 
 def register_run(cancellation: Cancellation) -> None:
-    """Let `cancel_all_runs` cancel this run from now on."""
+    """Let `cancel_all_runs_and_wait` cancel this run from now on."""
     with _live_lock:
         _live.add(cancellation)
 
 
 def unregister_run(cancellation: Cancellation) -> None:
-    """Remove a run that has ended from those that `cancel_all_runs` cancels."""
+    """Remove a run that has ended from those that `cancel_all_runs_and_wait` cancels."""
     with _live_lock:
         _live.discard(cancellation)
 
 
-def cancel_all_runs(wait_s: float) -> None:
-    """Cancel every run of this process, and wait up to `wait_s` seconds for each to record its results."""
+def cancel_all_runs_and_wait(timeout_s_per_run: float) -> None:
+    """Cancel every run of this process, and wait up to `timeout_s_per_run` seconds for each to record its results."""
     with _live_lock:
         running = list(_live)
     for one in running:
         one.cancel()
     for one in running:
-        one.ended.wait(wait_s)
+        one.ended.wait(timeout_s_per_run)

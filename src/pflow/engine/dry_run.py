@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from pflow.engine.inputs import find_secret_inputs, prepare_inputs
+from pflow.engine.inputs import find_secret_input_values, prepare_inputs
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
 from pflow.engine.step_runner import LoadWorkflow
 from pflow.engine.steps import (
@@ -15,8 +15,8 @@ from pflow.engine.steps import (
     RunState,
     StepResult,
     WalkListener,
+    claim_reusable_result,
     explain_rerun,
-    find_reusable_result,
     get_effect,
     get_effect_run_id,
 )
@@ -51,15 +51,15 @@ def plan_run(
     have to be known to be certain. Raise as `prepare_inputs` does.
     """
     values = prepare_inputs(workflow, inputs)
-    dry_run = DryRun(earlier, interfaces, load_workflow)
+    dry_run = DryStepRunner(earlier, interfaces, load_workflow)
     dry_run.lookup.node_ids = set(workflow.nodes)
-    secrets = Secrets(find_secret_inputs(workflow, values))
+    secrets = Secrets(find_secret_input_values(workflow, values))
     state = RunState(interfaces, dry_run, dry_run, secrets, replace(context, run_id=_RUN_ID), warnings=[])
-    asyncio.run(WorkflowWalker(workflow, values, state).walk())
-    return secrets.mask(list(dry_run.list_reports()))
+    asyncio.run(WorkflowWalker(workflow, values, state).run_all_nodes())
+    return secrets.mask(list(dry_run.iter_reports()))
 
 
-class DryRun(WalkListener):
+class DryStepRunner(WalkListener):
     """The step runner and listener of a dry run."""
 
     concurrency: int = 1
@@ -81,19 +81,19 @@ class DryRun(WalkListener):
         self._params: dict[str, dict[str, Any]] = {}
         """For each step, its resolved parameters."""
         self._batches: dict[str, Report] = {}
-        self._deciders: list[Sequence[str]] = []
+        self._deciding_nodes: list[Sequence[str]] = []
         """For each node that is looked at, innermost last, the nodes that decide whether it is reached."""
 
-    async def run_job(self, state: RunState, job: Job) -> StepResult:
+    async def reuse_or_run_job(self, state: RunState, job: Job) -> StepResult:
         """Return the earlier result that a run would reuse, or a result that is not known."""
         self._step_count += 1
         self._params[job.key] = job.call.params
-        if (found := find_reusable_result(self.lookup, job)) is not None:
+        if (found := claim_reusable_result(self.lookup, job)) is not None:
             return found
-        reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.id))
+        reason = explain_rerun(self._earlier, job, was_interrupted=self._earlier.was_interrupted(job.result_key))
         return StepResult(None, None, effect_run_id=get_effect_run_id(job, self._earlier, reason))
 
-    def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
+    def load_nested_workflow(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
         """Return the workflow that a node runs, or None if there are too many steps. Raise PflowError."""
         self._step_count += 1
         if self._step_count > _MAX_STEPS:
@@ -101,29 +101,29 @@ class DryRun(WalkListener):
         self._nested_params[f"{key}/"] = dict(params)
         return self._load_workflow(params)
 
-    def graph_started(self, prefix: str, graph: Graph) -> None:
-        self._orders[prefix] = graph.sort_acyclic_nodes()
-        if prefix:
-            self._params[prefix[:-1]] = self._nested_params.pop(prefix)
-            self._nested.setdefault(_ITEM_AND_SLASH.sub("", prefix), []).append(prefix)
+    def on_graph_started(self, key_prefix: str, graph: Graph) -> None:
+        self._orders[key_prefix] = graph.sort_acyclic_nodes()
+        if key_prefix:
+            self._params[key_prefix[:-1]] = self._nested_params.pop(key_prefix)
+            self._nested.setdefault(_ITEM_AND_SLASH.sub("", key_prefix), []).append(key_prefix)
 
-    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
-        self._deciders.append(deciders)
-        if deciders:
-            self.lookup.begin_trial()
+    def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
+        self._deciding_nodes.append(deciding_nodes)
+        if deciding_nodes:
+            self.lookup.begin_trial_claims()
 
-    def batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
+    def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
         self._batches[key] = {"items": item_count, "items_reused": reused_count}
         if problem:
             self._batches[key]["problem"] = problem
 
-    def node_ended(self, end: NodeEnd) -> None:
+    def on_node_ended(self, end: NodeEnd) -> None:
         key, node, step, error = end.key, end.node, end.step, end.error
-        deciders = self._deciders.pop()
-        if deciders:
-            self.lookup.end_trial()
+        deciding_nodes = self._deciding_nodes.pop()
+        if deciding_nodes:
+            self.lookup.release_trial_claims()
         roots = {one.partition(".")[0].partition("[")[0] for one in end.waits_for}
-        waits_for = [*end.waits_for, *(one for one in deciders if one not in roots)]
+        waits_for = [*end.waits_for, *(one for one in deciding_nodes if one not in roots)]
         will = "fail" if error else "reuse" if step is not None and step.is_reused else "run"
         report = self._build_report(key, node, will, waits_for)
         if node.batch is None:
@@ -135,25 +135,25 @@ class DryRun(WalkListener):
             report |= {"problem": error.message} if error else {}
         self._reports[key] = report
 
-    def node_skipped(self, key: str, node: Node) -> None:
+    def on_node_skipped(self, key: str, node: Node) -> None:
         self._reports[key] = self._build_report(key, node, "skip", ())
 
-    def list_reports(self, prefix: str = "") -> Iterator[Report]:
+    def iter_reports(self, key_prefix: str = "") -> Iterator[Report]:
         """Yield the reports of a graph in order, those of nested graphs after the node that runs them."""
-        for name in self._orders[prefix]:
-            key = prefix + name
+        for name in self._orders[key_prefix]:
+            key = key_prefix + name
             if key in self._reports:
                 yield self._reports[key]
             for nested in self._nested.get(key, ()):
-                yield from self.list_reports(nested)
+                yield from self.iter_reports(nested)
 
-    def _build_report(self, key: str, node: Node, will: str, waits_for: Sequence[str]) -> Report:
+    def _build_report(self, key: str, node: Node, prediction: str, waits_for: Sequence[str]) -> Report:
         params = dict(self._params.pop(key, node.params))
         return {
             "node": key,
             "type": node.type,
             "effect": get_effect(self._interfaces, node, params),
             "params": params,
-            "will": will,
+            "will": prediction,
             "waits_for": list(waits_for),
         }

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
-from pflow.engine.executors import PATIENCE_S, Executor, LocalExecutor
-from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
-from pflow.engine.output import NullOutput, Output, elapsed_ms
-from pflow.engine.results import Progress, RunResult, collect_outputs
+from pflow.engine.executors import CANCEL_TIMEOUT_S, Executor, LocalExecutor
+from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
+from pflow.engine.progress_output import NullProgressOutput, ProgressOutput, measure_elapsed_ms
+from pflow.engine.results import RunProgress, RunResult, collect_outputs
 from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import FOLDER, HOURS, ResumePoint
 from pflow.engine.runlog import RunLog
 from pflow.engine.runlog_writer import RunLogWriter
-from pflow.engine.spool import get_spool_folder, mask_spool_files
+from pflow.engine.spool import get_spool_folder, mask_or_remove_spool_files
 from pflow.engine.step_runner import LiveStepRunner, LoadWorkflow
 from pflow.engine.steps import NodeEnd, RunState, WalkListener
 from pflow.engine.walker import WorkflowWalker, yield_to_loop
@@ -48,7 +48,7 @@ class Engine:
     load_workflow: LoadWorkflow
     """Returns the workflows that nested nodes name."""
     folder: Path = field(default_factory=Path.cwd)
-    output: Output = field(default_factory=NullOutput)
+    output: ProgressOutput = field(default_factory=NullProgressOutput)
     log: RunLog | None = None
     keeps_results: bool = True
     """Whether a failed run can be resumed."""
@@ -79,15 +79,15 @@ class Engine:
             with enable_redactor(run.secrets.redactor):
                 return _run_on_new_loop(run, cancellation)
         finally:
-            cancellation.release()
+            cancellation.mark_ended()
             unregister_run(cancellation)
 
 
 def _run_on_new_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
     loop = asyncio.new_event_loop()
     try:
-        task = loop.create_task(run.run())
-        cancellation.bind(loop, task)
+        task = loop.create_task(run.run_to_end())
+        cancellation.bind_task(loop, task)
         is_main = threading.current_thread() is threading.main_thread()
         if is_main:  # other threads cannot handle signals
             with suppress(NotImplementedError, ValueError):
@@ -98,49 +98,49 @@ def _run_on_new_loop(run: "_Run", cancellation: Cancellation) -> RunResult:
             if is_main:
                 with suppress(NotImplementedError, ValueError):
                     loop.remove_signal_handler(signal.SIGINT)
-            _cancel_tasks(loop)
+            _cancel_remaining_tasks(loop)
     finally:
         # The loop's own threads are not waited for: one of them may never end.
         loop.close()
 
 
-def _cancel_tasks(loop: asyncio.AbstractEventLoop) -> None:
+def _cancel_remaining_tasks(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel the tasks that are left on a loop, and wait for them for a while."""
     left = asyncio.all_tasks(loop)
     for task in left:
         task.cancel()
     if left:
-        _, unending = loop.run_until_complete(asyncio.wait(left, timeout=PATIENCE_S))
+        _, unending = loop.run_until_complete(asyncio.wait(left, timeout=CANCEL_TIMEOUT_S))
         if unending:
-            loop.set_exception_handler(_ignore_pending_tasks)
+            loop.set_exception_handler(_ignore_loop_error)
     loop.run_until_complete(loop.shutdown_asyncgens())
 
 
-def _ignore_pending_tasks(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+def _ignore_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     pass
 
 
 class _RunListener(WalkListener):
     """Passes the events of a run on to its output and its log."""
 
-    def __init__(self, output: Output, log: RunLogWriter, secrets: Secrets) -> None:
+    def __init__(self, output: ProgressOutput, log: RunLogWriter, secrets: Secrets) -> None:
         self._output = output
         self._log = log
         self._secrets = secrets
 
-    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
-        self._output.node_started(key, node.type)
+    def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
+        self._output.on_node_started(key, node.type)
 
-    def node_ended(self, end: NodeEnd) -> None:
-        self._log.add_node(end)
+    def on_node_ended(self, end: NodeEnd) -> None:
+        self._log.record_node(end)
         if end.step is not None:
             note = end.step.not_reused_reason
         else:
             note = self._secrets.mask(end.error.message) if end.error else "interrupted"
-        self._output.node_finished(end.key, end.status, end.duration_ms, note)
+        self._output.on_node_finished(end.key, end.status, end.duration_ms, note)
 
-    def node_skipped(self, key: str, node: Node) -> None:
-        self._output.node_finished(key, "skipped", 0)
+    def on_node_skipped(self, key: str, node: Node) -> None:
+        self._output.on_node_finished(key, "skipped", 0)
 
 
 class _Run:
@@ -171,31 +171,33 @@ class _Run:
         self._state: RunState | None = None
         self._began = time.perf_counter()
 
-    async def run(self) -> RunResult:
+    async def run_to_end(self) -> RunResult:
         """Run the workflow and return the result; all errors are in the result."""
-        self.engine.output.run_started(self.name, self.run_id, len(self.workflow.nodes))
+        self.engine.output.on_run_started(self.name, self.run_id, len(self.workflow.nodes))
         error: PflowError | None = None
         outputs: dict[str, Any] = {}
         try:
-            outputs = await self._run_workflow()
+            outputs = await self._run_nodes_and_collect_outputs()
         except asyncio.CancelledError:
-            error = RunCancelled("The run was cancelled.", hint="Run it again to resume it.", node=self._running_node)
+            error = RunCancelled(
+                "The run was cancelled.", hint="Run it again to resume it.", node=self._interrupted_node
+            )
         except UraniborgError as exc:
             error = as_pflow_error(exc)
         except Exception as exc:
             _log.exception("unexpected error", exc=exc, run=self.run_id)
             error = as_pflow_error(as_error(exc))
-        result = self._end_run(error, outputs)
-        self.engine.output.run_finished(result.success, result.duration_ms)
+        result = self._log_and_store_result(error, outputs)
+        self.engine.output.on_run_finished(result.success, result.duration_ms)
         return result
 
-    async def _run_workflow(self) -> dict[str, Any]:
+    async def _run_nodes_and_collect_outputs(self) -> dict[str, Any]:
         """Return the outputs of the workflow. Raise a member of the error family."""
-        self.secrets.add(find_secret_inputs(self.workflow, self._inputs))
+        self.secrets.add(find_secret_input_values(self.workflow, self._inputs))
         await yield_to_loop()  # a run that was cancelled before it began ends here
         values = prepare_inputs(self.workflow, self._inputs)
-        self.secrets.add(find_secret_inputs(self.workflow, values))
-        self.warnings += warn_of_unused_inputs(self.workflow, self._inputs)
+        self.secrets.add(find_secret_input_values(self.workflow, values))
+        self.warnings += list_unused_input_warnings(self.workflow, self._inputs)
         self._recorder = self._begin_recording()
         executor = self.engine.make_executor(self.engine.registry)
         self._state = RunState(
@@ -209,37 +211,37 @@ class _Run:
         )
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
-        self._log.begin_run(self._mask_inputs(), resumed_from, self.secrets)
+        self._log.record_run_start(self._mask_secret_inputs(), resumed_from, self.secrets)
         try:
-            await self._walk_with_timeout(self._walker)
+            await self._run_nodes_with_timeout(self._walker)
         finally:
             await executor.close()
         if self._walker.progress.failures:
             first, *others = self._walker.progress.failures.values()
             self.warnings += [f"'{one.ids.get('node')}' failed, too: {one.message}" for one in others]
             raise first
-        return collect_outputs(self.workflow, values, self.warnings, describes_cut=True)
+        return collect_outputs(self.workflow, values, self.warnings, replace_truncated=True)
 
-    async def _walk_with_timeout(self, walker: WorkflowWalker) -> None:
+    async def _run_nodes_with_timeout(self, walker: WorkflowWalker) -> None:
         """Run all nodes. Raise RunTimedOut if that takes longer than the workflow or the settings allow."""
         limits = [one for one in (self.workflow.timeout, self.engine.timeout) if one is not None]
         seconds = min(limits, default=None)
         try:
             async with asyncio.timeout(seconds):
-                await walker.walk()
+                await walker.run_all_nodes()
         except TimeoutError:
             raise RunTimedOut(
                 f"The run did not end within {plural(seconds or 0, 'second')}.",
                 hint="Raise `timeout` of the workflow, then run it again to resume it.",
-                node=self._running_node,
+                node=self._interrupted_node,
             ) from None
 
     @property
-    def _running_node(self) -> str | None:
+    def _interrupted_node(self) -> str | None:
         """The first node that ran when the run was cancelled or timed out."""
         return next(iter(self._walker.progress.interrupted), None) if self._walker else None
 
-    def _mask_inputs(self) -> dict[str, Any]:
+    def _mask_secret_inputs(self) -> dict[str, Any]:
         """Return the inputs as they are logged."""
         declared = self.workflow.inputs
         return {name: MASK if name in declared and declared[name].secret else one for name, one in self._inputs.items()}
@@ -271,38 +273,40 @@ class _Run:
             lineage=self._recorder.lineage if self._recorder else self.run_id,
             pass_env=self.engine.pass_env,
             mask=self.secrets.mask,
-            keeper=executor.keeper,
+            shared_objects=executor.shared_objects,
         )
 
     def _show_node_message(self, node: str, text: str) -> None:
-        self.engine.output.node_reported(node, self.secrets.mask(text))
+        self.engine.output.on_node_message(node, self.secrets.mask(text))
 
-    def _end_run(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
+    def _log_and_store_result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Log how the run ended, then store or clear its results, and return the result.
 
         In this order: a run that is killed in between is logged as a success, and the next run clears the results. The
         other way round, the log would call a run interrupted whose results are gone, and to run it again would repeat
         every effect.
         """
-        result = self._build_result(error, outputs)
-        self._log.finish_run(result, is_waiting=isinstance(error, ApprovalRequired))
+        result = self._mask_spool_and_build_result(error, outputs)
+        self._log.record_run_end(result, is_waiting=isinstance(error, ApprovalRequired))
         result.warnings.extend(self._log.notices)
         if self._recorder is None:
             return result
-        is_stored = self._recorder.end_run(keep=error is not None or self._keep, is_secret=self.secrets.are_in)
+        is_stored = self._recorder.store_or_clear_results(
+            keep_results=error is not None or self._keep, contains_secret=self.secrets.has_secret_in
+        )
         if self._recorder.problem:
             result.warnings.append(f"Not all results of this run could be recorded: {self._recorder.problem}.")
         return replace(result, is_resumable=error is not None and is_stored)
 
-    def _build_result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
+    def _mask_spool_and_build_result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Return the result of the run, with secrets masked."""
         resumed_from = None
-        progress = self._walker.progress if self._walker else Progress()
+        progress = self._walker.progress if self._walker else RunProgress()
         uncertain = self._state.uncertain if self._state else []
         if self._recorder is not None:
             resumed_from = self._recorder.earlier.run or self._recorder.earlier.lineage
             uncertain = [*uncertain, *sorted({node for node, _ in self._recorder.under_way} - set(uncertain))]
-        self.warnings += mask_spool_files(get_spool_folder(self.engine.home, self.run_id), self.secrets)
+        self.warnings += mask_or_remove_spool_files(get_spool_folder(self.engine.home, self.run_id), self.secrets)
         body = self.secrets.mask(error.body()["error"]) if error else None
         if body is not None:
             body.setdefault("node", None)
@@ -316,7 +320,7 @@ class _Run:
             workflow=self.name,
             success=error is None,
             outputs=shown,
-            duration_ms=elapsed_ms(self._began),
+            duration_ms=measure_elapsed_ms(self._began),
             progress=progress,
             error=error,
             error_body=body,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from typing import Any, Final, Protocol
 
-from pflow.node import Closable, Context, Function, Keeper, Outcome
+from pflow.node import Closable, Context, Function, Outcome, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.interface import Interface
 from uraniborg.kernel.request_ids import bind_context
 
 THREADS: Final = 32
 """How many nodes that are plain functions run at the same time."""
-PATIENCE_S: Final = 5.0
+CANCEL_TIMEOUT_S: Final = 5.0
 """How long to wait for a coroutine that is cancelled."""
 
 
@@ -29,7 +29,7 @@ class Call:
     secrets: Secrets = field(default_factory=Secrets)
 
 
-class Functions(Protocol):
+class FunctionLoader(Protocol):
     """The part of a registry that an executor uses."""
 
     def load_function(self, interface: Interface, /) -> Function: ...
@@ -39,11 +39,11 @@ class Executor(Protocol):
     """Runs nodes. Each run has its own, and closes it."""
 
     @property
-    def keeper(self) -> Keeper:
-        """The keeper of the nodes that run in this process."""
+    def shared_objects(self) -> SharedObjects:
+        """The objects that the nodes in this process share."""
         ...
 
-    async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
+    async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:
         """Return what the node returns, and raise what it raises. If cancelled, stop waiting for it."""
         ...
 
@@ -56,16 +56,16 @@ class LocalExecutor:
     A thread that is not waited for any more does not keep the process alive.
     """
 
-    def __init__(self, functions: Functions) -> None:
-        self._functions = functions
+    def __init__(self, function_loader: FunctionLoader) -> None:
+        self._function_loader = function_loader
         self._known: dict[str, tuple[Function, bool]] = {}
         self._threads = asyncio.Semaphore(THREADS)
-        self.keeper = LocalKeeper()
+        self.shared_objects = LocalSharedObjects()
 
-    async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
+    async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:
         known = self._known.get(call.interface.type)
         if known is None:
-            function = self._functions.load_function(call.interface)
+            function = self._function_loader.load_function(call.interface)
             known = self._known[call.interface.type] = (function, iscoroutinefunction(function))
         function, is_async = known
         if is_async and call.interface.source == "user":
@@ -76,15 +76,15 @@ class LocalExecutor:
             return await run_in_thread(function, call.params, call.context)
 
     async def close(self) -> None:
-        await self.keeper.close()
+        await self.shared_objects.close()
 
 
-async def run_in_task(work: Coroutine[Any, Any, Any]) -> Any:
+async def run_in_task(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Return what a coroutine returns. If cancelled, cancel it, and abandon it if it does not end in time."""
 
     async def catch_exceptions() -> tuple[Any, BaseException | None]:
         try:
-            return await work, None
+            return await coroutine, None
         except asyncio.CancelledError:
             raise
         except BaseException as exc:  # some of these would end the loop
@@ -95,7 +95,7 @@ async def run_in_task(work: Coroutine[Any, Any, Any]) -> Any:
         await asyncio.wait([task])
     except asyncio.CancelledError:
         task.cancel()
-        await asyncio.wait([task], timeout=PATIENCE_S)
+        await asyncio.wait([task], timeout=CANCEL_TIMEOUT_S)
         raise
     value, problem = task.result()
     if problem is not None:
@@ -134,16 +134,16 @@ async def run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
     return await future
 
 
-class LocalKeeper:
+class LocalSharedObjects:
     """Holds objects that the nodes of one run share, such as connections."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[Any]] = {}
 
-    async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
+    async def get_or_create(self, key: str, create: Callable[[], Awaitable[Closable]]) -> Any:
         task = self._tasks.get(key)
         if task is None or (task.done() and (task.cancelled() or task.exception())):
-            task = self._tasks[key] = asyncio.ensure_future(_await_object(make))
+            task = self._tasks[key] = asyncio.ensure_future(_create_object(create))
         return await asyncio.shield(task)
 
     async def close(self) -> None:
@@ -156,5 +156,5 @@ class LocalKeeper:
         self._tasks.clear()
 
 
-async def _await_object(make: Callable[[], Awaitable[Closable]]) -> Closable:
-    return await make()
+async def _create_object(create: Callable[[], Awaitable[Closable]]) -> Closable:
+    return await create()

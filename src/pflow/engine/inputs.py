@@ -44,18 +44,18 @@ def prepare_inputs(
         if not fits:
             problems.append({"path": f"inputs.{name}", "problem": f"is not of the type {declared.type}"})
     if missing:
-        raise _build_missing_error(workflow, missing, given, problems)
+        raise _make_missing_inputs_error(workflow, missing, given, problems)
     if problems:
-        raise InvalidInputs(_join_problems(problems), hint=_MISFITS, problems=problems)
+        raise InvalidInputs(_format_problems(problems), hint=_MISFITS, problems=problems)
     return values
 
 
-def _join_problems(problems: list[dict[str, str]]) -> str:
+def _format_problems(problems: list[dict[str, str]]) -> str:
     listed = "; ".join(f"{one['path']} {one['problem']}" for one in problems)
     return f"Inputs are not valid: {listed}."
 
 
-def warn_of_unused_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
+def list_unused_input_warnings(workflow: Workflow, given: Mapping[str, Any]) -> list[str]:
     """Return a warning for each input that nothing in the workflow uses."""
     if given.keys() <= workflow.inputs.keys():
         return []
@@ -68,7 +68,7 @@ def warn_of_unused_inputs(workflow: Workflow, given: Mapping[str, Any]) -> list[
     return warnings
 
 
-def find_secret_inputs(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
+def find_secret_input_values(workflow: Workflow, values: Mapping[str, Any]) -> list[Any]:
     """Return the values of inputs that are secrets, by declaration or by name."""
     return [
         value
@@ -77,7 +77,7 @@ def find_secret_inputs(workflow: Workflow, values: Mapping[str, Any]) -> list[An
     ]
 
 
-def _build_missing_error(
+def _make_missing_inputs_error(
     workflow: Workflow, missing: list[str], given: Mapping[str, Any], problems: list[dict[str, str]]
 ) -> TemplateUnresolved:
     listed = "; ".join(
@@ -104,8 +104,8 @@ def _build_missing_error(
     return TemplateUnresolved(
         [*missing, *undeclared],
         available=[*given],
-        message=f"{message} {_join_problems(problems)}" if problems else message,
-        hint=" ".join([*warn_of_unused_inputs(workflow, given), *([_MISFITS] if problems else []), hint]),
+        message=f"{message} {_format_problems(problems)}" if problems else message,
+        hint=" ".join([*list_unused_input_warnings(workflow, given), *([_MISFITS] if problems else []), hint]),
         node=node,
         **({"problems": problems} if problems else {}),
     )

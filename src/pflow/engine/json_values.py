@@ -31,14 +31,14 @@ def encode_outputs(outputs: Mapping[str, Any]) -> bytes:
     Raise NodeFailed for a value without a JSON form.
     """
     try:
-        return orjson.dumps(outputs, default=_convert_value, option=_OPTIONS)
+        return orjson.dumps(outputs, default=_convert_to_json_type, option=_OPTIONS)
     except orjson.JSONEncodeError:
         pass
     from uraniborg.kernel.text import replace_surrogates
 
     try:
         # The standard library handles integers beyond 64 bits and lone surrogates.
-        return replace_surrogates(json.dumps(_to_plain_types(outputs, 0), ensure_ascii=False)).encode()
+        return replace_surrogates(json.dumps(_convert_to_plain_types(outputs, 0), ensure_ascii=False)).encode()
     except Exception as exc:  # objects of a node may raise anything when they are converted
         raise NodeFailed(
             f"The node returned a value that has no JSON form: {exc}.",
@@ -46,7 +46,7 @@ def encode_outputs(outputs: Mapping[str, Any]) -> bytes:
         ) from None
 
 
-def from_json(text: bytes) -> Any:
+def parse_json(text: bytes) -> Any:
     """Return the value of a JSON text. Raise ValueError."""
     if _MANY_DIGITS not in text.translate(_DIGITS) or not _LONG_NUMBER.search(text):
         try:
@@ -59,7 +59,7 @@ def from_json(text: bytes) -> Any:
         raise ValueError("nested too deep") from None
 
 
-def _convert_value(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
+def _convert_to_json_type(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind of value
     """Return a value of a type that JSON lacks as one that it has. Raise TypeError."""
     if isinstance(value, (bytes, bytearray)):
         return base64.b64encode(value).decode()
@@ -79,7 +79,7 @@ def _convert_value(value: Any) -> Any:  # noqa: PLR0911 - one line for each kind
     raise TypeError(f"{type(value).__name__} is not a JSON value")
 
 
-def _to_plain_types(value: Any, depth: int) -> Any:
+def _convert_to_plain_types(value: Any, depth: int) -> Any:
     """Return the value with plain types only. Raise ValueError if it is nested too deep."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"it is nested deeper than {_MAX_DEPTH} levels")
@@ -89,16 +89,18 @@ def _to_plain_types(value: Any, depth: int) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         items = cast("Mapping[Any, Any]", value).items()
-        return {key if type(key) in _KEYS else str(key): _to_plain_types(item, depth + 1) for key, item in items}
+        return {
+            key if type(key) in _KEYS else str(key): _convert_to_plain_types(item, depth + 1) for key, item in items
+        }
     if isinstance(value, (list, tuple)):
-        return [_to_plain_types(item, depth + 1) for item in cast("list[Any]", value)]
-    return _to_plain_types(_convert_value(value), depth + 1)
+        return [_convert_to_plain_types(item, depth + 1) for item in cast("list[Any]", value)]
+    return _convert_to_plain_types(_convert_to_json_type(value), depth + 1)
 
 
-def fingerprint(*parts: Any) -> str:
+def compute_fingerprint(*parts: Any) -> str:
     """Return a digest of the parts, independent of the order of keys. Raise NodeFailed if they are nested too deep."""
     try:
-        text = orjson.dumps(parts, default=_convert_value, option=_SORTED)
+        text = orjson.dumps(parts, default=_convert_to_json_type, option=_SORTED)
     except orjson.JSONEncodeError:
         try:
             text = json.dumps(parts, default=str, sort_keys=True).encode("utf-8", "surrogatepass")

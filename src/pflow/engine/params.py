@@ -30,13 +30,13 @@ def resolve_params(node: Node, interface: Interface, scope: Scope, mask: Mask) -
     params: dict[str, Any] = {}
     for key, value in node.params.items():
         if (node.type, key) == SHELL_COMMAND and isinstance(value, str):
-            params[key], variables = _resolve_command(node, value, resolution)
+            params[key], variables = _resolve_shell_command(node, value, resolution)
             if variables:
                 params[ENVIRONMENT] = variables
         else:
             params[key] = resolution.resolve_value(value)
     resolution.raise_if_missing(node=node.id)
-    return _complete_params(node, interface, params, mask)
+    return _complete_and_coerce_params(node, interface, params, mask)
 
 
 def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dic
     return params
 
 
-def _resolve_command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
+def _resolve_shell_command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:
     try:
         return replace_templates_by_variables(text, resolution.resolve_template)
     except NodeFailed:
@@ -59,13 +59,13 @@ def _resolve_command(node: Node, text: str, resolution: Resolution) -> tuple[str
         raise
 
 
-def _describe_value(key: str, value: Any, mask: Mask) -> str:
+def _describe_masked_value(key: str, value: Any, mask: Mask) -> str:
     """Return the type and the beginning of a value, with secrets masked."""
     shown = MASK if is_sensitive(key) else str(mask(str(value)))
     return f"{type(value).__name__} {shown[:40]!r}"
 
 
-def _read_environment(names: list[Any]) -> dict[str, str]:
+def _read_env_variables(names: list[Any]) -> dict[str, str]:
     """Return the named environment variables of this process. Raise NodeFailed for one that is not set."""
     wanted = [str(name) for name in names]
     if missing := [name for name in wanted if name not in os.environ]:
@@ -76,7 +76,7 @@ def _read_environment(names: list[Any]) -> dict[str, str]:
     return {name: os.environ[name] for name in wanted}
 
 
-def _complete_params(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
+def _complete_and_coerce_params(node: Node, interface: Interface, params: dict[str, Any], mask: Mask) -> dict[str, Any]:
     for key, param in interface.params.items():
         if (value := params.get(key)) is None:
             if param.required:
@@ -90,13 +90,13 @@ def _complete_params(node: Node, interface: Interface, params: dict[str, Any], m
         elif param.type != "any":
             params[key], is_fit = try_coerce_param(value, param.type)
             if not is_fit:
-                wanted, given = param.type.replace("|", " or "), _describe_value(key, value, mask)
+                wanted, given = param.type.replace("|", " or "), _describe_masked_value(key, value, mask)
                 raise NodeFailed(
                     f"`{key}` of '{node.id}' must be {wanted}, got {given}.",
                     hint="Check the value of its template.",
                 )
     if node.type in _STARTING_CHILDREN and (names := params.pop(PASS_ENV, None)):
-        params[ENV] = _read_environment(names) | (params.get(ENV) or {})
+        params[ENV] = _read_env_variables(names) | (params.get(ENV) or {})
     if interface.source == "mcp":
         params[TARGET] = interface.file
     return params

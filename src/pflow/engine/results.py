@@ -12,7 +12,7 @@ from pflow.templates.truncated_outputs import TruncatedOutput
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """The nodes of a workflow that have ended so far, and how."""
 
     completed: list[str] = field(default_factory=list[str])
@@ -35,7 +35,7 @@ class RunResult:
     success: bool
     outputs: dict[str, Any]
     duration_ms: float
-    progress: Progress = field(default_factory=Progress)
+    progress: RunProgress = field(default_factory=RunProgress)
     error: PflowError | None = None
     error_body: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list[str])
@@ -49,7 +49,7 @@ class RunResult:
     def failed_node(self) -> str | None:
         return self.error.ids.get("node") if self.error else None
 
-    def describe_checkpoint(self) -> dict[str, Any] | None:
+    def build_checkpoint_reply(self) -> dict[str, Any] | None:
         """Return the nodes that a failed run completed and whether it can be resumed; None for a success."""
         if self.success:
             return None
@@ -71,7 +71,7 @@ class RunResult:
             "success": self.success,
             "outputs": self.outputs,
             "error": self.error_body,
-            "checkpoint": self.describe_checkpoint(),
+            "checkpoint": self.build_checkpoint_reply(),
             "reused_nodes": self.progress.reused,
             "run_id": self.run_id,
             "duration_ms": self.duration_ms,
@@ -84,12 +84,12 @@ class RunResult:
 
 
 def collect_outputs(
-    workflow: Workflow, values: Mapping[str, Any], warnings: list[str], *, describes_cut: bool = False
+    workflow: Workflow, values: Mapping[str, Any], warnings: list[str], *, replace_truncated: bool = False
 ) -> dict[str, Any]:
     """Return the declared outputs that have a value; without declared outputs, all outputs of the last nodes.
 
-    An output that is too long for a value is replaced by a description of its file if `describes_cut`. Otherwise raise
-    TruncatedOutput.
+    An output without a value adds a warning to `warnings`. An output that is too long for a value is replaced by a
+    description of its file if `replace_truncated`. Otherwise raise TruncatedOutput.
     """
     if not workflow.outputs:
         followed = {edge.source for edge in workflow.edges if edge.action != ERROR_ACTION}
@@ -100,7 +100,7 @@ def collect_outputs(
         try:
             value = resolution.resolve_value(output.source)
         except TruncatedOutput as short:
-            if not describes_cut:
+            if not replace_truncated:
                 raise
             value = short.summary
             warnings.append(f"The output '{output.name}' is {value['bytes']:,} bytes long: see {value['file']}.")

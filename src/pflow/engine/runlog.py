@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
-from pflow.engine.output import NodeStatus
+from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog_file import RunLogFile
 from pflow.errors import RunNotFound
 from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
@@ -48,7 +48,9 @@ class NodeRow(NamedTuple):
     note: str | None = None
 
 
-def _retry_if_damaged(method: Callable[Concatenate["RunLog", _P], _T]) -> Callable[Concatenate["RunLog", _P], _T]:
+def _replace_damaged_file_and_retry(
+    method: Callable[Concatenate["RunLog", _P], _T],
+) -> Callable[Concatenate["RunLog", _P], _T]:
     """Call the method again, on a new file, if the file turns out to be damaged."""
 
     @wraps(method)
@@ -56,7 +58,7 @@ def _retry_if_damaged(method: Callable[Concatenate["RunLog", _P], _T]) -> Callab
         try:
             return method(log, *args, **kwargs)
         except DatabaseUnusable as exc:
-            if not log.file.replace_if_damaged(exc):
+            if not log.file.rename_file_if_damaged(exc):
                 raise
             return method(log, *args, **kwargs)
 
@@ -84,8 +86,8 @@ class RunLog:
         """A warning that a damaged log was renamed, or None."""
         return self.file.notice
 
-    @_retry_if_damaged
-    def begin_run(
+    @_replace_damaged_file_and_retry
+    def record_run_start(
         self,
         run_id: str,
         workflow: str,
@@ -98,24 +100,33 @@ class RunLog:
         """Record that a run begins, in this process unless `pid` is given."""
         pid = os.getpid() if pid is None else pid
         name = _replace_surrogates(workflow)
-        row = (run_id, name, source, started_at, _format_json(inputs), resumed_from, pid, _read_process_start(pid))
-        with self.file.use_connection(create=True) as connection, transaction(connection):
+        row = (
+            run_id,
+            name,
+            source,
+            started_at,
+            _format_masked_json(inputs),
+            resumed_from,
+            pid,
+            _read_process_start_time(pid),
+        )
+        with self.file.open_or_reuse_connection(create=True) as connection, transaction(connection):
             connection.execute(_INSERT_RUN, row)
             (begun,) = connection.execute(_COUNT_EXECUTION, (name,)).fetchone()
         if begun % _RUNS_PER_PRUNE == 0:
             with suppress(DatabaseUnusable):  # the run has begun nevertheless
-                self.prune_runs(workflow=name)
+                self.delete_old_runs(workflow=name)
 
-    @_retry_if_damaged
-    def add_nodes(self, run_id: str, rows: Iterable[NodeRow]) -> None:
+    @_replace_damaged_file_and_retry
+    def record_nodes(self, run_id: str, rows: Iterable[NodeRow]) -> None:
         """Record nodes of the run that have ended. Many at once cost little more than one."""
-        values = [_format_node(row) for row in rows]
-        with self.file.use_connection() as connection, transaction(connection):
-            number = _find_run_number(connection, run_id)
+        values = [_make_node_columns(row) for row in rows]
+        with self.file.open_or_reuse_connection() as connection, transaction(connection):
+            number = _get_run_number(connection, run_id)
             connection.executemany(_INSERT_NODE, ((number, *row) for row in values))
 
-    @_retry_if_damaged
-    def finish_run(
+    @_replace_damaged_file_and_retry
+    def record_run_end(
         self,
         run_id: str,
         status: Ending,
@@ -128,10 +139,18 @@ class RunLog:
     ) -> None:
         """Record durably that the run has ended. A run that has ended before keeps its first status."""
         failed_node = failed_node and _replace_surrogates(failed_node)
-        ending = (status, ended_at, duration_ms, failed_node, _format_json(error), reused, _format_json(outputs))
+        ending = (
+            status,
+            ended_at,
+            duration_ms,
+            failed_node,
+            _format_masked_json(error),
+            reused,
+            _format_masked_json(outputs),
+        )
         succeeded, failed = status == "success", status == "failed"
-        with self.file.use_connection() as connection, commit_durably(connection), transaction(connection):
-            number = _find_run_number(connection, run_id)
+        with self.file.open_or_reuse_connection() as connection, commit_durably(connection), transaction(connection):
+            number = _get_run_number(connection, run_id)
             if connection.execute(_UPDATE_RUN, (*ending, number)).rowcount:
                 took = duration_ms if succeeded or failed else 0
                 connection.execute(_COUNT_OUTCOME, (succeeded, failed, took, number))
@@ -140,12 +159,12 @@ class RunLog:
         """Return True if the run is logged as a success, False also if the log cannot be read."""
         query = "SELECT 1 FROM runs WHERE id = ? AND status = 'success'"
         try:
-            with self.file.use_connection() as connection:
+            with self.file.open_or_reuse_connection() as connection:
                 return connection.execute(query, (_replace_surrogates(run_id),)).fetchone() is not None
         except UraniborgError:
             return False
 
-    @_retry_if_damaged
+    @_replace_damaged_file_and_retry
     def compute_statistics(self, workflow: str) -> Plain:
         """Return how often a workflow ran and how its runs ended, deleted runs included.
 
@@ -153,7 +172,7 @@ class RunLog:
         The last execution is the one that began last of those that have ended. The last error stays, however often the
         workflow has succeeded since.
         """
-        with self.file.use_connection() as connection:
+        with self.file.open_or_reuse_connection() as connection:
             tally = connection.execute(
                 "SELECT * FROM tallies WHERE workflow = ?", (_replace_surrogates(workflow),)
             ).fetchone()
@@ -169,75 +188,75 @@ class RunLog:
             "last_execution_success": last["status"] == "success" if last else None,
             "last_duration_ms": last.get("duration_ms"),
             "average_duration_ms": round(total_ms / outcomes, 3) if outcomes else None,
-            "last_error": _extract_message(failure.get("error")),
+            "last_error": _get_error_message(failure.get("error")),
             "last_failed_node": failure.get("failed_node"),
         }
 
-    @_retry_if_damaged
+    @_replace_damaged_file_and_retry
     def count_runs(self) -> dict[str, int]:
         """Return the number of runs of each workflow."""
-        with self.file.use_connection() as connection:
+        with self.file.open_or_reuse_connection() as connection:
             return dict(connection.execute("SELECT workflow, executions FROM tallies"))
 
-    @_retry_if_damaged
-    def count_node_types(self) -> dict[str, int]:
+    @_replace_damaged_file_and_retry
+    def count_recent_node_types(self) -> dict[str, int]:
         """Return how often each type of node ran among the last nodes in the log."""
-        with self.file.use_connection() as connection:
+        with self.file.open_or_reuse_connection() as connection:
             return dict(connection.execute(_RECENT_TYPES))
 
-    @_retry_if_damaged
+    @_replace_damaged_file_and_retry
     def find_last_failure(self, workflow: str) -> Plain | None:
         """Return the last run of the workflow that failed, without its nodes, or None."""
-        with self.file.use_connection() as connection:
+        with self.file.open_or_reuse_connection() as connection:
             return _find_last_failure(connection, workflow)
 
-    @_retry_if_damaged
+    @_replace_damaged_file_and_retry
     def list_runs(self, workflow: str | None = None, limit: int = 20) -> list[Plain]:
         """Return the last runs of one workflow or of all, without their nodes, the latest first."""
-        with self.file.use_connection() as connection:
+        with self.file.open_or_reuse_connection() as connection:
             return list(islice(_select_runs(connection, workflow), max(0, limit)))
 
-    @_retry_if_damaged
-    def get_run(self, run_id: str) -> Plain:
-        """Return the run with its `nodes`. `run_id` may be the beginning of an id.
+    @_replace_damaged_file_and_retry
+    def get_run(self, id_prefix: str) -> Plain:
+        """Return the run with its `nodes`. `id_prefix` may be the beginning of an id.
 
         Raise RunNotFound if no run, or several runs, have such an id.
         """
-        start = _replace_surrogates(run_id)
-        with self.file.use_connection() as connection:
+        start = _replace_surrogates(id_prefix)
+        with self.file.open_or_reuse_connection() as connection:
             found = connection.execute(_SELECT_BY_PREFIX, (start,)).fetchall() if start else []
             found = [row for row in found if row[1] == start] or found
             if len(found) != 1:
-                raise _build_not_found_error(run_id, [row[1] for row in found])
+                raise _make_not_found_error(id_prefix, [row[1] for row in found])
             rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", found[0][:1])
-            nodes = [_parse_node(row)._asdict() for row in rows]
-            return {**_parse_run(found[0]), "nodes": nodes}
+            nodes = [_parse_node_row(row)._asdict() for row in rows]
+            return {**_parse_run_row(found[0]), "nodes": nodes}
 
-    @_retry_if_damaged
-    def rename_workflow(self, old: str, new: str) -> None:
+    @_replace_damaged_file_and_retry
+    def rename_workflow(self, old_name: str, new_name: str) -> None:
         """Give the runs and statistics of a workflow to its new name, which may have others already."""
-        names = (_replace_surrogates(new), _replace_surrogates(old))
-        if old == new:
+        names = (_replace_surrogates(new_name), _replace_surrogates(old_name))
+        if old_name == new_name:
             return
-        with self.file.use_connection() as connection, transaction(connection):
+        with self.file.open_or_reuse_connection() as connection, transaction(connection):
             connection.execute("UPDATE runs SET workflow = ? WHERE workflow = ?", names)
             connection.execute(_JOIN_TALLIES, names)
             connection.execute("DELETE FROM tallies WHERE workflow = ?", names[1:])
 
-    @_retry_if_damaged
-    def prune_runs(self, keep: int = 1_000, *, workflow: str | None = None) -> int:
+    @_replace_damaged_file_and_retry
+    def delete_old_runs(self, keep: int = 1_000, *, workflow: str | None = None) -> int:
         """Delete all but the last `keep` runs of the workflow, or of each, and return how many; statistics stay.
 
-        Runs under way and the last failure of each workflow stay, too. `begin_run` calls this from time to time.
+        Runs under way and the last failure of each workflow stay, too. `record_run_start` calls this from time to time.
         """
         pruned = 0
         for name in self.count_runs() if workflow is None else [workflow]:
-            with self.file.use_connection() as connection:
+            with self.file.open_or_reuse_connection() as connection:
                 failure = _find_last_failure(connection, name) or {"id": None}
                 older = list(islice(_select_runs(connection, name), keep, None))
             ids = [(run["id"],) for run in older if run["status"] != "running" and run["id"] != failure["id"]]
             for at in range(0, len(ids), 100):  # so that other processes can write in between
-                with self.file.use_connection() as connection, transaction(connection):
+                with self.file.open_or_reuse_connection() as connection, transaction(connection):
                     pruned += connection.executemany("DELETE FROM runs WHERE id = ?", ids[at : at + 100]).rowcount
         return pruned
 
@@ -246,7 +265,7 @@ class RunLog:
         self.file.close()
 
 
-def _read_process_start(pid: int) -> str:
+def _read_process_start_time(pid: int) -> str:
     """Return the start time of a process, which a later process with the same id does not share; "" if unknown."""
     try:
         state, *more = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -255,10 +274,10 @@ def _read_process_start(pid: int) -> str:
     return "" if state in "ZX" else more[18]
 
 
-def _is_process_alive(pid: int, birth: str) -> bool:
+def _is_process_alive(pid: int, start_time: str) -> bool:
     """Return True if the process with this id and start time still runs."""
-    if birth or os.name == "nt":  # where `os.kill` would end it
-        return not birth or _read_process_start(pid) == birth
+    if start_time or os.name == "nt":  # where `os.kill` would end it
+        return not start_time or _read_process_start_time(pid) == start_time
     try:
         os.kill(pid, 0)
     except (OSError, OverflowError) as exc:
@@ -271,7 +290,7 @@ def _replace_surrogates(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _format_json(value: Any) -> str | None:
+def _format_masked_json(value: Any) -> str | None:
     """Return the value as JSON, with secrets masked that the caller missed, cut if it is too long."""
     if value is None:
         return None
@@ -285,9 +304,9 @@ def _parse_json(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=lambda _: None)
 
 
-def _format_node(row: NodeRow) -> tuple[Any, ...]:
+def _make_node_columns(row: NodeRow) -> tuple[Any, ...]:
     """Return the columns of a node, with secrets masked."""
-    action, note, error = row.action, row.note, _format_json(row.error)
+    action, note, error = row.action, row.note, _format_masked_json(row.error)
     if action not in _USUAL_ACTIONS:
         action = action and _replace_surrogates(redact(action))
     note = note and _replace_surrogates(redact(note))
@@ -304,34 +323,34 @@ def _format_node(row: NodeRow) -> tuple[Any, ...]:
     )
 
 
-def _parse_node(row: tuple[Any, ...]) -> NodeRow:
+def _parse_node_row(row: tuple[Any, ...]) -> NodeRow:
     _, *columns, error, note = row
     return NodeRow(*columns, error=_parse_json(error), note=note)
 
 
-def _extract_message(error: Any) -> Any:
+def _get_error_message(error: Any) -> Any:
     return cast("Plain", error).get("message", error) if isinstance(error, dict) else error
 
 
-def _find_run_number(connection: sqlite3.Connection, run_id: str) -> int:
+def _get_run_number(connection: sqlite3.Connection, run_id: str) -> int:
     row = connection.execute("SELECT number FROM runs WHERE id = ?", (_replace_surrogates(run_id),)).fetchone()
     if row is None:
-        raise _build_not_found_error(run_id, [])
+        raise _make_not_found_error(run_id, [])
     return row[0]
 
 
-def _select_runs(connection: sqlite3.Connection, workflow: str | None, more: str = "") -> Iterator[Plain]:
+def _select_runs(connection: sqlite3.Connection, workflow: str | None, extra_condition: str = "") -> Iterator[Plain]:
     """Yield the runs of one workflow or of all, the latest first."""
     chosen, name = ("", ()) if workflow is None else ("WHERE workflow = ?", (_replace_surrogates(workflow),))
-    query = f"SELECT * FROM runs {chosen} {more} ORDER BY number DESC"  # noqa: S608 - it contains constants only
-    return map(_parse_run, connection.execute(query, name))
+    query = f"SELECT * FROM runs {chosen} {extra_condition} ORDER BY number DESC"  # noqa: S608 - it contains constants only
+    return map(_parse_run_row, connection.execute(query, name))
 
 
 def _find_last_failure(connection: sqlite3.Connection, workflow: str) -> Plain | None:
     return next(_select_runs(connection, workflow, "AND status = 'failed'"), None)
 
 
-def _parse_run(row: tuple[Any, ...]) -> Plain:
+def _parse_run_row(row: tuple[Any, ...]) -> Plain:
     run = dict(zip(_COLUMNS, row[1:], strict=True))
     pid, birth = run.pop("pid"), run.pop("birth")
     if run["status"] == "running" and not _is_process_alive(pid, birth):
@@ -339,11 +358,11 @@ def _parse_run(row: tuple[Any, ...]) -> Plain:
     return run | {name: _parse_json(run[name]) for name in ("inputs", "error", "outputs")}
 
 
-def _build_not_found_error(run_id: str, several: list[str]) -> RunNotFound:
+def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:
     shown = make_printable(run_id[:80], keep="")
-    if several:
+    if matching_ids:
         return RunNotFound(
-            f"Several runs begin with '{shown}'.", hint="Give more of the id.", run_id=shown, available=several
+            f"Several runs begin with '{shown}'.", hint="Give more of the id.", run_id=shown, available=matching_ids
         )
     return RunNotFound(f"There is no run '{shown}'.", hint="List the runs: pflow history", run_id=shown)
 

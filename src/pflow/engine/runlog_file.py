@@ -51,7 +51,7 @@ class RunLogFile:
         self.notice: str | None = None
 
     @contextmanager
-    def use_connection(self, *, create: bool = False) -> Generator[sqlite3.Connection]:
+    def open_or_reuse_connection(self, *, create: bool = False) -> Generator[sqlite3.Connection]:
         """Yield the connection; that of an empty log in memory if there is no file and `create` is False.
 
         Raise DatabaseUnusable or DatabaseNewer.
@@ -63,7 +63,7 @@ class RunLogFile:
                         yield empty
                     return
                 if self._opened is None:
-                    self._opened = self._open_connection()
+                    self._opened = self._create_and_open_file()
                 with translate_read_errors(self._opened):
                     yield self._opened
             except (sqlite3.Error, DatabaseUnusable) as exc:
@@ -80,20 +80,20 @@ class RunLogFile:
                 self._opened.close()
                 self._opened = None
 
-    def replace_if_damaged(self, error: DatabaseUnusable) -> bool:
+    def rename_file_if_damaged(self, error: DatabaseUnusable) -> bool:
         """Rename the file if the error means that it is damaged, and return True if a retry can succeed."""
-        if not _is_damage(error):
+        if not _is_damage_error(error):
             return False
         try:
             with self._lock, hold_lock(self._path.with_name(f"{self._path.name}.lock"), timeout_s=10):
                 if _read_inode(self._path) == self._inode:  # else another process was first
-                    name = _rename_damaged(self._path)
+                    name = _rename_damaged_file(self._path)
                     self.notice = f"The log of runs was damaged. It was renamed to '{name}', and a new one was created."
         except (OSError, Locked):
             return False
         return True
 
-    def _open_connection(self) -> sqlite3.Connection:
+    def _create_and_open_file(self) -> sqlite3.Connection:
         with suppress(OSError):  # `connect` reports the problem
             make_private_folder(self._path.parent)
             create_database_file(self._path)
@@ -111,7 +111,7 @@ def _migrate_connection(connection: sqlite3.Connection) -> sqlite3.Connection:
     return connection
 
 
-def _rename_damaged(path: Path) -> str:
+def _rename_damaged_file(path: Path) -> str:
     """Rename the file and return its new name. The files that SQLite keeps beside it go first."""
     names = (f"{path.name}.damaged-{number}" for number in count(1))
     name = next(name for name in names if not path.with_name(name).exists())
@@ -128,7 +128,7 @@ def _read_inode(path: Path) -> int | None:
         return None
 
 
-def _is_damage(error: DatabaseUnusable) -> bool:
+def _is_damage_error(error: DatabaseUnusable) -> bool:
     code = getattr(error.__cause__, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
     if code == sqlite3.SQLITE_ERROR:
         return any(sign in str(error.__cause__) for sign in _SCHEMA_ERRORS)

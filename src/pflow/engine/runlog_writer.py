@@ -33,20 +33,20 @@ class RunLogWriter:
         self._began = False
         self._secrets = Secrets()
 
-    def begin_run(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
+    def record_run_start(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
         """Write that the run begins. Its secrets are masked in everything that is written from now on."""
         self._secrets = secrets
         if self._log is None:
             return
         try:
-            self._log.begin_run(
+            self._log.record_run_start(
                 self._run_id, self._workflow, self._source, _format_now(), secrets.mask(inputs), resumed_from
             )
             self._began = True
         except UraniborgError as exc:
-            self._stop_logging(exc)
+            self._stop_logging_with_notice(exc)
 
-    def add_node(self, end: NodeEnd) -> None:
+    def record_node(self, end: NodeEnd) -> None:
         """Add a row for a node that has ended."""
         if self._log is None:
             return
@@ -61,21 +61,21 @@ class RunLogWriter:
         if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
             self._flush_rows()
 
-    def finish_run(self, result: RunResult, *, is_waiting: bool) -> None:
+    def record_run_end(self, result: RunResult, *, is_waiting: bool) -> None:
         """Write that the run has ended, and close the log."""
         log = self._log
         if log is None:
             return
         try:
-            self._write_end(log, result, is_waiting=is_waiting)
+            self._write_run_end(log, result, is_waiting=is_waiting)
         finally:
             if log.notice:
                 self.notices.append(log.notice)
             log.close()
 
-    def _write_end(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
+    def _write_run_end(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
         if not self._began:  # it failed before it began, which is logged as well
-            self.begin_run({}, None, self._secrets)
+            self.record_run_start({}, None, self._secrets)
         for name in result.progress.skipped:
             self._count += 1
             self._rows.append(NodeRow(self._count, name, "", "skipped"))
@@ -91,7 +91,7 @@ class RunLogWriter:
         )
         try:
             if self._began:
-                log.finish_run(
+                log.record_run_end(
                     self._run_id,
                     status,
                     _format_now(),
@@ -102,7 +102,7 @@ class RunLogWriter:
                     _replace_large_outputs(result.outputs),
                 )
         except UraniborgError as exc:
-            self._stop_logging(exc)
+            self._stop_logging_with_notice(exc)
 
     def _flush_rows(self) -> None:
         rows, self._rows = self._rows, []
@@ -110,11 +110,11 @@ class RunLogWriter:
         if not rows or self._log is None or not self._began:
             return
         try:
-            self._log.add_nodes(self._run_id, rows)
+            self._log.record_nodes(self._run_id, rows)
         except UraniborgError as exc:
-            self._stop_logging(exc)
+            self._stop_logging_with_notice(exc)
 
-    def _stop_logging(self, exc: UraniborgError) -> None:
+    def _stop_logging_with_notice(self, exc: UraniborgError) -> None:
         self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
 

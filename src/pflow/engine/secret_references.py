@@ -29,9 +29,9 @@ def find_secret_references(workflow: Workflow) -> SecretReferences:
     return found
 
 
-def resolve_secrets(references: Iterable[Reference], name: str, value: Any) -> list[Any]:
+def resolve_secret_values(references: Iterable[Reference], root_name: str, root_value: Any) -> list[Any]:
     """Return the values that references to this name refer to, as far as they exist."""
-    resolution = Resolution(Scope({name: value}))
+    resolution = Resolution(Scope({root_name: root_value}))
     found: list[Any] = []
     for reference in references:
         with suppress(NodeFailed):  # only the beginning of the value was stored

@@ -18,21 +18,21 @@ def get_spool_folder(home: Path, run_id: str) -> Path:
     return home / "spool" / run_id
 
 
-def has_spooled_files(outputs: Mapping[str, Any], spool: Path) -> bool:
+def has_all_spooled_files(outputs: Mapping[str, Any], spool_folder: Path) -> bool:
     """Return True if all spooled files that the outputs name still exist."""
     named = [outputs[key] for key in outputs if key.endswith("_file")]
     if not named:
         return True
-    spools = f"{spool.parent}{os.sep}"
+    spools = f"{spool_folder.parent}{os.sep}"
     return all(os.path.exists(one) for one in named if isinstance(one, str) and one.startswith(spools))
 
 
-def mask_spool_files(spool: Path, secrets: Secrets) -> list[str]:
+def mask_or_remove_spool_files(spool_folder: Path, secrets: Secrets) -> list[str]:
     """Mask secrets in the files of a spool. Remove a file that cannot be masked, and return a warning for each."""
     warnings: list[str] = []
-    if not secrets.values or not spool.is_dir():
+    if not secrets.values or not spool_folder.is_dir():
         return warnings
-    for path in spool.iterdir():
+    for path in spool_folder.iterdir():
         try:
             secrets.mask_file(path)
         except OSError as exc:
@@ -41,7 +41,7 @@ def mask_spool_files(spool: Path, secrets: Secrets) -> list[str]:
     return warnings
 
 
-def prune_spools(home: Path) -> None:
+def remove_old_spools(home: Path) -> None:
     """Remove the spools of runs that are older than a week."""
     with suppress(OSError):
         for folder in (home / "spool").iterdir():

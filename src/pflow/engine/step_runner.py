@@ -8,21 +8,21 @@ from contextlib import AbstractContextManager, ExitStack
 from typing import Any, Final, cast
 
 from pflow.engine.executors import Call, Executor, run_in_thread
-from pflow.engine.json_values import encode_outputs, from_json
-from pflow.engine.resume.journal import Result
+from pflow.engine.json_values import encode_outputs, parse_json
+from pflow.engine.resume.journal import StoredResult
 from pflow.engine.resume.recorder import RunRecorder
-from pflow.engine.resume.reuse import resolve_paths
-from pflow.engine.secret_references import resolve_secrets
+from pflow.engine.resume.reuse import resolve_param_paths
+from pflow.engine.secret_references import resolve_secret_values
 from pflow.engine.steps import (
     INTERRUPTED,
     Job,
     RunState,
     StepResult,
+    claim_reusable_result,
     explain_rerun,
-    find_reusable_result,
     get_effect_run_id,
-    restore_result,
-    warn_of_rerun,
+    make_rerun_warning,
+    make_reused_step_result,
 )
 from pflow.errors import ApprovalRequired, NodeFailed, NodeTimedOut, RunStopped, describe_exception
 from pflow.ir.model import ERROR_ACTION, Node, Workflow
@@ -53,49 +53,55 @@ class LiveStepRunner:
         self._recorder = recorder
         self._load_workflow = load_workflow
 
-    def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow:
+    def load_nested_workflow(self, key: str, params: Mapping[str, Any]) -> Workflow:
         """Return the workflow that a node runs. Raise PflowError."""
         return self._load_workflow(params)
 
-    async def run_job(self, state: RunState, job: Job) -> StepResult:
+    async def reuse_or_run_job(self, state: RunState, job: Job) -> StepResult:
         """Reuse an earlier result of the step, or execute it. Raise a member of the error family."""
         recorder = self._recorder
         if recorder is None or not recorder.is_resuming:
-            return await self._execute_job(state, job, get_effect_run_id(job))
-        if (found := find_reusable_result(recorder.lookup, job)) is not None:
+            return await self._execute_and_record_job(state, job, get_effect_run_id(job))
+        if (found := claim_reusable_result(recorder.lookup, job)) is not None:
             return found
         if job.is_effectful:
-            return await self._run_exclusively(state, recorder, job)
-        return await self._rerun_job(state, recorder, job, recorder.earlier.was_interrupted(job.id))
+            return await self._reuse_or_run_exclusively(state, recorder, job)
+        return await self._execute_and_explain_rerun(
+            state, recorder, job, recorder.earlier.was_interrupted(job.result_key)
+        )
 
-    async def _run_exclusively(self, state: RunState, recorder: RunRecorder, job: Job) -> StepResult:
+    async def _reuse_or_run_exclusively(self, state: RunState, recorder: RunRecorder, job: Job) -> StepResult:
         """Run a step with effects unless another process that resumes from the same run does so first."""
         try:
-            lock = await _acquire_lock_in_thread(recorder.resume_point.lock_effect(job.id))
+            lock = await _acquire_lock_in_thread(recorder.resume_point.lock_effect(job.result_key))
         except OSError as exc:
             raise NodeFailed(
                 f"'{job.key}' was not started: its effect cannot be locked ({exc.strerror}).",
                 hint="Free disk space in the pflow home, then run the workflow again.",
             ) from exc
         with lock:
-            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder.open_run, job.id)
-            if job.can_reuse(recorder.lookup.removed_files) and (found := restore_result(result, job.call.context)):
+            result, was_interrupted = recorder.resume_point.find_parallel_result(recorder.open_run, job.result_key)
+            if job.can_reuse(recorder.lookup.removed_files) and (
+                found := make_reused_step_result(result, job.call.context)
+            ):
                 return found
-            was_interrupted = was_interrupted or recorder.earlier.was_interrupted(job.id)
-            return await self._rerun_job(state, recorder, job, was_interrupted)
+            was_interrupted = was_interrupted or recorder.earlier.was_interrupted(job.result_key)
+            return await self._execute_and_explain_rerun(state, recorder, job, was_interrupted)
 
-    async def _rerun_job(self, state: RunState, recorder: RunRecorder, job: Job, was_interrupted: bool) -> StepResult:
+    async def _execute_and_explain_rerun(
+        self, state: RunState, recorder: RunRecorder, job: Job, was_interrupted: bool
+    ) -> StepResult:
         """Execute a step of a resumed run, and record why it was not reused."""
         reason = explain_rerun(recorder.earlier, job, was_interrupted=was_interrupted)
-        if warning := warn_of_rerun(job, reason):
+        if warning := make_rerun_warning(job, reason):
             state.warnings.append(warning)
         if reason == INTERRUPTED:
             state.uncertain.append(job.key)
-        state.reasons[job.key] = reason
-        step = await self._execute_job(state, job, get_effect_run_id(job, recorder.earlier, reason))
+        state.rerun_reasons[job.key] = reason
+        step = await self._execute_and_record_job(state, job, get_effect_run_id(job, recorder.earlier, reason))
         return step._replace(not_reused_reason=reason)
 
-    async def _execute_job(self, state: RunState, job: Job, effect_run_id: str) -> StepResult:
+    async def _execute_and_record_job(self, state: RunState, job: Job, effect_run_id: str) -> StepResult:
         """Execute a step and record its result. The effect of the step counts for the run `effect_run_id`."""
         recorder = self._recorder
         if recorder and job.is_effectful:
@@ -115,9 +121,9 @@ class LiveStepRunner:
                 f"'{job.node.id}' returned {len(text):,} bytes; the maximum is {MOST_CHARACTERS:,}.",
                 hint="Let it write a file and return the path.",
             )
-        outputs = from_json(text)
+        outputs = parse_json(text)
         if references := state.secret_references.get(job.key):
-            state.secrets.add(resolve_secrets(references, references[0].root, outputs))
+            state.secrets.add(resolve_secret_values(references, references[0].root, outputs))
         if recorder:
             _record_result(state, recorder, job, outcome, outputs, text, effect_run_id)
         return StepResult(outputs, outcome.action, effect_run_id=effect_run_id)
@@ -127,7 +133,7 @@ class LiveStepRunner:
         count = 1
         while True:
             try:
-                outcome = await execute_once(self._executor, job.node, job.call)
+                outcome = await execute_node_once(self._executor, job.node, job.call)
             except RunStopped:
                 raise
             except UraniborgError as exc:
@@ -159,11 +165,11 @@ def _record_result(
     """Record a result; without its outputs if they contain a secret."""
     action, interface, call = outcome.action, job.call.interface, job.call
     # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
-    if has_secret := state.secrets.are_in([outputs, outcome.outputs, action]):
+    if has_secret := state.secrets.has_secret_in([outputs, outcome.outputs, action]):
         action = state.secrets.mask(action)
-    removed = resolve_paths(interface.takes, call.params, call.context) if interface.takes else ()
+    removed = resolve_param_paths(interface.takes, call.params, call.context) if interface.takes else ()
     recorder.record_result(
-        Result(
+        StoredResult(
             job.key,
             job.fingerprint,
             interface.type,
@@ -196,25 +202,25 @@ async def _acquire_lock_in_thread(lock: AbstractContextManager[None]) -> ExitSta
     return stack
 
 
-async def execute_once(executor: Executor, node: Node, call: Call) -> Outcome:
+async def execute_node_once(executor: Executor, node: Node, call: Call) -> Outcome:
     """Execute a node once and return its outcome. Raise only members of the error family, whatever the node does."""
     seconds = call.context.timeout
     limit: asyncio.Timeout | None = None
     try:
         call = Call(call.interface, _copy_containers(call.params), call.context, call.effect, call.secrets)
         if seconds is None:
-            returned = await executor.run(call)
+            returned = await executor.run_node(call)
         else:
             async with asyncio.timeout(seconds) as limit:
-                returned = await executor.run(call)
-        return _check_outcome(returned, node)
+                returned = await executor.run_node(call)
+        return _convert_to_valid_outcome(returned, node)
     except UraniborgError as exc:
-        _make_serializable(exc)
+        _make_error_serializable(exc)
         raise
     except GeneratorExit:
         raise
     except BaseException as exc:
-        if isinstance(exc, asyncio.CancelledError) and _is_task_cancelled():
+        if isinstance(exc, asyncio.CancelledError) and _is_current_task_cancelled():
             raise
         if isinstance(exc, TimeoutError) and limit is not None and limit.expired():
             raise NodeTimedOut(
@@ -224,7 +230,7 @@ async def execute_once(executor: Executor, node: Node, call: Call) -> Outcome:
             ) from None
         hint = "The error comes from the node itself."
         failed = NodeFailed(describe_exception(exc), hint=hint, exception=type(exc).__name__)
-        _make_serializable(failed)
+        _make_error_serializable(failed)
         raise failed from exc
 
 
@@ -238,13 +244,13 @@ def _copy_containers(value: Any) -> Any:
     return value
 
 
-def _is_task_cancelled() -> bool:
+def _is_current_task_cancelled() -> bool:
     """Return True if this task is cancelled: a node may raise CancelledError by itself."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
-def _check_outcome(returned: Any, node: Node) -> Outcome:
+def _convert_to_valid_outcome(returned: Any, node: Node) -> Outcome:
     """Return the outcome that a node returned. Raise UnusableOutcome, or NodeFailed for the action `error`."""
     outcome = returned if isinstance(returned, Outcome) else Outcome({} if returned is None else returned)
     outputs, action = cast("Any", outcome.outputs), cast("Any", outcome.action)
@@ -269,13 +275,13 @@ def _check_outcome(returned: Any, node: Node) -> Outcome:
     return outcome
 
 
-def _make_serializable(exc: UraniborgError) -> None:
+def _make_error_serializable(exc: UraniborgError) -> None:
     """Change the error of a node so that it can be stored as JSON."""
     from uraniborg.kernel.text import replace_surrogates
 
     exc.message, exc.hint = replace_surrogates(str(exc.message)), replace_surrogates(str(exc.hint))
     for name, value in exc.ids.items():
         try:
-            exc.ids[name] = from_json(encode_outputs({"it": value}))["it"]
+            exc.ids[name] = parse_json(encode_outputs({"it": value}))["it"]
         except NodeFailed:
             exc.ids[name] = f"<{type(value).__name__}>"

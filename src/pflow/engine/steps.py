@@ -9,18 +9,18 @@ from functools import partial
 from typing import Any, Final, NamedTuple, Protocol
 
 from pflow.engine.executors import Call
-from pflow.engine.output import NodeStatus
 from pflow.engine.params import resolve_params
+from pflow.engine.progress_output import NodeStatus
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
-from pflow.engine.resume.journal import Key, Result
-from pflow.engine.resume.reuse import can_reuse_result, differs_only_in_effects, fingerprint_step
+from pflow.engine.resume.journal import StepKey, StoredResult
+from pflow.engine.resume.reuse import can_reuse_result, compute_step_fingerprint, differs_only_in_effects
 from pflow.engine.secret_references import SecretReferences
-from pflow.engine.spool import has_spooled_files
+from pflow.engine.spool import has_all_spooled_files
 from pflow.errors import NodeFailed, PflowError, describe_exception
 from pflow.ir.graph import Graph
 from pflow.ir.model import Node, Retry, Workflow
 from pflow.node import Context
-from pflow.redaction import Secrets, find_secret_params
+from pflow.redaction import Secrets, find_secret_param_values
 from pflow.registry.interface import Interface
 from pflow.templates.scope import Scope
 from pflow.templates.syntax import Reference
@@ -61,7 +61,7 @@ class Job(NamedTuple):
     retry: Retry
 
     @property
-    def id(self) -> Key:
+    def result_key(self) -> StepKey:
         return self.key, self.fingerprint
 
     @property
@@ -86,11 +86,11 @@ class StepRunner(Protocol):
         """Whether no node starts after a failure that no `error` edge follows."""
         ...
 
-    async def run_job(self, state: "RunState", job: Job) -> StepResult:
+    async def reuse_or_run_job(self, state: "RunState", job: Job) -> StepResult:
         """Return the result of a step. Raise a member of the error family."""
         ...
 
-    def load_nested(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
+    def load_nested_workflow(self, key: str, params: Mapping[str, Any]) -> Workflow | None:
         """Return the workflow that a node runs, or None if it is not to be followed. Raise PflowError."""
         ...
 
@@ -112,19 +112,19 @@ class NodeEnd(NamedTuple):
 class WalkListener:
     """Receives the events of a walk, and ignores those that a subclass does not handle."""
 
-    def graph_started(self, prefix: str, graph: Graph) -> None:
-        """Handle the start of a workflow. The keys of its nodes begin with `prefix`, empty if it is not nested."""
+    def on_graph_started(self, key_prefix: str, graph: Graph) -> None:
+        """Handle the start of a workflow. The keys of its nodes begin with `key_prefix`, empty if it is not nested."""
 
-    def node_started(self, key: str, node: Node, deciders: Sequence[str]) -> None:
-        """Handle the start of a node. `deciders` are the nodes that decide whether it is reached, if not known yet."""
+    def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
+        """Handle the start of a node. `deciding_nodes` decide whether it is reached, if that is not known yet."""
 
-    def batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
+    def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
         """Handle the end of a batch. `problem` is the first failure of an item, or empty."""
 
-    def node_ended(self, end: NodeEnd) -> None:
+    def on_node_ended(self, end: NodeEnd) -> None:
         """Handle the end of a node."""
 
-    def node_skipped(self, key: str, node: Node) -> None:
+    def on_node_skipped(self, key: str, node: Node) -> None:
         """Handle a node that the walk does not reach."""
 
 
@@ -142,25 +142,25 @@ class RunState:
     """Passes on a message of a node."""
     hashes: dict[str, str] = field(default_factory=dict[str, str])
     uncertain: list[str] = field(default_factory=list[str])
-    reasons: dict[str, str] = field(default_factory=dict[str, str])
+    rerun_reasons: dict[str, str] = field(default_factory=dict[str, str])
     """Why steps were not reused from an earlier run."""
     secret_references: SecretReferences = field(default_factory=dict[str, list[Reference]])
     """For each node, the references to its outputs that are secrets."""
 
-    def build_context(self, node: str, timeout: float | None) -> Context:
+    def build_step_context(self, node_key: str, timeout: float | None) -> Context:
         """Return the context of one step."""
         # Not `dataclasses.replace`, which takes five times as long.
-        run, say = self.context, partial(self.say, node)
+        run, say = self.context, partial(self.say, node_key)
         return Context(
             run.run_id,
             run.workflow,
-            node,
+            node_key,
             run.home,
             run.folder,
             run.spool,
             run.lineage,
             timeout,
-            run.keeper,
+            run.shared_objects,
             run.pass_env,
             run.mask,
             say,
@@ -172,8 +172,8 @@ def get_effect(interfaces: Mapping[str, Interface], node: Node, params: Mapping[
     return node.effect or interfaces[node.type].get_effect(params)
 
 
-async def run_step(
-    state: RunState, node: Node, scope: Scope, *, key: str, retry: Retry | None = None, effects: str = ""
+async def reuse_or_run_step(
+    state: RunState, node: Node, scope: Scope, *, key: str, retry: Retry | None = None, effects_digest: str = ""
 ) -> StepResult:
     """Resolve the parameters of a node, and run it or reuse its result.
 
@@ -181,7 +181,9 @@ async def run_step(
     ValueUnknown.
     """
     try:
-        return await state.runner.run_job(state, prepare_job(state, node, scope, key, retry, effects))
+        return await state.runner.reuse_or_run_job(
+            state, prepare_and_register_job(state, node, scope, key, retry, effects_digest)
+        )
     except (UraniborgError, ValueUnknown):
         raise
     except Exception as exc:
@@ -190,34 +192,36 @@ async def run_step(
         raise NodeFailed(describe_exception(exc), hint=hint, exception=type(exc).__name__) from exc
 
 
-def prepare_job(state: RunState, node: Node, scope: Scope, key: str, retry: Retry | None, effects: str) -> Job:
+def prepare_and_register_job(
+    state: RunState, node: Node, scope: Scope, key: str, retry: Retry | None, effects_digest: str
+) -> Job:
     """Return the step with resolved parameters and its fingerprint. Raise TemplateUnresolved or NodeFailed."""
     interface = state.interfaces[node.type]
     params = resolve_params(node, interface, scope, state.secrets.mask)
-    if secrets := find_secret_params(params):
+    if secrets := find_secret_param_values(params):
         state.secrets.add(secrets)
     timeout = node.timeout if node.timeout is not None else interface.timeout
-    context = state.build_context(key, timeout)
+    context = state.build_step_context(key, timeout)
     effect = get_effect(state.interfaces, node, params)
-    step_fingerprint = fingerprint_step(interface, params, context, effects)
+    step_fingerprint = compute_step_fingerprint(interface, params, context, effects_digest)
     state.hashes[key] = step_fingerprint
     call = Call(interface, params, context, effect, state.secrets)
     return Job(key, step_fingerprint, node, call, retry or node.retry or _ONE_ATTEMPT)
 
 
-def find_reusable_result(lookup: ResultLookup, job: Job) -> StepResult | None:
+def claim_reusable_result(lookup: ResultLookup, job: Job) -> StepResult | None:
     """Return the result of an earlier run for this step, or None if it has to run."""
     if not job.can_reuse(lookup.removed_files):
         return None
-    return restore_result(lookup.find_result(job.id), job.call.context)
+    return make_reused_step_result(lookup.claim_result(job.result_key), job.call.context)
 
 
-def restore_result(result: Result | None, context: Context) -> StepResult | None:
+def make_reused_step_result(result: StoredResult | None, context: Context) -> StepResult | None:
     """Return a stored result as a reused one; None if its outputs, or files that they name, are missing."""
     if result is None or result.outputs is None:
         return None
     outputs = result.parse_outputs()
-    if not has_spooled_files(outputs, context.spool):
+    if not has_all_spooled_files(outputs, context.spool):
         return None
     effect_run_id = "" if result.effect == "pure" else result.by
     return StepResult(outputs, result.action, is_reused=True, effect_run_id=effect_run_id)
@@ -231,7 +235,7 @@ def explain_rerun(earlier: EarlierRuns, job: Job, *, was_interrupted: bool) -> s
         return 'its "resume" is "never"'
     if job.call.interface.is_volatile_with(job.call.params):
         return "the data it reads may have changed"
-    if (result := earlier.results.get(job.id)) is not None:
+    if (result := earlier.results.get(job.result_key)) is not None:
         return NOT_STORED if result.outputs is None else "a file it wrote is missing"
     if job.key not in earlier.fingerprints:
         return "it had not finished"
@@ -239,7 +243,7 @@ def explain_rerun(earlier: EarlierRuns, job: Job, *, was_interrupted: bool) -> s
     return _EFFECTS_CHANGED if is_same else _CHANGED
 
 
-def warn_of_rerun(job: Job, reason: str) -> str:
+def make_rerun_warning(job: Job, reason: str) -> str:
     """Return a warning if running the step again may repeat an effect or is unexpected, or an empty string."""
     if reason == INTERRUPTED:
         return f"'{job.key}' was interrupted in an earlier run: whether it had its effect is uncertain. It ran again."
@@ -250,13 +254,13 @@ def warn_of_rerun(job: Job, reason: str) -> str:
     return ""
 
 
-def get_effect_run_id(job: Job, earlier: EarlierRuns | None = None, reason: str = "") -> str:
+def get_effect_run_id(job: Job, earlier: EarlierRuns | None = None, rerun_reason: str = "") -> str:
     """Return the id of the run that the effect of a step that runs now counts for; empty for a pure node.
 
     A step that runs again only because its result was not stored leaves everything as it was.
     """
     if job.call.effect == "pure":
         return ""
-    if earlier is not None and reason == NOT_STORED:
-        return earlier.results[job.id].by or job.call.context.run_id
+    if earlier is not None and rerun_reason == NOT_STORED:
+        return earlier.results[job.result_key].by or job.call.context.run_id
     return job.call.context.run_id

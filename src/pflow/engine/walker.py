@@ -12,15 +12,15 @@ from types import coroutine
 from typing import Any, Final
 
 from pflow.engine.batches import BatchRun
-from pflow.engine.inputs import find_secret_inputs, prepare_inputs
-from pflow.engine.json_values import encode_outputs, from_json
-from pflow.engine.output import NodeStatus, elapsed_ms
+from pflow.engine.inputs import find_secret_input_values, prepare_inputs
+from pflow.engine.json_values import encode_outputs, parse_json
+from pflow.engine.node_schedule import NodeSchedule
 from pflow.engine.params import resolve_nested_params
-from pflow.engine.results import Progress, collect_outputs
-from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects, join_effects
-from pflow.engine.schedule import Schedule
-from pflow.engine.secret_references import find_secret_references, resolve_secrets
-from pflow.engine.steps import NodeEnd, RunState, StepResult, ValueUnknown, get_effect, run_step
+from pflow.engine.progress_output import NodeStatus, measure_elapsed_ms
+from pflow.engine.results import RunProgress, collect_outputs
+from pflow.engine.resume.reuse import NO_EFFECTS, extend_effects_digest, join_effects_digests
+from pflow.engine.secret_references import find_secret_references, resolve_secret_values
+from pflow.engine.steps import NodeEnd, RunState, StepResult, ValueUnknown, get_effect, reuse_or_run_step
 from pflow.errors import (
     ApprovalRequired,
     NodeFailed,
@@ -74,18 +74,18 @@ class _Workers:
         self._ended: deque[asyncio.Task[None]] = deque()
         self._waiting: asyncio.Future[None] | None = None
 
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
+    def start_task(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(coroutine)
         self._tasks.add(task)
         self.count += 1
-        task.add_done_callback(self._on_end)
+        task.add_done_callback(self._handle_task_end)
 
     @property
     def has_unfinished(self) -> bool:
         """Whether a task is at work, or has ended and was not waited for."""
         return bool(self.count or self._ended)
 
-    async def wait_for_next(self) -> None:
+    async def wait_for_ended_task(self) -> None:
         """Wait until a task has ended. Raise its exception if there is one."""
         if not self._ended:
             self._waiting = asyncio.get_running_loop().create_future()
@@ -94,12 +94,12 @@ class _Workers:
         while self._ended:
             self._ended.popleft().result()
 
-    async def cancel_all(self) -> None:
+    async def cancel_and_wait(self) -> None:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _on_end(self, task: asyncio.Task[None]) -> None:
+    def _handle_task_end(self, task: asyncio.Task[None]) -> None:
         self.count -= 1
         self._tasks.discard(task)
         self._ended.append(task)
@@ -111,49 +111,55 @@ class WorkflowWalker:
     """The walk over one workflow, or over a nested one, whose nodes have keys such as `outer/inner`."""
 
     def __init__(
-        self, workflow: Workflow, values: dict[str, Any], state: RunState, *, prefix: str = "", effects: str = ""
+        self,
+        workflow: Workflow,
+        values: dict[str, Any],
+        state: RunState,
+        *,
+        key_prefix: str = "",
+        effects_digest: str = "",
     ) -> None:
         self.workflow = workflow
         self.values = values
-        self.progress = Progress()
+        self.progress = RunProgress()
         self.unknown: set[str] = set()
         """Nodes that may not be reached, or whose outputs are not known: only in a dry run."""
         self._state = state
         self._runner = state.runner
         self._listener = state.listener
-        self._prefix = prefix
+        self._key_prefix = key_prefix
         self._graph = Graph.from_workflow(workflow)
-        self._schedule = Schedule(workflow, self._graph, self._list_actions)
-        self._effects_at_start = effects
+        self._schedule = NodeSchedule(workflow, self._graph, self._list_success_actions)
+        self._effects_at_start = effects_digest
         self._effects_after: dict[str, str | None] = {}
         """For each node that has ended, the effects digest after it; None if it is not known."""
         self._scope = KnownScope(values, self.unknown)
         for name, references in find_secret_references(workflow).items():
             if name in workflow.nodes:
-                state.secret_references[prefix + name] = references
+                state.secret_references[key_prefix + name] = references
             else:
-                state.secrets.add(resolve_secrets(references, name, values.get(name)))
+                state.secrets.add(resolve_secret_values(references, name, values.get(name)))
 
-    async def walk(self) -> None:
+    async def run_all_nodes(self) -> None:
         """Run nodes until none is left. Failures are in `progress`. If cancelled, cancel the nodes that run."""
-        self._listener.graph_started(self._prefix, self._graph)
-        ready, workers = deque([self._schedule.start]), _Workers()
+        self._listener.on_graph_started(self._key_prefix, self._graph)
+        ready, workers = deque([self._schedule.start_node]), _Workers()
         try:
             await self._run_ready_nodes(ready, workers)
             while workers.has_unfinished:
-                await workers.wait_for_next()
+                await workers.wait_for_ended_task()
         except BaseException:
-            await workers.cancel_all()
+            await workers.cancel_and_wait()
             raise
         finally:
             self.progress.skipped = list(self._schedule.skipped)
             for name in self.progress.skipped:
-                self._listener.node_skipped(self._prefix + name, self.workflow.nodes[name])
+                self._listener.on_node_skipped(self._key_prefix + name, self.workflow.nodes[name])
 
     @property
-    def effects(self) -> str | None:
+    def effects_digest(self) -> str | None:
         """The effects digest after all nodes that ran; None if it is not known."""
-        return join_effects(self._effects_after.values())
+        return join_effects_digests(self._effects_after.values())
 
     async def _run_ready_nodes(self, ready: deque[str], workers: _Workers) -> None:
         """Run the nodes that are ready and those that follow, with as many workers as there are ready nodes."""
@@ -161,51 +167,55 @@ class WorkflowWalker:
         while ready and not (self.progress.failures and self._runner.stops_at_failure):
             node = self.workflow.nodes[ready.popleft()]
             while workers.count < min(others, len(ready)):
-                workers.start(self._run_ready_nodes(ready, workers))
-            ready.extend(await self._run_node(node))
+                workers.start_task(self._run_ready_nodes(ready, workers))
+            ready.extend(await self._run_node_and_list_ready(node))
             done += 1
             if others and done % _NODES_PER_TURN == 0:
                 await yield_to_loop()
 
-    async def _run_node(self, node: Node) -> list[str]:
+    async def _run_node_and_list_ready(self, node: Node) -> list[str]:
         """Run a node, and return the nodes that are ready after it."""
         began = time.perf_counter()
-        key = self._prefix + node.id
-        deciders = self._schedule.deciders.get(node.id, ())
-        self._listener.node_started(key, node, deciders)
-        effects = self._join_effects_before(node.id)
+        key = self._key_prefix + node.id
+        deciding_nodes = self._schedule.deciding_nodes.get(node.id, ())
+        self._listener.on_node_started(key, node, deciding_nodes)
+        effects_digest = self._join_effects_before(node.id)
         waits_for: Sequence[str] = ()
         try:
-            step = await self._run_batch_or_step(node, key, effects)
+            step = await self._run_batch_or_step(node, key, effects_digest)
         except UraniborgError as exc:
-            return self._end_failed_node(node, as_pflow_error(exc), elapsed_ms(began), effects)
+            return self._record_failure_and_list_ready(
+                node, as_pflow_error(exc), measure_elapsed_ms(began), effects_digest
+            )
         except ValueUnknown:
             step = self._build_unknown_result(node)
-            is_blind = effects is None and self._reads_effects(node)
+            is_blind = effects_digest is None and self._depends_on_effects(node)
             waits_for = sorted(self.unknown) if is_blind else _list_unknown_references(node, self.unknown)
         except asyncio.CancelledError:
             self.progress.interrupted.append(node.id)
-            self._listener.node_ended(NodeEnd(key, node, "uncertain", None, elapsed_ms(began)))
+            self._listener.on_node_ended(NodeEnd(key, node, "uncertain", None, measure_elapsed_ms(began)))
             raise
         self._record_outputs(node.id, step.outputs)
-        self._record_effects(node.id, effects, step.effect_run_id)
+        self._record_effects(node.id, effects_digest, step.effect_run_id)
         status: NodeStatus = "reused" if step.is_reused else "completed"
         self._record_progress(node.id, step)
-        self._listener.node_ended(NodeEnd(key, node, status, step, elapsed_ms(began), None, waits_for))
+        self._listener.on_node_ended(NodeEnd(key, node, status, step, measure_elapsed_ms(began), None, waits_for))
         if step.action is not None and not self._schedule.has_edge(node.id, step.action):
             self._warn_of_dead_end(node, step.action)
-        return self._schedule.end_node(node.id, step.action)
+        return self._schedule.end_node_and_list_ready(node.id, step.action)
 
-    def _end_failed_node(self, node: Node, exc: PflowError, duration_ms: float, effects: str | None) -> list[str]:
+    def _record_failure_and_list_ready(
+        self, node: Node, exc: PflowError, duration_ms: float, effects_digest: str | None
+    ) -> list[str]:
         """Record a failure, and return the nodes that are ready after it: those of `error` edges."""
-        key = self._prefix + node.id
+        key = self._key_prefix + node.id
         exc.ids.setdefault("node", node.id)
-        if reason := self._state.reasons.get(key):
+        if reason := self._state.rerun_reasons.get(key):
             self.progress.not_reused[node.id] = reason
         status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
-        self._listener.node_ended(NodeEnd(key, node, status, None, duration_ms, exc))
+        self._listener.on_node_ended(NodeEnd(key, node, status, None, duration_ms, exc))
         if isinstance(exc, RunStopped) or not self._schedule.has_edge(node.id, ERROR_ACTION):
-            if node.id not in self._schedule.deciders:
+            if node.id not in self._schedule.deciding_nodes:
                 self.progress.failures[node.id] = exc
             if self._runner.stops_at_failure:
                 return []
@@ -215,22 +225,24 @@ class WorkflowWalker:
             isinstance(exc, TemplateUnresolved) or get_effect(self._state.interfaces, node, node.params) == "pure"
         )
         is_known = node.id not in self.unknown
-        self._record_effects(node.id, effects, "" if is_harmless else f"failed: {exc.message}" if is_known else None)
+        self._record_effects(
+            node.id, effects_digest, "" if is_harmless else f"failed: {exc.message}" if is_known else None
+        )
         self._record_outputs(node.id, {**_copy_failure_outputs(exc), "error": exc.message})
         self.progress.actions[node.id] = ERROR_ACTION
-        return self._schedule.end_node(node.id, ERROR_ACTION)
+        return self._schedule.end_node_and_list_ready(node.id, ERROR_ACTION)
 
     def _record_outputs(self, node: str, outputs: dict[str, Any] | None) -> None:
-        if outputs is None or node in self._schedule.deciders:
+        if outputs is None or node in self._schedule.deciding_nodes:
             self.unknown.add(node)
         else:
             self.values[node] = outputs
 
     def _record_effects(self, node: str, before: str | None, effect_run_id: str | None) -> None:
-        if before is None or effect_run_id is None or node in self._schedule.deciders:
+        if before is None or effect_run_id is None or node in self._schedule.deciding_nodes:
             self._effects_after[node] = None
         else:
-            self._effects_after[node] = extend_effects(before, self._prefix + node, effect_run_id)
+            self._effects_after[node] = extend_effects_digest(before, self._key_prefix + node, effect_run_id)
 
     def _record_progress(self, node: str, step: StepResult) -> None:
         progress = self.progress
@@ -247,10 +259,10 @@ class WorkflowWalker:
         if len(entering) == 1:  # most nodes; to join a single digest takes longer
             before = self._effects_after.get(entering[0].source, NO_EFFECTS)
         else:
-            before = join_effects(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
+            before = join_effects_digests(self._effects_after.get(edge.source, NO_EFFECTS) for edge in entering)
         return self._effects_at_start if before == NO_EFFECTS else before
 
-    def _reads_effects(self, node: Node) -> bool:
+    def _depends_on_effects(self, node: Node) -> bool:
         """Return True if the result of a node depends on the effects of nodes before it."""
         return node.type == NESTED or self._state.interfaces[node.type].reads_world
 
@@ -261,7 +273,7 @@ class WorkflowWalker:
         run_id = "" if get_effect(self._state.interfaces, node, node.params) == "pure" else self._state.context.run_id
         return StepResult(None, None, effect_run_id=run_id)
 
-    def _list_actions(self, name: str) -> set[str]:
+    def _list_success_actions(self, name: str) -> set[str]:
         """Return the actions with which a node may end without failing; none if they are not known."""
         node = self.workflow.nodes[name]
         if node.batch is not None or node.type == NESTED:
@@ -275,37 +287,37 @@ class WorkflowWalker:
             listed = ", ".join(sorted(actions))
             self._state.warnings.append(f"'{node.id}' returned the action '{action}', but has edges only for {listed}.")
 
-    async def _run_batch_or_step(self, node: Node, key: str, effects: str | None) -> StepResult:
-        if effects is None:
-            if self._reads_effects(node):
+    async def _run_batch_or_step(self, node: Node, key: str, effects_digest: str | None) -> StepResult:
+        if effects_digest is None:
+            if self._depends_on_effects(node):
                 raise ValueUnknown
-            effects = NO_EFFECTS
+            effects_digest = NO_EFFECTS
         if node.batch is None:
-            return await self._run_nested_or_step(node, self._scope, key, effects)
+            return await self._run_nested_or_step(node, self._scope, key, effects_digest)
         retry = node.batch.retry if node.batch.retry.attempts > 1 else None
 
         async def run_item(scope: Scope, index: int) -> StepResult:
-            return await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects, retry)
+            return await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects_digest, retry)
 
         batch = BatchRun(node, self._scope, run_item, self._runner.concurrency)
-        await batch.run()
-        self._listener.batch_ended(key, len(batch.items), batch.reused_count, batch.describe_first_problem())
+        await batch.run_items()
+        self._listener.on_batch_ended(key, len(batch.items), batch.reused_count, batch.describe_first_failure())
         if not batch.is_known:
             self.unknown.add(node.id)
-        batch.raise_failure()
+        batch.raise_if_failed()
         if batch.errors:
             failed = f"{len(batch.errors)} of {len(batch.items)} items of '{key}' failed"
-            self._state.warnings.append(f"{failed}, the first at {batch.describe_first_problem()}")
+            self._state.warnings.append(f"{failed}, the first at {batch.describe_first_failure()}")
         return batch.build_result()
 
     async def _run_nested_or_step(
-        self, node: Node, scope: Scope, key: str, effects: str, retry: Retry | None = None
+        self, node: Node, scope: Scope, key: str, effects_digest: str, retry: Retry | None = None
     ) -> StepResult:
         if node.type == NESTED:
-            return await self._run_nested(node, scope, key, effects)
-        return await run_step(self._state, node, scope, key=key, retry=retry, effects=effects)
+            return await self._run_nested_workflow(node, scope, key, effects_digest)
+        return await reuse_or_run_step(self._state, node, scope, key=key, retry=retry, effects_digest=effects_digest)
 
-    async def _run_nested(self, node: Node, scope: Scope, key: str, effects: str) -> StepResult:
+    async def _run_nested_workflow(self, node: Node, scope: Scope, key: str, effects_digest: str) -> StepResult:
         """Run a nested workflow: its nodes are steps of this run, each of which can be reused."""
         if key.count("/") >= MAX_DEPTH:
             raise NodeFailed(
@@ -313,29 +325,29 @@ class WorkflowWalker:
             )
         params = resolve_nested_params(node, self._state.interfaces[NESTED], scope)
         try:
-            workflow = self._runner.load_nested(key, params)
+            workflow = self._runner.load_nested_workflow(key, params)
             if workflow is None:
                 return self._build_unknown_result(node)
             values = prepare_inputs(workflow, params.get("inputs") or params.get("param_mapping") or {})
-            self._state.secrets.add(find_secret_inputs(workflow, values))
+            self._state.secrets.add(find_secret_input_values(workflow, values))
         except PflowError as exc:
             raise _assign_error_to_outer_node(exc, node, key, exc.ids.get("node")) from None
-        inner = WorkflowWalker(workflow, values, self._state, prefix=f"{key}/", effects=effects)
+        inner = WorkflowWalker(workflow, values, self._state, key_prefix=f"{key}/", effects_digest=effects_digest)
         try:
             await self._walk_nested_with_timeout(node, inner)
         finally:
             if inner.progress.failures or inner.progress.interrupted:
-                self._note_nested_reuse(node, inner.progress)
+                self._record_nested_reuse(node, inner.progress)
         if inner.progress.failures:
             if inner.unknown:  # then another node may be the first to fail
                 self.unknown.add(node.id)
             failed, exc = next(iter(inner.progress.failures.items()))
             raise _assign_error_to_outer_node(exc, node, key, failed)
-        return self._build_nested_result(node, inner, effects)
+        return self._build_nested_result(node, inner, effects_digest)
 
-    def _build_nested_result(self, node: Node, inner: "WorkflowWalker", effects: str) -> StepResult:
+    def _build_nested_result(self, node: Node, inner: "WorkflowWalker", effects_digest: str) -> StepResult:
         """Return the result of a nested workflow as one step."""
-        effect_run_id = "" if inner.effects == effects else inner.effects
+        effect_run_id = "" if inner.effects_digest == effects_digest else inner.effects_digest
         if inner.unknown:
             return StepResult(None, None, effect_run_id=effect_run_id)
         progress = inner.progress
@@ -345,11 +357,11 @@ class WorkflowWalker:
         if reused and not is_reused:
             reason = reason or "not all of its nodes had finished"
         if not is_reused:
-            self._note_nested_reuse(node, progress)
+            self._record_nested_reuse(node, progress)
         outputs = collect_outputs(inner.workflow, inner.values, self._state.warnings)
         return StepResult(outputs, DEFAULT_ACTION, is_reused, reason, effect_run_id)
 
-    def _note_nested_reuse(self, node: Node, inner: Progress) -> None:
+    def _record_nested_reuse(self, node: Node, inner: RunProgress) -> None:
         """Add the nodes of a nested workflow that was not reused as a whole to the progress, one by one."""
         self.progress.reused += [f"{node.id}/{one}" for one in inner.reused]
         self.progress.not_reused |= {f"{node.id}/{one}": why for one, why in inner.not_reused.items()}
@@ -360,7 +372,7 @@ class WorkflowWalker:
         seconds = min((one for one in limits if one is not None), default=None)
         try:
             async with asyncio.timeout(seconds):
-                await inner.walk()
+                await inner.run_all_nodes()
         except TimeoutError:
             raise NodeTimedOut(
                 f"'{node.id}' did not end within {plural(seconds or 0, 'second')}.",
@@ -389,6 +401,6 @@ def _assign_error_to_outer_node(exc: PflowError, node: Node, key: str, inner: st
 def _copy_failure_outputs(exc: PflowError) -> dict[str, Any]:
     """Return the outputs that a node had when it failed, as JSON values."""
     try:
-        return from_json(encode_outputs(exc.outputs)) if isinstance(exc, NodeFailed) else {}
+        return parse_json(encode_outputs(exc.outputs)) if isinstance(exc, NodeFailed) else {}
     except NodeFailed:
         return {}

@@ -34,8 +34,8 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
     """Send the request and return the response. Raise NodeFailed for any status but 2xx, or without a response."""
     timeout = get_seconds(params)
     started_at = time.monotonic()
-    if context.keeper:
-        shared: _Client = await context.keeper.keep("pflow.nodes.http", _Client.open)
+    if context.shared_objects:
+        shared: _Client = await context.shared_objects.get_or_create("pflow.nodes.http", _Client.open)
     else:
         shared = await _Client.open()
     try:
@@ -48,7 +48,7 @@ async def send_request(params: dict[str, Any], context: Context) -> dict[str, An
             hint="Give it more time with `timeout`, or try again later.",
         ) from None
     finally:
-        if not context.keeper:
+        if not context.shared_objects:
             await shared.close()
 
 

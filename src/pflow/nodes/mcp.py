@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pflow.errors import NodeFailed
-from pflow.mcp_servers import connect_to_server
 from pflow.node import Context
 from pflow.nodes.masked_excerpts import cut_masked_start, mask_secrets
+from pflow.remote_mcp_servers import connect_to_server
 from pflow.suggestions import find_nearest
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import make_printable
@@ -68,7 +68,11 @@ async def _call_server_tool(
     async def make() -> _ServerConnection:
         return _ServerConnection(context.home, server)
 
-    shared = await make() if context.keeper is None else await context.keeper.keep(f"mcp server {server}", make)
+    shared = (
+        await make()
+        if context.shared_objects is None
+        else await context.shared_objects.get_or_create(f"mcp server {server}", make)
+    )
     try:
         connection = await shared.connect_if_needed()
         # The timeout of the engine comes first, with a better message.
@@ -81,7 +85,7 @@ async def _call_server_tool(
         if reply.is_error and _UNKNOWN.search(message := _extract_error_message(_extract_result(reply), context)):
             await _require_known_tool(connection, tool, message)
     finally:
-        if context.keeper is None:
+        if context.shared_objects is None:
             await shared.close()
     outputs = {"result": _extract_result(reply), "is_error": reply.is_error}
     if reply.is_error:

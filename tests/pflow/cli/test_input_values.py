@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.cli.input_values import infer_value, parse_inputs
+from pflow.cli.input_values import infer_value, read_input_values
 from pflow.cli.run_arguments import InvalidRunArguments
 from pflow.engine.inputs import prepare_inputs
 from pflow.ir.model import Input, Workflow
@@ -70,7 +70,7 @@ def test_any_text_can_be_a_value(text: str) -> None:
 def test_the_declared_type_wins(kind: str, text: str, value: Any) -> None:
     document = {"inputs": {"x": {"type": kind}}}
     workflow = Workflow({}, (), "", {"x": Input("x", kind)}, {})
-    assert prepare_inputs(workflow, parse_inputs(document, {"x": text})) == {"x": value}
+    assert prepare_inputs(workflow, read_input_values(document, {"x": text})) == {"x": value}
 
 
 def test_a_file_is_text_unless_it_is_an_object_or_a_list(tmp_path: Path) -> None:
@@ -78,18 +78,18 @@ def test_a_file_is_text_unless_it_is_an_object_or_a_list(tmp_path: Path) -> None
         (tmp_path / name).write_text(text)
     document = {"inputs": {"text": {"type": "string"}}}
     given = {name: f"@{tmp_path / file}" for name, file in {"n": "n.txt", "o": "o.json", "h": "half.json"}.items()}
-    values = parse_inputs(document, {**given, "text": f"@{tmp_path / 'o.json'}"})
+    values = read_input_values(document, {**given, "text": f"@{tmp_path / 'o.json'}"})
     assert values == {"n": "12\n", "o": {"a": 1}, "h": "{half", "text": ' {"a": 1}\n'}
 
 
 def test_two_at_signs_stand_for_one() -> None:
-    assert parse_inputs({}, {"handle": "@@ada"}) == {"handle": "@ada"}
+    assert read_input_values({}, {"handle": "@@ada"}) == {"handle": "@ada"}
 
 
 def test_an_unreadable_file_is_reported_with_the_syntax_for_literal_text(tmp_path: Path) -> None:
     for path in ("nowhere.txt", str(tmp_path), "", "a\0b"):
         with pytest.raises(InvalidRunArguments, match="cannot be read") as wrong:
-            parse_inputs({}, {"handle": f"@{path}"})
+            read_input_values({}, {"handle": f"@{path}"})
         assert "handle=@@" in wrong.value.hint
 
 
@@ -100,16 +100,16 @@ def test_a_file_that_is_too_large_or_no_text_is_refused(tmp_path: Path) -> None:
     binary.write_bytes(b"\xff\xfe")
     for path, problem in ((large, "over 10 MB"), (binary, "not UTF-8")):
         with pytest.raises(InvalidRunArguments, match=problem) as wrong:
-            parse_inputs({}, {"x": f"@{path}"})
+            read_input_values({}, {"x": f"@{path}"})
         assert "read-file" in wrong.value.hint
 
 
 def test_stdin_can_be_given_to_one_input_only() -> None:
     with pytest.raises(InvalidRunArguments, match="a, b"):
-        parse_inputs({}, {"a": "-", "b": "-"})
+        read_input_values({}, {"a": "-", "b": "-"})
 
 
 def test_invalid_declarations_are_left_to_the_checker() -> None:
     declarations: list[Any] = [None, [], {"x": 1}, {"x": {"type": 7}}]
     for declared in declarations:
-        assert parse_inputs({"inputs": declared}, {"x": "1"}) == {"x": 1}
+        assert read_input_values({"inputs": declared}, {"x": "1"}) == {"x": 1}

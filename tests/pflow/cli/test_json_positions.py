@@ -41,28 +41,28 @@ def test_every_value_is_found_where_it_is(value: dict[str, Any], indent: int | N
     positions = Positions(text)
     lines = text.split("\n")
     for path, expected in _paths(value).items():
-        found = positions.find(path)
+        found = positions.find_position(path)
         assert found is not None
         offset = sum(len(line) + 1 for line in lines[: found.line - 1]) + found.column - 1
         assert json.JSONDecoder().raw_decode(text, offset)[0] == expected
 
 
 def test_a_key_is_found_where_it_is() -> None:
-    assert Positions(_TEXT).find("nodes[0].params", key=True) == Position(3, 17, 8)
-    assert Positions(_TEXT).find("nodes[1]", key=True) == Position(4, 5, 1)
+    assert Positions(_TEXT).find_position("nodes[0].params", of_key=True) == Position(3, 17, 8)
+    assert Positions(_TEXT).find_position("nodes[1]", of_key=True) == Position(4, 5, 1)
 
 
 def test_the_position_of_a_missing_value_is_that_of_its_container() -> None:
     positions = Positions(_TEXT)
-    assert positions.find("nodes[0].params.url") == positions.find("nodes[0].params")
-    assert positions.find("nodes[7].id") == positions.find("nodes")
-    assert positions.find("edges") is None
-    assert positions.find("") is None
+    assert positions.find_position("nodes[0].params.url") == positions.find_position("nodes[0].params")
+    assert positions.find_position("nodes[7].id") == positions.find_position("nodes")
+    assert positions.find_position("edges") is None
+    assert positions.find_position("") is None
 
 
 def test_a_workflow_inside_another_object_is_found() -> None:
     text = json.dumps({"name": "x", "ir": {"nodes": [{"id": "a"}]}})
-    assert Positions(text).find("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
+    assert Positions(text).find_position("nodes[0].id") == Position(1, text.index('"a"') + 1, 3)
 
 
 def test_deep_values_and_long_keys_are_scanned_in_time() -> None:
@@ -74,9 +74,9 @@ def test_deep_values_and_long_keys_are_scanned_in_time() -> None:
 
 def test_keys_with_dots_and_brackets_are_found_too() -> None:
     text = json.dumps({"a.b": {"c[0]": 1}, "a": {"b": 2}})
-    assert Positions(text).find("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
-    assert Positions(text).find("a.b") is not None
-    assert Positions(text).find("." * 100_000) is None
+    assert Positions(text).find_position("a.b.c[0]") == Position(1, text.index("1") + 1, 1)
+    assert Positions(text).find_position("a.b") is not None
+    assert Positions(text).find_position("." * 100_000) is None
 
 
 @pytest.mark.parametrize("text", ["", "  ", "]", "{}}"])
@@ -87,5 +87,5 @@ def test_invalid_json_has_no_positions(text: str) -> None:
 
 def test_a_path_after_a_slash_is_searched_in_the_nested_workflow() -> None:
     text = json.dumps({"nodes": [{"params": {"workflow_ir": {"nodes": [{"type": "q"}]}}}]})
-    found = Positions(text).find("nodes[0].params.workflow_ir/nodes[0].type")
+    found = Positions(text).find_position("nodes[0].params.workflow_ir/nodes[0].type")
     assert found == Position(1, text.index('"q"') + 1, 3)

@@ -11,14 +11,14 @@ from pflow.cli.printing import (
     RED,
     LastCell,
     Page,
-    Painted,
-    clean_text,
+    StyledText,
     cut_to_width,
-    format_brief,
-    format_minute,
-    get_first_line,
+    format_json,
+    format_on_one_line,
+    format_to_minute,
+    get_first_line_with_mark,
+    mask_and_escape_text,
     measure_width,
-    to_json_text,
     wrap_words,
     write_text,
 )
@@ -51,11 +51,11 @@ def test_a_column_that_is_empty_takes_no_room() -> None:
 
 
 def test_colour_is_for_terminals(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    Page(terminal).write_line("a", Painted(RED, "b"))
+    Page(terminal).write_line("a", StyledText(RED, "b"))
     assert terminal.getvalue() == "a\x1b[31mb\x1b[0m\n"
     monkeypatch.setenv("NO_COLOR", "1")
     plain = Terminal()
-    Page(plain).write_line("a", Painted(RED, "b"))
+    Page(plain).write_line("a", StyledText(RED, "b"))
     assert plain.getvalue() == "ab\n"
 
 
@@ -91,9 +91,9 @@ def test_wrapped_text_fits_and_loses_no_letter(text: str, most: int) -> None:
 
 
 def test_of_several_lines_the_first_is_shown_with_a_sign() -> None:
-    assert get_first_line("one") == "one"
-    assert get_first_line("one\n") == "one"
-    assert get_first_line("\none \ntwo") == "one …"
+    assert get_first_line_with_mark("one") == "one"
+    assert get_first_line_with_mark("one\n") == "one"
+    assert get_first_line_with_mark("\none \ntwo") == "one …"
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ ROWS: Final = [
     ],
 )
 def test_a_table_fits_where_lines_are_bounded(narrow: io.StringIO, last: LastCell, lines: list[str]) -> None:
-    Page(narrow).write_table(ROWS, last=last)
+    Page(narrow).write_table(ROWS, last_cell=last)
     assert narrow.getvalue().splitlines() == lines
 
 
@@ -138,7 +138,7 @@ def test_no_row_is_longer_than_the_line(rows: list[list[str]], last: LastCell) -
     out = io.StringIO()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "50")
-        Page(out).write_table(rows, last=last)
+        Page(out).write_table(rows, last_cell=last)
     assert all(measure_width(line) <= 50 for line in out.getvalue().split("\n"))
 
 
@@ -146,7 +146,7 @@ def test_a_secret_of_several_lines_is_masked_before_its_first_is_shown() -> None
     register_secret("rosebud-one\nrosebud-two")
     out = io.StringIO()
     Page(out).write_table([["rosebud-one\nrosebud-two"]])
-    assert "rosebud" not in out.getvalue() + format_brief("rosebud-one\nrosebud-two")
+    assert "rosebud" not in out.getvalue() + format_on_one_line("rosebud-one\nrosebud-two")
 
 
 @given(st.lists(st.lists(st.text(), min_size=1, max_size=4), max_size=5))
@@ -158,7 +158,7 @@ def test_no_text_can_break_a_table_into_more_lines(rows: list[list[str]]) -> Non
 
 
 def test_secrets_and_control_characters_are_not_shown() -> None:
-    assert clean_text("api_key=hunter2 \x1b[2J\n") == "api_key=*** \\x1b[2J\\n"
+    assert mask_and_escape_text("api_key=hunter2 \x1b[2J\n") == "api_key=*** \\x1b[2J\\n"
 
 
 def test_a_stream_that_lacks_a_letter_gets_it_spelled_out() -> None:
@@ -169,14 +169,14 @@ def test_a_stream_that_lacks_a_letter_gets_it_spelled_out() -> None:
 
 
 def test_every_value_has_a_json_text() -> None:
-    assert to_json_text({"a": 2**70, 1: None}) == '{"a": 1180591620717411303424, "1": null}'
-    assert to_json_text({"o": object}).startswith('{"o":"<class')
-    assert to_json_text("\ud800") == '"\\ud800"'
+    assert format_json({"a": 2**70, 1: None}) == '{"a": 1180591620717411303424, "1": null}'
+    assert format_json({"o": object}).startswith('{"o":"<class')
+    assert format_json("\ud800") == '"\\ud800"'
 
 
 def test_small_values_are_formatted_for_people() -> None:
-    assert (format_minute("2026-11-15T20:51:03Z"), format_minute(None)) == ("2026-11-15 20:51", "")
-    assert (format_brief("a\nb\n"), format_brief({"a": 1}), format_brief("x" * 99, 10)) == (
+    assert (format_to_minute("2026-11-15T20:51:03Z"), format_to_minute(None)) == ("2026-11-15 20:51", "")
+    assert (format_on_one_line("a\nb\n"), format_on_one_line({"a": 1}), format_on_one_line("x" * 99, 10)) == (
         "a⏎b",
         '{"a":1}',
         "xxxxxxxxx…",

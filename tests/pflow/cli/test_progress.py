@@ -11,8 +11,8 @@ import pytest
 
 from pflow.cli import progress as live
 from pflow.cli.printing import format_duration, measure_width
-from pflow.cli.progress import Progress
-from pflow.engine.output import Output
+from pflow.cli.progress import ProgressPrinter
+from pflow.engine.progress_output import ProgressOutput
 from tests.requirements import requirement
 from uraniborg.kernel.logging import register_secret
 
@@ -72,17 +72,17 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "get_terminal_size", columns)
 
 
-def report_run(output: Output) -> None:
-    output.run_started("greeter", "3f2a91", 5)
-    output.node_finished("init", "reused", 0, "nothing it reads has changed")
-    output.node_started("fetch", "http")
-    output.node_reported("fetch", "40 %")
-    output.node_finished("fetch", "completed", 12.4)
-    output.node_started("save", "write-file")
-    output.node_finished("save", "failed", 1_250, "disk full")
-    output.node_finished("notify", "skipped", 0)
-    output.node_finished("post", "uncertain", 0)
-    output.run_finished(False, 65_000)
+def report_run(output: ProgressOutput) -> None:
+    output.on_run_started("greeter", "3f2a91", 5)
+    output.on_node_finished("init", "reused", 0, "nothing it reads has changed")
+    output.on_node_started("fetch", "http")
+    output.on_node_message("fetch", "40 %")
+    output.on_node_finished("fetch", "completed", 12.4)
+    output.on_node_started("save", "write-file")
+    output.on_node_finished("save", "failed", 1_250, "disk full")
+    output.on_node_finished("notify", "skipped", 0)
+    output.on_node_finished("post", "uncertain", 0)
+    output.on_run_finished(False, 65_000)
 
 
 LINES = [
@@ -104,13 +104,13 @@ SEEN = [line.replace("it reads has changed", "it read…") for line in LINES]
 
 def test_a_file_gets_one_plain_line_for_each_node_that_ended() -> None:
     file = File()
-    report_run(Progress(file))
+    report_run(ProgressPrinter(file))
     assert file.getvalue().split("\n") == LINES
 
 
 def test_a_terminal_gets_the_same_in_colour_and_messages_of_nodes_do_not_stay() -> None:
     terminal = Terminal()
-    report_run(Progress(terminal))
+    report_run(ProgressPrinter(terminal))
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
     assert "\x1b[32m✓\x1b[0m" in terminal.getvalue()
     assert "\x1b[31m✗\x1b[0m" in terminal.getvalue()
@@ -119,7 +119,7 @@ def test_a_terminal_gets_the_same_in_colour_and_messages_of_nodes_do_not_stay() 
 def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     terminal = Terminal()
-    report_run(Progress(terminal))
+    report_run(ProgressPrinter(terminal))
     assert set(ESCAPE.findall(terminal.getvalue())) == {"\x1b[2K"}
     assert terminal.screen() == [line for line in SEEN if "40 %" not in line]
 
@@ -127,14 +127,14 @@ def test_without_colour_a_terminal_still_has_its_live_line(monkeypatch: pytest.M
 def test_a_terminal_that_knows_nothing_is_treated_as_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "dumb")
     terminal = Terminal()
-    report_run(Progress(terminal))
+    report_run(ProgressPrinter(terminal))
     assert terminal.getvalue().split("\n") == SEEN
 
 
 def test_a_note_is_printed_in_one_line_that_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "60")
     for stream in (Terminal(), File()):
-        Progress(stream).node_finished("save", "failed", 12, f"{'so much ' * 9}\nand more")
+        ProgressPrinter(stream).on_node_finished("save", "failed", 12, f"{'so much ' * 9}\nand more")
         (line,) = ESCAPE.sub("", stream.getvalue()).splitlines()
         assert line.startswith("  ✗ save                failed 12 ms  so much so much")
         assert line.endswith("…")
@@ -143,22 +143,22 @@ def test_a_note_is_printed_in_one_line_that_fits_the_terminal(monkeypatch: pytes
 
 def test_the_workflow_is_named_as_on_the_command_line() -> None:
     file = File()
-    Progress(file, "./here/greet.json").run_started("greet@0c45375d", "3f2a91", 1)
+    ProgressPrinter(file, "./here/greet.json").on_run_started("greet@0c45375d", "3f2a91", 1)
     assert file.getvalue() == "./here/greet.json  1 node, run 3f2a91\n"
 
 
 def test_the_last_line_of_a_terminal_shows_the_running_nodes() -> None:
     terminal = Terminal()
-    output = Progress(terminal)
-    output.run_started("w", "r", 9)
-    output.node_started("fetch", "http")
+    output = ProgressPrinter(terminal)
+    output.on_run_started("w", "r", 9)
+    output.on_node_started("fetch", "http")
     assert terminal.screen()[-1] == "  … 0/9  fetch (http)"
-    output.node_finished("fetch", "completed", 1)
+    output.on_node_finished("fetch", "completed", 1)
     assert terminal.screen()[-1] == ""
     for name in "abcde":
-        output.node_started(name, "t")
+        output.on_node_started(name, "t")
     assert terminal.screen()[-1] == "  … 1/9  a (t), b (t), c (t), 2 more"
-    output.node_finished("b", "completed", 1)
+    output.on_node_finished("b", "completed", 1)
     assert terminal.screen()[-1] == "  … 2/9  a (t), c (t), d (t), 1 more"
     assert terminal.getvalue().endswith("\r")
 
@@ -166,12 +166,12 @@ def test_the_last_line_of_a_terminal_shows_the_running_nodes() -> None:
 def test_the_message_of_a_node_is_shown_until_the_node_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "_REDRAWN_AFTER_S", 0)
     terminal = Terminal()
-    output = Progress(terminal)
-    output.node_started("fetch", "http")
-    output.node_reported("fetch", "40 %")
+    output = ProgressPrinter(terminal)
+    output.on_node_started("fetch", "http")
+    output.on_node_message("fetch", "40 %")
     assert terminal.screen()[-1] == "  … 0/0  fetch: 40 %"
-    output.node_finished("fetch", "completed", 1)
-    output.node_reported("fetch", "too late")
+    output.on_node_finished("fetch", "completed", 1)
+    output.on_node_message("fetch", "too late")
     assert terminal.screen()[-1] == ""
 
 
@@ -179,20 +179,20 @@ def test_many_messages_of_a_node_do_not_make_a_terminal_flicker(monkeypatch: pyt
     now = 100.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     terminal = Terminal()
-    output = Progress(terminal)
-    output.node_started("fetch", "http")
+    output = ProgressPrinter(terminal)
+    output.on_node_started("fetch", "http")
     for number in range(1_000):
-        output.node_reported("fetch", f"{number}")
+        output.on_node_message("fetch", f"{number}")
     assert len(terminal.writes) == 1
     now += 1
-    output.node_reported("fetch", "last")
+    output.on_node_message("fetch", "last")
     assert terminal.screen()[-1] == "  … 0/0  fetch: last"
 
 
 @pytest.mark.parametrize("message", ["x" * 500, "日本語" * 50, "e\u0301" * 200, "🎉" * 100, "\u200b" * 60 + "y" * 60])
 def test_the_live_line_never_wraps(message: str) -> None:
     terminal = Terminal()
-    Progress(terminal).node_started(message, "t")
+    ProgressPrinter(terminal).on_node_started(message, "t")
     (line,) = terminal.screen()
     assert line.endswith("…")
     assert 36 <= measure_width(line) <= 39
@@ -206,15 +206,15 @@ def test_a_terminal_without_a_width_is_assumed_to_have_eighty_columns(
 
     monkeypatch.setattr(os, "get_terminal_size", untold)
     terminal = Terminal()
-    Progress(terminal).node_started("x" * 500, "t")
+    ProgressPrinter(terminal).on_node_started("x" * 500, "t")
     assert len(terminal.screen()[-1]) == 79
 
 
 def test_names_of_any_script_stand_in_one_column() -> None:
     file = File()
-    output = Progress(file)
+    output = ProgressPrinter(file)
     for name in ("fetch", "日本語", "e\u0301e\u0301"):
-        output.node_finished(name, "completed", 1)
+        output.on_node_finished(name, "completed", 1)
     places = [measure_width(line.partition("done")[0]) for line in file.getvalue().splitlines()]
     assert len(set(places)) == 1
 
@@ -223,10 +223,10 @@ def test_names_of_any_script_stand_in_one_column() -> None:
 def test_an_alphabet_without_the_marks_gets_others_and_loses_no_text(encoding: str) -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding, newline="\n")
-    output = Progress(stream)
-    output.node_finished("日", "completed", 5)
-    output.node_finished("b", "reused", 0)
-    output.run_finished(True, 5)
+    output = ProgressPrinter(stream)
+    output.on_node_finished("日", "completed", 5)
+    output.on_node_finished("b", "reused", 0)
+    output.on_run_finished(True, 5)
     written = raw.getvalue().decode(encoding)
     assert [line.split() for line in written.splitlines()] == [
         ["ok", r"\u65e5", "done", "5", "ms"],
@@ -238,12 +238,12 @@ def test_an_alphabet_without_the_marks_gets_others_and_loses_no_text(encoding: s
 @pytest.mark.parametrize("stream", [File(), Terminal()], ids=["file", "terminal"])
 def test_control_characters_in_names_and_messages_of_nodes_have_no_effect(stream: io.StringIO) -> None:
     hostile = "\x1b]0;owned\x07\r\n✓ forged\u202e\x9b31m\ud800"
-    output = Progress(stream)
-    output.run_started(hostile, hostile, 1)
-    output.node_started(hostile, hostile)
-    output.node_reported(hostile, hostile)
-    output.node_finished(hostile, "completed", 1, hostile)
-    output.run_finished(True, 1)
+    output = ProgressPrinter(stream)
+    output.on_run_started(hostile, hostile, 1)
+    output.on_node_started(hostile, hostile)
+    output.on_node_message(hostile, hostile)
+    output.on_node_finished(hostile, "completed", 1, hostile)
+    output.on_run_finished(True, 1)
     left = ESCAPE.sub("", stream.getvalue())
     assert not re.search("[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e\ud800]", left)
     assert left.count("\n") == (4 if isinstance(stream, File) else 3)
@@ -253,12 +253,12 @@ def test_control_characters_in_names_and_messages_of_nodes_have_no_effect(stream
 @pytest.mark.parametrize("stream", [File(), Terminal()], ids=["file", "terminal"])
 def test_a_secret_is_never_shown(stream: io.StringIO) -> None:
     register_secret("rosebud-1941")
-    output = Progress(stream)
-    output.run_started("w", "r", 1)
-    output.node_started("rosebud-1941", "http")
-    output.node_reported("rosebud-1941", "rosebud-1941 " + "x" * 2_000)
-    output.node_finished("rosebud-1941", "failed", 1, f"{'x' * 995}rosebud-1941")
-    output.run_finished(False, 1)
+    output = ProgressPrinter(stream)
+    output.on_run_started("w", "r", 1)
+    output.on_node_started("rosebud-1941", "http")
+    output.on_node_message("rosebud-1941", "rosebud-1941 " + "x" * 2_000)
+    output.on_node_finished("rosebud-1941", "failed", 1, f"{'x' * 995}rosebud-1941")
+    output.on_run_finished(False, 1)
     assert "rose" not in stream.getvalue()
     assert "***" in stream.getvalue()
 
@@ -273,24 +273,24 @@ class Broken(File):
 
 def test_a_broken_stream_is_not_used_any_more_and_the_run_continues() -> None:
     broken = Broken()
-    report_run(Progress(broken))
+    report_run(ProgressPrinter(broken))
     assert broken.tried == 1
 
 
 def test_a_stream_that_is_closed_is_left_alone() -> None:
     file = File()
-    output = Progress(file)
+    output = ProgressPrinter(file)
     file.close()
     report_run(output)
 
 
 def test_concurrent_threads_write_whole_lines() -> None:
     file = File()
-    output = Progress(file)
+    output = ProgressPrinter(file)
 
     def speak(one: int) -> None:
         for _ in range(200):
-            output.node_reported(f"n{one}", "x" * 50)
+            output.on_node_message(f"n{one}", "x" * 50)
 
     threads = [threading.Thread(target=speak, args=(one,)) for one in range(8)]
     for thread in threads:

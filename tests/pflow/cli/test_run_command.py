@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pflow.cli.sources import make_run_name
+from pflow.cli.workflow_sources import make_logged_name
 from pflow.config import Settings
 from pflow.service import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
@@ -234,10 +234,10 @@ def test_a_file_is_run_by_its_path_and_its_runs_are_kept_apart_from_others(
     for path in ("here/greet.json", "./here/greet.json", workplace.folder / "here" / "greet.json"):
         assert run_pflow("run", path, "who=Ada", "-q").out == "HELLO ADA!\n"
     runs = run_pflow("history", "here/../here/greet.json", "--json").json["runs"]
-    assert [run["workflow"] for run in runs] == [make_run_name("here/greet.json")] * 3
+    assert [run["workflow"] for run in runs] == [make_logged_name("here/greet.json")] * 3
     assert {run["source"] for run in runs} == {"file"}
-    assert make_run_name("here/greet.json") != make_run_name("there/greet.json")
-    assert make_run_name("here/greet.json").startswith("greet@")
+    assert make_logged_name("here/greet.json") != make_logged_name("there/greet.json")
+    assert make_logged_name("here/greet.json").startswith("greet@")
     assert run_pflow("history", "greet", "--json").json["runs"] == []
 
 
@@ -250,13 +250,13 @@ def test_messages_name_a_file_by_its_given_path(run_pflow: RunPflow, workplace: 
     assert report.count("here/broken.json") == 4
     wrong = run_pflow("run", "here/bad.json", "--json")
     assert wrong.error["message"].startswith("'here/bad.json' is not valid.")
-    checkpoint = workplace.home / "checkpoints" / f"{make_run_name('here/broken.json')}.json"
+    checkpoint = workplace.home / "checkpoints" / f"{make_logged_name('here/broken.json')}.json"
     checkpoint.write_text("{")
     damaged = run_pflow("run", "here/broken.json", "--json").json
     assert "'here/broken.json'" in damaged["warnings"][0]
     reply = run_pflow("run", "here/broken.json")
     assert "@" not in reply.err + report + wrong.error["message"]
-    assert damaged["checkpoint"]["workflow"] == make_run_name("here/broken.json")
+    assert damaged["checkpoint"]["workflow"] == make_logged_name("here/broken.json")
     (_, _, run) = run_pflow("history", "--json").json["runs"]
     assert (run["source"], run["file"]) == ("file", str(workplace.folder / "here" / "broken.json"))
 
@@ -281,7 +281,7 @@ def test_a_failed_run_of_a_file_is_resumed_by_any_path_to_it(run_pflow: RunPflow
 
 
 def test_a_path_with_unusual_characters_gives_a_valid_run_name(tmp_path: Path) -> None:
-    names = {make_run_name(str(tmp_path / name)) for name in ("ä b.json", "ä c.json", "x" * 200 + ".json", ".json")}
+    names = {make_logged_name(str(tmp_path / name)) for name in ("ä b.json", "ä c.json", "x" * 200 + ".json", ".json")}
     assert len(names) == 4
     assert all(len(name) < 60 and "/" not in name and " " not in name for name in names)
 

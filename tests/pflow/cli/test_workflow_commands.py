@@ -7,7 +7,7 @@ import pytest
 
 from pflow.cli.printing import measure_width
 from pflow.config import Settings
-from pflow.engine.output import NodeStatus
+from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import NodeRow, RunLog
 from pflow.service import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
@@ -84,7 +84,7 @@ def test_a_workflow_is_described_with_how_to_run_it_and_how_it_went(run_pflow: R
     assert "last failure" in report
     assert "  pflow run greet who=text\n" in report
     reply = run_pflow("describe", "greet", "--json").json
-    assert reply == json.loads(json.dumps(Service(Settings(home=workplace.home)).describe("greet")))
+    assert reply == json.loads(json.dumps(Service(Settings(home=workplace.home)).describe_workflow("greet")))
 
 
 def test_a_file_is_described_too(run_pflow: RunPflow, workplace: Workplace) -> None:
@@ -210,8 +210,8 @@ def test_a_run_that_waits_for_a_person_is_listed_and_shown_as_such(run_pflow: Ru
 def test_a_node_is_shown_however_it_ended(run_pflow: RunPflow, workplace: Workplace, status: NodeStatus) -> None:
     workplace.home.mkdir()
     log = RunLog(workplace.home / "runs.db")
-    log.begin_run("run_1", "x", "draft", "2026-01-01T00:00:00Z", {})
-    log.add_nodes("run_1", [NodeRow(0, "step", "echo", status)])
+    log.record_run_start("run_1", "x", "draft", "2026-01-01T00:00:00Z", {})
+    log.record_nodes("run_1", [NodeRow(0, "step", "echo", status)])
     log.close()
     shown = run_pflow("show", "run_1")
     assert shown.code == 0

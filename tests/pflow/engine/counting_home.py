@@ -19,7 +19,7 @@ from pflow.engine.results import RunResult
 from pflow.ir.checker import check_workflow
 from pflow.ir.model import Workflow
 from pflow.registry.registry import Registry
-from pflow.service import Service, require_valid
+from pflow.service import Service, require_valid_workflow
 
 SOON_S = 20.0
 
@@ -139,7 +139,7 @@ class Home:
 
     def __post_init__(self) -> None:
         self.orders.mkdir(parents=True, exist_ok=True)
-        self.add_nodes("counting", NODES, CODE)
+        self.record_nodes("counting", NODES, CODE)
         for name, ir in self.workflows.items():
             self.draft(name, ir)
 
@@ -158,7 +158,7 @@ class Home:
     def checkpoint(self, name: str = "flow") -> dict[str, Any]:
         return json.loads((self.checkpoints / f"{name}.json").read_bytes())
 
-    def add_nodes(self, name: str, nodes: list[dict[str, Any]], code: str) -> None:
+    def record_nodes(self, name: str, nodes: list[dict[str, Any]], code: str) -> None:
         folder = self.path / "nodes"
         folder.mkdir(parents=True, exist_ok=True)
         (folder / f"{name}.json").write_text(json.dumps({"nodes": nodes}))
@@ -176,7 +176,7 @@ class Home:
 
     def run(self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", **more: Any) -> RunResult:
         """Run a workflow as the service does."""
-        return self.service.run(ir, inputs, name=name, **more)
+        return self.service.run_document(ir, inputs, name=name, **more)
 
     def run_unlogged(
         self, ir: Any, inputs: dict[str, Any] | None = None, *, name: str = "flow", fresh: bool = False, **more: Any
@@ -185,10 +185,12 @@ class Home:
         registry = Registry(self.path)
 
         def load_workflow(params: Mapping[str, Any]) -> Workflow:
-            return require_valid(check_workflow(params["workflow_ir"], registry), "nested")
+            return require_valid_workflow(check_workflow(params["workflow_ir"], registry), "nested")
 
         engine = Engine(self.path, registry, load_workflow, folder=self.place, **more)
-        return engine.execute(require_valid(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh)
+        return engine.execute(
+            require_valid_workflow(check_workflow(ir, registry), name), inputs, name=name, fresh=fresh
+        )
 
     def order(self, *words: str, text: str = "") -> None:
         """Let node `a` fail from now on (`order("fail-a")`) or wait (`order("wait-a")`)."""
@@ -221,7 +223,7 @@ from pflow.config import Settings
 from pflow.service import Service
 
 place, ir, inputs, name = json.loads(sys.argv[1])
-result = Service(Settings(home=Path(place, "home")), folder=Path(place)).run(ir, inputs, name=name)
+result = Service(Settings(home=Path(place, "home")), folder=Path(place)).run_document(ir, inputs, name=name)
 print(json.dumps(result.reply()))
 """
 

@@ -24,7 +24,7 @@ PRELOADED: Final = (
         "pflow.engine.spool",
     ),
     *("pflow.cli.main", "pflow.cli.run_command", "pflow.mcp_server", "pflow.nodes.shell", "pflow.nodes.approval"),
-    *("pflow.registry.discovery", "pflow.registry.function_loader", "pflow.replies", "pflow.reporting"),
+    *("pflow.registry.discovery", "pflow.registry.function_loader", "pflow.replies", "pflow.progress_notifications"),
     *("uraniborg.kernel.inbox", "uraniborg.kernel.mcp.stdio", "mcp.server.fastmcp"),
     *("anyio._backends._asyncio", "rich.logging", "structlog"),
 )
@@ -87,7 +87,7 @@ def run_as_python_does(place: Path, only: str | None = None) -> None:
         print(json.dumps(service.execute("flow").reply()))
         return
     ir = json.loads((place / "home" / "workflows" / "drafts" / "flow.json").read_text())
-    service.run(ir, name="flow", only=only)
+    service.run_document(ir, name="flow", only=only)
 
 
 def die_before_step_of_ending(moment: int) -> None:
@@ -100,7 +100,7 @@ def die_before_step_of_ending(moment: int) -> None:
 
     run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
     connection: Any = sqlite._Named  # pyright: ignore[reportPrivateUsage]
-    end_run, ending, steps = run._end_run, 0, 0
+    log_and_store_result, ending, steps = run._log_and_store_result, 0, 0
 
     def step(event: str, _: object = None) -> None:
         nonlocal steps
@@ -120,13 +120,13 @@ def die_before_step_of_ending(moment: int) -> None:
         nonlocal ending
         ending = threading.get_ident()
         try:
-            return end_run(*arguments)
+            return log_and_store_result(*arguments)
         finally:
             step("end")
             ending = 0
             Path("steps").write_text(str(steps))
 
-    run._end_run = watched
+    run._log_and_store_result = watched
     for place, name in ((os, "fsync"), (os, "write"), (connection, "execute"), (connection, "executemany")):
         setattr(place, name, counted(name, getattr(place, name)))
     sys.addaudithook(step)
@@ -145,16 +145,16 @@ def clear_before_logging() -> None:
     from pflow.engine import engine
 
     run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
-    end_run = run._end_run
+    log_and_store_result = run._log_and_store_result
 
     def end(self: Any, error: Any, outputs: Any) -> Any:
         if error is None:
-            self._recorder.end_run(keep=False)
+            self._recorder.store_or_clear_results(keep_results=False)
             self._recorder = None
             threading.Event().wait(0.1)
-        return end_run(self, error, outputs)
+        return log_and_store_result(self, error, outputs)
 
-    run._end_run = end
+    run._log_and_store_result = end
 
 
 def resume_successes() -> None:
@@ -164,13 +164,13 @@ def resume_successes() -> None:
 
     recording: Any = recorder.RunRecorder
     log: Any = runlog.RunLog
-    end_recording = recording.end_run
+    end_recording = recording.store_or_clear_results
 
     def end(*arguments: Any, **more: Any) -> bool:
         threading.Event().wait(0.1)
         return end_recording(*arguments, **more)
 
-    recording.end_run = end
+    recording.store_or_clear_results = end
     log.has_succeeded = lambda _log, _run_id: False  # pyright: ignore[reportUnknownLambdaType]
 
 

@@ -70,7 +70,7 @@ class _Round:
     def list_begun_effects(self) -> list[str]:
         return [node for event, node in self._read_all_events() if event == "began" and node in EFFECTS]
 
-    def begin_run(self) -> None:
+    def record_run_start(self) -> None:
         self._last_run = len(self._read_all_events())
 
     def note_kill(self) -> None:
@@ -125,7 +125,7 @@ def kill_at_random(place: Path, kills: int, seed: int, sabotage: str = "") -> Re
     home.draft("flow", FLOW)
     round_, logged = _Round(home), None
     while report.kills < kills or round_.list_begun_effects():
-        round_.begin_run()
+        round_.record_run_start()
         surface = chance.choice(SURFACES)
         left = len(EFFECTS) - len(set(round_.list_begun_effects()))
         kill_after_effects = None if chance.random() < 1 / 4 else chance.randint(0, left)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.batches import resolve_items
+from pflow.engine.batches import resolve_batch_items
 from pflow.ir.model import Batch, Node
 from pflow.templates.resolution import Scope
 from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
@@ -73,7 +73,7 @@ def test_a_list_that_is_not_there_is_a_template_error(home: Home) -> None:
 
 def test_as_many_items_as_are_allowed_are_taken() -> None:
     scope = Scope({"list": [0] * MOST_ITEMS})
-    assert len(resolve_items(Node("b", "pure", {}), Batch("${list}"), scope)) == MOST_ITEMS
+    assert len(resolve_batch_items(Node("b", "pure", {}), Batch("${list}"), scope)) == MOST_ITEMS
 
 
 def test_more_items_than_anyone_needs_are_refused(home: Home) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from pflow.engine import runlog, runlog_writer
 from pflow.engine.resume import resume_point
-from pflow.engine.spool import prune_spools
+from pflow.engine.spool import remove_old_spools
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.requirements import requirement
 
@@ -44,7 +44,7 @@ MEETING: dict[str, Any] = {
 
 
 def test_a_hundred_nodes_of_a_workflow_run_at_the_same_time_and_no_more(home: Home) -> None:
-    home.add_nodes("crowd", [MEETING], CROWD)
+    home.record_nodes("crowd", [MEETING], CROWD)
     names = [f"n{number}" for number in range(150)]
     nodes = [node("start"), *(node(name, "meeting") for name in names)]
     outputs = {name: {"source": f"${{{name}.most}}"} for name in names}
@@ -79,13 +79,13 @@ def test_long_output_is_stored_for_a_week(tmp_path: Path) -> None:
         folder.mkdir(parents=True)
         then = time.time() - days * DAY_S
         os.utime(folder, (then, then))
-    prune_spools(tmp_path)
+    remove_old_spools(tmp_path)
     assert [folder.name for folder in (tmp_path / "spool").iterdir()] == ["young"]
 
 
 def test_a_value_in_the_log_of_runs_has_a_hundred_thousand_characters_and_an_output_twenty_thousand_bytes() -> None:
-    assert runlog._format_json("x" * 99_998) == f'"{"x" * 99_998}"'
-    assert str(runlog._format_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
+    assert runlog._format_masked_json("x" * 99_998) == f'"{"x" * 99_998}"'
+    assert str(runlog._format_masked_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
     assert runlog_writer._replace_large_outputs({"a": "x" * 19_998, "b": "x" * 19_999}) == {
         "a": "x" * 19_998,
         "b": {"bytes": 20_001},

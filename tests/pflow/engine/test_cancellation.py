@@ -3,7 +3,7 @@
 import threading
 from typing import Any
 
-from pflow.engine.cancellation import Cancellation, cancel_all_runs
+from pflow.engine.cancellation import Cancellation, cancel_all_runs_and_wait
 from pflow.engine.results import RunResult
 from tests.pflow.engine.counting_home import SOON_S, Home, chain, node, until
 from tests.requirements import requirement
@@ -54,18 +54,18 @@ def test_to_cancel_again_or_after_the_end_does_nothing(home: Home) -> None:
     assert cancellation.ended.is_set()
     cancellation.cancel()
     cancellation.cancel()
-    assert cancellation.is_asked
+    assert cancellation.is_requested
 
 
 def test_all_runs_of_the_process_are_taken_back_and_waited_for(home: Home) -> None:
     ir = chain(node("b", "on-loop", sleep=SOON_S * 3))
     runs = [run_in_background(home, ir) for _ in range(3)]
     until(lambda: home.runs()["b"] == 3)
-    cancel_all_runs(SOON_S)
+    cancel_all_runs_and_wait(SOON_S)
     for thread, results in runs:
         thread.join(SOON_S)
         assert results[0].is_cancelled
-    cancel_all_runs(0)
+    cancel_all_runs_and_wait(0)
 
 
 def test_a_node_with_effects_that_was_cancelled_is_uncertain_in_the_next_run(home: Home) -> None:

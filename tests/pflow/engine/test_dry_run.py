@@ -10,7 +10,7 @@ from tests.pflow.engine.counting_home import Home, build_graph, chain, node, unt
 
 
 def plan_by_node(home: Home, ir: Any, inputs: dict[str, Any] | None = None) -> dict[str, dict[str, Any]]:
-    return {step["node"]: step for step in home.service.plan(ir, inputs, name="flow")}
+    return {step["node"]: step for step in home.service.plan_run(ir, inputs, name="flow")}
 
 
 def test_nodes_are_reported_in_order_with_known_parameters_and_the_values_they_wait_for(home: Home) -> None:
@@ -192,7 +192,7 @@ def test_a_node_with_effects_that_got_another_name_is_reported_to_be_reused_and_
 
 
 def test_a_plan_contains_no_secret(home: Home) -> None:
-    plan = home.service.plan(chain(node("a", value="key ${api_key}")), {"api_key": "s3cr3t-value"}, name="flow")
+    plan = home.service.plan_run(chain(node("a", value="key ${api_key}")), {"api_key": "s3cr3t-value"}, name="flow")
     assert plan[0]["params"]["value"] == "key ***"
 
 
@@ -299,7 +299,7 @@ def test_workflows_that_run_each_other_many_times_over_are_reported_at_once(home
         batch={"items": [1, 2, 3, 4], "error_handling": "continue"},
     )
     home.draft("round", chain(each, inputs={"next": {"type": "string"}}))
-    plan = home.service.plan(chain(each), {"next": "round"}, name="flow")
+    plan = home.service.plan_run(chain(each), {"next": "round"}, name="flow")
     assert len(plan) < 30_000
 
 
@@ -328,7 +328,7 @@ def test_a_rerun_because_of_a_secret_leaves_the_effects_digest_unchanged(home: H
 
 def test_a_value_used_as_a_password_later_is_a_secret_from_the_start(home: Home) -> None:
     ir = chain(node("z", text="hello ${tok}"), node("v", "volatile"), node("c", password="${tok}", y="${v.value}"))
-    plan = home.service.plan(ir, {"tok": "hunter2-hunter2"}, name="flow")
+    plan = home.service.plan_run(ir, {"tok": "hunter2-hunter2"}, name="flow")
     assert plan[0]["params"]["text"] == "hello ***"
     assert "hunter2" not in str(plan)
 

@@ -33,7 +33,7 @@ def test_a_run_that_takes_too_long_ends_at_a_checkpoint(home: Home, kind: str) -
     result = home.run(ir)
     home.clear_orders()
     assert get_error(result)["code"] == "run_timed_out"
-    checkpoint = result.describe_checkpoint()
+    checkpoint = result.build_checkpoint_reply()
     assert checkpoint is not None
     assert checkpoint["completed_nodes"] == ["a"]
     assert checkpoint["resumable"]
@@ -167,7 +167,7 @@ def test_a_home_in_which_no_checkpoint_can_be_made_runs_with_a_warning(home: Hom
     assert report.startswith("This run cannot be resumed later: ")
     home.order("fail-e")
     failed = home.run(chain(node("a"), node("e", "effect")))
-    checkpoint = failed.describe_checkpoint()
+    checkpoint = failed.build_checkpoint_reply()
     assert checkpoint is not None
     assert checkpoint["resumable"] is False
     assert checkpoint["completed_nodes"] == ["a"]
@@ -414,7 +414,7 @@ def test_a_node_whose_output_contains_a_secret_is_not_reused_and_the_reason_is_r
 
 
 def test_a_secret_in_bytes_that_a_node_gives_is_not_stored_either(home: Home) -> None:
-    home.add_nodes(
+    home.record_nodes(
         "raw",
         [{"type": "raw", "description": "r", "run": "raw.py:act", "open_params": True}],
         "def act(params, context):\n    return {'raw': params['text'].encode()}\n",
@@ -460,12 +460,12 @@ def test_a_secret_from_the_environment_is_a_secret(home: Home, monkeypatch: pyte
 
 
 def test_progress_contains_no_secret(home: Home) -> None:
-    from pflow.engine.output import NullOutput
+    from pflow.engine.progress_output import NullProgressOutput
 
     reports: list[str] = []
 
-    class RecordingOutput(NullOutput):
-        def node_finished(self, node_id: str, status: Any, duration_ms: float, note: str = "") -> None:
+    class RecordingOutput(NullProgressOutput):
+        def on_node_finished(self, node_id: str, status: Any, duration_ms: float, note: str = "") -> None:
             reports.append(f"{node_id} {status} {note}")
 
     home.order("fail-a", text=SECRET)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.executors import Call, LocalExecutor, LocalKeeper, run_in_thread
+from pflow.engine.executors import Call, LocalExecutor, LocalSharedObjects, run_in_thread
 from pflow.node import Context
 from pflow.registry.interface import Interface
 
@@ -42,8 +42,8 @@ async def test_a_coroutine_runs_on_the_loop_and_a_function_in_a_thread_of_its_ow
     async def here(params: Any, context: Any) -> Any:
         return where(params, context)
 
-    on_loop = await LocalExecutor(FixedFunctions(here)).run(make_call())
-    in_other = await LocalExecutor(FixedFunctions(where)).run(make_call())
+    on_loop = await LocalExecutor(FixedFunctions(here)).run_node(make_call())
+    in_other = await LocalExecutor(FixedFunctions(where)).run_node(make_call())
     assert on_loop == {"thread": threading.current_thread()}
     assert isinstance(in_other, dict)
     assert in_other["thread"] is not threading.current_thread()
@@ -56,7 +56,7 @@ async def test_the_function_of_a_type_is_looked_up_once_in_a_run() -> None:
 
     given = FixedFunctions(same)
     executor = LocalExecutor(given)
-    assert [await executor.run(make_call(n=n)) for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
+    assert [await executor.run_node(make_call(n=n)) for n in range(3)] == [{"n": 0}, {"n": 1}, {"n": 2}]
     assert given.asked == 1
 
 
@@ -82,7 +82,7 @@ async def test_no_more_functions_run_at_once_than_there_are_threads_for() -> Non
 
     executor = LocalExecutor(FixedFunctions(busy))
     async with asyncio.timeout(SOON_S):
-        await asyncio.gather(*(executor.run(make_call()) for _ in range(3 * THREADS)))
+        await asyncio.gather(*(executor.run_node(make_call()) for _ in range(3 * THREADS)))
     assert most == THREADS
 
 
@@ -147,11 +147,13 @@ async def test_shared_objects_are_created_once_and_closed_at_the_end_even_if_clo
         made.append(SharedObject())
         return made[-1]
 
-    keeper = LocalKeeper()
-    got = await asyncio.gather(*(keeper.keep("a", make) for _ in range(5)), keeper.keep("b", make))
+    shared_objects = LocalSharedObjects()
+    got = await asyncio.gather(
+        *(shared_objects.get_or_create("a", make) for _ in range(5)), shared_objects.get_or_create("b", make)
+    )
     assert len(made) == 2
     assert len(set(map(id, got[:5]))) == 1
-    await keeper.close()
+    await shared_objects.close()
     assert all(one.is_closed for one in made)
 
 
@@ -165,10 +167,10 @@ async def test_a_shared_object_that_could_not_be_created_is_tried_again() -> Non
             raise OSError("not yet")
         return SharedObject()
 
-    keeper = LocalKeeper()
+    shared_objects = LocalSharedObjects()
     with pytest.raises(OSError, match="not yet"):
-        await keeper.keep("a", make)
-    assert isinstance(await keeper.keep("a", make), SharedObject)
+        await shared_objects.get_or_create("a", make)
+    assert isinstance(await shared_objects.get_or_create("a", make), SharedObject)
 
 
 async def test_cancelling_one_waiting_task_does_not_cancel_the_shared_object() -> None:
@@ -178,11 +180,11 @@ async def test_cancelling_one_waiting_task_does_not_cancel_the_shared_object() -
         await go.wait()
         return SharedObject()
 
-    keeper = LocalKeeper()
-    impatient, patient = (asyncio.create_task(keeper.keep("a", make)) for _ in range(2))
+    shared_objects = LocalSharedObjects()
+    impatient, patient = (asyncio.create_task(shared_objects.get_or_create("a", make)) for _ in range(2))
     await asyncio.sleep(0)
     impatient.cancel()
     await asyncio.gather(impatient, return_exceptions=True)
     go.set()
     assert isinstance(await patient, SharedObject)
-    await keeper.close()
+    await shared_objects.close()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from pflow.engine.inputs import find_secret_inputs, prepare_inputs, warn_of_unused_inputs
+from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
 from pflow.errors import InvalidInputs, TemplateUnresolved
 from pflow.ir.model import Workflow
 from pflow.ir.parser import parse_workflow
@@ -96,13 +96,13 @@ def test_a_secret_that_is_not_given_comes_from_the_environment_and_nothing_else_
 def test_secrets_are_those_declared_and_those_named_so_unless_declared_not_to_be() -> None:
     declared = build_workflow({"phrase": {"secret": True}, "api_key": {}, "token": {"secret": False}, "who": {}})
     values = {"phrase": 1, "api_key": 2, "token": 3, "who": 4, "password": 5, "author": 6}
-    assert find_secret_inputs(declared, values) == [1, 2, 5]
+    assert find_secret_input_values(declared, values) == [1, 2, 5]
 
 
 def test_an_unused_input_is_reported_with_the_name_that_was_probably_meant() -> None:
     declared = build_workflow({"repository": {}}, message="${repository} ${branch}")
-    assert warn_of_unused_inputs(declared, {"repository": 1, "branch": 2}) == []
-    (report,) = warn_of_unused_inputs(declared, {"repositry": 1})
+    assert list_unused_input_warnings(declared, {"repository": 1, "branch": 2}) == []
+    (report,) = list_unused_input_warnings(declared, {"repositry": 1})
     assert report == "Nothing uses the input 'repositry'. Did you mean 'repository'?"
-    (report,) = warn_of_unused_inputs(declared, {"x" * 500: 1})
+    (report,) = list_unused_input_warnings(declared, {"x" * 500: 1})
     assert len(report) < 200

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.json_values import encode_outputs, fingerprint, from_json
+from pflow.engine.json_values import compute_fingerprint, encode_outputs, parse_json
 from pflow.errors import NodeFailed
 from tests.requirements import requirement
 
@@ -39,13 +39,13 @@ class Point:
 
 
 def convert_and_parse(value: Any) -> Any:
-    return from_json(encode_outputs({"it": value}))["it"]
+    return parse_json(encode_outputs({"it": value}))["it"]
 
 
 @requirement("PF-N3")
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4))
 def test_json_comes_back_as_it_went_whole_numbers_of_any_size_too(value: dict[str, Any]) -> None:
-    assert from_json(encode_outputs(value)) == value
+    assert parse_json(encode_outputs(value)) == value
     assert json.loads(encode_outputs(value)) == value
 
 
@@ -81,7 +81,7 @@ def test_each_python_value_has_one_json_form(given_value: Any, kept: Any) -> Non
     text = encode_outputs({"it": given_value})
     json.loads(text, parse_constant=pytest.fail)
     if kept is not None or isinstance(given_value, float):
-        assert from_json(text)["it"] == kept
+        assert parse_json(text)["it"] == kept
 
 
 def test_long_numbers_keep_all_digits_beside_fractions_and_texts_of_digits() -> None:
@@ -112,7 +112,7 @@ def nest_list(levels: int) -> list[Any]:
 
 NO_JSON = {
     "object": object(),
-    "function": fingerprint,
+    "function": compute_fingerprint,
     "generator": (n for n in "ab"),
     "raises": Hostile(),
     "circle": build_recursive_list(),
@@ -141,30 +141,30 @@ def test_deeply_nested_values_are_read_back_or_refused(levels: int) -> None:
             text = encode_outputs({"it": [leaf, nest_list(levels)]})
         except NodeFailed:
             continue
-        assert encode_outputs(from_json(text)) == text
+        assert encode_outputs(parse_json(text)) == text
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff", b"[" * 100_000, b"nonsense", b"1" * 5_000])
 def test_invalid_json_raises_only_value_error(text: bytes) -> None:
     with pytest.raises(ValueError, match=r"\w"):
-        from_json(text)
+        parse_json(text)
 
 
 @given(st.dictionaries(st.text(max_size=5), JSON, max_size=4), JSON)
 def test_a_fingerprint_depends_on_the_parts_and_not_on_the_order_of_keys(value: dict[str, Any], other: Any) -> None:
     turned = dict(reversed(value.items()))
-    assert fingerprint("t", "1", value) == fingerprint("t", "1", turned)
-    assert fingerprint("t", "1", value) != fingerprint("t", "2", value)
+    assert compute_fingerprint("t", "1", value) == compute_fingerprint("t", "1", turned)
+    assert compute_fingerprint("t", "1", value) != compute_fingerprint("t", "2", value)
     if json.dumps(value, sort_keys=True) != json.dumps(other, sort_keys=True) and value != other:
-        assert fingerprint("t", "1", value) != fingerprint("t", "1", other)
+        assert compute_fingerprint("t", "1", value) != compute_fingerprint("t", "1", other)
 
 
 @pytest.mark.parametrize("value", [10**30, "half \ud800", {"a": [10**30]}, b"bytes", {1, 2}])
 def test_unusual_values_have_a_stable_fingerprint(value: Any) -> None:
-    assert fingerprint(value) == fingerprint(value)
-    assert fingerprint(value) != fingerprint([value])
+    assert compute_fingerprint(value) == compute_fingerprint(value)
+    assert compute_fingerprint(value) != compute_fingerprint([value])
 
 
 def test_a_parameter_that_is_nested_without_end_is_refused() -> None:
     with pytest.raises(NodeFailed, match="too deep"):
-        fingerprint(nest_list(50_000))
+        compute_fingerprint(nest_list(50_000))

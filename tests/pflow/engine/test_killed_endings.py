@@ -44,7 +44,7 @@ def kill_at_every_step(
     """
     for moment in count(1):
         home = Home(tmp_path / str(moment))
-        home.add_nodes("cancelling", [CANCEL], CANCELLING)
+        home.record_nodes("cancelling", [CANCEL], CANCELLING)
         home.draft("flow", ir)
         monkeypatch.setenv("URANIBORG_HOME", inbox_environment(home.place)["URANIBORG_HOME"])
         if words := left.get("before"):
@@ -80,7 +80,7 @@ def test_a_success_is_either_logged_and_not_resumed_or_resumed_without_an_effect
         statuses.add(status)
         assert read_effects(home) == ONCE
         has_results = any(home.checkpoints.glob("flow.*"))
-        plan = home.service.plan(FLOW, name="flow")
+        plan = home.service.plan_run(FLOW, name="flow")
         again = home.run(FLOW)
         assert again.success
         assert again.uncertain == []

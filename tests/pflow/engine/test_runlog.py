@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pflow.engine import runlog, runlog_file
-from pflow.engine.output import NodeStatus
+from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog import Ending, NodeRow, RunLog
 from pflow.errors import RunNotFound
 from tests.requirements import requirement
@@ -57,8 +57,8 @@ def log(path: Path) -> Iterator[RunLog]:
 def log_run(
     log: RunLog, run_id: str, status: Ending = "success", *, workflow: str = "w", ms: float = 10, **more: Any
 ) -> None:
-    log.begin_run(run_id, workflow, "library", NOON, {})
-    log.finish_run(run_id, status, LATER, ms, **more)
+    log.record_run_start(run_id, workflow, "library", NOON, {})
+    log.record_run_end(run_id, status, LATER, ms, **more)
 
 
 def make_row(seq: int, status: NodeStatus = "completed", **more: Any) -> NodeRow:
@@ -75,7 +75,7 @@ def list_damaged_files(path: Path) -> list[str]:
 
 def test_a_workflow_that_never_ran_has_empty_statistics_and_asking_makes_no_file(log: RunLog, path: Path) -> None:
     assert log.compute_statistics("w") == NEVER_RAN
-    assert (log.count_runs(), log.list_runs(), log.find_last_failure("w"), log.prune_runs()) == ({}, [], None, 0)
+    assert (log.count_runs(), log.list_runs(), log.find_last_failure("w"), log.delete_old_runs()) == ({}, [], None, 0)
     log.rename_workflow("w", "v")
     assert not path.parent.exists()
 
@@ -114,18 +114,18 @@ def test_a_run_without_an_outcome_is_an_execution_and_neither_success_nor_failur
 
 
 def test_the_last_execution_is_the_last_that_has_ended(log: RunLog) -> None:
-    log.begin_run("r1", "w", "library", NOON, {})
+    log.record_run_start("r1", "w", "library", NOON, {})
     assert log.compute_statistics("w") == {**NEVER_RAN, "execution_count": 1}
     log_run(log, "r2", ms=7)
-    log.begin_run("r3", "w", "library", LATER, {})
+    log.record_run_start("r3", "w", "library", LATER, {})
     assert log.compute_statistics("w")["last_duration_ms"] == 7
 
 
 def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
-    log.begin_run("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
-    log.add_nodes("r1", [make_row(2, "failed", error={"message": "no"}), make_row(1, note="from memory")])
-    log.add_nodes("r1", [make_row(3, "skipped")])
-    log.finish_run("r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]})
+    log.record_run_start("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
+    log.record_nodes("r1", [make_row(2, "failed", error={"message": "no"}), make_row(1, note="from memory")])
+    log.record_nodes("r1", [make_row(3, "skipped")])
+    log.record_run_end("r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]})
     run = log.get_run("r1")
     nodes = run.pop("nodes")
     assert run == {
@@ -154,8 +154,8 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
 
 def test_the_last_to_begin_comes_first_though_the_clock_went_back(log: RunLog) -> None:
     for run_id, started_at in (("r1", LATER), ("r2", NOON), ("r3", "1999-12-31T23:59:59.000000Z")):
-        log.begin_run(run_id, "w", "library", started_at, {})
-    log.begin_run("r4", "v", "library", NOON, {})
+        log.record_run_start(run_id, "w", "library", started_at, {})
+    log.record_run_start("r4", "v", "library", NOON, {})
     assert list_ids(log) == ["r4", "r3", "r2", "r1"]
     assert list_ids(log, "w") == ["r3", "r2", "r1"]
     assert [run["id"] for run in log.list_runs("w", limit=2)] == ["r3", "r2"]
@@ -187,17 +187,17 @@ def test_a_missing_run_is_an_error_with_a_hint(log: RunLog, unknown: str) -> Non
 def test_a_run_that_was_not_started_cannot_be_continued(log: RunLog) -> None:
     log_run(log, "r1")
     with pytest.raises(RunNotFound):
-        log.add_nodes("r2", [make_row(1)])
+        log.record_nodes("r2", [make_row(1)])
     with pytest.raises(RunNotFound):
-        log.finish_run("r2", "success", LATER, 1)
+        log.record_run_end("r2", "success", LATER, 1)
     with pytest.raises(UraniborgError):
-        log.begin_run("r1", "w", "library", NOON, {})
+        log.record_run_start("r1", "w", "library", NOON, {})
     assert log.count_runs() == {"w": 1}
 
 
 def test_a_run_ends_once(log: RunLog) -> None:
     log_run(log, "r1", ms=10)
-    log.finish_run("r1", "failed", LATER, 99)
+    log.record_run_end("r1", "failed", LATER, 99)
     assert log.get_run("r1")["status"] == "success"
     assert log.compute_statistics("w")["failure_count"] == 0
 
@@ -208,8 +208,8 @@ from pathlib import Path
 from pflow.engine.runlog import NodeRow, RunLog
 
 log = RunLog(Path(sys.argv[1]))
-log.begin_run("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
-log.add_nodes("killed", [NodeRow(1, "first", "echo", "completed")])
+log.record_run_start("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
+log.record_nodes("killed", [NodeRow(1, "first", "echo", "completed")])
 os.kill(os.getpid(), signal.SIGKILL)
 """
 
@@ -225,15 +225,15 @@ def test_a_run_whose_process_was_killed_is_interrupted_and_its_nodes_stay(log: R
 
 
 def test_a_run_of_this_process_is_running(log: RunLog) -> None:
-    log.begin_run("r1", "w", "library", NOON, {})
+    log.record_run_start("r1", "w", "library", NOON, {})
     assert log.get_run("r1")["status"] == log.list_runs()[0]["status"] == "running"
 
 
 def test_a_later_process_with_the_same_id_is_not_mistaken_for_the_one_that_ran(log: RunLog) -> None:
     if not Path("/proc/self/stat").exists():
         pytest.skip("this system does not tell when a process began")
-    log.begin_run("r1", "w", "library", NOON, {})
-    with log.file.use_connection() as connection:
+    log.record_run_start("r1", "w", "library", NOON, {})
+    with log.file.open_or_reuse_connection() as connection:
         connection.execute("UPDATE runs SET birth = birth - 1")
     assert log.get_run("r1")["status"] == "interrupted"
 
@@ -244,12 +244,12 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     def unknown(_pid: int) -> str:
         return ""
 
-    monkeypatch.setattr(runlog, "_read_process_start", unknown)
+    monkeypatch.setattr(runlog, "_read_process_start_time", unknown)
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait(timeout=30)
-    log.begin_run("r1", "w", "library", NOON, {})
-    log.begin_run("r2", "w", "library", NOON, {}, pid=gone.pid)
-    log.begin_run("r3", "w", "library", NOON, {}, pid=2**62)
+    log.record_run_start("r1", "w", "library", NOON, {})
+    log.record_run_start("r2", "w", "library", NOON, {}, pid=gone.pid)
+    log.record_run_start("r3", "w", "library", NOON, {}, pid=2**62)
     assert [run["status"] for run in log.list_runs()] == ["running", "interrupted", "running"]
 
 
@@ -257,10 +257,10 @@ def test_statistics_and_runs_move_to_the_new_name_and_are_added_to_existing_ones
     log_run(log, "r1", ms=10, workflow="draft")
     log_run(log, "r2", "failed", ms=20, workflow="draft", error={"message": "no"})
     log_run(log, "r3", ms=60, workflow="final")
-    log.begin_run("r4", "draft", "draft", NOON, {})
+    log.record_run_start("r4", "draft", "draft", NOON, {})
     log.rename_workflow("draft", "final")
     log.rename_workflow("final", "final")
-    log.finish_run("r4", "success", LATER, 30)
+    log.record_run_end("r4", "success", LATER, 30)
     report = log.compute_statistics("final")
     assert (report["execution_count"], report["success_count"], report["failure_count"]) == (4, 3, 1)
     assert (report["average_duration_ms"], report["last_duration_ms"], report["last_error"]) == (30, 30, "no")
@@ -271,19 +271,19 @@ def test_statistics_and_runs_move_to_the_new_name_and_are_added_to_existing_ones
 
 def test_pruning_deletes_old_runs_but_no_statistics(log: RunLog) -> None:
     log_run(log, "failed", "failed", error={"message": "no"})
-    log.begin_run("running", "w", "library", NOON, {})
+    log.record_run_start("running", "w", "library", NOON, {})
     for number in range(250):
         log_run(log, f"r{number}")
-    log.add_nodes("r0", [make_row(1)])
+    log.record_nodes("r0", [make_row(1)])
     log_run(log, "kept", workflow="v")
     before = log.compute_statistics("w")
-    assert log.prune_runs(keep=3) == 247
+    assert log.delete_old_runs(keep=3) == 247
     assert list_ids(log, "w") == ["r249", "r248", "r247", "running", "failed"]
     assert list_ids(log, "v") == ["kept"]
     assert log.compute_statistics("w") == before
-    with log.file.use_connection() as connection:
+    with log.file.open_or_reuse_connection() as connection:
         assert connection.execute("SELECT count(*) FROM nodes").fetchone() == (0,)
-    assert log.prune_runs(keep=3) == 0
+    assert log.delete_old_runs(keep=3) == 0
 
 
 def test_the_log_is_bounded(log: RunLog) -> None:
@@ -301,9 +301,9 @@ from pflow.engine.runlog import NodeRow, RunLog
 for number in range(25):
     log = RunLog(Path(sys.argv[1]))
     run_id = f"{sys.argv[2]}-{number}"
-    log.begin_run(run_id, "w", "library", "2024-05-01T12:00:00.000000Z", {})
-    log.add_nodes(run_id, [NodeRow(seq, f"n{seq}", "echo", "completed") for seq in range(20)])
-    log.finish_run(run_id, "success" if number % 5 else "failed", "2024-05-01T12:00:01.000000Z", 10)
+    log.record_run_start(run_id, "w", "library", "2024-05-01T12:00:00.000000Z", {})
+    log.record_nodes(run_id, [NodeRow(seq, f"n{seq}", "echo", "completed") for seq in range(20)])
+    log.record_run_end(run_id, "success" if number % 5 else "failed", "2024-05-01T12:00:01.000000Z", 10)
     log.close()
 """
 
@@ -327,9 +327,9 @@ def test_threads_share_a_log_or_have_their_own_and_lose_nothing(log: RunLog, pat
         try:
             for number in range(10):
                 run_id = f"{one}-{number}"
-                mine.begin_run(run_id, "w", "library", NOON, {})
-                mine.add_nodes(run_id, [make_row(seq) for seq in range(5)])
-                mine.finish_run(run_id, "success", LATER, 1)
+                mine.record_run_start(run_id, "w", "library", NOON, {})
+                mine.record_nodes(run_id, [make_row(seq) for seq in range(5)])
+                mine.record_run_end(run_id, "success", LATER, 1)
         except BaseException as exc:
             failures.append(exc)
         finally:
@@ -348,7 +348,7 @@ def test_only_the_owner_may_read_the_log(path: Path) -> None:
     before = os.umask(0)
     try:
         with closing(RunLog(path)) as log:
-            log.begin_run("r1", "w", "library", NOON, {})
+            log.record_run_start("r1", "w", "library", NOON, {})
             modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
     finally:
         os.umask(before)
@@ -358,10 +358,10 @@ def test_only_the_owner_may_read_the_log(path: Path) -> None:
 @requirement("PF-N4")
 def test_an_unmasked_secret_does_not_reach_the_file(log: RunLog, path: Path) -> None:
     register_secret("zanzibar-4711")
-    log.begin_run("r1", "w", "library", NOON, {"api_key": "by-its-name", "text": "see zanzibar-4711"})
+    log.record_run_start("r1", "w", "library", NOON, {"api_key": "by-its-name", "text": "see zanzibar-4711"})
     report = {"message": "https://x/?token=in-a-url", "outputs": {"password": "by-its-name"}}
-    log.add_nodes("r1", [make_row(1, "failed", error=report, note="zanzibar-4711")._replace(action="zanzibar-4711")])
-    log.finish_run("r1", "failed", LATER, 1, "n1", report, outputs={"a": ["zanzibar-4711"]})
+    log.record_nodes("r1", [make_row(1, "failed", error=report, note="zanzibar-4711")._replace(action="zanzibar-4711")])
+    log.record_run_end("r1", "failed", LATER, 1, "n1", report, outputs={"a": ["zanzibar-4711"]})
     written = b"".join(file.read_bytes() for file in path.parent.iterdir())
     for secret in (b"zanzibar", b"by-its-name", b"in-a-url"):
         assert secret not in written
@@ -380,9 +380,9 @@ def test_an_unmasked_secret_does_not_reach_the_file(log: RunLog, path: Path) -> 
     ],
 )
 def test_unusual_values_are_stored_as_json(log: RunLog, given_value: Any, kept: Any) -> None:
-    log.begin_run("r1", "w\ud800", "library", NOON, given_value)
-    log.add_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
-    log.finish_run("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
+    log.record_run_start("r1", "w\ud800", "library", NOON, given_value)
+    log.record_nodes("r1", [NodeRow(1, "n\ud800", "t\ud800", "failed", "a\ud800", error=given_value, note="\ud800")])
+    log.record_run_end("r1", "failed", LATER, 1, "n\ud800", given_value, outputs=given_value)
     run = log.get_run("r1")
     assert run["inputs"] == run["outputs"] == run["error"] == run["nodes"][0]["error"] == kept
     assert log.compute_statistics("w\ud800")["execution_count"] == 1
@@ -392,7 +392,7 @@ def test_of_huge_values_the_beginning_is_stored(log: RunLog) -> None:
     deep: Any = "x"
     for _ in range(10_000):
         deep = [deep]
-    log.begin_run("r1", "w", "library", NOON, {"text": "a" * 1_000_000, "deep": deep})
+    log.record_run_start("r1", "w", "library", NOON, {"text": "a" * 1_000_000, "deep": deep})
     kept = log.get_run("r1")["inputs"]
     assert kept["characters"] > 1_000_000
     assert kept["beginning"].startswith('{"text": "aaaa')
@@ -458,17 +458,17 @@ def test_a_damaged_log_is_renamed_replaced_and_reported(path: Path, harm: Callab
 def test_damage_during_a_run_also_renames_the_other_files_of_sqlite(path: Path) -> None:
     with closing(RunLog(path)) as log, closing(RunLog(path)) as other:
         log_run(log, "r1")
-        with log.file.use_connection() as connection:
+        with log.file.open_or_reuse_connection() as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         break_page(path, "nodes")
-        other.begin_run("r2", "w", "library", NOON, {})
-        log.begin_run("r3", "w", "library", NOON, {})
+        other.record_run_start("r2", "w", "library", NOON, {})
+        log.record_run_start("r3", "w", "library", NOON, {})
         with pytest.raises(RunNotFound):
-            log.add_nodes("r3", [make_row(1)])
+            log.record_nodes("r3", [make_row(1)])
         assert log.notice is not None
         assert list_damaged_files(path) == ["runs.db.damaged-1", "runs.db.damaged-1-shm", "runs.db.damaged-1-wal"]
         log_run(log, "r4")
-        other.finish_run("r2", "success", LATER, 1)
+        other.record_run_end("r2", "success", LATER, 1)
         assert list_ids(log) == ["r4"]
 
 
@@ -480,7 +480,7 @@ def test_damage_that_another_process_has_dealt_with_is_not_dealt_with_again(path
         log_run(early, "r2")
         error = DatabaseUnusable("It is malformed.")
         error.__cause__ = sqlite3.OperationalError("no such table: runs")
-        assert late.file.replace_if_damaged(error)
+        assert late.file.rename_file_if_damaged(error)
         assert late.notice is None
         assert list_ids(late) == ["r2"]
     assert list_damaged_files(path) == ["runs.db.damaged-1"]
@@ -494,7 +494,7 @@ def test_a_damaged_log_that_cannot_be_moved_is_an_error(path: Path, monkeypatch:
     write_garbage(path)
     monkeypatch.setattr(Path, "rename", refused)
     with closing(RunLog(path)) as log, pytest.raises(DatabaseUnusable):
-        log.begin_run("r1", "w", "library", NOON, {})
+        log.record_run_start("r1", "w", "library", NOON, {})
 
 
 def test_a_log_of_a_newer_version_stays_unchanged(path: Path) -> None:
@@ -504,14 +504,14 @@ def test_a_log_of_a_newer_version_stays_unchanged(path: Path) -> None:
         connection.execute("INSERT INTO migrations VALUES ('from the future')")
         connection.commit()
     with closing(RunLog(path)) as log, pytest.raises(DatabaseNewer):
-        log.begin_run("r2", "w", "library", NOON, {})
+        log.record_run_start("r2", "w", "library", NOON, {})
     assert list_damaged_files(path) == []
 
 
 def test_a_log_that_cannot_be_made_is_an_error_of_the_family(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("a file")
     with closing(RunLog(tmp_path / "home" / "runs.db")) as log, pytest.raises(DatabaseUnusable):
-        log.begin_run("r1", "w", "library", NOON, {})
+        log.record_run_start("r1", "w", "library", NOON, {})
 
 
 def test_a_log_on_a_read_only_disk_can_be_read_and_refuses_to_be_written(
@@ -528,20 +528,20 @@ def test_a_log_on_a_read_only_disk_can_be_read_and_refuses_to_be_written(
         assert list_ids(log) == ["r1"]
         assert log.compute_statistics("w")["success_count"] == 1
         with pytest.raises(DatabaseUnusable, match="readonly"):
-            log.begin_run("r2", "w", "library", NOON, {})
+            log.record_run_start("r2", "w", "library", NOON, {})
         assert list_ids(log) == ["r1"]
     assert list_damaged_files(path) == []
 
 
 def test_a_full_disk_leaves_no_partial_write_and_earlier_rows_stay(log: RunLog) -> None:
-    log.begin_run("r1", "w", "library", NOON, {})
-    with log.file.use_connection() as connection:
+    log.record_run_start("r1", "w", "library", NOON, {})
+    with log.file.open_or_reuse_connection() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(DatabaseUnusable, match="full"):
-        log.add_nodes("r1", [make_row(seq, note="x" * 1_000) for seq in range(100)])
+        log.record_nodes("r1", [make_row(seq, note="x" * 1_000) for seq in range(100)])
     assert (log.get_run("r1")["nodes"], log.notice) == ([], None)
-    log.add_nodes("r1", [make_row(1)])
+    log.record_nodes("r1", [make_row(1)])
     assert len(log.get_run("r1")["nodes"]) == 1
 
 
@@ -553,7 +553,7 @@ def test_a_log_locked_by_another_process_is_waited_for_up_to_a_limit(
         log_run(log, "r1")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(DatabaseUnusable, match="locked"):
-            log.begin_run("r2", "w", "library", NOON, {})
+            log.record_run_start("r2", "w", "library", NOON, {})
         assert list_ids(log) == ["r1"]
         other.execute("ROLLBACK")
         log_run(log, "r2")
@@ -585,7 +585,7 @@ def test_statistics_are_those_of_all_runs_through_renaming_and_pruning(
                 log.rename_workflow(name, other)
                 remembered = [[other if run[0] == name else run[0], *run[1:]] for run in remembered]
             else:
-                log.prune_runs(keep=amount)
+                log.delete_old_runs(keep=amount)
         for name in "abc":
             outcomes = [run[2] for run in remembered if run[0] == name and run[1] in ("success", "failed")]
             report = log.compute_statistics(name)
@@ -606,7 +606,7 @@ def test_only_a_run_that_is_logged_as_a_success_has_succeeded(log: RunLog, path:
     assert not log.has_succeeded("run_0")
     for number, status in enumerate(get_args(Ending)):
         log_run(log, f"run_{number}", status)
-    log.begin_run("run_9", "w", "draft", NOON, {})
+    log.record_run_start("run_9", "w", "draft", NOON, {})
     assert [log.has_succeeded(f"run_{number}") for number in range(10)] == [
         number < len(get_args(Ending)) and get_args(Ending)[number] == "success" for number in range(10)
     ]

@@ -101,7 +101,7 @@ def test_no_secret_is_in_the_log(home: Home, logged: Any) -> None:
 
 
 def test_errors_without_a_json_form_are_stored_as_text(home: Home, logged: Any) -> None:
-    home.add_nodes(
+    home.record_nodes(
         "odd",
         [{"type": "odd", "description": "o", "run": "odd.py:act"}],
         "from pflow.errors import NodeFailed\n"

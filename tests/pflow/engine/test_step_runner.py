@@ -31,7 +31,7 @@ ANSWERING: dict[str, Any] = {
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     made = Home(tmp_path)
-    made.add_nodes("answering", [ANSWERING], CODE)
+    made.record_nodes("answering", [ANSWERING], CODE)
     return made
 
 

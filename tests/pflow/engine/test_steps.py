@@ -98,7 +98,7 @@ def test_a_node_of_another_type_runs_again_though_it_is_given_the_same(
     home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     twins = [{**NODES[0], "type": name} for name in ("twin", "other-twin")]
-    home.add_nodes("counting", [*NODES, *twins], CODE)
+    home.record_nodes("counting", [*NODES, *twins], CODE)
     run_and_fail(build_chain_with_end(node("a", "twin", value=1), node("b", value="${a.value}")))
     second = home.run(build_chain_with_end(node("a", "other-twin", value=1), node("b", value="${a.value}")))
     assert second.progress.reused == ["b"], "what it gives is the same"
@@ -138,7 +138,7 @@ def test_a_parameter_that_only_limits_a_node_does_not_make_it_run_again(
     home: Home, run_and_fail: Callable[..., RunResult]
 ) -> None:
     limited = {"type": "limited", "params": {"patience": {"type": "int"}}, "limits": ["patience"]}
-    home.add_nodes("counting", [*NODES, {**NODES[1], **limited}], CODE)
+    home.record_nodes("counting", [*NODES, {**NODES[1], **limited}], CODE)
     run_and_fail(build_chain_with_end(node("a", "limited", value=1, patience=5)))
     assert home.run(build_chain_with_end(node("a", "limited", value=1, patience=60))).progress.reused == ["a"]
     run_and_fail(build_chain_with_end(node("a", "limited", value=1, patience=5)))
@@ -188,7 +188,7 @@ def test_a_node_that_looks_at_the_world_runs_again_whichever_of_the_nodes_before
 @requirement("PF-E10")
 def test_the_effect_of_a_node_with_an_unusable_outcome_is_uncertain(home: Home) -> None:
     odd = {**NODES[1], "type": "odd", "run": "odd.py:act"}
-    home.add_nodes("odd", [odd], "def act(params, context):\n    return 5\n")
+    home.record_nodes("odd", [odd], "def act(params, context):\n    return 5\n")
     first = home.run(chain(node("a", "odd")))
     assert "not an object of outputs" in str(first.error_body)
     second = home.run(chain(node("a", "odd")))
@@ -435,7 +435,7 @@ def test_a_node_with_effects_that_was_given_up_on_is_uncertain(home: Home) -> No
     home.run(ir)
     second = home.run(ir)
     assert second.uncertain == ["e"]
-    checkpoint = second.describe_checkpoint()
+    checkpoint = second.build_checkpoint_reply()
     assert checkpoint is not None
     assert checkpoint["uncertain_nodes"] == ["e"]
     assert [report for report in second.warnings if "whether it had its effect is uncertain" in report]
@@ -524,7 +524,7 @@ def hostile(home: Home) -> Home:
         {"type": name, "description": name, "run": f"hostile.py:{name}", "open_params": True, "open_actions": True}
         for name in functions
     ]
-    home.add_nodes("hostile", nodes, HOSTILE)
+    home.record_nodes("hostile", nodes, HOSTILE)
     return home
 
 
@@ -617,7 +617,7 @@ from pflow.service import Service
 
 home, kind = Path(sys.argv[1]), sys.argv[2]
 ir = {"nodes": [{"id": "a", "type": kind, "timeout": 0.2}]}
-result = Service(Settings(home=home), folder=home.parent).run(ir, name="flow")
+result = Service(Settings(home=home), folder=home.parent).run_document(ir, name="flow")
 sys.stderr.write(f"ended {result.success}\\n")
 """
 
@@ -641,7 +641,7 @@ def test_a_run_prints_nothing_except_the_output_of_nodes(hostile: Home) -> None:
 
 
 def test_a_node_cannot_change_the_parameters_of_the_workflow_or_values_of_others(home: Home) -> None:
-    home.add_nodes(
+    home.record_nodes(
         "greedy",
         [{"type": "greedy", "description": "g", "run": "greedy.py:act", "open_params": True, "effect": "pure"}],
         "def act(params, context):\n    params['list'].append('more')\n    return {'list': params['list']}\n",
@@ -682,8 +682,8 @@ def test_a_coroutine_that_does_not_heed_its_end_is_left_behind(
     home: Home, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], kind: str, limit: str
 ) -> None:
     for module in (executors, engine):
-        monkeypatch.setattr(module, "PATIENCE_S", 0.05)
-    home.add_nodes("stubborn", [{"type": "it", "description": "It", "run": f"stubborn.py:{kind}"}], STUBBORN)
+        monkeypatch.setattr(module, "CANCEL_TIMEOUT_S", 0.05)
+    home.record_nodes("stubborn", [{"type": "it", "description": "It", "run": f"stubborn.py:{kind}"}], STUBBORN)
     ir = chain(node("a", "it", **({"timeout": 0.2} if limit == "node" else {})), node("pay", "effect"))
     if limit == "workflow":
         ir["timeout"] = 0.2

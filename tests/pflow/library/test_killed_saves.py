@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pflow.engine.resume.journal import Result
+from pflow.engine.resume.journal import StoredResult
 from pflow.engine.resume.recorder import start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import WorkflowExists
@@ -54,7 +54,7 @@ def save_and_die(home, moment):
             sys.addaudithook(step)
             return move(*arguments)
         ResumePoint.move_results_to = watched_move
-        Service(Settings(home=home), home).save("x", final, "Greets people.")
+        Service(Settings(home=home), home).save_to_library("x", final, "Greets people.")
     else:
         sys.addaudithook(step)
         move_draft_to_library(home, "x", final, "Greets people.")
@@ -132,8 +132,8 @@ def test_a_save_killed_at_any_moment_leaves_finished_effects_to_every_workflow_t
             home, "x", {**IR, "nodes": [{"id": "greet", "type": "shell", "params": {"command": "echo ${who}"}}]}
         )
         unfinished = start_recording(ResumePoint(home / "checkpoints", "x"), "run_1")
-        unfinished.record_result(Result("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
-        assert unfinished.end_run(keep=True)
+        unfinished.record_result(StoredResult("greet", "f", "shell", "default", "effectful", b"{}", "", time.time()))
+        assert unfinished.store_or_clear_results(keep_results=True)
     left: set[tuple[bool, bool]] = set()
     for moment, was_killed in kill_at_every_step(tmp_path, "y", moments=moments, by="service").items():
         home = tmp_path / str(moment)

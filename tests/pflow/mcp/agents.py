@@ -30,7 +30,7 @@ LOADED = (
         "pflow.mcp_server",
         "pflow.component_search",
         "pflow.replies",
-        "pflow.reporting",
+        "pflow.progress_notifications",
     ),
     *("pflow.nodes.echo", "pflow.nodes.shell", "pflow.nodes.python", "pflow.nodes.approval"),
     *("pflow.registry.discovery", "pflow.registry.function_loader", "pflow.registry.search_ranking"),

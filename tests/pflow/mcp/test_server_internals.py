@@ -16,7 +16,7 @@ from blockbuster import blockbuster_ctx
 
 from pflow import mcp_server
 from pflow.engine import cancellation as cancelling
-from pflow.engine.output import NullOutput
+from pflow.engine.progress_output import NullProgressOutput
 from pflow.errors import RepairRefused
 from pflow.library.manager import WorkflowManager
 from pflow.nodes import process_runner
@@ -140,7 +140,7 @@ async def test_a_run_is_asked_for_without_repair_and_with_an_output_that_prints_
         await call_failing_tool(client, "execute", name="breaks")
     (only,) = asked
     assert only["enable_repair"] is False
-    assert isinstance(only["output"], NullOutput)
+    assert isinstance(only["output"], NullProgressOutput)
     assert file.read_bytes() == before
     with pytest.raises(RepairRefused):
         Service(mcp_server._open_service().settings).execute("breaks", enable_repair=True)  # pyright: ignore[reportPrivateUsage]
@@ -162,10 +162,10 @@ async def test_once_the_server_is_about_to_end_no_run_begins(home: Path, monkeyp
 async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_asking(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def deaf(wait_s: float) -> None:
+    def deaf(timeout_s_per_run: float) -> None:
         """Stands for runs that do not heed being taken back."""
 
-    monkeypatch.setattr(cancelling, "cancel_all_runs", deaf)
+    monkeypatch.setattr(cancelling, "cancel_all_runs_and_wait", deaf)
     monkeypatch.setattr(mcp_server, "_ending", threading.Event())
     with gate(tmp_path) as here:
         write_draft(home, "waits", chain(here.node("waits")))
@@ -175,7 +175,7 @@ async def test_processes_of_runs_that_do_not_end_in_time_are_ended_without_askin
             async with asyncio.timeout(PATIENCE_S):
                 while child not in process_runner._live_pids:  # noqa: ASYNC110 # pyright: ignore[reportPrivateUsage]
                     await asyncio.sleep(0)
-            await mcp_server._stop_runs()  # pyright: ignore[reportPrivateUsage]
+            await mcp_server._cancel_runs_and_kill_children()  # pyright: ignore[reportPrivateUsage]
             reply = await running
     assert not is_running(child)
     assert "SIGKILL" in reply["error"]["message"]
@@ -187,7 +187,7 @@ async def test_an_unexpected_error_is_reported_in_the_shape_of_other_failures(
     def broken(*_: Any, **__: Any) -> Any:
         raise RuntimeError("words of nobody")
 
-    for operation in ("browse", "list_library", "describe", "execute", "save"):
+    for operation in ("browse_components", "list_library", "describe_workflow", "execute", "save_to_library"):
         monkeypatch.setattr(Service, operation, broken)
     async with connect_client(mcp_server.build_server()) as client:
         for number, (tool, arguments) in enumerate(CALLS.items(), 1):

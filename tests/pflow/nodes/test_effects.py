@@ -38,9 +38,9 @@ GATE = shell_node("gate", "test -e open")
 def run_twice(service: Service, *flows: dict[str, Any]) -> dict[str, Any]:
     """Run one to its gate, then the other past it. The outputs of that."""
     first, second = flows
-    assert not service.run(first, name="flow").success
+    assert not service.run_document(first, name="flow").success
     (service.folder / "open").touch()
-    run = service.run(second, name="flow")
+    run = service.run_document(second, name="flow")
     assert run.success, run.error_body
     return dict(run.outputs)
 

@@ -444,14 +444,14 @@ async def test_a_body_is_sent_again_only_where_the_redirect_asks_for_it(server: 
 
 
 async def test_cookies_live_as_long_as_the_redirects(server: Server, context: Context) -> None:
-    kept = replace(context, keeper=SharedClients())
+    kept = replace(context, shared_objects=SharedClients())
     url = server.add_reply("/login", status=302, location="/in", set_cookie="seen=1; Path=/")
     server.add_reply("/in", b"in")
     await send_request({"url": url}, kept)
     assert server.asked[1].headers["cookie"] == "seen=1"
     await send_request({"url": server.url + "/in"}, kept)
     assert "cookie" not in server.asked[2].headers, "one node's cookies are not another's"
-    await kept.keeper.close()  # pyright: ignore
+    await kept.shared_objects.close()  # pyright: ignore
 
 
 async def test_endless_redirects_are_reported(server: Server, context: Context) -> None:
@@ -515,13 +515,13 @@ async def test_an_unreachable_server_is_reported_without_secrets(
 
 
 class SharedClients:
-    """The keeper of one run, as small as can be."""
+    """The shared objects of one run, as small as can be."""
 
     def __init__(self) -> None:
         self.things: dict[str, Closable] = {}
         self.made = 0
 
-    async def keep(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
+    async def get_or_create(self, key: str, make: Callable[[], Awaitable[Closable]]) -> Any:
         if key not in self.things:
             self.made += 1
             self.things[key] = await make()
@@ -533,13 +533,13 @@ class SharedClients:
 
 
 async def test_requests_of_one_run_share_their_connections(server: Server, context: Context) -> None:
-    keeper = SharedClients()
-    shared = replace(context, keeper=keeper)
+    shared_objects = SharedClients()
+    shared = replace(context, shared_objects=shared_objects)
     url = server.add_reply("/", b"x")
     for _ in range(3):
         await send_request({"url": url}, shared)
-    assert (keeper.made, server.connections) == (1, 1)
-    await keeper.close()
+    assert (shared_objects.made, server.connections) == (1, 1)
+    await shared_objects.close()
     await send_request({"url": url}, context)
     assert server.connections == 2
 

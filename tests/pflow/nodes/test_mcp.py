@@ -11,13 +11,13 @@ from typing import Any, cast
 import pytest
 
 from pflow.config import Settings
-from pflow.engine.executors import LocalKeeper
+from pflow.engine.executors import LocalSharedObjects
 from pflow.errors import NodeFailed
 from pflow.mcp_config import UnknownServer
-from pflow.mcp_servers import add_server, sync_servers
 from pflow.node import Context
 from pflow.nodes.mcp import call_named_tool, call_tool
 from pflow.registry.registry import Registry
+from pflow.remote_mcp_servers import add_server, sync_servers
 from pflow.service import Service
 from tests.pflow import tool_server
 from tests.pflow.nodes.long_secrets import KEY_FILE, PIECE, TOKEN, add_secrets
@@ -40,9 +40,9 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def context(home: Path) -> AsyncGenerator[Context]:
-    keeper = LocalKeeper()
-    yield Context("run", "workflow", "node", home, home, home / "spool", timeout=SOON, keeper=keeper)
-    await asyncio.wait_for(keeper.close(), SOON)
+    shared_objects = LocalSharedObjects()
+    yield Context("run", "workflow", "node", home, home, home / "spool", timeout=SOON, shared_objects=shared_objects)
+    await asyncio.wait_for(shared_objects.close(), SOON)
 
 
 def count_starts(home: Path) -> int:
@@ -83,7 +83,7 @@ async def test_a_server_that_was_lost_is_connected_to_again(context: Context, ho
     assert count_starts(home) == 2
 
 
-async def test_without_a_keeper_each_call_has_its_own_connection(home: Path) -> None:
+async def test_without_shared_objects_each_call_has_its_own_connection(home: Path) -> None:
     alone = Context("run", "workflow", "node", home, home, home, timeout=SOON)
     first, second = await call_sample_tool(alone, "add", a=1), await call_sample_tool(alone, "add", a=1)
     assert first["result"]["process"] != second["result"]["process"]
@@ -182,7 +182,7 @@ async def test_a_server_over_http_is_called_in_the_same_way(home: Path, context:
         add_server(home, "web", {"type": "http", "url": f"{url}/mcp"})
         outputs = await call_named_tool({"server": "web", "tool": "add", "arguments": {"a": 5}}, context)
         assert outputs["result"]["sum"] == 15
-        await cast("LocalKeeper", context.keeper).close()
+        await cast("LocalSharedObjects", context.shared_objects).close()
 
 
 async def test_variables_of_the_environment_reach_the_server_and_no_others(

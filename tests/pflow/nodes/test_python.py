@@ -69,7 +69,7 @@ def test_a_run_warns_once_of_code_that_assigned_no_result(tmp_path: Path) -> Non
         {"id": "maybe", "type": "python", "params": maybe, "batch": {"items": [1, 2, 9]}},
     ]
     document = {"nodes": nodes, "edges": [{"from": "never", "to": "maybe"}]}
-    result = Service(Settings(home=tmp_path), folder=tmp_path).run(document, name="x")
+    result = Service(Settings(home=tmp_path), folder=tmp_path).run_document(document, name="x")
     assert result.warnings == [f"'never': {NO_RESULT}", f"'maybe': {NO_RESULT}"]
 
 

@@ -4,26 +4,26 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
-from pflow.engine.resume.journal import Key, Result
+from pflow.engine.resume.journal import StepKey, StoredResult
 
 _INDEXES: Final = re.compile(r"\[\d+\]")
 _MAX_RESULTS: Final = 20
 """Results of one node with different fingerprints that are stored."""
 
-IsSecret = Callable[[Any], bool]
+ContainsSecret = Callable[[Any], bool]
 """Return True if a value contains a secret."""
 
 
 class EarlierRuns(NamedTuple):
     """The results of the earlier runs of a workflow. `lineage` is the id of the first of them."""
 
-    results: dict[Key, Result]
+    results: dict[StepKey, StoredResult]
     fingerprints: dict[str, set[str]]
-    uncertain: set[Key]
+    uncertain: set[StepKey]
     """Nodes with effects that were interrupted."""
     lineage: str | None
     notices: list[str]
-    waiting: frozenset[Key] = frozenset()
+    waiting: frozenset[StepKey] = frozenset()
     """Nodes that wait for a person. While there is one, no result expires."""
     run: str | None = None
     """The id of the last of them."""
@@ -32,12 +32,12 @@ class EarlierRuns(NamedTuple):
         """Return the paths of the files that nodes removed."""
         return frozenset(path for one in self.results.values() for path in one.took)
 
-    def was_interrupted(self, key: Key) -> bool:
+    def was_interrupted(self, key: StepKey) -> bool:
         """Return True if an earlier run started this node, with any parameters, and did not finish it.
 
         For an item of a batch, also True if an item with the same parameters at another index was interrupted.
         """
-        return any(one[0] == key[0] or remove_indexes(one) == remove_indexes(key) for one in self.uncertain)
+        return any(one[0] == key[0] or remove_item_indexes(one) == remove_item_indexes(key) for one in self.uncertain)
 
 
 class ResultLookup:
@@ -46,12 +46,12 @@ class ResultLookup:
     def __init__(self, earlier: EarlierRuns) -> None:
         self.node_ids: set[str] = set()
         """The nodes of the workflow as it is now."""
-        self.used: set[Key] = set()
+        self.used: set[StepKey] = set()
         """Results that were found for a step."""
         self.removed_files = earlier.list_removed_files()
         self._results = earlier.results
-        self._trials: list[list[tuple[dict[str, Result], str, Result]]] = []
-        self._item_results: dict[Key, dict[str, Result]] = {}
+        self._trials: list[list[tuple[dict[str, StoredResult], str, StoredResult]]] = []
+        self._item_results: dict[StepKey, dict[str, StoredResult]] = {}
         self._effects = {
             result.fingerprint: result
             for result in earlier.results.values()
@@ -59,38 +59,38 @@ class ResultLookup:
         }
         for result in earlier.results.values():
             if "[" in result.node:
-                self._item_results.setdefault(remove_indexes(result.key), {})[result.node] = result
+                self._item_results.setdefault(remove_item_indexes(result.key), {})[result.node] = result
 
-    def find_result(self, key: Key) -> Result | None:
+    def claim_result(self, key: StepKey) -> StoredResult | None:
         """Return an earlier result for this step, or None, and record its use.
 
         An item of a batch gets the result of any item with the same parameters, each result once: items that were
         added or removed shift the indexes of the others.
         """
         result = (
-            self._find_item_result(key)
+            self._claim_item_result(key)
             if "[" in key[0]
-            else self._results.get(key) or self._find_result_of_renamed_node(key)
+            else self._results.get(key) or self._claim_result_of_renamed_node(key)
         )
         if result is not None:
             self.used.add(result.key)
         return result
 
-    def begin_trial(self) -> None:
-        """Release all claims from now on at the next call of `end_trial`."""
+    def begin_trial_claims(self) -> None:
+        """Release all claims from now on at the next call of `release_trial_claims`."""
         self._trials.append([])
 
-    def end_trial(self) -> None:
-        """Release the claims since the last call of `begin_trial`."""
+    def release_trial_claims(self) -> None:
+        """Release the claims since the last call of `begin_trial_claims`."""
         for results, name, result in self._trials.pop():
             results[name] = result
 
-    def _find_item_result(self, key: Key) -> Result | None:
-        unclaimed = self._item_results.get(remove_indexes(key), {})
+    def _claim_item_result(self, key: StepKey) -> StoredResult | None:
+        unclaimed = self._item_results.get(remove_item_indexes(key), {})
         name = key[0] if key[0] in unclaimed else next(iter(unclaimed), "")
-        return self._claim_result(unclaimed, name) if name else None
+        return self._remove_claimed_result(unclaimed, name) if name else None
 
-    def _find_result_of_renamed_node(self, key: Key) -> Result | None:
+    def _claim_result_of_renamed_node(self, key: StepKey) -> StoredResult | None:
         """Return the result of a node with effects that no longer exists and had the same parameters.
 
         The node probably has a new name.
@@ -98,22 +98,22 @@ class ResultLookup:
         result = self._effects.get(key[1])
         if result is None or result.node in self.node_ids or "/" in key[0]:
             return None
-        return self._claim_result(self._effects, key[1])
+        return self._remove_claimed_result(self._effects, key[1])
 
-    def _claim_result(self, results: dict[str, Result], name: str) -> Result:
+    def _remove_claimed_result(self, results: dict[str, StoredResult], name: str) -> StoredResult:
         result = results.pop(name)
         if self._trials:
             self._trials[-1].append((results, name, result))
         return result
 
 
-def remove_indexes(key: Key) -> Key:
+def remove_item_indexes(key: StepKey) -> StepKey:
     """Return a key that is the same for all items of a batch."""
     return _INDEXES.sub("[]", key[0]), key[1]
 
 
 def build_earlier_runs(
-    results: dict[Key, Result], uncertain: set[Key], lineage: str | None, notices: list[str] | None = None
+    results: dict[StepKey, StoredResult], uncertain: set[StepKey], lineage: str | None, notices: list[str] | None = None
 ) -> EarlierRuns:
     """Return earlier runs with these results."""
     fingerprints: dict[str, set[str]] = {}
@@ -135,10 +135,10 @@ def merge_earlier_runs(older: EarlierRuns, newer: EarlierRuns) -> EarlierRuns:
     return merged._replace(waiting=older.waiting | newer.waiting, run=newer.run or older.run)
 
 
-def select_latest_results(results: dict[Key, Result]) -> list[Result]:
+def select_latest_results(results: dict[StepKey, StoredResult]) -> list[StoredResult]:
     """Return the newest results of each node, and all results of nodes with effects, which must not happen twice."""
     counts: dict[str, int] = {}
-    selected: list[Result] = []
+    selected: list[StoredResult] = []
     for result in reversed(list(results.values())):
         counts[result.node] = counts.get(result.node, 0) + 1
         if counts[result.node] <= _MAX_RESULTS or result.effect == "effectful":
@@ -146,16 +146,16 @@ def select_latest_results(results: dict[Key, Result]) -> list[Result]:
     return selected[::-1]
 
 
-def drop_secret_outputs(earlier: EarlierRuns, is_secret: IsSecret) -> EarlierRuns:
+def drop_secret_outputs(earlier: EarlierRuns, contains_secret: ContainsSecret) -> EarlierRuns:
     """Return the same without the outputs that contain a secret: such nodes run again."""
     results = {
-        key: one._replace(outputs=None) if one.outputs is not None and is_secret(one.parse_outputs()) else one
+        key: one._replace(outputs=None) if one.outputs is not None and contains_secret(one.parse_outputs()) else one
         for key, one in earlier.results.items()
     }
     return earlier._replace(results=results)
 
 
-def refresh_used_results(earlier: EarlierRuns, used: set[Key], now: float) -> EarlierRuns:
+def refresh_used_results(earlier: EarlierRuns, used: set[StepKey], now: float) -> EarlierRuns:
     """Return the same with the time of use of the used results set to now: only unused results expire."""
     return earlier._replace(
         results={key: one._replace(at=now) if key in used else one for key, one in earlier.results.items()}

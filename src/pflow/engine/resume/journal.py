@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, cast
 
 import orjson
 
-from pflow.engine.json_values import encode_outputs, from_json
+from pflow.engine.json_values import encode_outputs, parse_json
 from uraniborg.kernel.files import lock_open_file, open_private, sync_folder
 
-Key = tuple[str, str]
+StepKey = tuple[str, str]
 """A node and a fingerprint."""
 
 
-class Result(NamedTuple):
+class StoredResult(NamedTuple):
     """The result of a node, with the fingerprint of the step. A result without outputs cannot be reused."""
 
     node: str
@@ -33,7 +33,7 @@ class Result(NamedTuple):
     """Files that the node removed."""
 
     @property
-    def key(self) -> Key:
+    def key(self) -> StepKey:
         return self.node, self.fingerprint
 
     def format_line(self) -> bytes:
@@ -46,16 +46,16 @@ class Result(NamedTuple):
     def parse_outputs(self) -> dict[str, Any]:
         """Return the outputs, which must not be None."""
         assert self.outputs is not None
-        return from_json(self.outputs)
+        return parse_json(self.outputs)
 
 
-class Entries(NamedTuple):
+class JournalEntries(NamedTuple):
     """The content of a journal. `started` are nodes with effects that did not finish."""
 
     header: dict[str, Any]
-    finished: list[Result]
-    started: set[Key]
-    waiting: frozenset[Key]
+    finished: list[StoredResult]
+    started: set[StepKey]
+    waiting: frozenset[StepKey]
     """Nodes that wait for a person."""
     is_damaged: bool
     """Whether a line cannot be parsed. A last line that was cut off does not count."""
@@ -94,7 +94,7 @@ class RunJournal:
         """Record that a node waits for a person."""
         self._write_line(orjson.dumps({"waiting": [node, fingerprint]}) + b"\n")
 
-    def write_result(self, result: Result) -> None:
+    def write_result(self, result: StoredResult) -> None:
         """Record a result; durably if the node has effects."""
         self._write_line(result.format_line())
         if result.effect == "effectful":
@@ -115,18 +115,18 @@ class RunJournal:
         self._size += len(line)
 
 
-def read_journal(path: Path) -> Entries:
+def read_journal(path: Path) -> JournalEntries:
     """Return all of a journal that can be parsed. Raise OSError."""
     header: dict[str, Any] = {}
-    finished: dict[Key, Result] = {}
-    started: set[Key] = set()
-    waiting: set[Key] = set()
+    finished: dict[StepKey, StoredResult] = {}
+    started: set[StepKey] = set()
+    waiting: set[StepKey] = set()
     is_damaged = False
     for text in _read_complete_lines(path):
         try:
-            line = from_json(text)
+            line = parse_json(text)
             if "finished" in line:
-                result = parse_result(line)
+                result = parse_result_line(line)
                 finished[result.key] = result
                 started.discard(result.key)
             elif "started" in line:
@@ -139,37 +139,37 @@ def read_journal(path: Path) -> Entries:
                 header = dict(line)
         except (ValueError, KeyError, TypeError):
             is_damaged = True
-    return Entries(header, list(finished.values()), started, frozenset(waiting), is_damaged)
+    return JournalEntries(header, list(finished.values()), started, frozenset(waiting), is_damaged)
 
 
-def read_header(path: Path) -> dict[str, Any]:
+def read_journal_header(path: Path) -> dict[str, Any]:
     """Return the first line of a journal; an empty object if it cannot be parsed. Raise OSError."""
     with path.open("rb") as stream:
         try:
-            return dict(from_json(stream.readline()))
+            return dict(parse_json(stream.readline()))
         except (ValueError, TypeError):
             return {}
 
 
-def parse_result(line: Any) -> Result:
+def parse_result_line(line: Any) -> StoredResult:
     """Return the result in a line of a journal. Raise ValueError, KeyError or TypeError."""
     *texts, at = line["finished"]
-    node, fingerprint, kind, action, effect, by = map(_check_text, texts)
+    node, fingerprint, kind, action, effect, by = map(_require_text, texts)
     outputs = line["outputs"]
     if outputs is not None and not isinstance(outputs, dict):
         raise TypeError("outputs must be an object")
     text = None if outputs is None else encode_outputs(cast("dict[str, Any]", outputs))
-    took = tuple(map(_check_text, line.get("took", ())))
-    return Result(node, fingerprint, kind, action, effect, text, by, float(at), took)
+    took = tuple(map(_require_text, line.get("took", ())))
+    return StoredResult(node, fingerprint, kind, action, effect, text, by, float(at), took)
 
 
-def parse_key(pair: Any) -> Key:
+def parse_key(pair: Any) -> StepKey:
     """Return the key that a pair of texts stands for. Raise ValueError or TypeError."""
-    node, fingerprint = map(_check_text, pair)
+    node, fingerprint = map(_require_text, pair)
     return node, fingerprint
 
 
-def _check_text(value: Any) -> str:
+def _require_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("not a text")
     return value
@@ -198,8 +198,8 @@ def try_lock_journal(path: Path) -> Generator[bool]:
 
 
 @contextlib.contextmanager
-def hold_lock_file(path: Path, *, leaves_file: bool = True) -> Generator[None]:
-    """Hold the lock file `path` for the block, after its present holder. Remove the file unless `leaves_file`."""
+def hold_lock_file(path: Path, *, keep_file: bool = True) -> Generator[None]:
+    """Hold the lock file `path` for the block, after its present holder. Remove the file unless `keep_file`."""
     while True:
         file = open_private(path, os.O_RDWR | os.O_CREAT)
         try:
@@ -209,15 +209,15 @@ def hold_lock_file(path: Path, *, leaves_file: bool = True) -> Generator[None]:
             try:
                 yield
             finally:
-                if not leaves_file:
+                if not keep_file:
                     path.unlink(missing_ok=True)
             return
         finally:
             os.close(file)
 
 
-def _is_same_file(path: Path, file: int) -> bool:
+def _is_same_file(path: Path, descriptor: int) -> bool:
     try:
-        return os.path.samestat(path.stat(), os.fstat(file))
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
     except FileNotFoundError:
         return False

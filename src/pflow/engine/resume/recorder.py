@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from pflow.engine.resume.earlier_runs import IsSecret, ResultLookup
-from pflow.engine.resume.journal import Key, Result
+from pflow.engine.resume.earlier_runs import ContainsSecret, ResultLookup
+from pflow.engine.resume.journal import StepKey, StoredResult
 from pflow.engine.resume.resume_point import OpenRun, ResumePoint
 from pflow.errors import NodeFailed
 
@@ -11,8 +11,8 @@ from pflow.errors import NodeFailed
 def start_recording(
     resume_point: ResumePoint, run_id: str, *, fresh: bool = False, keep_results: bool = False
 ) -> "RunRecorder":
-    """Return the recorder of a new run. Arguments and errors are those of `ResumePoint.open_run`."""
-    return RunRecorder(resume_point, resume_point.open_run(run_id, fresh=fresh, keep_results=keep_results))
+    """Return the recorder of a new run. Arguments and errors are those of `ResumePoint.begin_run`."""
+    return RunRecorder(resume_point, resume_point.begin_run(run_id, fresh=fresh, keep_results=keep_results))
 
 
 class RunRecorder:
@@ -25,7 +25,7 @@ class RunRecorder:
         self.earlier = open_run.earlier
         self.lineage = open_run.lineage
         self.lookup = ResultLookup(open_run.earlier)
-        self.under_way: set[Key] = set()
+        self.under_way: set[StepKey] = set()
         """Nodes with effects that have started and not finished."""
         self.problem = ""
         """Why the journal of this run is not complete."""
@@ -54,16 +54,18 @@ class RunRecorder:
         """Record that a node waits for a person: until the person decides, no result expires."""
         self._try_write(lambda: self.journal.write_waiting(node, fingerprint))
 
-    def record_result(self, result: Result) -> None:
+    def record_result(self, result: StoredResult) -> None:
         """Record the result of a node that finished."""
         self.under_way.discard(result.key)
         self._try_write(lambda: self.journal.write_result(result))
 
-    def end_run(self, *, keep: bool, is_secret: IsSecret = lambda _: False) -> bool:
+    def store_or_clear_results(self, *, keep_results: bool, contains_secret: ContainsSecret = lambda _: False) -> bool:
         """Store or clear the results of the run, and return True if all that had to be stored is on disk."""
         used = self.lookup.used
         return self._try_write(
-            lambda: self.resume_point.end_run(self.open_run, keep=keep, used=used, is_secret=is_secret)
+            lambda: self.resume_point.store_or_clear_results(
+                self.open_run, keep_results=keep_results, used=used, contains_secret=contains_secret
+            )
         )
 
     def _try_write(self, write: Callable[[], None]) -> bool:

@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 
 import orjson
 
-from pflow.engine.json_values import from_json
+from pflow.engine.json_values import parse_json
 from pflow.engine.resume.earlier_runs import (
+    ContainsSecret,
     EarlierRuns,
-    IsSecret,
     build_earlier_runs,
     drop_secret_outputs,
     make_empty_earlier_runs,
@@ -25,15 +25,15 @@ from pflow.engine.resume.earlier_runs import (
     select_latest_results,
 )
 from pflow.engine.resume.journal import (
-    Entries,
-    Key,
-    Result,
+    JournalEntries,
     RunJournal,
+    StepKey,
+    StoredResult,
     hold_lock_file,
     parse_key,
-    parse_result,
-    read_header,
+    parse_result_line,
     read_journal,
+    read_journal_header,
     try_lock_journal,
 )
 from pflow.errors import ResumePointUnusable
@@ -74,7 +74,7 @@ class ResumePoint:
         self._seconds = hours * 3600
         self._has_succeeded = has_succeeded
 
-    def open_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> OpenRun:
+    def begin_run(self, run_id: str, *, fresh: bool = False, keep_results: bool = False) -> OpenRun:
         """Begin a run that resumes from earlier results or, if `fresh`, discards them.
 
         With `keep_results`, the next run resumes from the results of this one even if it succeeds.
@@ -82,11 +82,11 @@ class ResumePoint:
         were written by a newer version: without them, effects would happen twice.
         """
         if not fresh:
-            self._refuse_newer_format()
+            self._raise_if_newer_format()
         try:
-            return self._open_journal(run_id, fresh, keep_results)
+            return self._merge_and_open_journal(run_id, fresh, keep_results)
         except OSError as exc:
-            if fresh or not (self._file.exists() or any(self._list_files(".journal"))):
+            if fresh or not (self._file.exists() or any(self._iter_files(".journal"))):
                 raise
             raise ResumePointUnusable(
                 f"An earlier run of '{self._name}' cannot be resumed: {exc.strerror} in the pflow home.",
@@ -95,16 +95,16 @@ class ResumePoint:
 
     def read_earlier_runs(self) -> EarlierRuns:
         """Return the results of earlier runs without beginning a run. Raise OSError or ResumePointUnusable."""
-        self._refuse_newer_format()
-        earlier, cleared = self._read_results(), self._find_succeeded_lineages()
+        self._raise_if_newer_format()
+        earlier, cleared = self._read_results_or_rename_damaged(), self._find_succeeded_lineages()
         if earlier.lineage in cleared:
             earlier = make_empty_earlier_runs(earlier.notices)
-        for path in self._list_files(".journal"):
+        for path in self._iter_files(".journal"):
             with contextlib.suppress(FileNotFoundError):
-                if _is_abandoned(path) and read_header(path).get("lineage") not in cleared:
+                if _is_journal_abandoned(path) and read_journal_header(path).get("lineage") not in cleared:
                     entries = read_journal(path)
-                    if not self._is_journal_expired(path, entries):
-                        earlier = self._add_entries(earlier, entries)
+                    if not self._has_journal_expired(path, entries):
+                        earlier = self._merge_entries(earlier, entries)
         return earlier
 
     @contextlib.contextmanager
@@ -115,7 +115,7 @@ class ResumePoint:
         that a workflow has. If the block fails, they stay here. Raise OSError or ResumePointUnusable before the block
         runs.
         """
-        self._refuse_newer_format()
+        self._raise_if_newer_format()
         copy = self._folder / f"{name}.json"
         with self._hold_lock() if self._folder.exists() else contextlib.nullcontext():
             is_copied = self._copy_results(copy)
@@ -129,38 +129,42 @@ class ResumePoint:
                 with contextlib.suppress(OSError):  # without a workflow they are not used, and expire
                     self._file.unlink()
 
-    def end_run(self, run: OpenRun, *, keep: bool, used: set[Key], is_secret: IsSecret) -> None:
+    def store_or_clear_results(
+        self, run: OpenRun, *, keep_results: bool, used: set[StepKey], contains_secret: ContainsSecret
+    ) -> None:
         """End a run: store its results with those that it resumed from, or clear them all. Raise OSError.
 
-        `used` are the earlier results that the run found for its steps. Results with outputs that `is_secret` finds a
-        secret in are stored without their outputs.
+        `used` are the earlier results that the run found for its steps. Outputs for which `contains_secret` returns
+        True are not stored.
         """
         path = run.journal.path
         with contextlib.closing(run.journal), self._hold_lock():
             # Other runs that resume from the same run look here for the results of this one.
-            if keep or any(not _is_abandoned(other) for other in self._list_journals(run.lineage, but=path)):
-                is_changed = self._read_stamp() != run.stamp
+            if keep_results or any(
+                not _is_journal_abandoned(other) for other in self._iter_journals(run.lineage, excluding=path)
+            ):
+                is_changed = self._read_file_stamp() != run.stamp
                 earlier = run.earlier
                 if is_changed:
-                    earlier = merge_earlier_runs(earlier, self._read_results())
-                earlier = self._add_entries(earlier, read_journal(path))
-                earlier = refresh_used_results(drop_secret_outputs(earlier, is_secret), used, time.time())
+                    earlier = merge_earlier_runs(earlier, self._read_results_or_rename_damaged())
+                earlier = self._merge_entries(earlier, read_journal(path))
+                earlier = refresh_used_results(drop_secret_outputs(earlier, contains_secret), used, time.time())
                 self._write_results(earlier._replace(run=run.run_id))
             else:
                 # The run's own journal goes last: as long as it is there, the next run sees that this one succeeded.
-                for other in self._list_journals(run.lineage, but=path):
+                for other in self._iter_journals(run.lineage, excluding=path):
                     other.unlink(missing_ok=True)
-                if self._read_results().lineage in (None, run.lineage):
+                if self._read_results_or_rename_damaged().lineage in (None, run.lineage):
                     self._clear_results(path)
             path.unlink(missing_ok=True)
 
-    def find_parallel_result(self, run: OpenRun, key: Key) -> tuple[Result | None, bool]:
+    def find_parallel_result(self, run: OpenRun, key: StepKey) -> tuple[StoredResult | None, bool]:
         """Return the result that another run, which resumes from the same run, has got for this step since.
 
         The second value is True if the step was interrupted there.
         """
         was_interrupted = False
-        for path in self._list_journals(run.lineage, but=run.journal.path):
+        for path in self._iter_journals(run.lineage, excluding=run.journal.path):
             try:
                 entries = read_journal(path)
             except FileNotFoundError:
@@ -169,16 +173,16 @@ class ResumePoint:
             if found is not None:
                 return found, False
             was_interrupted |= key in entries.started
-        if self._read_stamp() != run.stamp:
-            left = self._read_results()
+        if self._read_file_stamp() != run.stamp:
+            left = self._read_results_or_rename_damaged()
             return left.results.get(key), was_interrupted or key in left.uncertain
         return None, was_interrupted
 
-    def lock_effect(self, key: Key) -> contextlib.AbstractContextManager[None]:
+    def lock_effect(self, key: StepKey) -> contextlib.AbstractContextManager[None]:
         """Wait until no other run that resumes from the same run performs the same effect."""
-        return hold_lock_file(self._folder / f".{self._name}.{key[1]}.effect", leaves_file=False)
+        return hold_lock_file(self._folder / f".{self._name}.{key[1]}.effect", keep_file=False)
 
-    def _open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> OpenRun:
+    def _merge_and_open_journal(self, run_id: str, fresh: bool, keep_results: bool) -> OpenRun:
         make_private_folder(self._folder)
         with self._hold_lock():
             earlier = self._merge_abandoned_journals()
@@ -190,7 +194,7 @@ class ResumePoint:
             if keep_results:
                 header["keeps_results"] = True
             journal = RunJournal(self._folder / f"{self._name}.{run_id}.journal", header)
-            return OpenRun(run_id, lineage, journal, earlier, self._read_stamp())
+            return OpenRun(run_id, lineage, journal, earlier, self._read_file_stamp())
 
     def _copy_results(self, path: Path) -> bool:
         """Copy the results to another file; return False if there are none."""
@@ -205,9 +209,9 @@ class ResumePoint:
         sync_folder(self._folder)
         return True
 
-    def _refuse_newer_format(self) -> None:
+    def _raise_if_newer_format(self) -> None:
         """Raise ResumePointUnusable if a newer version wrote the results or the journal of a run."""
-        for path in (self._file, *self._list_files(".journal")):
+        for path in (self._file, *self._iter_files(".journal")):
             with contextlib.suppress(OSError), path.open("rb") as stream:
                 found = _HEAD.match(stream.read(_HEAD_BYTES))
                 if found and int(found[1]) > _FORMAT:
@@ -219,7 +223,7 @@ class ResumePoint:
     def _hold_lock(self) -> contextlib.AbstractContextManager[None]:
         return hold_lock_file(self._folder / f".{self._name}.lock")
 
-    def _read_stamp(self) -> tuple[int, int, int] | None:
+    def _read_file_stamp(self) -> tuple[int, int, int] | None:
         """Return values that change whenever the file of results does."""
         try:
             status = self._file.stat()
@@ -227,18 +231,18 @@ class ResumePoint:
             return None
         return status.st_ino, status.st_mtime_ns, status.st_size
 
-    def _list_files(self, suffix: str) -> Iterator[Path]:
+    def _iter_files(self, suffix: str) -> Iterator[Path]:
         with contextlib.suppress(FileNotFoundError):
             for path in list(self._folder.iterdir()):
                 # A name may contain glob characters, or be the beginning of another name.
                 if path.suffix == suffix and path.stem.rpartition(".")[0].removeprefix(".") == self._name:
                     yield path
 
-    def _list_journals(self, lineage: str, *, but: Path) -> Iterator[Path]:
+    def _iter_journals(self, lineage: str, *, excluding: Path) -> Iterator[Path]:
         """Yield the journals of the other runs that resume from the same run."""
-        for path in self._list_files(".journal"):
+        for path in self._iter_files(".journal"):
             with contextlib.suppress(FileNotFoundError):
-                if path != but and read_header(path).get("lineage") == lineage:
+                if path != excluding and read_journal_header(path).get("lineage") == lineage:
                     yield path
 
     def _find_succeeded_lineages(self) -> dict[str, str]:
@@ -248,25 +252,25 @@ class ResumePoint:
         """
         succeeded: dict[str, str] = {}
         unfinished: set[str] = set()
-        for path in self._list_files(".journal"):
+        for path in self._iter_files(".journal"):
             with contextlib.suppress(FileNotFoundError):
-                header = read_header(path)
+                header = read_journal_header(path)
                 lineage, run = str(header.get("lineage")), str(header.get("run"))
-                if not header.get("keeps_results") and _is_abandoned(path) and self._has_succeeded(run):
+                if not header.get("keeps_results") and _is_journal_abandoned(path) and self._has_succeeded(run):
                     succeeded[lineage] = run
                 else:
                     unfinished.add(lineage)
         return {lineage: run for lineage, run in succeeded.items() if lineage not in unfinished}
 
-    def _clear_succeeded_runs(self) -> list[str]:
+    def _clear_results_of_succeeded_runs(self) -> list[str]:
         """Remove the results of runs that succeeded and were killed before they could, and return a notice for each."""
         cleared = self._find_succeeded_lineages()
-        if cleared and self._read_results().lineage in cleared:
+        if cleared and self._read_results_or_rename_damaged().lineage in cleared:
             self._clear_results()
-        for path in self._list_files(".journal") if cleared else ():
+        for path in self._iter_files(".journal") if cleared else ():
             # After the results: without the journal, the next run would resume from these.
             with contextlib.suppress(FileNotFoundError):
-                if read_header(path).get("lineage") in cleared:
+                if read_journal_header(path).get("lineage") in cleared:
                     path.unlink()
         return [
             f"An earlier run of '{self._name}', {run}, succeeded, and its process ended before it was done: "
@@ -276,27 +280,27 @@ class ResumePoint:
 
     def _merge_abandoned_journals(self) -> EarlierRuns:
         """Add the journals of runs that died to the file of results, and return all results."""
-        notices = self._clear_succeeded_runs()
-        earlier = self._read_results()
+        notices = self._clear_results_of_succeeded_runs()
+        earlier = self._read_results_or_rename_damaged()
         earlier.notices.extend(notices)
-        for path in self._list_files(".journal"):
+        for path in self._iter_files(".journal"):
             with contextlib.suppress(FileNotFoundError), try_lock_journal(path) as is_dead:
                 if is_dead:
                     entries = read_journal(path)
-                    if self._is_journal_expired(path, entries):
+                    if self._has_journal_expired(path, entries):
                         earlier.notices.append(f"The results of a run of '{self._name}' have expired.")
                     else:
-                        earlier = self._add_entries(earlier, entries)
+                        earlier = self._merge_entries(earlier, entries)
                         self._write_results(earlier)
                     path.unlink()
-                elif read_header(path).get("lineage") != earlier.lineage:
+                elif read_journal_header(path).get("lineage") != earlier.lineage:
                     run_id = path.stem.rpartition(".")[2]
                     earlier.notices.append(
                         f"Another run of '{self._name}' is under way, {run_id}: its results are not reused."
                     )
         return earlier
 
-    def _add_entries(self, earlier: EarlierRuns, entries: Entries) -> EarlierRuns:
+    def _merge_entries(self, earlier: EarlierRuns, entries: JournalEntries) -> EarlierRuns:
         """Return the earlier runs with the entries of a journal."""
         results = dict(earlier.results)
         for result in entries.finished:
@@ -322,40 +326,40 @@ class ResumePoint:
         start = orjson.dumps(head)[:-1] + b',"uncertain":%b' % orjson.dumps(sorted(earlier.uncertain))
         write_atomic(self._file, start + b',"results":[\n%b\n]}\n' % lines)
 
-    def _clear_results(self, own: Path | None = None) -> None:
-        """Remove the results, and the locks of effects unless a run other than that of the journal `own` has one."""
+    def _clear_results(self, own_journal: Path | None = None) -> None:
+        """Remove the results, and the locks of effects unless there is a journal other than `own_journal`."""
         with contextlib.suppress(FileNotFoundError):
             self._file.unlink()
             sync_folder(self._folder)
-        if all(path == own for path in self._list_files(".journal")):
-            for path in self._list_files(".effect"):
+        if all(path == own_journal for path in self._iter_files(".journal")):
+            for path in self._iter_files(".effect"):
                 path.unlink(missing_ok=True)
 
-    def _read_results(self) -> EarlierRuns:
+    def _read_results_or_rename_damaged(self) -> EarlierRuns:
         """Return the stored results; none, with a notice, if the file is damaged, which is then renamed."""
         try:
-            return self._parse_results_file()
+            return self._load_results_file()
         except FileNotFoundError:
             return make_empty_earlier_runs()
         except (ValueError, KeyError, TypeError):
             damaged = self._file.with_suffix(".damaged")
             with contextlib.suppress(OSError):
                 os.replace(self._file, damaged)
-            return self._warn_of_ignored_results(f"could not be read and was renamed to {damaged.name}")
+            return self._make_empty_with_notice(f"could not be read and was renamed to {damaged.name}")
 
-    def _parse_results_file(self) -> EarlierRuns:
+    def _load_results_file(self) -> EarlierRuns:
         make_private(self._file)
         text = self._file.read_bytes()
         if not text:  # the disk was full, or the process was ended, before anything was written
             return make_empty_earlier_runs()
-        plain = from_json(text)
+        plain = parse_json(text)
         if plain["format"] != _FORMAT:
-            return self._warn_of_ignored_results("is of another version")
+            return self._make_empty_with_notice("is of another version")
         waiting = frozenset(map(parse_key, plain["waiting"]))
-        if self._is_expired(plain["at"]) and not waiting:
-            return self._warn_of_ignored_results("has expired")
-        every = list(map(parse_result, plain["results"]))
-        results = {one.key: one for one in every if waiting or not self._is_expired(one.at)}
+        if self._has_expired(plain["at"]) and not waiting:
+            return self._make_empty_with_notice("has expired")
+        every = list(map(parse_result_line, plain["results"]))
+        results = {one.key: one for one in every if waiting or not self._has_expired(one.at)}
         lineage, run = plain["lineage"], plain["run"]
         if not all(one is None or isinstance(one, str) for one in (lineage, run)):
             raise TypeError("ids of runs must be texts")
@@ -363,18 +367,18 @@ class ResumePoint:
         earlier = build_earlier_runs(results, set(map(parse_key, plain["uncertain"])), lineage, notices)
         return earlier._replace(waiting=waiting, run=run)
 
-    def _is_expired(self, at: float) -> bool:
+    def _has_expired(self, timestamp: float) -> bool:
         # A clock that was set back makes the age negative, but does not make a result expire.
-        return time.time() - at > self._seconds
+        return time.time() - timestamp > self._seconds
 
-    def _is_journal_expired(self, journal: Path, entries: Entries) -> bool:
-        return not entries.waiting and self._is_expired(journal.stat().st_mtime)
+    def _has_journal_expired(self, journal: Path, entries: JournalEntries) -> bool:
+        return not entries.waiting and self._has_expired(journal.stat().st_mtime)
 
-    def _warn_of_ignored_results(self, problem: str) -> EarlierRuns:
+    def _make_empty_with_notice(self, problem: str) -> EarlierRuns:
         return make_empty_earlier_runs([f"The checkpoint of '{self._name}' {problem}: every node runs."])
 
 
-def _is_abandoned(path: Path) -> bool:
+def _is_journal_abandoned(path: Path) -> bool:
     """Return True if no process runs the run of this journal."""
     with try_lock_journal(path) as is_dead:
         return is_dead

@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
-from pflow.engine.json_values import fingerprint
+from pflow.engine.json_values import compute_fingerprint
 from pflow.ir.model import Node
 from pflow.node import Context
 from pflow.registry.interface import Interface
@@ -24,18 +24,18 @@ _SEPARATOR: Final = "-"
 """Stands between the fingerprint of a step and its effects digest."""
 
 
-def join_effects(digests: Iterable[str | None]) -> str | None:
+def join_effects_digests(digests: Iterable[str | None]) -> str | None:
     """Return the effects digest where several branches meet; None if one of theirs is not known."""
     different = {*digests}
     if None in different:
         return None
     known = sorted(cast("set[str]", different) - {NO_EFFECTS})
-    return known[0] if len(known) == 1 else fingerprint(known) if known else NO_EFFECTS
+    return known[0] if len(known) == 1 else compute_fingerprint(known) if known else NO_EFFECTS
 
 
-def extend_effects(digest: str, node: str, effect_run_id: str) -> str:
+def extend_effects_digest(digest: str, node: str, effect_run_id: str) -> str:
     """Return the effects digest after a node; an empty `effect_run_id` stands for a node without effects."""
-    return fingerprint(digest, node, effect_run_id) if effect_run_id else digest
+    return compute_fingerprint(digest, node, effect_run_id) if effect_run_id else digest
 
 
 def can_reuse_result(
@@ -47,16 +47,18 @@ def can_reuse_result(
     """
     if not node.reuse or interface.is_volatile_with(params):
         return False
-    written = resolve_paths(interface.writes, params, context)
+    written = resolve_param_paths(interface.writes, params, context)
     return all(os.path.exists(one) or one in removed_files for one in written)
 
 
-def resolve_paths(keys: tuple[str, ...], params: Mapping[str, Any], context: Context) -> tuple[str, ...]:
+def resolve_param_paths(param_names: tuple[str, ...], params: Mapping[str, Any], context: Context) -> tuple[str, ...]:
     """Return the paths of the files that these parameters name."""
-    return tuple(str(context.path(str(params[key]))) for key in keys if params.get(key) is not None)
+    return tuple(str(context.path(str(params[name]))) for name in param_names if params.get(name) is not None)
 
 
-def fingerprint_step(interface: Interface, params: Mapping[str, Any], context: Context, effects: str = "") -> str:
+def compute_step_fingerprint(
+    interface: Interface, params: Mapping[str, Any], context: Context, effects_digest: str = ""
+) -> str:
     """Return the fingerprint of a result: of the node type, its version, its parameters and the files that it reads.
 
     The effects digest comes last, so that `differs_only_in_effects` can ignore it.
@@ -65,11 +67,13 @@ def fingerprint_step(interface: Interface, params: Mapping[str, Any], context: C
     folder = str(context.folder) if uses_folder else ""
     if interface.limits:
         params = {key: value for key, value in params.items() if key not in interface.limits}
-    own = fingerprint(interface.type, interface.version, params, _stamp_files(interface, params, context), folder)
-    return f"{own}{_SEPARATOR}{effects}" if interface.reads_world else own
+    own = compute_fingerprint(
+        interface.type, interface.version, params, _read_file_stamps(interface, params, context), folder
+    )
+    return f"{own}{_SEPARATOR}{effects_digest}" if interface.reads_world else own
 
 
-def _stamp_files(interface: Interface, params: Mapping[str, Any], context: Context) -> list[Any]:
+def _read_file_stamps(interface: Interface, params: Mapping[str, Any], context: Context) -> list[Any]:
     """Return size, time of change and inode of each file that the node reads."""
     stamps: list[Any] = []
     for key in interface.reads:

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pflow.engine.resume.journal import Result, RunJournal, hold_lock_file, read_journal, try_lock_journal
+from pflow.engine.resume.journal import RunJournal, StoredResult, hold_lock_file, read_journal, try_lock_journal
 
 HEADER = {"run": "run_1", "lineage": "run_0", "at": 1.5}
 
 
 def make_result(
     node: str = "a", print_: str = "f1", outputs: bytes | None = b'{"x":1}', effect: str = "pure"
-) -> Result:
-    return Result(node, print_, "echo", "default", effect, outputs)
+) -> StoredResult:
+    return StoredResult(node, print_, "echo", "default", effect, outputs)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pflow.engine.resume.earlier_runs import EarlierRuns
-from pflow.engine.resume.journal import Result
+from pflow.engine.resume.journal import StoredResult
 from pflow.engine.resume.recorder import RunRecorder, start_recording
 from pflow.engine.resume.resume_point import ResumePoint
 from pflow.errors import ResumePointUnusable
@@ -20,11 +20,13 @@ NOW = time.time()
 LATER = b'"waiting": [], "run": "r"'
 
 
-def make_result(node: str, print_: str = "f", *, effect: str = "pure", outputs: bytes | None = b'{"x":1}') -> Result:
-    return Result(node, print_, "echo", "default", effect, outputs, "", NOW)
+def make_result(
+    node: str, print_: str = "f", *, effect: str = "pure", outputs: bytes | None = b'{"x":1}'
+) -> StoredResult:
+    return StoredResult(node, print_, "echo", "default", effect, outputs, "", NOW)
 
 
-def record_results(recorder: RunRecorder, *results: Result) -> RunRecorder:
+def record_results(recorder: RunRecorder, *results: StoredResult) -> RunRecorder:
     for one in results:
         recorder.record_result(one)
     return recorder
@@ -53,9 +55,9 @@ def checkpoints(folder: Path) -> ResumePoint:
     return ResumePoint(folder, "flow")
 
 
-def leave_results(checkpoints: ResumePoint, *results: Result, run: str = "run_1") -> None:
+def leave_results(checkpoints: ResumePoint, *results: StoredResult, run: str = "run_1") -> None:
     """Record a failed run with these results."""
-    assert record_results(start_recording(checkpoints, run), *results).end_run(keep=True)
+    assert record_results(start_recording(checkpoints, run), *results).store_or_clear_results(keep_results=True)
 
 
 @requirement("PF-N3")
@@ -65,7 +67,7 @@ def test_results_of_a_failed_run_are_available_to_all_later_runs(checkpoints: Re
     assert second.is_resuming
     assert second.lineage == "run_1"
     assert second.earlier.results == {("a", "f"): make_result("a"), ("b", "f"): make_result("b", outputs=None)}
-    record_results(second, make_result("c")).end_run(keep=True)
+    record_results(second, make_result("c")).store_or_clear_results(keep_results=True)
     third = start_recording(checkpoints, "run_3")
     assert third.lineage == "run_1"
     assert get_node_names(third.earlier) == {"a", "b", "c"}
@@ -84,7 +86,7 @@ def test_a_successful_run_leaves_nothing(checkpoints: ResumePoint, folder: Path)
     second = start_recording(checkpoints, "run_2")
     with checkpoints.lock_effect(("b", "f")):
         pass
-    assert record_results(second, make_result("b")).end_run(keep=False)
+    assert record_results(second, make_result("b")).store_or_clear_results(keep_results=False)
     assert [path.name for path in folder.iterdir()] == [".flow.lock"]
     assert not start_recording(checkpoints, "run_3").is_resuming
 
@@ -111,11 +113,11 @@ def test_an_uncertain_node_stays_uncertain_until_it_finishes(checkpoints: Resume
     first = start_recording(checkpoints, "run_1")
     first.record_start("c", "f")
     close_journal(first)
-    start_recording(checkpoints, "run_2").end_run(keep=True)
+    start_recording(checkpoints, "run_2").store_or_clear_results(keep_results=True)
     third = start_recording(checkpoints, "run_3")
     assert third.earlier.uncertain == {("c", "f")}
     third.record_start("c", "f")
-    record_results(third, make_result("c", effect="effectful")).end_run(keep=True)
+    record_results(third, make_result("c", effect="effectful")).store_or_clear_results(keep_results=True)
     assert checkpoints.read_earlier_runs().uncertain == set()
 
 
@@ -124,8 +126,8 @@ def test_a_run_that_lives_is_not_reused(checkpoints: ResumePoint) -> None:
     other = start_recording(checkpoints, "run_2")
     assert not other.is_resuming
     assert get_node_names(checkpoints.read_earlier_runs()) == set()
-    other.end_run(keep=False)
-    assert live.end_run(keep=True)
+    other.store_or_clear_results(keep_results=False)
+    assert live.store_or_clear_results(keep_results=True)
     assert get_node_names(start_recording(checkpoints, "run_3").earlier) == {"a"}
 
 
@@ -148,7 +150,7 @@ def test_workflows_with_a_common_name_prefix_do_not_affect_each_other(folder: Pa
     with theirs.lock_effect(("b", "f")):
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         leave_results(mine, make_result("c"))
-        start_recording(mine, "run_3", fresh=True).end_run(keep=False)
+        start_recording(mine, "run_3", fresh=True).store_or_clear_results(keep_results=False)
         after = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != ".flow.lock"}
     assert after == before
     assert get_node_names(start_recording(theirs, "run_4").earlier) == {"a", "b"}
@@ -282,10 +284,10 @@ def test_results_that_a_run_resumed_from_are_stored_even_if_they_expired_meanwhi
     leave_results(checkpoints, make_result("a"))
     leave_results(checkpoints, make_result("unused"), run="run_2")
     third = start_recording(checkpoints, "run_3")
-    assert third.lookup.find_result(("a", "f")) is not None
+    assert third.lookup.claim_result(("a", "f")) is not None
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 4000)
-    record_results(third, make_result("b")._replace(at=at + 4000)).end_run(keep=True)
+    record_results(third, make_result("b")._replace(at=at + 4000)).store_or_clear_results(keep_results=True)
     earlier = start_recording(checkpoints, "run_4").earlier
     assert get_node_names(earlier) == {"a", "b"}
     assert "Some results of earlier runs" in earlier.notices[0]
@@ -302,7 +304,7 @@ def test_an_overwritten_idempotent_result_is_not_reused(checkpoints: ResumePoint
 def test_a_result_that_contains_a_secret_is_stored_without_outputs(checkpoints: ResumePoint, folder: Path) -> None:
     known = make_result("a", outputs=b'{"x":"zanzibar"}')
     recorder = record_results(start_recording(checkpoints, "run_1"), known, make_result("b"))
-    assert recorder.end_run(keep=True, is_secret=lambda value: "zanzibar" in str(value))
+    assert recorder.store_or_clear_results(keep_results=True, contains_secret=lambda value: "zanzibar" in str(value))
     assert b"zanzibar" not in (folder / "flow.json").read_bytes()
     results = start_recording(checkpoints, "run_2").earlier.results
     assert {node: one.outputs for (node, _), one in results.items()} == {"a": None, "b": b'{"x":1}'}
@@ -313,16 +315,16 @@ def test_results_that_a_run_resumed_from_are_stored_even_if_another_run_started_
 ) -> None:
     leave_results(checkpoints, make_result("a"))
     second = start_recording(checkpoints, "run_2")
-    start_recording(checkpoints, "run_3", fresh=True).end_run(keep=False)
-    second.end_run(keep=True)
+    start_recording(checkpoints, "run_3", fresh=True).store_or_clear_results(keep_results=False)
+    second.store_or_clear_results(keep_results=True)
     assert get_node_names(start_recording(checkpoints, "run_4").earlier) == {"a"}
 
 
 @requirement("PF-E6")
 def test_a_successful_run_does_not_clear_the_results_of_another_lineage(checkpoints: ResumePoint) -> None:
     fails, succeeds = start_recording(checkpoints, "run_1"), start_recording(checkpoints, "run_2")
-    record_results(fails, make_result("a", effect="effectful")).end_run(keep=True)
-    record_results(succeeds, make_result("a", effect="effectful")).end_run(keep=False)
+    record_results(fails, make_result("a", effect="effectful")).store_or_clear_results(keep_results=True)
+    record_results(succeeds, make_result("a", effect="effectful")).store_or_clear_results(keep_results=False)
     third = start_recording(checkpoints, "run_3")
     assert third.lineage == "run_1"
     assert get_node_names(third.earlier) == {"a"}
@@ -333,9 +335,9 @@ def test_of_two_runs_that_resume_from_the_same_run_the_last_success_clears_the_r
 ) -> None:
     leave_results(checkpoints, make_result("a"))
     one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
-    record_results(one, make_result("b", effect="effectful")).end_run(keep=False)
+    record_results(one, make_result("b", effect="effectful")).store_or_clear_results(keep_results=False)
     assert checkpoints.find_parallel_result(other.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
-    other.end_run(keep=False)
+    other.store_or_clear_results(keep_results=False)
     assert has_no_results(checkpoints.read_earlier_runs())
 
 
@@ -343,7 +345,7 @@ def test_a_success_also_clears_the_journals_of_dead_runs_of_its_lineage(checkpoi
     leave_results(checkpoints, make_result("a"))
     one, other = start_recording(checkpoints, "run_2"), start_recording(checkpoints, "run_3")
     close_journal(record_results(one, make_result("b")))
-    other.end_run(keep=False)
+    other.store_or_clear_results(keep_results=False)
     assert not start_recording(checkpoints, "run_4").is_resuming
 
 
@@ -362,7 +364,7 @@ def test_results_and_interruptions_of_a_parallel_run_are_known_while_it_lives_an
     third = start_recording(checkpoints, "run_4")  # which takes over what died
     assert checkpoints.find_parallel_result(one.open_run, ("b", "f")) == (make_result("b", effect="effectful"), False)
     assert checkpoints.find_parallel_result(one.open_run, ("c", "f")) == (None, True)
-    third.end_run(keep=True)
+    third.store_or_clear_results(keep_results=True)
 
 
 def test_results_of_a_run_of_another_lineage_are_not_used(checkpoints: ResumePoint) -> None:
@@ -381,12 +383,12 @@ def test_results_of_items_follow_the_items_to_other_indexes_each_once(checkpoint
     )
     recorder = start_recording(checkpoints, "run_2")
     asked: list[Any] = [
-        recorder.lookup.find_result(key) for key in [("b[1]", "Y"), ("b[2]", "X"), ("b[1]", "X"), ("b[3]", "X")]
+        recorder.lookup.claim_result(key) for key in [("b[1]", "Y"), ("b[2]", "X"), ("b[1]", "X"), ("b[3]", "X")]
     ]
     assert [one and one.node for one in asked] == ["b[2]", "b[0]", "b[1]", None]
-    assert recorder.lookup.find_result(("b[7]/in", "Z")) == make_result("b[0]/in", "Z")
-    assert recorder.lookup.find_result(("b[7]/in", "Z")) is None
-    assert recorder.lookup.find_result(("c[0]", "X")) is None
+    assert recorder.lookup.claim_result(("b[7]/in", "Z")) == make_result("b[0]/in", "Z")
+    assert recorder.lookup.claim_result(("b[7]/in", "Z")) is None
+    assert recorder.lookup.claim_result(("c[0]", "X")) is None
 
 
 def test_an_interrupted_node_is_uncertain_with_any_parameters_and_an_item_at_any_index(
@@ -405,16 +407,16 @@ def test_results_do_not_expire_while_a_node_waits_for_a_person(folder: Path, mon
     checkpoints = ResumePoint(folder, "flow", hours=1)
     first = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     first.record_waiting("ask", "f")
-    first.end_run(keep=True)
+    first.store_or_clear_results(keep_results=True)
     at = json.loads((folder / "flow.json").read_bytes())["at"]
     monkeypatch.setattr("time.time", lambda: at + 30 * 86_400)
     second = start_recording(checkpoints, "run_2")
     assert get_node_names(second.earlier) == {"a"}
-    second.end_run(keep=True)  # it did not come to the question
+    second.store_or_clear_results(keep_results=True)  # it did not come to the question
     monkeypatch.setattr("time.time", lambda: at + 60 * 86_400)
     third = start_recording(checkpoints, "run_3")
     assert get_node_names(third.earlier) == {"a"}
-    record_results(third, make_result("ask")).end_run(keep=True)
+    record_results(third, make_result("ask")).store_or_clear_results(keep_results=True)
     monkeypatch.setattr("time.time", lambda: at + 90 * 86_400)
     assert has_no_results(start_recording(checkpoints, "run_4").earlier)
 
@@ -522,7 +524,7 @@ def test_a_run_that_cannot_read_earlier_results_is_refused_so_that_no_effect_is_
     checkpoints: ResumePoint, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
     first = record_results(start_recording(checkpoints, "run_1"), make_result("a", effect="effectful"))
-    close_journal(first) if killed else first.end_run(keep=True)
+    close_journal(first) if killed else first.store_or_clear_results(keep_results=True)
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.write_atomic", raise_disk_full)
         patch.setattr("pflow.engine.resume.resume_point.RunJournal", raise_disk_full)
@@ -538,6 +540,6 @@ def test_results_that_could_not_be_merged_stay_in_their_journal(
     recorder = record_results(start_recording(checkpoints, "run_1"), make_result("a"))
     with monkeypatch.context() as patch:
         patch.setattr("pflow.engine.resume.resume_point.write_atomic", raise_disk_full)
-        assert not recorder.end_run(keep=True)
+        assert not recorder.store_or_clear_results(keep_results=True)
     assert recorder.problem == "No space left on device"
     assert get_node_names(start_recording(checkpoints, "run_2").earlier) == {"a"}

@@ -96,10 +96,10 @@ def run_and_die(place, moment):
             return done
         return wrapped
     service = Service(Settings(home=place / "home"), folder=place)
-    service.check(ir)
+    service.check_document(ir)
     for name in ("write", "fsync", "replace", "unlink", "open"):
         setattr(os, name, counted(getattr(os, name)))
-    service.run(ir, name="flow")
+    service.run_document(ir, name="flow")
     os._exit(0)
 
 for moment in range(1, moments + 1):

@@ -10,14 +10,14 @@ from pflow.cli.printing import (
     RED,
     YELLOW,
     Page,
-    Painted,
     Piece,
-    format_brief,
+    StyledText,
     format_duration,
-    format_minute,
-    to_json_text,
+    format_json,
+    format_on_one_line,
+    format_to_minute,
 )
-from pflow.cli.run_pages import get_error_message
+from pflow.cli.run_printing import get_error_message
 from uraniborg.kernel.text import plural
 
 _MOST_NODES: Final = 60
@@ -26,52 +26,55 @@ _BRIEF: Final = 12
 _KEYS: Final = 8
 
 
-def print_workflow_list(found: dict[str, Any], pattern: str | None) -> None:
+def print_workflow_list(listing: dict[str, Any], pattern: str | None) -> None:
     page = Page()
-    for title, workflows in (("Library", found["library"]), ("Drafts", found["drafts"])):
+    for title, workflows in (("Library", listing["library"]), ("Drafts", listing["drafts"])):
         if not workflows:
             continue
         page.write_heading(title)
         page.write_table([_make_workflow_row(one) for one in workflows])
-    if not found["library"] and not found["drafts"]:
+    if not listing["library"] and not listing["drafts"]:
         if pattern:
             page.write_line("No workflow matches. `pflow list` lists all.")
         else:
             page.write_line("No workflows yet. `pflow new NAME` creates a draft, and `pflow examples` lists examples.")
-    for problem in found["problems"]:
+    for problem in listing["problems"]:
         is_named = problem["problem"].startswith(problem["path"])
         page.write_line(
-            Painted(YELLOW, "! "), problem["problem"] if is_named else f"{problem['path']}: {problem['problem']}"
+            StyledText(YELLOW, "! "), problem["problem"] if is_named else f"{problem['path']}: {problem['problem']}"
         )
 
 
-def _make_workflow_row(one: dict[str, Any]) -> list[Piece]:
-    inputs = " ".join(f"{name}=" for name in one["inputs"])
-    runs = plural(one["execution_count"], "run") if one["execution_count"] else ""
+def _make_workflow_row(workflow: dict[str, Any]) -> list[Piece]:
+    inputs = " ".join(f"{name}=" for name in workflow["inputs"])
+    runs = plural(workflow["execution_count"], "run") if workflow["execution_count"] else ""
     return [
-        Painted(BOLD, one["name"]),
-        Painted(DIM, runs),
-        Painted(DIM, format_minute(one["updated_at"])),
-        one["description"] or Painted(DIM, inputs),
+        StyledText(BOLD, workflow["name"]),
+        StyledText(DIM, runs),
+        StyledText(DIM, format_to_minute(workflow["updated_at"])),
+        workflow["description"] or StyledText(DIM, inputs),
     ]
 
 
-def print_description(description: dict[str, Any], given: str) -> None:
+def print_description(description: dict[str, Any], name_or_path: str) -> None:
     page = Page()
     is_file = description["source"] == "file"
     page.write_line(
-        Painted(BOLD, given), Painted(DIM, "  file" if is_file else f"  {description['source']}, {description['path']}")
+        StyledText(BOLD, name_or_path),
+        StyledText(DIM, "  file" if is_file else f"  {description['source']}, {description['path']}"),
     )
     if description["description"]:
         page.write_paragraph(description["description"], indent=2)
     _print_inputs(page, description)
     if description["outputs"]:
         page.write_heading("Outputs")
-        page.write_table([_make_output_row(name, one) for name, one in description["outputs"].items()], last="wrapped")
+        page.write_table(
+            [_make_output_row(name, one) for name, one in description["outputs"].items()], last_cell="wrapped"
+        )
     _print_nodes(page, description)
     _print_statistics(page, description)
-    _print_problems(page, description, given)
-    _print_example(page, description, given)
+    _print_problems(page, description, name_or_path)
+    _print_example_command(page, description, name_or_path)
 
 
 def _print_inputs(page: Page, description: dict[str, Any]) -> None:
@@ -81,15 +84,15 @@ def _print_inputs(page: Page, description: dict[str, Any]) -> None:
         declared = description["inputs"].get(one["name"])
         if declared is None:
             need = "required" if one["required"] else "optional"
-            rows.append([Painted(BOLD, one["name"]), Painted(DIM, "not declared"), need, _describe_uses(one)])
+            rows.append([StyledText(BOLD, one["name"]), StyledText(DIM, "not declared"), need, _describe_uses(one)])
             continue
-        need = "required" if declared["required"] else f"= {format_brief(declared.get('default'), 30)}"
+        need = "required" if declared["required"] else f"= {format_on_one_line(declared.get('default'), 30)}"
         more = [kind for kind in ("secret",) if declared.get(kind)]
         about = " ".join(filter(None, [declared["description"], *(f"({one})" for one in more)]))
-        rows.append([Painted(BOLD, one["name"]), Painted(CYAN, declared["type"]), need, about])
+        rows.append([StyledText(BOLD, one["name"]), StyledText(CYAN, declared["type"]), need, about])
     if rows:
         page.write_heading("Inputs")
-        page.write_table(rows, last="wrapped")
+        page.write_table(rows, last_cell="wrapped")
 
 
 def _describe_uses(variable: dict[str, Any]) -> str:
@@ -97,8 +100,13 @@ def _describe_uses(variable: dict[str, Any]) -> str:
     return f"used in {', '.join(positions[:3])}{' …' if len(positions) > 3 else ''}"
 
 
-def _make_output_row(name: str, one: dict[str, Any]) -> list[Piece]:
-    return [Painted(BOLD, name), Painted(CYAN, one["type"]), format_brief(one["source"], 40), one["description"]]
+def _make_output_row(name: str, output: dict[str, Any]) -> list[Piece]:
+    return [
+        StyledText(BOLD, name),
+        StyledText(CYAN, output["type"]),
+        format_on_one_line(output["source"], 40),
+        output["description"],
+    ]
 
 
 def _print_nodes(page: Page, description: dict[str, Any]) -> None:
@@ -115,9 +123,9 @@ def _print_nodes(page: Page, description: dict[str, Any]) -> None:
         leads_to = ", ".join(following.get(node["id"], []))
         kind = f"{node['type']} (for each item)" if node["is_batch"] else node["type"]
         rows.append(
-            [Painted(BOLD, node["id"]), Painted(CYAN, kind), f"→ {leads_to}" if leads_to else "", node["purpose"]]
+            [StyledText(BOLD, node["id"]), StyledText(CYAN, kind), f"→ {leads_to}" if leads_to else "", node["purpose"]]
         )
-    page.write_table(rows, last="wrapped")
+    page.write_table(rows, last_cell="wrapped")
     if len(nodes) > _MOST_NODES:
         page.write_line(f"  … and {len(nodes) - _MOST_NODES:,} more; --json lists all.")
 
@@ -133,48 +141,49 @@ def _print_statistics(page: Page, description: dict[str, Any]) -> None:
         plural(figures["execution_count"], "run"),
         *(f"{count} {_ENDINGS.get(ending, ending)}" for ending, count in counts.items() if count),
         f"{format_duration(average)} on average" if average is not None else "",
-        f"the last at {format_minute(last)} UTC" if last else "",
+        f"the last at {format_to_minute(last)} UTC" if last else "",
     ]
     page.write_paragraph(", ".join(filter(None, parts)), indent=2)
     failure = description["last_failure"]
     if failure:
         about = [
-            Painted(RED, "last failure"),
-            format_minute(failure["started_at"]),
+            StyledText(RED, "last failure"),
+            format_to_minute(failure["started_at"]),
             get_error_message(failure["error"]),
         ]
         page.write_table([about])
-        page.write_line("  ", Painted(DIM, f"pflow show {failure['id'][:12]}"))
+        page.write_line("  ", StyledText(DIM, f"pflow show {failure['id'][:12]}"))
 
 
-def _print_problems(page: Page, description: dict[str, Any], given: str) -> None:
+def _print_problems(page: Page, description: dict[str, Any], name_or_path: str) -> None:
     for warning in description["warnings"]:
         page.write_line()
-        page.write_line(Painted(YELLOW, "! "), warning)
+        page.write_line(StyledText(YELLOW, "! "), warning)
     if description["diagnostics"]:
-        from pflow.cli.diagnostics import summarize_severities
+        from pflow.cli.diagnostic_printing import summarize_severities
 
         page.write_line()
         page.write_line(
-            Painted(YELLOW, "! "), f"{summarize_severities(description['diagnostics'])}: `pflow check {given}`"
+            StyledText(YELLOW, "! "),
+            f"{summarize_severities(description['diagnostics'])}: `pflow check {name_or_path}`",
         )
 
 
-def _print_example(page: Page, description: dict[str, Any], given: str) -> None:
+def _print_example_command(page: Page, description: dict[str, Any], name_or_path: str) -> None:
     if not description["nodes"] or any(one["severity"] == "error" for one in description["diagnostics"]):
         return
     inputs = description["example"].get("inputs", {})
-    words = [f"{name}={_quote_value(value)}" for name, value in inputs.items()]
+    words = [f"{name}={_quote_shell_value(value)}" for name, value in inputs.items()]
     page.write_heading("Run it")
-    page.write_line("  ", " ".join(["pflow run", _quote_value(given), *words]))
+    page.write_line("  ", " ".join(["pflow run", _quote_shell_value(name_or_path), *words]))
 
 
-def _quote_value(value: Any) -> str:
+def _quote_shell_value(value: Any) -> str:
     from shlex import quote
 
-    from pflow.cli.printing import to_json_text
+    from pflow.cli.printing import format_json
 
-    return "…" if value == "…" else quote(value if isinstance(value, str) else to_json_text(value))
+    return "…" if value == "…" else quote(value if isinstance(value, str) else format_json(value))
 
 
 def print_components(found: dict[str, Any], query: str) -> None:
@@ -185,59 +194,62 @@ def print_components(found: dict[str, Any], query: str) -> None:
         page.write_line("Nothing matches. `pflow browse` lists everything.")
     is_named = bool(nodes) and nodes[0]["type"] == query.strip().lower()
     if is_named:
-        _print_node(page, nodes[0])
+        _print_node_type(page, nodes[0])
     others = nodes[1:] if is_named else nodes
     listed_nodes = others[:_BRIEF] if query else others
     if listed_nodes:
         page.write_heading("Other nodes" if is_named else "Nodes")
         for one in listed_nodes:
-            _print_node_summary(page, one)
+            _print_node_type_summary(page, one)
     if workflows:
         page.write_heading("Workflows")
         listed_workflows = workflows[:_BRIEF] if query else workflows
         page.write_table(
-            [[Painted(BOLD, one["name"]), Painted(DIM, one["source"]), one["description"]] for one in listed_workflows]
+            [
+                [StyledText(BOLD, one["name"]), StyledText(DIM, one["source"]), one["description"]]
+                for one in listed_workflows
+            ]
         )
     printed = len(listed_nodes) + is_named + min(len(workflows), _BRIEF if query else len(workflows))
-    _print_remainder(page, found, printed, query)
+    _print_remaining_count(page, found, printed, query)
 
 
-def _print_remainder(page: Page, found: dict[str, Any], printed: int, query: str) -> None:
+def _print_remaining_count(page: Page, found: dict[str, Any], printed: int, query: str) -> None:
     left = found["total"] - printed
     if left > 0:
         page.write_line()
         page.write_line(
-            Painted(DIM, f"{left:,} more; {'--json lists them' if query else 'narrow it down with a few words'}.")
+            StyledText(DIM, f"{left:,} more; {'--json lists them' if query else 'narrow it down with a few words'}.")
         )
     if not query:
         page.write_line()
-        page.write_line(Painted(DIM, "Details of a type: pflow browse TYPE"))
+        page.write_line(StyledText(DIM, "Details of a type: pflow browse TYPE"))
     for problem in found.get("problems", []):
-        page.write_line(Painted(YELLOW, "! "), problem)
+        page.write_line(StyledText(YELLOW, "! "), problem)
 
 
-def _print_node_summary(page: Page, node: dict[str, Any]) -> None:
+def _print_node_type_summary(page: Page, node: dict[str, Any]) -> None:
     needs = [one["key"] for one in node["inputs"] if one["required"]]
-    page.write_table([[Painted(BOLD, node["type"]), node["description"]]])
+    page.write_table([[StyledText(BOLD, node["type"]), node["description"]]])
     parts = [("needs", needs), ("returns", [one["key"] for one in node["outputs"]])]
     summary = "; ".join(
         f"{verb} {', '.join(keys[:_KEYS])}{' …' if len(keys) > _KEYS else ''}" for verb, keys in parts if keys
     )
-    page.write_table([[Painted(DIM, summary)]], indent=4)
+    page.write_table([[StyledText(DIM, summary)]], indent=4)
 
 
-def _print_node(page: Page, node: dict[str, Any]) -> None:
-    page.write_line(Painted(BOLD, node["type"]), Painted(DIM, f"  {node['effect']}"))
+def _print_node_type(page: Page, node: dict[str, Any]) -> None:
+    page.write_line(StyledText(BOLD, node["type"]), StyledText(DIM, f"  {node['effect']}"))
     page.write_paragraph(cleandoc(node["description"]), indent=2)
     if node["inputs"]:
         page.write_heading("Parameters")
-        page.write_table([_make_param_row(one) for one in node["inputs"]], last="wrapped")
+        page.write_table([_make_param_row(one) for one in node["inputs"]], last_cell="wrapped")
     if node["outputs"]:
         page.write_heading("Outputs")
         rows: list[list[Piece]] = []
         for one in node["outputs"]:
             _append_output_rows(rows, one, depth=0)
-        page.write_table(rows, last="wrapped")
+        page.write_table(rows, last_cell="wrapped")
     others = [action for action in node["actions"] if action != "default"]
     if others:
         page.write_heading("Actions")
@@ -245,18 +257,18 @@ def _print_node(page: Page, node: dict[str, Any]) -> None:
     if node["example"]:
         page.write_heading("Example")
         example = {"id": "step", "type": node["type"], "params": node["example"]}
-        for line in to_json_text(example, indented=True).split("\n"):
+        for line in format_json(example, indented=True).split("\n"):
             page.write_line("  ", line)
 
 
-def _make_param_row(one: dict[str, Any]) -> list[Piece]:
-    default = "" if one["default"] is None else f"= {format_brief(one['default'], 24)}"
-    need: Piece = Painted(BOLD, "required") if one["required"] else default
-    return [Painted(BOLD, one["key"]), Painted(CYAN, one["type"]), need, one["description"]]
+def _make_param_row(param: dict[str, Any]) -> list[Piece]:
+    default = "" if param["default"] is None else f"= {format_on_one_line(param['default'], 24)}"
+    need: Piece = StyledText(BOLD, "required") if param["required"] else default
+    return [StyledText(BOLD, param["key"]), StyledText(CYAN, param["type"]), need, param["description"]]
 
 
-def _append_output_rows(rows: list[list[Piece]], one: dict[str, Any], depth: int) -> None:
-    key: Piece = Painted(BOLD, one["key"]) if not depth else f"{'  ' * depth}.{one['key']}"
-    rows.append([key, Painted(CYAN, one["type"]), one["description"]])
-    for inner in one.get("structure", []):
+def _append_output_rows(rows: list[list[Piece]], output: dict[str, Any], depth: int) -> None:
+    key: Piece = StyledText(BOLD, output["key"]) if not depth else f"{'  ' * depth}.{output['key']}"
+    rows.append([key, StyledText(CYAN, output["type"]), output["description"]])
+    for inner in output.get("structure", []):
         _append_output_rows(rows, inner, depth + 1)

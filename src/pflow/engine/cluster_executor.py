@@ -17,7 +17,7 @@ from inspect import iscoroutinefunction
 from typing import Any, Final, cast
 
 from pflow.engine.executors import Call, LocalExecutor, run_in_thread
-from pflow.engine.json_values import encode_outputs, from_json
+from pflow.engine.json_values import encode_outputs, parse_json
 from pflow.errors import (
     ApprovalRequired,
     ClusterUnreachable,
@@ -27,7 +27,7 @@ from pflow.errors import (
     as_pflow_error,
     describe_exception,
 )
-from pflow.node import Context, Outcome
+from pflow.node import Context, Outcome, SharedObjects
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
@@ -59,20 +59,20 @@ class ClusterExecutor:
         self._connecting: asyncio.Task[_Cluster] | None = None
 
     @property
-    def keeper(self) -> Any:
-        return self._local.keeper
+    def shared_objects(self) -> SharedObjects:
+        return self._local.shared_objects
 
-    async def run(self, call: Call) -> Mapping[str, Any] | Outcome:
+    async def run_node(self, call: Call) -> Mapping[str, Any] | Outcome:
         if call.effect == "effectful" or call.interface.source == "mcp" or call.interface.type in _LOCAL_TYPES:
-            return await self._local.run(call)
+            return await self._local.run_node(call)
         if self._connecting is None:
             self._connecting = asyncio.create_task(_connect_to_scheduler(self._address))
         cluster = await asyncio.shield(self._connecting)
-        reply = await cluster.run_parcel(call.interface.type, _pack_call(call))
+        reply = await cluster.run_pickled_call(call.interface.type, _pickle_call(call))
         if "error" in reply:
-            raise _rebuild_error(reply["error"])
+            raise _make_error_from_dict(reply["error"])
         outputs = reply["outputs"]
-        plain = from_json(outputs) if isinstance(outputs, bytes) else outputs
+        plain = parse_json(outputs) if isinstance(outputs, bytes) else outputs
         return Outcome(plain, reply["action"], tuple(reply.get("warnings", ())))
 
     async def close(self) -> None:
@@ -91,23 +91,23 @@ class _Cluster:
         self._client = client
         self._address = address
         self._waiting = 0
-        self._watch = asyncio.create_task(self._watch_workers())
+        self._watch = asyncio.create_task(self._wait_for_lasting_problem())
 
-    async def run_parcel(self, kind: str, parcel: "Parcel") -> dict[str, Any]:
-        """Return the reply of `run_remotely`. Raise ClusterUnreachable, or NodeFailed if the cluster gave up."""
+    async def run_pickled_call(self, node_type: str, pickled_call: "PickledCall") -> dict[str, Any]:
+        """Return the reply of `run_on_worker`. Raise ClusterUnreachable, or NodeFailed if the cluster gave up."""
         try:
-            future = self._client.submit(run_remotely, parcel, key=f"{kind}-{new_id()}", pure=False)
+            future = self._client.submit(run_on_worker, pickled_call, key=f"{node_type}-{new_id()}", pure=False)
         except Exception as exc:
-            raise self._build_unreachable(f"accepts no more nodes ({describe_exception(exc)})") from exc
+            raise self._make_unreachable_error(f"accepts no more nodes ({describe_exception(exc)})") from exc
         answer = asyncio.ensure_future(future.result())
-        answer.add_done_callback(_retrieve_exception)
+        answer.add_done_callback(_mark_exception_retrieved)
         self._waiting += 1
         try:
             await asyncio.wait({answer, self._watch}, return_when=asyncio.FIRST_COMPLETED)
             if not answer.done():
-                raise self._build_unreachable(self._watch.result())
+                raise self._make_unreachable_error(self._watch.result())
             if (exc := answer.exception()) is not None:
-                raise self._build_error(exc) from exc
+                raise self._convert_cluster_error(exc) from exc
             return answer.result()
         finally:
             self._waiting -= 1
@@ -118,12 +118,12 @@ class _Cluster:
         self._watch.cancel()
         await _close_client(self._client)
 
-    async def _watch_workers(self) -> str:
+    async def _wait_for_lasting_problem(self) -> str:
         """Return the problem of the cluster once calls have waited for a worker for too long."""
         since: float | None = None
         while True:
             await asyncio.sleep(_CHECK_INTERVAL_S)
-            problem = await self._find_problem() if self._waiting else ""
+            problem = await self._find_worker_problem() if self._waiting else ""
             if not problem:
                 since = None
                 continue
@@ -131,7 +131,7 @@ class _Cluster:
             if time.monotonic() - since >= _NO_WORKER_S:
                 return problem
 
-    async def _find_problem(self) -> str:
+    async def _find_worker_problem(self) -> str:
         """Return why no worker runs calls at the moment, or an empty string."""
         try:
             async with asyncio.timeout(_CONNECT_TIMEOUT_S):
@@ -140,24 +140,24 @@ class _Cluster:
             return "does not answer any more"
         return "" if workers else f"has had no worker for {_NO_WORKER_S:g} seconds"
 
-    def _build_error(self, exc: BaseException) -> PflowError:
+    def _convert_cluster_error(self, exc: BaseException) -> PflowError:
         from distributed.client import FutureCancelledError
 
         if isinstance(exc, FutureCancelledError):
-            return self._build_unreachable(f"dropped this node: {exc.reason.replace('-', ' ')}")
+            return self._make_unreachable_error(f"dropped this node: {exc.reason.replace('-', ' ')}")
         return NodeFailed(
             f"The cluster could not run it: {describe_exception(exc)}",
             hint="Read the logs of its workers, which need the same packages. A node that ends its worker fails.",
             exception=type(exc).__name__,
         )
 
-    def _build_unreachable(self, problem: str) -> ClusterUnreachable:
+    def _make_unreachable_error(self, problem: str) -> ClusterUnreachable:
         return ClusterUnreachable(
             f"The Dask scheduler at {self._address} {problem}.", hint=_RESUME_HINT, address=self._address
         )
 
 
-def _retrieve_exception(answer: "asyncio.Future[Any]") -> None:
+def _mark_exception_retrieved(answer: "asyncio.Future[Any]") -> None:
     """Retrieve the exception of a future, or asyncio logs that it was never retrieved."""
     if not answer.cancelled():
         answer.exception()
@@ -166,7 +166,7 @@ def _retrieve_exception(answer: "asyncio.Future[Any]") -> None:
 async def _connect_to_scheduler(address: str) -> _Cluster:
     """Return a connection to a scheduler. Raise MissingExtra or ClusterUnreachable."""
     try:
-        distributed = await run_in_thread(_import_distributed)
+        distributed = await run_in_thread(_import_and_silence_distributed)
     except ModuleNotFoundError as exc:
         raise MissingExtra("dask", "Running nodes on a cluster") from exc
     client = None
@@ -191,7 +191,7 @@ async def _close_client(client: Any) -> None:
         await client.close(timeout=_CLOSE_TIMEOUT_S)
 
 
-def _import_distributed() -> Any:
+def _import_and_silence_distributed() -> Any:
     """Return the module `distributed`, with its log and warnings silenced."""
     import distributed
 
@@ -203,13 +203,13 @@ def _import_distributed() -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class PickledCall:
     """A call as bytes: a worker that cannot unpickle it would log its content otherwise."""
 
     data: bytes = field(repr=False)
 
 
-def _pack_call(call: Call) -> Parcel:
+def _pickle_call(call: Call) -> PickledCall:
     """Return a call as bytes for a worker. Raise NodeFailed if it is nested too deep."""
     context = call.context
     fields: dict[str, Any] = {
@@ -224,15 +224,15 @@ def _pack_call(call: Call) -> Parcel:
         "pass_env": context.pass_env,
     }
     try:
-        return Parcel(pickle.dumps((call.interface, call.params, fields, call.secrets.own)))
+        return PickledCall(pickle.dumps((call.interface, call.params, fields, call.secrets.own_values)))
     except RecursionError:
         raise NodeFailed("A parameter is nested too deep.", hint="Pass it on as a text of JSON.") from None
 
 
-def run_remotely(parcel: Parcel) -> dict[str, Any]:
+def run_on_worker(pickled_call: PickledCall) -> dict[str, Any]:
     """Run a node on a worker, and return its outcome or its error as plain values: versions may differ."""
     try:
-        interface, params, fields, secrets = pickle.loads(parcel.data)  # noqa: S301 - the sender may run any code here
+        interface, params, fields, secrets = pickle.loads(pickled_call.data)  # noqa: S301 - the sender may run any code here
         context = Context(**fields, mask=Secrets(secrets).mask)
         function = Registry(context.home).load_function(interface)
         given = function(params, context)
@@ -241,40 +241,40 @@ def run_remotely(parcel: Parcel) -> dict[str, Any]:
         outcome = given if isinstance(given, Outcome) else Outcome({} if given is None else given)
         action: Any = outcome.action
         return {
-            "outputs": _pack_outputs(outcome.outputs),
+            "outputs": _encode_outputs_without_bytes(outcome.outputs),
             "action": action if isinstance(action, str) else None,
             "warnings": [str(one) for one in outcome.warnings],
         }
     except UraniborgError as exc:
-        return {"error": _pack_error(as_pflow_error(exc))}
+        return {"error": _convert_error_to_dict(as_pflow_error(exc))}
     except BaseException as exc:  # an exception that ends a process must not end the worker
         failed = NodeFailed(
             describe_exception(exc), hint="The error comes from the node itself.", exception=type(exc).__name__
         )
-        return {"error": _pack_error(failed)}
+        return {"error": _convert_error_to_dict(failed)}
 
 
-async def _await_with_timeout(running: Any, context: Context) -> Any:
+async def _await_with_timeout(awaitable: Any, context: Context) -> Any:
     async with asyncio.timeout(context.timeout):  # by then the caller has stopped waiting
-        return await running
+        return await awaitable
 
 
-def _pack_outputs(outputs: Any) -> Any:
+def _encode_outputs_without_bytes(outputs: Any) -> Any:
     """Return outputs as JSON, or as they are if they contain bytes, which are searched for secrets first."""
     text = encode_outputs(outputs)
-    return outputs if _has_bytes(outputs) else text
+    return outputs if _contains_bytes(outputs) else text
 
 
-def _has_bytes(value: Any) -> bool:
+def _contains_bytes(value: Any) -> bool:
     """Return True if bytes are anywhere in the value."""
     if isinstance(value, Mapping):
-        return any(map(_has_bytes, cast("Mapping[Any, Any]", value).values()))
+        return any(map(_contains_bytes, cast("Mapping[Any, Any]", value).values()))
     if isinstance(value, (list, tuple, set, frozenset)):
-        return any(map(_has_bytes, cast("list[Any]", value)))
+        return any(map(_contains_bytes, cast("list[Any]", value)))
     return isinstance(value, (bytes, bytearray))
 
 
-def _pack_error(error: PflowError) -> dict[str, Any]:
+def _convert_error_to_dict(error: PflowError) -> dict[str, Any]:
     return {
         "code": error.code,
         "type": error.type,
@@ -288,16 +288,16 @@ def _pack_error(error: PflowError) -> dict[str, Any]:
 def _convert_to_json_value(value: Any, fallback: Any) -> Any:
     """Return the value in its JSON form, or `fallback` if it has none."""
     try:
-        return from_json(encode_outputs({"it": value}))["it"]
+        return parse_json(encode_outputs({"it": value}))["it"]
     except NodeFailed:
         return fallback
 
 
-def _rebuild_error(packed: Mapping[str, Any]) -> PflowError:
+def _make_error_from_dict(error_dict: Mapping[str, Any]) -> PflowError:
     """Return the error that a node raised on a worker, with its code and type."""
-    base = _ERROR_TYPES.get(packed["code"], NodeFailed)
+    base = _ERROR_TYPES.get(error_dict["code"], NodeFailed)
     kind: type[Any] = base
-    if (base.code, base.type) != (packed["code"], packed["type"]):
-        kind = type("RaisedElsewhere", (base,), {"code": packed["code"], "type": packed["type"]})
-    outputs = {"outputs": packed["outputs"]} if issubclass(base, NodeFailed) else {}
-    return kind(packed["message"], hint=packed["hint"], **outputs, **packed["ids"])
+    if (base.code, base.type) != (error_dict["code"], error_dict["type"]):
+        kind = type("RaisedElsewhere", (base,), {"code": error_dict["code"], "type": error_dict["type"]})
+    outputs = {"outputs": error_dict["outputs"]} if issubclass(base, NodeFailed) else {}
+    return kind(error_dict["message"], hint=error_dict["hint"], **outputs, **error_dict["ids"])

@@ -12,14 +12,14 @@ from pflow.cli.printing import (
     RED,
     YELLOW,
     Page,
-    Painted,
-    clean_text,
+    StyledText,
+    format_json,
+    mask_and_escape_text,
     measure_width,
-    print_message,
-    to_json_text,
+    print_stderr_message,
     write_text,
 )
-from pflow.cli.sources import is_file_path, restore_given_name
+from pflow.cli.workflow_sources import is_file_path, restore_given_name
 from pflow.config import load_settings
 from pflow.engine.results import RunResult
 from pflow.errors import ApprovalRequired, InvalidWorkflow, NodeFailed, TemplateUnresolved, WorkflowNotFound
@@ -42,33 +42,40 @@ def get_exit_code(result: RunResult) -> int:
     return 2 if isinstance(result.error, InvalidInput) else 5
 
 
-def print_result(result: RunResult, given: str, stdout: TextIO) -> None:
+def print_result(result: RunResult, name_or_path: str, stdout: TextIO) -> None:
     for warning in result.warnings:
-        print_message("warning", YELLOW, restore_given_name(warning, given))
+        print_stderr_message("warning", YELLOW, restore_given_name(warning, name_or_path))
     if result.success:
         print_outputs(result.outputs, stdout)
     elif result.is_cancelled:
-        print_message("interrupted", YELLOW, _summarize_progress(result))
+        print_stderr_message("interrupted", YELLOW, _summarize_progress(result))
     elif result.error is not None:
-        print_error(result.error, given)
+        print_error(result.error, name_or_path)
         is_waiting = isinstance(result.error, ApprovalRequired)  # then the hint explains how to resume
         if result.is_resumable and result.progress.completed and not is_waiting:
-            print_message("note", CYAN, _summarize_progress(result))
+            print_stderr_message("note", CYAN, _summarize_progress(result))
 
 
-def print_error(error: UraniborgError, given: str) -> None:
+def print_error(error: UraniborgError, name_or_path: str) -> None:
     """Print the error and its hint, or all diagnostics of an invalid workflow."""
     if isinstance(error, InvalidWorkflow) and error.ids.get("diagnostics"):
-        from pflow.cli.diagnostics import get_diagnostics, print_diagnostics, read_source_text, summarize_severities
+        from pflow.cli.diagnostic_printing import (
+            get_error_diagnostics,
+            print_diagnostics,
+            read_workflow_text,
+            summarize_severities,
+        )
 
-        diagnostics = get_diagnostics(error)
-        print_diagnostics(Page(sys.stderr), diagnostics, read_source_text(Service(load_settings()), given))
-        print_message("error", RED, f"'{given}' is not valid: {summarize_severities(diagnostics)}. Nothing was run.")
+        diagnostics = get_error_diagnostics(error)
+        print_diagnostics(Page(sys.stderr), diagnostics, read_workflow_text(Service(load_settings()), name_or_path))
+        print_stderr_message(
+            "error", RED, f"'{name_or_path}' is not valid: {summarize_severities(diagnostics)}. Nothing was run."
+        )
         return
     label, style = ("waiting", YELLOW) if isinstance(error, ApprovalRequired) else ("error", RED)
-    print_message(label, style, restore_given_name(_format_message(error), given))
-    if hint := _choose_hint(error, given):
-        print_message("hint", DIM, hint)
+    print_stderr_message(label, style, restore_given_name(_format_message(error), name_or_path))
+    if hint := _choose_hint(error, name_or_path):
+        print_stderr_message("hint", DIM, hint)
 
 
 def _format_message(error: UraniborgError) -> str:
@@ -78,13 +85,13 @@ def _format_message(error: UraniborgError) -> str:
     return error.message
 
 
-def _choose_hint(error: UraniborgError, given: str) -> str:
+def _choose_hint(error: UraniborgError, name_or_path: str) -> str:
     has_better = error.ids.get("nearest") or error.ids.get("node_type")
-    if isinstance(error, WorkflowNotFound) and not has_better and not is_file_path(given):
-        return f"`pflow list` lists the workflows; `pflow new {given}` creates a draft."
+    if isinstance(error, WorkflowNotFound) and not has_better and not is_file_path(name_or_path):
+        return f"`pflow list` lists the workflows; `pflow new {name_or_path}` creates a draft."
     if isinstance(error, TemplateUnresolved) and all(map(_NAME.fullmatch, error.missing)):
-        return f"pflow run {given} {' '.join(f'{name}=…' for name in error.missing)}"
-    return restore_given_name(error.hint, given)
+        return f"pflow run {name_or_path} {' '.join(f'{name}=…' for name in error.missing)}"
+    return restore_given_name(error.hint, name_or_path)
 
 
 def _summarize_progress(result: RunResult) -> str:
@@ -101,17 +108,17 @@ def print_outputs(outputs: Mapping[str, Any], stdout: TextIO) -> None:
     if len(outputs) == 1:
         (value,) = outputs.values()
         text = _format_value(value)
-        text = clean_text(text, keep="\n\t") if is_terminal else text
+        text = mask_and_escape_text(text, keep_chars="\n\t") if is_terminal else text
         write_text(stdout, text if text.endswith("\n") else f"{text}\n")
         return
     page = Page(stdout)
     for name, value in outputs.items():
         text = _format_value(value)
-        lines = (clean_text(text, keep="\n\t") if is_terminal else text).removesuffix("\n").split("\n")
+        lines = (mask_and_escape_text(text, keep_chars="\n\t") if is_terminal else text).removesuffix("\n").split("\n")
         if len(lines) == 1:
-            write_text(stdout, f"{page.render_piece(Painted(BOLD, name))}: {lines[0]}".rstrip() + "\n")
+            write_text(stdout, f"{page.render_piece(StyledText(BOLD, name))}: {lines[0]}".rstrip() + "\n")
             continue
-        page.write_line(Painted(BOLD, name), ":")
+        page.write_line(StyledText(BOLD, name), ":")
         for line in lines:
             write_text(stdout, f"  {line}".rstrip() + "\n")
 
@@ -121,5 +128,5 @@ def _format_value(value: Any) -> str:
         return value
     if value is None:
         return ""
-    short = to_json_text(value)
-    return short if measure_width(short) <= _SHORT else to_json_text(value, indented=True)
+    short = format_json(value)
+    return short if measure_width(short) <= _SHORT else format_json(value, indented=True)

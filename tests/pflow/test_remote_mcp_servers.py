@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pflow.errors import LibraryUnwritable
-from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, resolve_address
-from pflow.mcp_servers import SyncResult, add_server, get_server, read_servers, remove_server, sync_servers
+from pflow.mcp_config import InvalidServer, ServerExists, UnknownServer, resolve_server_address
 from pflow.registry.registry import Registry
+from pflow.remote_mcp_servers import SyncResult, add_server, get_server, read_servers, remove_server, sync_servers
 from tests.pflow import tool_server
 from tests.pflow.tool_command import tool_command
 from uraniborg.kernel.logging import redact
@@ -39,7 +39,7 @@ def test_an_added_server_is_listed_and_a_removed_one_is_not(tmp_path: Path) -> N
     add_server(home, "files", {"command": "uvx", "args": ["mcp-files"], "env": {"TOKEN": "${T}"}})
     add_server(home, "web", {"url": "https://example.org/mcp"})
     known, problems = read_servers(home)
-    assert [(one.name, one.where) for one in known.values()] == [
+    assert [(one.name, one.display_address) for one in known.values()] == [
         ("files", "uvx mcp-files"),
         ("web", "https://example.org/mcp"),
     ]
@@ -146,10 +146,12 @@ def test_variables_are_replaced_everywhere_and_missing_ones_are_named(tmp_path: 
         },
     )
     args = ("--for=me", "x", "", "y", "", "$WHO")
-    assert resolve_address(config, env) == StdioServer("me-run", args, {"KEY": "Bearer sk-looked-up-1"}, "/srv/me")
+    assert resolve_server_address(config, env) == StdioServer(
+        "me-run", args, {"KEY": "Bearer sk-looked-up-1"}, "/srv/me"
+    )
     assert "sk-looked-up-1" not in redact("it said sk-looked-up-1")
     with pytest.raises(InvalidServer, match="needs the environment variable API_TOKEN") as caught:
-        resolve_address(config, {"WHO": "me", "EMPTY": ""})
+        resolve_server_address(config, {"WHO": "me", "EMPTY": ""})
     assert caught.value.ids["variable"] == "API_TOKEN"
 
 
@@ -159,16 +161,16 @@ def test_an_address_does_not_show_its_headers(tmp_path: Path) -> None:
         "a",
         {"url": "${BASE}/mcp", "headers": {"Authorization": "Bearer sk-in-the-file", "Accept-Language": "en"}},
     )
-    found = resolve_address(config, {"BASE": "https://example.org"})
+    found = resolve_server_address(config, {"BASE": "https://example.org"})
     assert found == HttpServer(
         "https://example.org/mcp", {"Authorization": "Bearer sk-in-the-file", "Accept-Language": "en"}
     )
     assert "sk-in-the-file" not in repr(found)
     assert "sk-in-the-file" not in redact("a line with sk-in-the-file in it")
-    assert config.where == "${BASE}/mcp"
+    assert config.display_address == "${BASE}/mcp"
     keyed = add_server(tmp_path, "b", {"command": None, "url": "https://me:sk-word@example.org/mcp?api_key=sk-query"})
-    assert "sk-" not in keyed.where
-    assert "example.org/mcp" in keyed.where
+    assert "sk-" not in keyed.display_address
+    assert "example.org/mcp" in keyed.display_address
 
 
 async def test_syncing_makes_node_types_of_the_tools_of_all_servers(tmp_path: Path) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from pflow.ir.graph import Graph
 from pflow.ir.model import ERROR_ACTION, Workflow
 
-ListActions = Callable[[str], set[str]]
+ListSuccessActions = Callable[[str], set[str]]
 """Return the actions with which a node may end without failing; none if they are not known."""
 
 
-class Schedule:
+class NodeSchedule:
     """The state of the edges of one workflow.
 
     An edge is settled when its node has ended: taken, dead, or, if the action of the node is not known, open. A node
@@ -19,7 +19,7 @@ class Schedule:
     """
 
     def __init__(
-        self, workflow: Workflow, graph: Graph | None = None, list_actions: ListActions = lambda _: set()
+        self, workflow: Workflow, graph: Graph | None = None, list_success_actions: ListSuccessActions = lambda _: set()
     ) -> None:
         self._graph = graph or Graph.from_workflow(workflow)
         self._unsettled = {node: len(edges) for node, edges in self._graph.entering.items()}
@@ -27,26 +27,26 @@ class Schedule:
         """Nodes that an edge leads to which is taken."""
         self._open: dict[str, set[str]] = {}
         """For each node that an open edge leads to, the nodes which such edges leave."""
-        self._list_actions = list_actions
+        self._list_success_actions = list_success_actions
         self.skipped: list[str] = []
-        self.deciders: dict[str, list[str]] = {}
+        self.deciding_nodes: dict[str, list[str]] = {}
         """For each ready node that may not be reached, the nodes that decide whether it is."""
 
     @property
-    def start(self) -> str:
+    def start_node(self) -> str:
         """The id of the first node."""
         return self._graph.start
 
-    def end_node(self, node: str, action: str | None) -> list[str]:
+    def end_node_and_list_ready(self, node: str, action: str | None) -> list[str]:
         """Settle the edges of a node that ended with `action`, None if not known, and return the nodes that are ready.
 
         An error that no edge follows ends a run, so what happens after it is of no interest here.
         """
         ready: list[str] = []
         dead: deque[str] = deque()
-        is_certain = action is not None and node not in self.deciders
+        is_certain = action is not None and node not in self.deciding_nodes
         for edge in self._graph.leaving[node]:
-            if not is_certain and self._is_open(node, edge.action, action):
+            if not is_certain and self._is_edge_uncertain(node, edge.action, action):
                 self._open.setdefault(edge.target, set()).add(node)
                 self._settle_edge(edge.target, False, ready, dead)
             else:
@@ -66,13 +66,13 @@ class Schedule:
         """Yield the action of each edge that leaves the node."""
         return (edge.action for edge in self._graph.leaving[node])
 
-    def _is_open(self, node: str, edge_action: str, action: str | None) -> bool:
+    def _is_edge_uncertain(self, node: str, edge_action: str, node_action: str | None) -> bool:
         """Return True if it is not known whether the edge is taken."""
-        if action is not None:
-            return edge_action == action
-        if node in self.deciders or self.has_edge(node, ERROR_ACTION):
+        if node_action is not None:
+            return edge_action == node_action
+        if node in self.deciding_nodes or self.has_edge(node, ERROR_ACTION):
             return True
-        return self._list_actions(node) != {edge_action}
+        return self._list_success_actions(node) != {edge_action}
 
     def _settle_edge(self, target: str, is_taken: bool, ready: list[str], dead: deque[str]) -> None:
         self._unsettled[target] -= 1
@@ -83,7 +83,7 @@ class Schedule:
                 ready.append(target)
             elif target in self._open:
                 sources = (edge.source for edge in self._graph.entering[target])
-                self.deciders[target] = list(dict.fromkeys(one for one in sources if one in self._open[target]))
+                self.deciding_nodes[target] = list(dict.fromkeys(one for one in sources if one in self._open[target]))
                 ready.append(target)
             else:
                 dead.append(target)

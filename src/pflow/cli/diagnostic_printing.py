@@ -7,8 +7,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from pflow.cli.json_positions import Position, Positions
-from pflow.cli.printing import BOLD, CYAN, DIM, RED, YELLOW, Page, Painted, clean_text, measure_width, to_json_text
-from pflow.cli.sources import locate_file
+from pflow.cli.printing import (
+    BOLD,
+    CYAN,
+    DIM,
+    RED,
+    YELLOW,
+    Page,
+    StyledText,
+    format_json,
+    mask_and_escape_text,
+    measure_width,
+)
+from pflow.cli.workflow_sources import locate_workflow_file
 from pflow.errors import InvalidWorkflow
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
@@ -21,7 +32,7 @@ _EXCERPT: Final = 100
 _STYLES: Final = {"error": RED, "warning": YELLOW}
 _ABOUT_KEYS: Final = ("unknown_key", "unknown_param", "ignored_key")
 
-Plain = Mapping[str, Any]
+Diagnostic = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -53,64 +64,67 @@ class SourceText:
         except ValueError:
             return None
 
-    def find_position(self, one: Plain) -> Position | None:
-        if "line" in one:
-            found: Position | None = Position(one["line"], one["column"])
+    def find_position(self, diagnostic: Diagnostic) -> Position | None:
+        if "line" in diagnostic:
+            found: Position | None = Position(diagnostic["line"], diagnostic["column"])
         else:
-            is_key = one["code"] in _ABOUT_KEYS
-            found = self._positions.find(one["path"], key=is_key) if self._positions else None
+            is_key = diagnostic["code"] in _ABOUT_KEYS
+            found = self._positions.find_position(diagnostic["path"], of_key=is_key) if self._positions else None
         return found if found and found.line <= len(self.lines) else None
 
-    def add_position(self, one: Plain) -> dict[str, Any]:
+    def copy_with_position(self, diagnostic: Diagnostic) -> dict[str, Any]:
         """Return the diagnostic with its line and column."""
-        found = self.find_position(one)
-        return {**one, "line": found.line, "column": found.column} if found else dict(one)
+        found = self.find_position(diagnostic)
+        return {**diagnostic, "line": found.line, "column": found.column} if found else dict(diagnostic)
 
 
-def get_diagnostics(error: InvalidWorkflow) -> list[dict[str, Any]]:
+def get_error_diagnostics(error: InvalidWorkflow) -> list[dict[str, Any]]:
     """Return the diagnostics of the error, with line and column if the file is not JSON."""
     position = {key: error.ids[key] for key in ("line", "column") if key in error.ids}
     return [{**one, **position} for one in error.ids["diagnostics"]]
 
 
-def read_source_text(service: Service, given: str) -> SourceText | None:
+def read_workflow_text(service: Service, name_or_path: str) -> SourceText | None:
     """Return the file of the workflow that the command line names, or None if it cannot be read."""
     try:
-        file, display_path = locate_file(service, given)
+        file, display_path = locate_workflow_file(service, name_or_path)
     except UraniborgError:
         return None
     return SourceText.read(file, display_path)
 
 
-def summarize_severities(diagnostics: Sequence[Plain]) -> str:
+def summarize_severities(diagnostics: Sequence[Diagnostic]) -> str:
     """Return the number of errors and warnings, such as `1 error and 2 warnings`."""
     counts = [(sum(one["severity"] == kind for one in diagnostics), kind) for kind in _STYLES]
     return " and ".join(plural(count, kind) for count, kind in counts if count)
 
 
-def print_diagnostics(page: Page, diagnostics: Sequence[Plain], text: SourceText | None = None) -> None:
+def print_diagnostics(page: Page, diagnostics: Sequence[Diagnostic], source: SourceText | None = None) -> None:
     """Print errors first, then warnings, each with its help."""
     ordered = sorted(diagnostics, key=lambda one: one["severity"] != "error")
     for one in ordered[:MOST_PRINTED]:
-        _print_diagnostic(page, one, text)
+        _print_diagnostic(page, one, source)
         page.write_line()
     if len(ordered) > MOST_PRINTED:
         page.write_line(f"… and {len(ordered) - MOST_PRINTED:,} more; --json lists all.")
         page.write_line()
 
 
-def _print_diagnostic(page: Page, one: Plain, text: SourceText | None) -> None:
-    style = _STYLES[one["severity"]]
-    page.write_line(Painted(style, f"{one['severity']}[{one['code']}]"), Painted(BOLD, f": {one['message']}"))
-    position = text.find_position(one) if text else None
-    if text and position:
-        where = f"{text.display_path}:{position.line}:{position.column}"
-        page.write_line(Painted(CYAN, "  --> "), where, Painted(DIM, f"  {one['path']}".rstrip()))
-        _print_excerpt(page, text.lines[position.line - 1], position, style)
-    elif one["path"]:
-        page.write_line(Painted(CYAN, "  --> "), one["path"])
-    for label, text_line in _collect_help(one):
-        page.write_line("  ", Painted(CYAN, "= "), Painted(DIM, f"{label}: "), text_line)
+def _print_diagnostic(page: Page, diagnostic: Diagnostic, source: SourceText | None) -> None:
+    style = _STYLES[diagnostic["severity"]]
+    page.write_line(
+        StyledText(style, f"{diagnostic['severity']}[{diagnostic['code']}]"),
+        StyledText(BOLD, f": {diagnostic['message']}"),
+    )
+    position = source.find_position(diagnostic) if source else None
+    if source and position:
+        where = f"{source.display_path}:{position.line}:{position.column}"
+        page.write_line(StyledText(CYAN, "  --> "), where, StyledText(DIM, f"  {diagnostic['path']}".rstrip()))
+        _print_excerpt(page, source.lines[position.line - 1], position, style)
+    elif diagnostic["path"]:
+        page.write_line(StyledText(CYAN, "  --> "), diagnostic["path"])
+    for label, text_line in _collect_help_lines(diagnostic):
+        page.write_line("  ", StyledText(CYAN, "= "), StyledText(DIM, f"{label}: "), text_line)
 
 
 def _print_excerpt(page: Page, line: str, position: Position, style: str) -> None:
@@ -120,23 +134,24 @@ def _print_excerpt(page: Page, line: str, position: Position, style: str) -> Non
     start = 0 if at + position.length <= room else max(0, at - room // 2)
     end = start + room
     before, marked = (
-        clean_text(part.replace("\t", " ")) for part in (line[start:at], line[at : min(end, at + position.length)])
+        mask_and_escape_text(part.replace("\t", " "))
+        for part in (line[start:at], line[at : min(end, at + position.length)])
     )
     margin = " " * len(str(position.line))
-    page.write_line(Painted(CYAN, f" {position.line} | "), line[start:end].replace("\t", " "))
+    page.write_line(StyledText(CYAN, f" {position.line} | "), line[start:end].replace("\t", " "))
     mark = "^" * max(1, measure_width(marked))
-    page.write_line(Painted(CYAN, f" {margin} | "), " " * measure_width(before), Painted(style, mark))
+    page.write_line(StyledText(CYAN, f" {margin} | "), " " * measure_width(before), StyledText(style, mark))
 
 
-def _collect_help(one: Plain) -> list[tuple[str, str]]:
-    nearest, available = one.get("nearest"), one.get("available")
+def _collect_help_lines(diagnostic: Diagnostic) -> list[tuple[str, str]]:
+    nearest, available = diagnostic.get("nearest"), diagnostic.get("available")
     lines: list[tuple[str, str]] = []
     if nearest:
         lines.append(("did you mean", str(nearest)))
-    if hint := one.get("hint"):
+    if hint := diagnostic.get("hint"):
         lines.append(("hint", str(hint)))
     if available and not nearest:
         lines.append(("available", ", ".join(map(str, available))))
-    if one.get("example") not in (None, nearest):
-        lines.append(("example", to_json_text(one["example"])))
+    if diagnostic.get("example") not in (None, nearest):
+        lines.append(("example", format_json(diagnostic["example"])))
     return lines

@@ -16,9 +16,9 @@ from typing import Any, cast
 import pytest
 
 from pflow.config import Settings
-from pflow.engine import cluster as cluster_module
+from pflow.engine import cluster_executor as cluster_module
 from pflow.engine.cancellation import Cancellation
-from pflow.engine.cluster import Parcel
+from pflow.engine.cluster_executor import PickledCall
 from pflow.engine.results import RunResult
 from pflow.errors import ClusterUnreachable
 from pflow.service import Service
@@ -229,14 +229,14 @@ def home(tmp_path: Path) -> Home:
 
 def make_home(place: Path) -> Home:
     home = Home(place)
-    home.add_nodes("odd", [declare_misbehaving_node(function) for function in FUNCTIONS], ODD)
+    home.record_nodes("odd", [declare_misbehaving_node(function) for function in FUNCTIONS], ODD)
     return home
 
 
 def run(home: Home, address: str | None, ir: Any, inputs: Any = None, **more: Any) -> RunResult:
     """In a folder that homes beside each other share: where a node runs is part of what it gives."""
     service = Service(Settings(home=home.path, cluster=address), folder=home.place.parent)
-    return service.run(ir, inputs, name="flow", **more)
+    return service.run_document(ir, inputs, name="flow", **more)
 
 
 class Running:
@@ -275,7 +275,7 @@ def remove_timings(value: Any) -> Any:
 
 
 def read_logged_run(home: Home, run_id: str) -> dict[str, Any]:
-    log = home.service.open_log()
+    log = home.service.open_run_log()
     report = log.get_run(run_id)
     log.close()
     nodes = sorted(remove_timings([{**one, "seq": 0} for one in report["nodes"]]), key=lambda one: one["node"])
@@ -429,7 +429,7 @@ def test_bytes_from_a_worker_that_contain_a_secret_are_not_stored(cluster: Clust
 
 
 def test_a_call_sent_to_a_worker_shows_none_of_its_content() -> None:
-    assert repr(Parcel(b"dont-tell-anyone")) == "Parcel()"
+    assert repr(PickledCall(b"dont-tell-anyone")) == "PickledCall()"
 
 
 def test_a_node_that_kills_its_worker_each_time_fails_with_an_explanation(home: Home, tmp_path: Path) -> None:
@@ -540,7 +540,7 @@ def test_where_the_extra_is_not_installed_it_is_named(home: Home, monkeypatch: p
     def absent() -> Any:
         raise ModuleNotFoundError("No module named 'distributed'")
 
-    monkeypatch.setattr(cluster_module, "_import_distributed", absent)
+    monkeypatch.setattr(cluster_module, "_import_and_silence_distributed", absent)
     error = run(home, "tcp://127.0.0.1:1", chain(node("a"))).error_body or {}
     assert error["cause"] == "missing_extra"
     assert "uraniborg[dask]" in error["hint"]

@@ -23,7 +23,7 @@ _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WorkflowSource:
     """A workflow named on the command line. Runs are logged under `name`; `kind` is library, draft or file."""
 
     name: str
@@ -38,66 +38,66 @@ class Source:
         return f"{self.kind} {self.file}".encode("utf-8", "replace").decode() if self.file else self.kind
 
 
-def is_file_path(given: str) -> bool:
-    return given.lower().endswith(SUFFIX) or any(sign in given for sign in (os.sep, os.altsep) if sign)
+def is_file_path(name_or_path: str) -> bool:
+    return name_or_path.lower().endswith(SUFFIX) or any(sign in name_or_path for sign in (os.sep, os.altsep) if sign)
 
 
-def make_run_name(given: str) -> str:
+def make_logged_name(name_or_path: str) -> str:
     """Return the name under which runs are logged: for a file, its stem and a digest of its path.
 
     No name of a workflow has an `@`, so runs of a file and of a workflow never resume each other.
     """
-    if not is_file_path(given):
-        return given
-    path = _make_absolute(given)
+    if not is_file_path(name_or_path):
+        return name_or_path
+    path = _make_absolute(name_or_path)
     stem = _ODD.sub("-", path.name.removesuffix(SUFFIX))[:_LONGEST_STEM]
     return f"{stem}@{content_id(str(path))[:8]}"
 
 
-def restore_given_name(message: str, given: str) -> str:
+def restore_given_name(message: str, name_or_path: str) -> str:
     """Return the message with the file named as on the command line, not by the name of its runs."""
-    return message.replace(make_run_name(given), given) if is_file_path(given) else message
+    return message.replace(make_logged_name(name_or_path), name_or_path) if is_file_path(name_or_path) else message
 
 
-def find_source(service: Service, given: str) -> Source:
+def find_workflow_source(service: Service, name_or_path: str) -> WorkflowSource:
     """Return the workflow that the command line names. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
-    if is_file_path(given):
-        return _read_file_source(given)
-    found = service.find_workflow(given)
-    return Source(given, found, found.stored.source)
+    if is_file_path(name_or_path):
+        return _read_file_source(name_or_path)
+    found = service.find_workflow(name_or_path)
+    return WorkflowSource(name_or_path, found, found.stored.source)
 
 
-def locate_file(service: Service, given: str) -> tuple[Path, str]:
+def locate_workflow_file(service: Service, name_or_path: str) -> tuple[Path, str]:
     """Return the path of the file, valid or not, and its display path. Raise WorkflowNotFound or SecurityError."""
-    if is_file_path(given):
-        path = _make_absolute(given)
+    if is_file_path(name_or_path):
+        path = _make_absolute(name_or_path)
         return path, display_path(path)
     for manager in (WorkflowManager.for_library(service.home), *list_draft_managers(service.home, service.folder)):
-        if manager.exists(given):
-            return manager.get_path(given), manager.display_path(given)
-    raise make_not_found_error(service.home, given, [], service.folder)
+        if manager.exists(name_or_path):
+            return manager.get_path(name_or_path), manager.display_path(name_or_path)
+    raise make_not_found_error(service.home, name_or_path, [], service.folder)
 
 
-def _make_absolute(given: str) -> Path:
-    return Path(os.path.abspath(os.path.expanduser(given)))
+def _make_absolute(path: str) -> Path:
+    return Path(os.path.abspath(os.path.expanduser(path)))
 
 
-def _read_file_source(given: str) -> Source:
-    path = _make_absolute(given)
+def _read_file_source(name_or_path: str) -> WorkflowSource:
+    path = _make_absolute(name_or_path)
     shown_path = display_path(path)
     try:
         document = read_document(path, shown_path)
     except (FileNotFoundError, ValueError):  # ValueError for a path that the system does not accept
         raise WorkflowNotFound(
-            f"There is no file {given[:200]!r}.",
+            f"There is no file {name_or_path[:200]!r}.",
             hint="Check the path. Name a saved workflow without slash and suffix.",
-            name=given[:200],
+            name=name_or_path[:200],
         ) from None
-    name = make_run_name(given)
+    name = make_logged_name(name_or_path)
     stored = StoredWorkflow(
         name, document.description, document.ir, "draft", shown_path, document.created_at, document.updated_at
     )
-    return Source(name, FoundWorkflow(stored), "file", path)
+    return WorkflowSource(name, FoundWorkflow(stored), "file", path)
 
 
 def split_logged_source(run: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def split_logged_source(run: Mapping[str, Any]) -> dict[str, Any]:
     return {**run, "source": kind, **({"file": path} if path else {})}
 
 
-def get_display_name(run: Mapping[str, Any]) -> str:
+def get_workflow_display_name(run: Mapping[str, Any]) -> str:
     """Return the workflow of a logged run: its name, or the path of its file from the working folder."""
     path = run.get("file")
     if path is None:
@@ -115,7 +115,7 @@ def get_display_name(run: Mapping[str, Any]) -> str:
     return short if Path(os.path.abspath(os.path.expanduser(short))) == Path(path) else path
 
 
-def check_home(home: Path) -> None:
+def require_usable_home(home: Path) -> None:
     """Raise Unavailable if the pflow home is not a readable folder and cannot be created."""
     problem = _find_home_problem(home)
     if problem:
@@ -161,18 +161,18 @@ def list_named_workflows(service: Service, pattern: str | None) -> dict[str, Any
     }
 
 
-def _remove_shadowed(local: Iterable[Summary], others: Iterable[Summary]) -> list[Summary]:
+def _remove_shadowed(project_drafts: Iterable[Summary], home_drafts: Iterable[Summary]) -> list[Summary]:
     """Return the drafts of the project that no draft of the home hides."""
-    taken = {one.name for one in others}
-    return [one for one in local if one.name not in taken]
+    taken = {one.name for one in home_drafts}
+    return [one for one in project_drafts if one.name not in taken]
 
 
-def _summary_to_dict(one: Summary, counts: dict[str, int]) -> dict[str, Any]:
+def _summary_to_dict(summary: Summary, run_counts: dict[str, int]) -> dict[str, Any]:
     return {
-        "name": one.name,
-        "description": one.description,
-        "inputs": list(one.inputs),
-        "updated_at": one.updated_at,
-        "execution_count": counts.get(one.name, 0),
-        "path": one.path,
+        "name": summary.name,
+        "description": summary.description,
+        "inputs": list(summary.inputs),
+        "updated_at": summary.updated_at,
+        "execution_count": run_counts.get(summary.name, 0),
+        "path": summary.path,
     }

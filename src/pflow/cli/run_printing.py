@@ -11,14 +11,14 @@ from pflow.cli.printing import (
     RED,
     YELLOW,
     Page,
-    Painted,
     Piece,
-    format_brief,
+    StyledText,
     format_duration,
-    format_minute,
-    get_first_line,
+    format_on_one_line,
+    format_to_minute,
+    get_first_line_with_mark,
 )
-from pflow.cli.sources import get_display_name
+from pflow.cli.workflow_sources import get_workflow_display_name
 from uraniborg.kernel.text import plural
 
 _ID: Final = 12
@@ -56,22 +56,22 @@ def print_history(runs: list[dict[str, Any]], workflow: str | None) -> None:
     if not runs:
         page.write_line(f"'{workflow}' does not have runs yet." if workflow else "There are no runs yet.")
         return
-    rows: list[list[Piece]] = [[Painted(DIM, word) for word in ("", "run", "started (UTC)", "took", "workflow", "")]]
+    rows: list[list[Piece]] = [[StyledText(DIM, word) for word in ("", "run", "started (UTC)", "took", "workflow", "")]]
     rows += [_make_run_row(run) for run in runs]
-    page.write_table(rows, indent=0, last="cut" if page.width >= _WIDE else "below")
+    page.write_table(rows, indent=0, last_cell="cut" if page.width >= _WIDE else "below")
     page.write_line()
-    page.write_line(Painted(DIM, f"Details of a run: pflow show {runs[0]['id'][:_ID]}"))
+    page.write_line(StyledText(DIM, f"Details of a run: pflow show {runs[0]['id'][:_ID]}"))
 
 
 def _make_run_row(run: dict[str, Any]) -> list[Piece]:
     mark, style = _RUN_STYLES[run["status"]]
     took = format_duration(run["duration_ms"]) if run["duration_ms"] is not None else ""
     return [
-        Painted(style, mark),
+        StyledText(style, mark),
         run["id"][:_ID],
-        Painted(DIM, format_minute(run["started_at"])),
+        StyledText(DIM, format_to_minute(run["started_at"])),
         took,
-        Painted(BOLD, get_display_name(run)),
+        StyledText(BOLD, get_workflow_display_name(run)),
         _describe_ending(run),
     ]
 
@@ -79,7 +79,7 @@ def _make_run_row(run: dict[str, Any]) -> list[Piece]:
 def _describe_ending(run: dict[str, Any]) -> str:
     if run["status"] == "success":
         return f"{run['reused']} reused" if run["reused"] else ""
-    message = get_first_line(get_error_message(run["error"]))
+    message = get_first_line_with_mark(get_error_message(run["error"]))
     where = f"{run['failed_node']}: " if run["failed_node"] else ""
     return f"{where}{message}" if message else run["status"]
 
@@ -92,11 +92,13 @@ def print_run(run: dict[str, Any]) -> None:
     page = Page()
     mark, style = _RUN_STYLES[run["status"]]
     took = f" after {format_duration(run['duration_ms'])}" if run["duration_ms"] is not None else ""
-    page.write_line(Painted(style, f"{mark} "), Painted(BOLD, get_display_name(run)), f"  {run['status']}{took}")
-    began = f"{run['id']}, {run['source']}, started {format_minute(run['started_at'])} UTC"
+    page.write_line(
+        StyledText(style, f"{mark} "), StyledText(BOLD, get_workflow_display_name(run)), f"  {run['status']}{took}"
+    )
+    began = f"{run['id']}, {run['source']}, started {format_to_minute(run['started_at'])} UTC"
     page.write_paragraph(began, indent=2, style=DIM)
     if run["resumed_from"]:
-        page.write_line(Painted(DIM, f"  resumed from {run['resumed_from']}"))
+        page.write_line(StyledText(DIM, f"  resumed from {run['resumed_from']}"))
     _print_values(page, "Inputs", run["inputs"])
     if run["nodes"]:
         page.write_heading("Nodes")
@@ -113,7 +115,7 @@ def print_run(run: dict[str, Any]) -> None:
 def _print_values(page: Page, title: str, values: dict[str, Any] | None) -> None:
     if values:
         page.write_heading(title)
-        page.write_table([[Painted(BOLD, name), format_brief(value, 500)] for name, value in values.items()])
+        page.write_table([[StyledText(BOLD, name), format_on_one_line(value, 500)] for name, value in values.items()])
 
 
 def _print_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
@@ -125,11 +127,11 @@ def _print_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
         has_run = node["status"] in ("completed", "failed")
         rows.append(
             [
-                Painted(style, mark),
-                Painted(BOLD, node["node"]),
-                Painted(CYAN, node["type"]),
+                StyledText(style, mark),
+                StyledText(BOLD, node["node"]),
+                StyledText(CYAN, node["type"]),
                 format_duration(node["duration_ms"] or 0) if has_run else node["status"],
-                Painted(style, _draw_bar(node["duration_ms"] or 0, longest, bar) if has_run else ""),
+                StyledText(style, _draw_bar(node["duration_ms"] or 0, longest, bar) if has_run else ""),
                 _describe_node_ending(node),
             ]
         )
@@ -140,7 +142,7 @@ def _print_nodes(page: Page, nodes: list[dict[str, Any]]) -> None:
 
 def _describe_node_ending(node: dict[str, Any]) -> str:
     if node["error"]:
-        return get_first_line(get_error_message(node["error"]))
+        return get_first_line_with_mark(get_error_message(node["error"]))
     action = node["action"]
     parts = [f"→ {action}" if action not in (None, "default", "error") else "", node["note"] or ""]
     return "  ".join(filter(None, parts))
@@ -152,18 +154,23 @@ def _draw_bar(took: float, longest: float, columns: int) -> str:
     return "█" * whole + (_EIGHTHS[part] if part else "") or "▏"
 
 
-def print_plan(steps: list[dict[str, Any]], name: str) -> None:
+def print_dry_run(steps: list[dict[str, Any]], name: str) -> None:
     page = Page()
     counts = Counter(step["will"] for step in steps)
     would = f"{plural(counts['run'], 'node')} would run, {counts['reuse']:,} would be reused"
     would += f", {counts['fail']:,} would fail" if counts["fail"] else ""
     would += f", {counts['skip']:,} would be skipped" if counts["skip"] else ""
-    page.write_line(Painted(BOLD, name), Painted(DIM, f"  {would}. Nothing was run."))
+    page.write_line(StyledText(BOLD, name), StyledText(DIM, f"  {would}. Nothing was run."))
     for step in steps:
         mark, style = _PLAN_STYLES[step["will"]]
         effect = f"  {step['effect']}" if step["effect"] == "effectful" else ""
         page.write_line(
-            "  ", Painted(style, mark), " ", Painted(BOLD, step["node"]), f"  {step['type']}", Painted(DIM, effect)
+            "  ",
+            StyledText(style, mark),
+            " ",
+            StyledText(BOLD, step["node"]),
+            f"  {step['type']}",
+            StyledText(DIM, effect),
         )
         if step["will"] == "skip":
             continue
@@ -182,7 +189,7 @@ def _print_params(page: Page, params: dict[str, Any]) -> None:
     longest = max(map(len, params), default=0)
     room = max(_NARROWEST, page.width - _INDENT - longest - 2)
     page.write_table(
-        [(Painted(DIM, key), format_brief(value, room)) for key, value in params.items() if value is not None],
+        [(StyledText(DIM, key), format_on_one_line(value, room)) for key, value in params.items() if value is not None],
         indent=_INDENT,
     )
 

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import orjson
 
 from pflow.errors import LibraryUnwritable
-from pflow.mcp_config import InvalidServer, ServerConfig, ServerExists, UnknownServer, parse_server, resolve_address
+from pflow.mcp_config import (
+    InvalidServer,
+    ServerConfig,
+    ServerExists,
+    UnknownServer,
+    parse_server_entry,
+    resolve_server_address,
+)
 from pflow.registry.discovery import TOOLS_FILE
 from pflow.registry.node_files import Problem
 from uraniborg.kernel.clock import SystemClock, format_iso
@@ -53,14 +60,14 @@ class SyncResult:
 def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
     """Return the servers by name, and the problems of invalid entries."""
     try:
-        entries = _read_entries(home)
+        entries = _read_server_entries(home)
     except InvalidServer as error:
         return {}, [Problem(FILE, error.message, error.hint)]
     known: dict[str, ServerConfig] = {}
     problems: list[Problem] = []
     for name, plain in entries.items():
         try:
-            known[name] = parse_server(name, plain)
+            known[name] = parse_server_entry(name, plain)
         except InvalidServer as error:
             problems.append(Problem(FILE, error.message, error.hint))
     return known, problems
@@ -68,7 +75,7 @@ def read_servers(home: Path) -> tuple[dict[str, ServerConfig], list[Problem]]:
 
 def get_server(home: Path, name: str) -> ServerConfig:
     """Return the server of this name. Raise UnknownServer or InvalidServer."""
-    entries = _read_entries(home)
+    entries = _read_server_entries(home)
     if name not in entries:
         from pflow.suggestions import find_nearest
 
@@ -80,12 +87,12 @@ def get_server(home: Path, name: str) -> ServerConfig:
             server=name,
             available=sorted(entries),
         )
-    return parse_server(name, entries[name])
+    return parse_server_entry(name, entries[name])
 
 
-def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
+def add_server(home: Path, name: str, entry: Mapping[str, Any], *, replace: bool = False) -> ServerConfig:
     """Add a server to `mcp-servers.json`. Raise InvalidServer, or ServerExists unless `replace`."""
-    config = parse_server(name, dict(plain))
+    config = parse_server_entry(name, dict(entry))
     try:
         make_private_folder(home)
     except OSError as error:
@@ -99,14 +106,14 @@ def add_server(home: Path, name: str, plain: Mapping[str, Any], *, replace: bool
                 hint="Choose another name, or replace it with --replace.",
                 server=name,
             )
-        servers[name] = dict(plain)
+        servers[name] = dict(entry)
         _write_json(home / FILE, document)
     return config
 
 
 def remove_server(home: Path, name: str) -> None:
     """Remove a server and its tools. Raise UnknownServer."""
-    if name not in _read_entries(home):
+    if name not in _read_server_entries(home):
         get_server(home, name)
     with hold_lock(home / _LOCK, _LOCK_S):
         document = _read_config_file(home)
@@ -123,7 +130,7 @@ async def connect_to_server(home: Path, name: str) -> "RemoteServer":
     from uraniborg.kernel.mcp.client import RemoteServer, ServerUnavailable  # slow to import
 
     try:
-        return await RemoteServer.open(resolve_address(config), name=name, timeout_s=config.timeout_s)
+        return await RemoteServer.open(resolve_server_address(config), name=name, timeout_s=config.timeout_s)
     except ServerUnavailable as lost:
         message = _ENDED.sub("ended before it was ready", lost.message)
         if message == lost.message or "command" not in config.plain:
@@ -137,11 +144,11 @@ async def sync_servers(home: Path, names: Iterable[str] | None = None) -> list[S
     A server that fails keeps its earlier tools, and its problem is reported. Raise UnknownServer for an unknown name,
     and InvalidServer if the file of servers cannot be read.
     """
-    wanted = sorted(_read_entries(home)) if names is None else [get_server(home, name).name for name in names]
+    wanted = sorted(_read_server_entries(home)) if names is None else [get_server(home, name).name for name in names]
     limit = asyncio.Semaphore(_AT_ONCE)
-    answers = await asyncio.gather(*(_list_tools(home, name, limit) for name in wanted))
+    answers = await asyncio.gather(*(_fetch_tools(home, name, limit) for name in wanted))
     listed = {name: answer for name, answer in zip(wanted, answers, strict=True) if isinstance(answer, dict)}
-    tools = await asyncio.to_thread(_store_tools, home, listed)
+    tools = await asyncio.to_thread(_merge_and_store_tools, home, listed)
     return [_make_sync_result(name, answer, tools.get(name, {})) for name, answer in zip(wanted, answers, strict=True)]
 
 
@@ -152,7 +159,7 @@ def _make_sync_result(name: str, answer: dict[str, Any] | UraniborgError, stored
     return SyncResult(name, count, left_out=answer["left_out"])
 
 
-async def _list_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
+async def _fetch_tools(home: Path, name: str, limit: asyncio.Semaphore) -> dict[str, Any] | UraniborgError:
     """Return the tools of a server, or the error."""
     async with limit:
         try:
@@ -186,18 +193,18 @@ def _make_tool_node(server_name: str, tool: Mapping[str, Any], version: str) -> 
     return node
 
 
-def _store_tools(home: Path, listed: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_and_store_tools(home: Path, fetched_tools: Mapping[str, Any]) -> dict[str, Any]:
     """Store the tools of these servers, drop those of removed servers, and return the tools of all servers."""
     if not home.is_dir():
         return {}
     with hold_lock(home / _LOCK, _LOCK_S):
-        configured = _read_entries(home)
-        tools = {name: found for name, found in {**_read_tools(home), **listed}.items() if name in configured}
+        configured = _read_server_entries(home)
+        tools = {name: found for name, found in {**_read_tools(home), **fetched_tools}.items() if name in configured}
         _write_tools(home, tools)
     return tools
 
 
-def _read_entries(home: Path) -> dict[str, Any]:
+def _read_server_entries(home: Path) -> dict[str, Any]:
     return _read_config_file(home).setdefault("mcpServers", {})
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pflow.engine.schedule import Schedule
+from pflow.engine.node_schedule import NodeSchedule
 from pflow.ir.model import Edge, Node, Workflow
 
 ACTIONS = ["default", "error", "left", "right"]
@@ -47,8 +47,8 @@ def draw_cases(draw: st.DrawFn) -> Case:
 
 def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
     """Return the nodes that ran and those that were skipped, when ready nodes end in the order of `turns`."""
-    schedule = Schedule(case.workflow)
-    ready = [schedule.start]
+    schedule = NodeSchedule(case.workflow)
+    ready = [schedule.start_node]
     ran: list[str] = []
     for turn in turns:
         if not ready:
@@ -58,7 +58,7 @@ def play_schedule(case: Case, turns: list[int]) -> tuple[list[str], list[str]]:
         settled = {*ran, *schedule.skipped}
         assert all(edge.source in settled for edge in case.workflow.edges if edge.target == node)
         ran.append(node)
-        ready += schedule.end_node(node, case.answers[node])
+        ready += schedule.end_node_and_list_ready(node, case.answers[node])
         assert len(ready) == len(set(ready))
     assert ready == []
     return ran, schedule.skipped
@@ -96,54 +96,54 @@ def test_the_order_in_which_nodes_end_does_not_matter(case: Case, data: st.DataO
 
 
 def test_a_single_node_begins_and_that_is_all() -> None:
-    schedule = Schedule(build_workflow([], "only"))
-    assert schedule.start == "only"
-    assert schedule.end_node("only", "default") == []
+    schedule = NodeSchedule(build_workflow([], "only"))
+    assert schedule.start_node == "only"
+    assert schedule.end_node_and_list_ready("only", "default") == []
     assert schedule.skipped == []
 
 
 def test_several_edges_of_one_action_are_branches_that_begin_together() -> None:
-    schedule = Schedule(build_workflow([("a", "b"), ("a", "c"), ("a", "d")]))
-    assert schedule.end_node("a", "default") == ["b", "c", "d"]
+    schedule = NodeSchedule(build_workflow([("a", "b"), ("a", "c"), ("a", "d")]))
+    assert schedule.end_node_and_list_ready("a", "default") == ["b", "c", "d"]
 
 
 def test_a_node_waits_for_all_branches_that_lead_to_it() -> None:
-    schedule = Schedule(build_workflow([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]))
-    schedule.end_node("a", "default")
-    assert schedule.end_node("c", "default") == []
-    assert schedule.end_node("b", "default") == ["d"]
+    schedule = NodeSchedule(build_workflow([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")]))
+    schedule.end_node_and_list_ready("a", "default")
+    assert schedule.end_node_and_list_ready("c", "default") == []
+    assert schedule.end_node_and_list_ready("b", "default") == ["d"]
 
 
 def test_the_branch_that_is_not_taken_is_skipped_with_all_nodes_only_it_leads_to() -> None:
-    schedule = Schedule(
+    schedule = NodeSchedule(
         build_workflow([("a", "b", "left"), ("a", "c", "right"), ("c", "d"), ("d", "e"), ("b", "f"), ("e", "f")])
     )
-    assert schedule.end_node("a", "left") == ["b"]
+    assert schedule.end_node_and_list_ready("a", "left") == ["b"]
     assert schedule.skipped == ["c", "d", "e"]
-    assert schedule.end_node("b", "default") == ["f"]
+    assert schedule.end_node_and_list_ready("b", "default") == ["f"]
 
 
 def test_a_node_runs_if_one_of_its_edges_was_taken() -> None:
-    schedule = Schedule(build_workflow([("a", "b"), ("a", "c"), ("b", "d", "error"), ("c", "d")]))
-    schedule.end_node("a", "default")
-    assert schedule.end_node("b", "default") == []
-    assert schedule.end_node("c", "default") == ["d"]
+    schedule = NodeSchedule(build_workflow([("a", "b"), ("a", "c"), ("b", "d", "error"), ("c", "d")]))
+    schedule.end_node_and_list_ready("a", "default")
+    assert schedule.end_node_and_list_ready("b", "default") == []
+    assert schedule.end_node_and_list_ready("c", "default") == ["d"]
 
 
 def test_an_action_without_an_edge_ends_the_branch() -> None:
-    schedule = Schedule(build_workflow([("a", "b"), ("b", "c")]))
-    assert schedule.end_node("a", "unheard-of") == []
+    schedule = NodeSchedule(build_workflow([("a", "b"), ("b", "c")]))
+    assert schedule.end_node_and_list_ready("a", "unheard-of") == []
     assert schedule.skipped == ["b", "c"]
 
 
 def test_two_edges_for_different_actions_between_the_same_nodes_count_as_one() -> None:
-    schedule = Schedule(build_workflow([("a", "b"), ("a", "b", "error")]))
-    assert schedule.end_node("a", "error") == ["b"]
+    schedule = NodeSchedule(build_workflow([("a", "b"), ("a", "b", "error")]))
+    assert schedule.end_node_and_list_ready("a", "error") == ["b"]
     assert schedule.skipped == []
 
 
 def test_the_edges_that_leave_a_node_are_known_by_their_actions() -> None:
-    schedule = Schedule(build_workflow([("a", "b"), ("a", "c", "error")]))
+    schedule = NodeSchedule(build_workflow([("a", "b"), ("a", "c", "error")]))
     assert (schedule.has_edge("a", "error"), schedule.has_edge("b", "error")) == (True, False)
     assert list(schedule.iter_edge_actions("a")) == ["default", "error"]
 
@@ -154,10 +154,10 @@ def test_ten_thousand_nodes_are_scheduled(shape: str) -> None:
     edges: list[Any] = list(pairwise(names))
     if shape == "fan":
         edges = [*(("start", name) for name in names), *((name, "end") for name in names)]
-    schedule = Schedule(build_workflow(edges))
-    ready = [schedule.start]
+    schedule = NodeSchedule(build_workflow(edges))
+    ready = [schedule.start_node]
     ran = 0
     while ready:
         ran += 1
-        ready += schedule.end_node(ready.pop(), "other" if shape == "skipped row" else "default")
+        ready += schedule.end_node_and_list_ready(ready.pop(), "other" if shape == "skipped row" else "default")
     assert (ran, len(schedule.skipped)) == {"row": (10_000, 0), "fan": (10_002, 0), "skipped row": (1, 9_999)}[shape]

@@ -4,10 +4,10 @@ import asyncio
 from concurrent.futures import Future
 from typing import Any
 
-from pflow.engine.output import NodeStatus, NullOutput
+from pflow.engine.progress_output import NodeStatus, NullProgressOutput
 
 
-class ProgressReporter(NullOutput):
+class ProgressReporter(NullProgressOutput):
     """Sends the progress of a run from its thread through the event loop of the server."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -20,21 +20,21 @@ class ProgressReporter(NullOutput):
         self._last: Future[Any] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def run_started(self, name: str, run_id: str, nodes: int) -> None:
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
         self._nodes = nodes
 
-    def node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
         if "/" in node_id:  # of a nested workflow, which counts as one node
             return
         self._ended += 1
-        self._send_progress(self._ended, f"{node_id}: {status}")
+        self._schedule_notification(self._ended, f"{node_id}: {status}")
 
     async def wait_until_sent(self) -> None:
         """Wait until all notifications are sent: the reply comes after them."""
         if self._last is not None:
             await asyncio.wait([asyncio.wrap_future(self._last)], timeout=5)
 
-    def _send_progress(self, ended: int, message: str) -> None:
+    def _schedule_notification(self, ended: int, message: str) -> None:
         from uraniborg.kernel.mcp import report_progress
 
         total = max(self._nodes, ended)

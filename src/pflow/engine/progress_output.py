@@ -1,0 +1,48 @@
+"""The output of a run: the protocol for showing its progress on a terminal or to a client."""
+
+import time
+from typing import Literal, Protocol
+
+NodeStatus = Literal["completed", "reused", "failed", "waiting", "skipped", "uncertain"]
+"""How a node ended. `waiting`: a person has to decide first. `uncertain`: it was interrupted and may have had its
+effect."""
+
+
+class ProgressOutput(Protocol):
+    """Receives the events of a run; `on_node_message` also from the threads of nodes. No method raises."""
+
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None: ...
+
+    def on_node_started(self, node_id: str, type: str) -> None: ...  # noqa: A002 - the name of the key in workflows
+
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+        """Receive the end of a node, also of one that never started because it was reused or skipped."""
+        ...
+
+    def on_node_message(self, node_id: str, text: str) -> None: ...
+
+    def on_run_finished(self, success: bool, duration_ms: float) -> None: ...
+
+
+class NullProgressOutput:
+    """An output that shows nothing."""
+
+    def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
+        pass
+
+    def on_node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - the name of the key in workflows
+        pass
+
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+        pass
+
+    def on_node_message(self, node_id: str, text: str) -> None:
+        pass
+
+    def on_run_finished(self, success: bool, duration_ms: float) -> None:
+        pass
+
+
+def measure_elapsed_ms(start: float) -> float:
+    """Return the milliseconds since a value of `time.perf_counter`."""
+    return round((time.perf_counter() - start) * 1000, 3)
