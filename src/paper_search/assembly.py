@@ -17,7 +17,7 @@ from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import Transport
 from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
-from paper_search.sources.registry import build_sources, build_transport, list_default_names
+from paper_search.sources.registry import build_sources, build_transport, list_default_source_names
 from paper_search.workflow.ports import Skills
 from uraniborg.kernel.clock import Clock, SystemClock
 
@@ -124,10 +124,10 @@ def _choose_connections(
     only: Sequence[str] | None,
 ) -> _Connections:
     if recording:
-        replay = recording.open_replay()
+        replay = recording.make_replay_transport()
         model = TransportedModel(replay) if recording.options.model else None
         return _Connections(replay, recording.clock, list(only or recording.options.sources), model)
-    sources = list(only) if only else list_default_names(config)
+    sources = list(only) if only else list_default_source_names(config)
     network = transport or build_transport(config, clock=clock)
     return _Connections(network, clock, sources, create_provider(config.llm))
 
@@ -144,7 +144,7 @@ def _start_recording(connections: _Connections, config: AppConfig, query: str) -
     )
     recording = Recording.create(config.record_dir, query=query, options=options, clock=connections.clock)
     inner = ModelTransport(connections.model, connections.transport) if connections.model else connections.transport
-    recorder = recording.open_recorder(inner)
+    recorder = recording.make_recording_transport(inner)
     return _Connections(
         recorder, recording.clock, connections.sources, TransportedModel(recorder) if connections.model else None
     )

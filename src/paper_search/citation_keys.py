@@ -44,7 +44,7 @@ def citation_key(paper: Paper) -> str:
     return make_citation_key(names, paper.year, unmark_title(paper.title))
 
 
-def with_citation_keys(papers: Sequence[Paper]) -> list[Paper]:
+def add_citation_keys(papers: Sequence[Paper]) -> list[Paper]:
     """Return the papers, each with its key."""
     keys = citation_keys(papers)
     return [paper.model_copy(update={"citation_key": key}) for paper, key in zip(papers, keys, strict=True)]

@@ -301,7 +301,7 @@ class SourceReport(BaseModel):
         return redact(value)
 
     @model_validator(mode="after")
-    def _count_received(self) -> "SourceReport":
+    def _set_received(self) -> "SourceReport":
         # Reports of other packages and of earlier versions count only what they returned.
         self.received = self.returned + sum(self.removed.values())
         return self

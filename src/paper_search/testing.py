@@ -111,7 +111,7 @@ class ScriptedScreen:
     def write(self, text: str) -> None:
         self.written += text + "\n"
 
-    def discard_typed(self) -> None:
+    def discard_typed_keys(self) -> None:
         """Do nothing: a script has no keys typed in advance."""
 
     def read_key(self) -> str:
@@ -121,7 +121,7 @@ class ScriptedScreen:
         self.write(prompt)
         return _pop_first(self._lines, "line")
 
-    def edit(self, text: str) -> str:
+    def edit_text(self, text: str) -> str:
         self.write(text)
         return _pop_first(self._edits, "edit")
 

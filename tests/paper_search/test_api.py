@@ -11,7 +11,7 @@ from blockbuster import blockbuster_ctx
 
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
-from paper_search.api import apply_arguments
+from paper_search.api import apply_given_arguments
 from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.errors import (
     InvalidQuery,
@@ -241,10 +241,10 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 @requirement("PS-X6")
 def test_given_arguments_override_the_config_and_omitted_ones_do_not() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
-    assert apply_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
-    given = apply_arguments(AppConfig(), 9, "materials_science")
+    assert apply_given_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
+    given = apply_given_arguments(AppConfig(), 9, "materials_science")
     assert (given.default_max_results, given.domain) == (9, "materials_science")
-    given = apply_arguments(config, 100, "general")
+    given = apply_given_arguments(config, 100, "general")
     assert (given.default_max_results, given.domain) == (100, "general")
 
 

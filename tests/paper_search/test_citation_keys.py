@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.citation_keys import citation_key, citation_keys, with_citation_keys
+from paper_search.citation_keys import add_citation_keys, citation_key, citation_keys
 from paper_search.models import Author, Paper, PaperCollection
 from tests.paper_search.export.samples import collections, paper, untimed
 from tests.requirements import requirement
@@ -125,6 +125,6 @@ def test_existing_keys_stay_and_new_ones_avoid_them() -> None:
     named = Paper(id="p_2", title="Other", authors=wang, year=2020, source="a", citation_key="wang_2023_cells")
     twice = Paper(id="p_3", title="Third", authors=wang, year=2021, source="a", citation_key="wang_2023_cells")
     assert citation_keys([plain, named, twice]) == ["wang_2023_cells_a", "wang_2023_cells", "wang_2021_third"]
-    keyed = with_citation_keys([plain, named])
+    keyed = add_citation_keys([plain, named])
     assert [paper.citation_key for paper in keyed] == citation_keys(keyed) == citation_keys(keyed[::-1])[::-1]
-    assert with_citation_keys([]) == []
+    assert add_citation_keys([]) == []

@@ -68,7 +68,7 @@ def test_the_cache_is_private_and_repaired(house: Path) -> None:
     assert modes_below(house) == {}
     open_up(house)
     cache = CachingTransport(None, own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
-    cache._sweep_old_answers()  # pyright: ignore[reportPrivateUsage]
+    cache._delete_old_answers_and_make_rest_private()  # pyright: ignore[reportPrivateUsage]
     assert modes_below(house) == {}
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from paper_search.dedup.names import Name, match_names, read_people
+from paper_search.dedup.names import Name, match_names, parse_people
 from paper_search.models import Author
 
 
@@ -11,17 +11,17 @@ def merge_authors(lists: Sequence[list[Author]]) -> tuple[list[Author], int]:
     """Return the merged list, and the index in `lists` of the list it is based on, the first of equals."""
     if all(authors == lists[0] for authors in lists[1:]):
         return lists[0], 0
-    read = [_read_people(authors) for authors in lists]
+    read = [_pair_authors_with_names(authors) for authors in lists]
     base = max(range(len(lists)), key=lambda place: _measure_fullness(read[place]))
     merged = list(read[base])
     for place, other in enumerate(read):
         if place != base:
-            _add_authors(merged, other)
+            _merge_authors_into(merged, other)
     return [author for author, _ in merged] or lists[0], base
 
 
-def _read_people(authors: list[Author]) -> list[tuple[Author, Name]]:
-    found = read_people((author.name for author in authors), groups=True)
+def _pair_authors_with_names(authors: list[Author]) -> list[tuple[Author, Name]]:
+    found = parse_people((author.name for author in authors), include_groups=True)
     people_in = Counter(place for place, _, _ in found)
     return [(authors[place] if people_in[place] == 1 else Author(name=piece), name) for place, piece, name in found]
 
@@ -30,7 +30,7 @@ def _measure_fullness(entries: list[tuple[Author, Name]]) -> tuple[int, int]:
     return len(entries), sum(name.detail[0] for _, name in entries)
 
 
-def _add_authors(merged: list[tuple[Author, Name]], other: list[tuple[Author, Name]]) -> None:
+def _merge_authors_into(merged: list[tuple[Author, Name]], other: list[tuple[Author, Name]]) -> None:
     aligned = len(merged) == len(other)
     twins = match_names([name for _, name in merged], [name for _, name in other])
     for here, there in twins.items():

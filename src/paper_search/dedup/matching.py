@@ -81,7 +81,7 @@ def is_comparable(left: Record, right: Record) -> bool:
 
 def match_records(left: Record, right: Record, differ: Difference) -> Match | None:
     """Return the match of two `is_comparable` records whose titles differ in the given words, or None."""
-    shared = left.title.content_words - len(differ.left)
+    shared = left.title.content_word_count - len(differ.left)
     if differ.is_contradictory or (differ.left and differ.right and len(differ.left) + len(differ.right) > shared):
         return None
     unexplained = _drop_words_of_other_fields(left, right, differ)
@@ -162,7 +162,7 @@ def _is_from_other_field(word: str, own: Record, other: Record) -> bool:
 
 
 def _is_equal_title_sufficient(left: Record, right: Record, authors: Agreement) -> bool:
-    words_known, apart = left.title.content_words, _count_years_apart(left, right)
+    words_known, apart = left.title.content_word_count, _count_years_apart(left, right)
     if authors is Agreement.UNKNOWN:
         return words_known >= 4 if apart == 0 else words_known >= 6 and apart is None
     if words_known < 4 and apart and left.is_preprint == right.is_preprint:
@@ -178,7 +178,7 @@ def _is_reworded_title(left: Record, right: Record, unexplained: Difference) -> 
     """Return True for a title that changed a little between preprint and journal, by the same authors."""
     if left.is_preprint == right.is_preprint or min(len(left.names), len(right.names)) < 2:
         return False
-    here, there = left.title.content_words, right.title.content_words
+    here, there = left.title.content_word_count, right.title.content_word_count
     shared = min(here - len(unexplained.left), there - len(unexplained.right))
     return shared >= 4 and shared >= 0.7 * max(here, there)
 
@@ -187,7 +187,7 @@ def _has_one_word_more(left: Record, right: Record, unexplained: Difference) -> 
     """Return True for a long title with one word more or less, in the same year by the same authors."""
     if len(unexplained.left) + len(unexplained.right) != 1 or _count_years_apart(left, right) != 0:
         return False
-    if min(left.title.content_words, right.title.content_words) < 6 or len(left.names) != len(right.names):
+    if min(left.title.content_word_count, right.title.content_word_count) < 6 or len(left.names) != len(right.names):
         return False
     return len(match_names(left.names, right.names)) == len(left.names) > 0
 

@@ -48,10 +48,10 @@ def merge_records(members: Sequence[tuple[Record, str]]) -> RawPaper:
     )
 
 
-def list_source_records(record: Record, otherwise: str) -> list[SourceRecord]:
-    """Return the source records of a paper; without any, one named by an identifier or else by `otherwise`."""
+def list_source_records(record: Record, fallback_id: str) -> list[SourceRecord]:
+    """Return the source records of a paper; without any, one named by an identifier or else by `fallback_id`."""
     known = [f"{scheme}:{value}" for scheme, value in record.identifiers.items()]
-    return record.paper.records or [SourceRecord(source=record.paper.source, record_id=[*known, otherwise][0])]
+    return record.paper.records or [SourceRecord(source=record.paper.source, record_id=[*known, fallback_id][0])]
 
 
 class _MergedPaper:
@@ -62,15 +62,17 @@ class _MergedPaper:
         self.fields: dict[str, Any] = {}
         self.provenance: dict[str, str] = {}
 
-    def choose_field(self, name: str, worth: Callable[[Any], Any], records: Sequence[Record] | None = None) -> None:
-        """Set the field to the value with the highest `worth`, the first of equals."""
+    def choose_field(
+        self, name: str, rate_value: Callable[[Any], Any], records: Sequence[Record] | None = None
+    ) -> None:
+        """Set the field to the value with the highest `rate_value`, the first of equals."""
         having = [record for record in records or self.records if getattr(record.paper, name)]
         if having:
-            best = max(having, key=lambda record: worth(getattr(record.paper, name)))
+            best = max(having, key=lambda record: rate_value(getattr(record.paper, name)))
             self.fields[name] = getattr(best.paper, name)
-            self.note_source(name, best)
+            self.set_provenance(name, best)
 
-    def note_source(self, key: str, origin: Record) -> None:
+    def set_provenance(self, key: str, origin: Record) -> None:
         """Set the provenance of a field to the source of the record."""
         self.provenance[key] = origin.paper.provenance.get(key, origin.paper.source)
 
@@ -100,7 +102,7 @@ class _MergedPaper:
         with_authors = [record for record in self.records if record.paper.authors]
         if with_authors:
             self.fields["authors"], base = merge_authors([record.paper.authors for record in with_authors])
-            self.note_source("authors", with_authors[base])
+            self.set_provenance("authors", with_authors[base])
 
     def merge_identifiers(self) -> None:
         """Set the first identifier of each scheme: the journal's DOI first, the preprint's beside it."""
@@ -113,7 +115,7 @@ class _MergedPaper:
             for scheme, value in identifiers.items():
                 if scheme not in known:
                     known[scheme] = value
-                    self.note_source(f"identifiers.{scheme}", record)
+                    self.set_provenance(f"identifiers.{scheme}", record)
         if "doi" in known:
             self.fields["doi"] = known["doi"]
             self.provenance["doi"] = self.provenance["identifiers.doi"]

@@ -41,7 +41,7 @@ def _make_reference(paper: Paper, key: str) -> Reference:
     authors, editors = clean_names(a.name for a in paper.authors), clean_names(e.name for e in paper.editors)
     return Reference(
         key=key,
-        kind=_find_kind(paper),
+        kind=_choose_work_type(paper),
         title=one_line(paper.title),
         authors=authors,
         editors=() if authors else editors,
@@ -63,7 +63,7 @@ def _make_reference(paper: Paper, key: str) -> Reference:
     )
 
 
-def _find_kind(paper: Paper) -> WorkType:
+def _choose_work_type(paper: Paper) -> WorkType:
     if paper.work_type is not None:
         return paper.work_type
     only_on_arxiv = "arxiv" in paper.identifiers and not paper.venue

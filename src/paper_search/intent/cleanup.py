@@ -63,7 +63,7 @@ def _replace_unprintable(character: str) -> str:
     return " " if kind in {"Cc", "Cs", "Co"} else character
 
 
-def replace_phrases(text: str) -> tuple[str, list[str]]:
+def replace_quoted_phrases(text: str) -> tuple[str, list[str]]:
     """Return the normalised text with a placeholder for each quoted phrase, and the phrases."""
     phrases: list[str] = []
 
@@ -103,7 +103,7 @@ def tidy_punctuation(text: str) -> str:
     return " ".join(line.split()).lstrip(" ,;:!?)-–—、。").rstrip(" ,;:.!?(-–—、。")
 
 
-def fold_markup(text: str) -> str:
+def remove_markdown(text: str) -> str:
     """Return the text without Markdown, dashes and quotes in one spelling, list items separated by semicolons."""
     plain = _DASH.sub(_fold_dash, _FENCE.sub("", text[:_LONGEST]).translate(_HYPHENS).translate(_QUOTES))
     plain = _LINK.sub(r"\g<text>", _APOSTROPHE.sub("'", plain))
@@ -112,7 +112,7 @@ def fold_markup(text: str) -> str:
     return _BULLET_INSIDE.sub("; ", _join_lines(plain.splitlines())).strip("; ")
 
 
-def close_brackets(text: str) -> str:
+def repair_brackets(text: str) -> str:
     """Return the text without unpaired brackets; outside boolean queries a comma replaces them.
 
     A year after an opening bracket at the end of a clause gets a closing bracket: "exoplanets (2015".
@@ -147,7 +147,7 @@ def _fold_dash(found: re.Match[str]) -> str:
 
 
 def _join_lines(lines: list[str]) -> str:
-    tidy_punctuation = ""
+    joined = ""
     breaks = True
     for line in lines:
         marker = _MARKER.match(line) if len(lines) > 1 or not line.lstrip()[:1].isdigit() else None
@@ -155,6 +155,6 @@ def _join_lines(lines: list[str]) -> str:
         if not rest.strip() or (len(lines) > 1 and _LABEL.fullmatch(rest)):
             breaks = True
             continue
-        tidy_punctuation += ("; " if breaks or marker else " ") + rest.strip()
+        joined += ("; " if breaks or marker else " ") + rest.strip()
         breaks = bool(marker and marker["heading"])
-    return tidy_punctuation
+    return joined

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 
 from paper_search.intent.authors import is_title_case
 from paper_search.intent.concepts import count_name_words, find_acronyms, find_alternatives, is_function_word
-from paper_search.intent.vocabulary import Key, Vocabulary, make_key
+from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key
 from paper_search.intent.word_lists import BROAD
 from paper_search.models import ParsedIntent, SearchQuery, SynonymMap
 from paper_search.query.boolean_query import Node, join_all, join_any
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
 
 MAX_SYNONYMS = 4
-_BROAD = frozenset(map(make_key, BROAD))
+_BROAD = frozenset(map(make_term_key, BROAD))
 _INITIAL = re.compile(r"[A-Z]\.")
 _NAMED = re.compile(r"[A-Z]\S*[A-Z0-9]|[0-9]\S*[A-Z]")
 
@@ -56,21 +56,21 @@ class Idea:
 
 def build_ideas(intent: ParsedIntent, vocabulary: Vocabulary) -> list[Idea]:
     """Return the ideas of an intent in order: phrases and concepts, each once, without those that hold no word."""
-    spelled_out = {make_key(words): acronym for words, acronym in find_acronyms(intent.topic).items()}
+    spelled_out = {make_term_key(words): acronym for words, acronym in find_acronyms(intent.topic).items()}
     groups = find_alternatives(intent.topic, vocabulary)
-    second_names = {make_key(other) for group in groups for other in group[1:]} - {
-        make_key(text) for text in intent.concepts
+    second_names = {make_term_key(other) for group in groups for other in group[1:]} - {
+        make_term_key(text) for text in intent.concepts
     }
     capitals_tell = not is_title_case(intent.topic)
-    phrases = {make_key(phrase) for phrase in intent.phrases}
+    phrases = {make_term_key(phrase) for phrase in intent.phrases}
     ideas: dict[Key, Idea] = {}
     for text in (*intent.concepts, *intent.phrases):
-        key = make_key(text)
+        key = make_term_key(text)
         if key in ideas or key in second_names or parse_phrase(text) is None:
             continue
         quoted = key in phrases
         others = [spelled_out[key]] if key in spelled_out else []
-        others += [other for group in groups if make_key(group[0]) == key for other in group[1:]]
+        others += [other for group in groups if make_term_key(group[0]) == key for other in group[1:]]
         if not quoted:
             others += vocabulary.find_synonyms(text)
         distinct = {other.casefold(): other for other in reversed(others) if parse_phrase(other)}
@@ -81,7 +81,7 @@ def build_ideas(intent: ParsedIntent, vocabulary: Vocabulary) -> list[Idea]:
             quoted=quoted,
             parts=()
             if quoted
-            else _split_parts(text, vocabulary, name_counts=capitals_tell and text not in intent.authors),
+            else _split_parts(text, vocabulary, keep_names_whole=capitals_tell and text not in intent.authors),
         )
     return list(ideas.values())
 
@@ -102,13 +102,13 @@ def select_most_specific(ideas: Sequence[Idea], count: int) -> list[Idea]:
 
 
 def _is_broad(text: str) -> bool:
-    return make_key(text) in _BROAD or text.isdigit()
+    return make_term_key(text) in _BROAD or text.isdigit()
 
 
-def _split_parts(text: str, vocabulary: Vocabulary, *, name_counts: bool) -> tuple[str, ...]:
+def _split_parts(text: str, vocabulary: Vocabulary, *, keep_names_whole: bool) -> tuple[str, ...]:
     """Return the parts of a phrase, () for one part; known terms, names, "phase 3" and "E. coli" stay whole."""
     parts: list[str] = []
-    for piece in _split_pieces(text.split(), vocabulary, name_counts=name_counts):
+    for piece in _split_pieces(text.split(), vocabulary, keep_names_whole=keep_names_whole):
         if parts and (piece.isdigit() or _INITIAL.fullmatch(parts[-1])):
             parts[-1] += f" {piece}"
         elif not is_function_word(piece):
@@ -116,12 +116,12 @@ def _split_parts(text: str, vocabulary: Vocabulary, *, name_counts: bool) -> tup
     return tuple(parts) if len(parts) > 1 else ()
 
 
-def _split_pieces(words: list[str], vocabulary: Vocabulary, *, name_counts: bool) -> Iterator[str]:
+def _split_pieces(words: list[str], vocabulary: Vocabulary, *, keep_names_whole: bool) -> Iterator[str]:
     position = 0
     while position < len(words):
         size = (
             vocabulary.count_matching_tokens(words, position)
-            or (name_counts and count_name_words(words, position))
+            or (keep_names_whole and count_name_words(words, position))
             or 1
         )
         yield " ".join(words[position : position + size])
@@ -142,7 +142,7 @@ class Composer:
     typed: Node | None = None
     """The boolean query that a person typed, searched unchanged."""
 
-    def compose_opening(self, markers: Sequence[str]) -> Iterator[SearchQuery]:
+    def compose_first_queries(self, markers: Sequence[str]) -> Iterator[SearchQuery]:
         """Yield a query with all ideas, then loose queries with ever fewer ideas. `markers` name the kind of paper.
 
         Loose queries keep the authors. Strict ones are also tried without, since not every source matches names.
@@ -155,10 +155,10 @@ class Composer:
             _build_alternatives(self.venues),
             _build_alternatives(markers if self.ideas else ()),
         ]
-        yield from self._compose_all(self.ideas, words=[*self.authors, *self.venues, *markers[:1]], also=also)
+        yield from self._compose_conjunction(self.ideas, words=[*self.authors, *self.venues, *markers[:1]], also=also)
         yield from self._compose_loose(self._select_core())
         if self.authors:
-            yield from self._compose_all(self._select_core())
+            yield from self._compose_conjunction(self._select_core())
         if len(self.ideas) >= MANY_IDEAS:
             yield from self._compose_loose(select_most_specific(self.ideas, 2))
 
@@ -171,7 +171,9 @@ class Composer:
             if self.typed is not None:
                 yield from self._compose_query(self.ideas, join_all([self.typed, either]), words)
             hints = [_build_alternatives(self.authors), _build_alternatives(self.venues), either]
-            yield from self._compose_all(self._select_core(), words=[*self.authors, *self.venues, *words], also=hints)
+            yield from self._compose_conjunction(
+                self._select_core(), words=[*self.authors, *self.venues, *words], also=hints
+            )
             yield from self._compose_loose(select_most_specific(self.ideas, 2), words=words, also=[either])
 
     def compose_broader(self) -> Iterator[SearchQuery]:
@@ -200,8 +202,10 @@ class Composer:
             return
         also = [_build_alternatives(self.authors), _build_alternatives(self.venues)]
         words = [*self.authors, *self.venues]
-        yield from self._compose_all(self.ideas, words=words, also=also)
-        yield from self._compose_all([replace(idea, synonyms=()) for idea in self.ideas], words=words, also=also)
+        yield from self._compose_conjunction(self.ideas, words=words, also=also)
+        yield from self._compose_conjunction(
+            [replace(idea, synonyms=()) for idea in self.ideas], words=words, also=also
+        )
 
     def _select_core(self) -> list[Idea]:
         count = len(self.ideas)
@@ -210,11 +214,11 @@ class Composer:
     def _compose_loose(
         self, ideas: Sequence[Idea], words: Sequence[str] = (), also: Iterable[Node | None] = ()
     ) -> Iterator[SearchQuery]:
-        yield from self._compose_all(
+        yield from self._compose_conjunction(
             ideas, loose=True, words=[*self.authors, *words], also=[_build_alternatives(self.authors), *also]
         )
 
-    def _compose_all(
+    def _compose_conjunction(
         self,
         ideas: Sequence[Idea],
         *,

@@ -177,11 +177,13 @@ _NOUN_ALONE = re.compile(
 def remove_courtesies(text: str) -> str:
     """Return the text without courtesies, requests and bare nouns for papers."""
     pieces = _SENTENCE_END.split(_INSIDE.sub(BREAK, text))
-    bare = "".join(piece if _SENTENCE_END.fullmatch(piece) else _trim_sentence(piece) for piece in pieces)
+    bare = "".join(
+        piece if _SENTENCE_END.fullmatch(piece) else _remove_openings_and_closings(piece) for piece in pieces
+    )
     return _NOUN_ALONE.sub(BREAK, f"{BREAK}{bare}{BREAK}")
 
 
-def _trim_sentence(sentence: str) -> str:
+def _remove_openings_and_closings(sentence: str) -> str:
     while closing := _CLOSING.search(sentence):
         sentence = sentence[: closing.start()]
     position = 0

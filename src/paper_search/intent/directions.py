@@ -100,7 +100,7 @@ def read_directions(text: str) -> tuple[list[Direction], str]:
     return found, text
 
 
-def change_limits(
+def compute_limit_changes(
     directions: Iterable[Direction], limits: SearchConstraints, today: date
 ) -> tuple[dict[str, int | str | None], list[str]]:
     """Return the limits that the directions change, and a note on each."""
@@ -109,7 +109,7 @@ def change_limits(
     since, most = limits.year_from, limits.max_results
     for direction in directions:
         if direction is Direction.NEWER:
-            changes["year_from"] = _move_first_year(since, today.year)
+            changes["year_from"] = _compute_newer_first_year(since, today.year)
             notes.append(f"Only papers from {changes['year_from']} on, since newer ones were asked for.")
         elif direction is Direction.OLDER and since is None:
             notes.append("No first year is set, so older papers are already searched for.")
@@ -125,7 +125,7 @@ def change_limits(
     return changes, notes
 
 
-def _move_first_year(year_from: int | None, this_year: int) -> int:
+def _compute_newer_first_year(year_from: int | None, this_year: int) -> int:
     """Return the year half way to the present, or the first year of recent papers if no year is set."""
     if year_from is None:
         return this_year - RECENT_YEARS

@@ -68,7 +68,7 @@ def correct_limits(limits: SearchConstraints, today: date) -> tuple[SearchConstr
     return limits.model_copy(update=changes), [*notes, *swapped, *capped]
 
 
-def apply_changes(limits: SearchConstraints, changes: Mapping[str, int | str | None]) -> SearchConstraints:
+def apply_limit_changes(limits: SearchConstraints, changes: Mapping[str, int | str | None]) -> SearchConstraints:
     """Return the limits with the changes applied; an older year that contradicts a changed one is dropped."""
     changed = limits.model_copy(update=dict(changes))
     if (

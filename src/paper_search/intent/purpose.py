@@ -45,7 +45,7 @@ MARKERS: dict[IntentType, tuple[str, ...]] = {
 """Words that papers of each kind use for themselves."""
 
 
-def read_purpose(text: str) -> tuple[IntentType, str, list[str]]:
+def read_intent_type(text: str) -> tuple[IntentType, str, list[str]]:
     """Return the purpose of the papers, the text without the words that state it, and notes."""
     for intent, pattern in _PATTERNS:
         if match := pattern.search(text):

@@ -12,7 +12,7 @@ MAX_LABELS = 6
 
 
 def explain_score(
-    paper: Work, candidate: Candidate, counts: Mapping[str, int], query: Query, remarks: Iterable[str] = ()
+    paper: Work, candidate: Candidate, counts: Mapping[str, int], query: Query, extra_remarks: Iterable[str] = ()
 ) -> str:
     """Return the matches and their fields, such as `title: perovskite; abstract: efficiency; cited 4,312 times`."""
     body_name = "abstract" if paper.abstract else "snippet"
@@ -31,7 +31,7 @@ def explain_score(
         parts.append(
             f"no query word in title or {body_name}" if candidate.body else "no query word in title, no abstract"
         )
-    parts += remarks
+    parts += extra_remarks
     if paper.citation_count > 0:
         parts.append(f"cited {paper.citation_count:,} time{'s' if paper.citation_count > 1 else ''}")
     return "; ".join(parts)

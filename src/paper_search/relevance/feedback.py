@@ -31,10 +31,10 @@ def measure_feedback_similarity(
 
 def read_marks(papers: Sequence[Work], hints: RelevanceHints) -> list[bool | None]:
     """Return True for each paper that was marked relevant, False for irrelevant, None for the others."""
-    relevant, irrelevant = (set(_iterate_names(works)) for works in (hints.relevant, hints.irrelevant))
+    relevant, irrelevant = (set(_iterate_identities(works)) for works in (hints.relevant, hints.irrelevant))
     if not (relevant or irrelevant):
         return [None] * len(papers)
-    return [_read_mark(set(_iterate_names([paper])), relevant, irrelevant) for paper in papers]
+    return [_read_mark(set(_iterate_identities([paper])), relevant, irrelevant) for paper in papers]
 
 
 def _read_mark(names: set[Name], relevant: set[Name], irrelevant: set[Name]) -> bool | None:
@@ -43,7 +43,7 @@ def _read_mark(names: set[Name], relevant: set[Name], irrelevant: set[Name]) -> 
     return False if names & irrelevant else None
 
 
-def _iterate_names(works: Iterable[Work]) -> Iterable[Name]:
+def _iterate_identities(works: Iterable[Work]) -> Iterable[Name]:
     """Yield names that identify a paper even if its records were merged differently in another round."""
     for work in works:
         yield from ((scheme, value.lower()) for scheme, value in work.identifiers.items())
@@ -54,9 +54,9 @@ def _iterate_names(works: Iterable[Work]) -> Iterable[Name]:
             yield "title", f"{title}|{first}|{work.year}"
 
 
-def _measure_similarity(pool: Pool, marked: Sequence[Candidate], among: Sequence[int]) -> list[float]:
+def _measure_similarity(pool: Pool, marked: Sequence[Candidate], indexes: Sequence[int]) -> list[float]:
     centre: dict[str, float] = {}
     for candidate in marked:
         for term, weight in pool.build_unit_vector(Counter((*candidate.title, *candidate.body))).items():
             centre[term] = centre.get(term, 0.0) + weight / len(marked)
-    return [min(1.0, cosine / ALIKE) for cosine in pool.compute_cosines(centre, among)]
+    return [min(1.0, cosine / ALIKE) for cosine in pool.compute_cosines(centre, indexes)]

@@ -65,12 +65,12 @@ class Pool:
         length = math.hypot(*vector.values()) or 1.0
         return {term: weight / length for term, weight in vector.items()}
 
-    def compute_cosines(self, vector: Mapping[str, float], among: Iterable[int]) -> list[float]:
-        """Return the dot products of `vector` with the unit vectors of the candidates at the indexes `among`."""
+    def compute_cosines(self, vector: Mapping[str, float], indexes: Iterable[int]) -> list[float]:
+        """Return the dot products of `vector` with the unit vectors of the candidates at the indexes `indexes`."""
         rarities = self._rarities
         scaled = {term: weight * rarities[term] for term, weight in vector.items() if rarities.get(term)}
         products: list[float] = []
-        for counts in map(self.counts.__getitem__, among):
+        for counts in map(self.counts.__getitem__, indexes):
             length = math.hypot(*[_DAMPED[n] * rarities[term] for term, n in counts.items()]) or 1.0
             products.append(sum([scaled[term] * _DAMPED[n] for term, n in counts.items() if term in scaled]) / length)
         return products

@@ -18,7 +18,7 @@ MANY_CITATIONS = 10_000
 HALF_LIFE_YEARS = 8
 
 
-def compute_prior(paper: Work, this_year: int) -> float:
+def compute_citation_and_recency_factor(paper: Work, this_year: int) -> float:
     """Return the factor for citations and recency: 1 if neither is known, at most 1.08."""
     cited = min(1.0, math.log1p(max(0, paper.citation_count)) / math.log1p(MANY_CITATIONS))
     recent = 0.0 if paper.year is None else 0.5 ** (max(0, this_year - paper.year) / HALF_LIFE_YEARS)

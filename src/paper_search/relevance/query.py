@@ -73,7 +73,7 @@ class Query:
         return not (self.asked or self.authors or self.venues)
 
 
-def build_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
+def build_weighted_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
     """Return the query behind an intent; `free_text` that a person added counts as part of the topic."""
     topics = [text for text in (intent.topic, *free_text) if text] or intent.concepts
     keep = not any(extract_terms(text) for text in (*topics, *intent.concepts, *intent.phrases))
@@ -98,9 +98,9 @@ def build_query(intent: ParsedIntent, free_text: Iterable[str] = ()) -> Query:
     )
 
 
-def _drop_common_terms(group: Iterable[str]) -> frozenset[str]:
+def _drop_common_terms(terms: Iterable[str]) -> frozenset[str]:
     """Return the terms without common ones, or all of them if all are common."""
-    every = frozenset(group)
+    every = frozenset(terms)
     return every - list_common_terms() or every
 
 

@@ -30,13 +30,13 @@ class BackgroundTasks:
     def start(self) -> None:
         """Start the tasks, unless they run."""
         if not self._tasks:
-            self._tasks = [asyncio.create_task(work()) for work in (self._poll_decisions, self._clean_up)]
+            self._tasks = [asyncio.create_task(work()) for work in (self._poll_decisions, self._clean_up_periodically)]
 
-    def change_loop(self) -> None:
+    def reset_for_new_loop(self) -> None:
         """Prepare for another event loop."""
         self._tasks = []
 
-    def note_checkpoint(self) -> None:
+    def request_decision_poll(self) -> None:
         """Look for decisions again: one may have been stored before its session started to wait."""
         self._has_new_checkpoint = True
 
@@ -72,16 +72,16 @@ class BackgroundTasks:
             session = waiting[entry.id]
             try:
                 if session.phase is SessionPhase.PARKED:
-                    await self._sessions.find_session(session.session_id)
+                    await self._sessions.find_or_restore_session(session.session_id)
                 else:
-                    await session.accept_entry(entry)
+                    await session.accept_entry_or_reopen(entry)
             except UraniborgError as error:
                 _log.warning("a session cannot continue", session_id=session.session_id, reason=error.message)
         for deleted in await asyncio.to_thread(inbox.missing, list(waiting)):
             self._sessions.remove(waiting[deleted])
             await waiting[deleted].stop()
 
-    async def _clean_up(self) -> None:
+    async def _clean_up_periodically(self) -> None:
         count = 0
         while True:
             try:

@@ -10,7 +10,7 @@ from paper_search.limits import check_decision_size
 from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.sessions.state import PendingCheckpoint
 from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
-from paper_search.workflow.decisions import CheckedDecision, add_reviewer, check_decision
+from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
 EDIT_EXAMPLE: Final = (
@@ -49,7 +49,7 @@ def check_inbox_decision(
     if is_edit:
         data = complete_edit(data, cast("StrategyPayload", payload).strategy)
     elif reviewer:
-        data = add_reviewer(data, reviewer)
+        data = add_missing_reviewer(data, reviewer)
     decision = Decision(action=action, revised_data=data, note=given.note)
     try:
         return check_decision(pending.checkpoint, decision, pending.sources)
@@ -94,10 +94,10 @@ def _complete_query(query: Any) -> Any:
     return fields
 
 
-def _refuse_unknown_fields(fields: dict[str, Any], known: set[str], what: str) -> None:
+def _refuse_unknown_fields(fields: dict[str, Any], known: set[str], object_name: str) -> None:
     if unknown := sorted(set(map(str, fields)) - known):
         raise InvalidDecision(
-            f"Unknown {what} fields: {', '.join(unknown[:5])}.",
+            f"Unknown {object_name} fields: {', '.join(unknown[:5])}.",
             hint=f"Allowed: {', '.join(sorted(known))}. For example: {EDIT_EXAMPLE}",
             unknown=unknown[:20],
             allowed=sorted(known),

@@ -95,16 +95,16 @@ class SessionFiles:
         if first and not path.exists():
             self._create_file(session_id, path, step, value)
             return
-        with self._open_database(session_id) as connection:
+        with self._open_and_migrate_database(session_id) as connection:
             _insert_step(connection, step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
-        with self._open_database(session_id) as connection, reading(connection):
+        with self._open_and_migrate_database(session_id) as connection, reading(connection):
             row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
         return row and row[0]
 
     def list_steps(self, session_id: str) -> list[str]:
-        with self._open_database(session_id) as connection, reading(connection):
+        with self._open_and_migrate_database(session_id) as connection, reading(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
@@ -112,7 +112,7 @@ class SessionFiles:
         if not path.is_file():  # a lease would leave a lock file behind
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
-        with _raise_interruptions(session_id):
+        with _convert_os_errors_to_interruptions(session_id):
             if not lease.take():
                 return None
         self.touch(session_id)
@@ -124,7 +124,7 @@ class SessionFiles:
 
     def delete(self, session_id: str) -> None:
         path = self._get_path(session_id)
-        with _raise_interruptions(session_id):
+        with _convert_os_errors_to_interruptions(session_id):
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
             (self._folder.parent / REVIEWS / f"{session_id}.json").unlink(missing_ok=True)
@@ -133,16 +133,18 @@ class SessionFiles:
 
     def list_unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
-        return [file.stem for file in files if _read_write_time(file) < moment.timestamp()]
+        return [file.stem for file in files if _get_modification_time(file) < moment.timestamp()]
 
     def list_last_uses(self) -> dict[str, datetime]:
-        times = {file.stem: _read_write_time(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)}
+        times = {
+            file.stem: _get_modification_time(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)
+        }
         latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
         return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
 
     def _create_file(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Create the file under another name and rename it, so that a session file always holds its first step."""
-        with _raise_interruptions(session_id):
+        with _convert_os_errors_to_interruptions(session_id):
             make_private_folder(path.parent)
             with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
                 migrate(connection, _MIGRATIONS)
@@ -160,7 +162,7 @@ class SessionFiles:
         return self._folder / f"{session_id}.db"
 
     @contextmanager
-    def _open_database(self, session_id: str) -> Generator[sqlite3.Connection]:
+    def _open_and_migrate_database(self, session_id: str) -> Generator[sqlite3.Connection]:
         try:
             connection = connect(self._get_path(session_id), create=False, durable=True)
         except DatabaseMissing:
@@ -184,14 +186,14 @@ def _refuse_empty_journal(connection: sqlite3.Connection, session_id: str) -> No
 
 
 @contextmanager
-def _raise_interruptions(session_id: str) -> Generator[None]:
+def _convert_os_errors_to_interruptions(session_id: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
         raise SessionInterrupted(session_id, f"{error.strerror or 'the disk failed'}.") from error
 
 
-def _read_write_time(file: Path) -> float:
+def _get_modification_time(file: Path) -> float:
     """Return the time of the last write; infinity if another process has just deleted the file."""
     try:
         return file.stat().st_mtime
@@ -267,7 +269,7 @@ class SessionJournal:
         self._session_id = session_id
         self._stored_steps: set[str] | None = None
 
-    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run_and_store(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
         """Return the stored result of `step`; if there is none, run the step and store its result first."""
         store, session_id = self._store, self._session_id
         if self._stored_steps is None:

@@ -68,7 +68,7 @@ class QueryBuilder:
             return by_rule
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:
-            answer = await self._llm.complete_json(system, self._write_prompt(input), _SCHEMA)
+            answer = await self._llm.complete_json(system, self._build_prompt(input), _SCHEMA)
             proposed = self._limit_strategy(SearchStrategy.model_validate(answer), by_rule, input.previous_strategies)
         except LLMError as exc:
             note = f"The language model failed ({exc.code}), so the queries were built by rule."
@@ -80,7 +80,7 @@ class QueryBuilder:
             note = "The language model proposed no new query, so the queries were built by rule."
         return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
-    def _write_prompt(self, given: QueryBuilderInput) -> str:
+    def _build_prompt(self, given: QueryBuilderInput) -> str:
         texts = [*given.earlier_texts, *(given.user_feedback.texts if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
         return json.dumps(

@@ -34,8 +34,8 @@ def read_medline_papers(root: Element) -> list[RawPaper]:
 
 def _read_record(record: Element) -> RawPaper | None:
     if record.tag == "PubmedArticle":
-        return _read_citation(record)
-    return _read_book(record) if record.tag == "PubmedBookArticle" else _read_jats(record)
+        return _read_pubmed_article(record)
+    return _read_book_article(record) if record.tag == "PubmedBookArticle" else _read_jats_article(record)
 
 
 def _find_text(element: Element | None, path: str) -> str:
@@ -46,19 +46,19 @@ def _find_texts(element: Element, path: str) -> list[str]:
     return [found for item in element.findall(path) if (found := get_element_text(item))]
 
 
-def _read_citation(record: Element) -> RawPaper | None:
+def _read_pubmed_article(record: Element) -> RawPaper | None:
     citation = record.find("MedlineCitation")
     article = citation.find("Article") if citation is not None else None
     if citation is None or article is None:
         return None
-    ids = _index_ids(record.findall("PubmedData/ArticleIdList/ArticleId"), "IdType")
+    ids = _index_ids_by_attribute(record.findall("PubmedData/ArticleIdList/ArticleId"), "IdType")
     kinds = _find_texts(article, "PublicationTypeList/PublicationType")
     pmid = _find_text(citation, "PMID") or ids.get("pubmed", "")
     return build_paper(
         NAME,
         pmid,
         _find_title(article),
-        authors=_read_authors(article.findall("AuthorList/Author")),
+        authors=_read_names_and_orcids(article.findall("AuthorList/Author")),
         identifiers={"doi": _find_doi(article) or ids.get("doi"), "pmid": pmid, "pmcid": ids.get("pmc")},
         links=(_build_pmc_link(ids.get("pmc")), f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid else None),
         year=_find_publication_year(article.find("Journal/JournalIssue"))
@@ -70,17 +70,17 @@ def _read_citation(record: Element) -> RawPaper | None:
         volume=_find_text(article, "Journal/JournalIssue/Volume"),
         issue=_find_text(article, "Journal/JournalIssue/Issue"),
         pages=_find_pages(article),
-        notices=read_medline_notices(NAME, kinds, _list_corrections(citation)),
+        notices=read_medline_notices(NAME, kinds, _list_correction_links(citation)),
         raw_data={"types": kinds},
     )
 
 
-def _read_book(record: Element) -> RawPaper | None:
+def _read_book_article(record: Element) -> RawPaper | None:
     document = record.find("BookDocument")
     book = document.find("Book") if document is not None else None
     if document is None or book is None:
         return None
-    ids = _index_ids(document.findall("ArticleIdList/ArticleId"), "IdType")
+    ids = _index_ids_by_attribute(document.findall("ArticleIdList/ArticleId"), "IdType")
     pmid, chapter, whole = (
         _find_text(document, "PMID"),
         _find_text(document, "ArticleTitle"),
@@ -92,7 +92,7 @@ def _read_book(record: Element) -> RawPaper | None:
         NAME,
         pmid,
         chapter or whole,
-        authors=_read_authors(writers),
+        authors=_read_names_and_orcids(writers),
         identifiers={"doi": ids.get("doi"), "pmid": pmid, "pmcid": ids.get("pmc")},
         links=(
             f"https://www.ncbi.nlm.nih.gov/books/{shelf}/" if shelf else None,
@@ -111,11 +111,11 @@ def _read_book(record: Element) -> RawPaper | None:
     )
 
 
-def _read_jats(record: Element) -> RawPaper | None:
+def _read_jats_article(record: Element) -> RawPaper | None:
     meta, journal = record.find("front/article-meta"), record.find("front/journal-meta")
     if meta is None:
         return None
-    ids = _index_ids(meta.findall("article-id"), "pub-id-type")
+    ids = _index_ids_by_attribute(meta.findall("article-id"), "pub-id-type")
     pmcid = normalise_pmcid(ids.get("pmcid") or ids.get("pmc"))
     writers = meta.findall("contrib-group/contrib[@contrib-type='author']")
     return build_paper(
@@ -142,7 +142,7 @@ def _read_jats(record: Element) -> RawPaper | None:
     )
 
 
-def _index_ids(elements: list[Element], attribute: str) -> dict[str, str]:
+def _index_ids_by_attribute(elements: list[Element], attribute: str) -> dict[str, str]:
     # The first of a kind belongs to the record; later ones may belong to a paper that it corrects or comments on.
     return {element.get(attribute, ""): get_element_text(element) for element in reversed(elements)}
 
@@ -153,7 +153,7 @@ def _find_title(article: Element) -> str:
     return (_find_text(article, "VernacularTitle") or title) if untranslated else title
 
 
-def _list_corrections(citation: Element) -> list[tuple[str, str, str]]:
+def _list_correction_links(citation: Element) -> list[tuple[str, str, str]]:
     entries = citation.findall("CommentsCorrectionsList/CommentsCorrections")
     return [(entry.get("RefType", ""), _find_text(entry, "RefSource"), _find_text(entry, "PMID")) for entry in entries]
 
@@ -163,7 +163,7 @@ def _find_doi(article: Element) -> str:
     return next((get_element_text(location) for location in locations if location.get("ValidYN") != "N"), "")
 
 
-def _read_authors(writers: list[Element]) -> list[tuple[str, str]]:
+def _read_names_and_orcids(writers: list[Element]) -> list[tuple[str, str]]:
     return [
         (_format_name(writer), _find_text(writer, "Identifier[@Source='ORCID']").rpartition("/")[2])
         for writer in writers
@@ -181,8 +181,8 @@ def _format_jats_name(writer: Element) -> str:
     return " ".join(filter(None, (given, family))) or _find_text(writer, "collab") or _find_text(writer, "string-name")
 
 
-def _find_publication_year(published: Element | None) -> int | None:
-    return find_year(_find_text(published, "PubDate/Year"), _find_text(published, "PubDate/MedlineDate"))
+def _find_publication_year(parent: Element | None) -> int | None:
+    return find_year(_find_text(parent, "PubDate/Year"), _find_text(parent, "PubDate/MedlineDate"))
 
 
 def _join_abstract(abstract: Element | None) -> str:

@@ -6,7 +6,13 @@ from datetime import date
 from typing import Final
 
 from paper_search.notices import EditorialNotice, NoticeStatus, merge_notices
-from paper_search.sources.record_fields import as_object, clean_text, get_date_parts, list_objects, parse_count
+from paper_search.sources.record_fields import (
+    clean_text,
+    get_date_parts,
+    get_object_or_empty,
+    list_json_objects,
+    parse_count,
+)
 from uraniborg.kernel.bibliography.identifiers import normalise_doi
 
 _CROSSREF_TYPES: Final = {
@@ -51,12 +57,12 @@ def read_crossref_notices(source: str, work: dict[str, object]) -> list[Editoria
     return merge_notices(_iterate_crossref_notices(source, work, own))
 
 
-def _iterate_crossref_notices(source: str, work: dict[str, object], own: str | None) -> Iterator[EditorialNotice]:
+def _iterate_crossref_notices(source: str, work: dict[str, object], own_doi: str | None) -> Iterator[EditorialNotice]:
     for field in ("updated-by", "update-to"):
-        for entry in list_objects(work.get(field)):
+        for entry in list_json_objects(work.get(field)):
             doi, kind = normalise_doi(clean_text(entry.get("DOI"))), clean_text(entry.get("type")).lower()
             status = _CROSSREF_TYPES.get(re.sub(r"[\s-]+", "_", kind), NoticeStatus.UPDATED)
-            of_itself = doi is not None and doi == own
+            of_itself = doi is not None and doi == own_doi
             if (field == "update-to" and not of_itself) or (status is NoticeStatus.UPDATED and of_itself):
                 continue
             label = clean_text(entry.get("label")) or kind
@@ -65,7 +71,7 @@ def _iterate_crossref_notices(source: str, work: dict[str, object], own: str | N
             yield EditorialNotice(
                 status=status,
                 source=source,
-                date=_read_crossref_date(entry.get("updated")),
+                date=_read_crossref_iso_date(entry.get("updated")),
                 notice_doi=doi,
                 label=label[:_LONGEST_LABEL] or None,
             )
@@ -82,8 +88,8 @@ def read_medline_notices(
         EditorialNotice(
             status=status,
             source=source,
-            date=_find_reference_date(reference),
-            notice_doi=_find_reference_doi(reference),
+            date=_find_iso_date_in_reference(reference),
+            notice_doi=_find_doi_in_reference(reference),
             label=f"{reference} (PMID {pmid})"[:_LONGEST_LABEL] if pmid else reference[:_LONGEST_LABEL] or None,
         )
         for kind, reference, pmid in links
@@ -95,15 +101,15 @@ def read_medline_notices(
     return merge_notices(found)
 
 
-def _read_crossref_date(updated: object) -> str | None:
+def _read_crossref_iso_date(updated: object) -> str | None:
     parts = [parse_count(part) for part in get_date_parts(updated)]
     if parts and parts[0]:
         return _format_iso_date(*parts[:3])
-    stamp = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", clean_text(as_object(updated).get("date-time")))
+    stamp = re.match(r"([0-9]{4})-([0-9]{2})-([0-9]{2})", clean_text(get_object_or_empty(updated).get("date-time")))
     return _format_iso_date(*map(int, stamp.groups())) if stamp else None
 
 
-def _find_reference_date(reference: str) -> str | None:
+def _find_iso_date_in_reference(reference: str) -> str | None:
     found = _DATE_OF_REFERENCE.search(reference)
     if not found:
         return None
@@ -111,7 +117,7 @@ def _find_reference_date(reference: str) -> str | None:
     return _format_iso_date(int(found["year"]), month, int(found["day"]) if found["day"] else None)
 
 
-def _find_reference_doi(reference: str) -> str | None:
+def _find_doi_in_reference(reference: str) -> str | None:
     found = _DOI_OF_REFERENCE.search(reference)
     return normalise_doi(found[1]) if found else None
 

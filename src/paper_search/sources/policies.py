@@ -29,7 +29,7 @@ class Auth:
     def value(self) -> str:
         return self.secret.get_secret_value()
 
-    def mask_in(self, body: bytes) -> bytes:
+    def mask_key(self, body: bytes) -> bytes:
         """Return the body with this key masked: some sources repeat the request, and answers are stored on disk."""
         for spelling in self.spellings:
             body = body.replace(spelling.encode(), MASK.encode())
@@ -73,9 +73,9 @@ LONGEST_WAIT_S: Final = 20.0
 _LONGEST_PROMISE_S: Final = 366 * 86_400.0
 
 
-def ignore_failure_body(_response: Response) -> Exception | None:
+def return_no_failure_error(_response: Response) -> None:
     """Return None, for sources whose status alone explains a refusal."""
-    return None
+    return
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +92,12 @@ class SourcePolicy:
     """The message that a key is missing and how to set it; if set, no request is sent."""
     params: tuple[tuple[str, str], ...] = ()
     """Parameters about the caller, sent with every request and not part of fingerprints."""
-    read_failure: Callable[[Response], Exception | None] = ignore_failure_body
+    read_failure: Callable[[Response], Exception | None] = return_no_failure_error
 
 
-def make_refusal(source: str, response: Response, policy: SourcePolicy, now: datetime) -> SearchSourceError:
+def make_response_error(source: str, response: Response, policy: SourcePolicy, now: datetime) -> SearchSourceError:
     """Return the error that a response other than 200 means, with the time of the next try if the source states it."""
-    error = _read_source_error(response, policy) or _make_status_error(source, response.status)
+    error = _read_source_error_or_none(response, policy) or _make_status_error(source, response.status)
     error.ids["status"] = response.status
     if isinstance(error, RetryableError):
         if error.retry_after_s is None:
@@ -105,11 +105,11 @@ def make_refusal(source: str, response: Response, policy: SourcePolicy, now: dat
         if error.retry_at is None and error.retry_after_s is not None:
             error.retry_at = now + timedelta(seconds=min(error.retry_after_s, _LONGEST_PROMISE_S))
     elif isinstance(error, CreditsExhaustedError) and error.retry_at is None:
-        error.retry_at = get_next_midnight(now)
+        error.retry_at = compute_next_utc_midnight(now)
     return error
 
 
-def decide_retry(error: Exception) -> bool | float:
+def decide_retry_or_wait_s(error: Exception) -> bool | float:
     """Return False for no retry, True for a retry, or the seconds to wait if the source states them."""
     if not isinstance(error, RetryableError):
         return False
@@ -118,26 +118,26 @@ def decide_retry(error: Exception) -> bool | float:
     return error.retry_after_s if error.retry_after_s <= LONGEST_WAIT_S else False
 
 
-def parse_retry_after(header: str | None, now: datetime) -> float | None:
+def parse_retry_after(header_value: str | None, now: datetime) -> float | None:
     """Return the seconds that a Retry-After header asks for, as a number or as a date; None for other text."""
-    if not header:
+    if not header_value:
         return None
-    if header.strip().isascii() and header.strip().isdigit():
-        return min(float(header), _LONGEST_PROMISE_S)
+    if header_value.strip().isascii() and header_value.strip().isdigit():
+        return min(float(header_value), _LONGEST_PROMISE_S)
     try:
-        at = parsedate_to_datetime(header)
+        at = parsedate_to_datetime(header_value)
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return max(0.0, (at - now).total_seconds())
 
 
-def get_next_midnight(now: datetime) -> datetime:
+def compute_next_utc_midnight(now: datetime) -> datetime:
     """Return the next midnight in UTC, when daily credits are renewed."""
     return (now.astimezone(UTC) + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _read_source_error(response: Response, policy: SourcePolicy) -> SearchSourceError | None:
+def _read_source_error_or_none(response: Response, policy: SourcePolicy) -> SearchSourceError | None:
     try:
         error = policy.read_failure(response)
     except Exception:

@@ -14,7 +14,7 @@ from aiolimiter import AsyncLimiter
 
 from paper_search.errors import CallLimitError, MissingKeyError, NonRetryableError, RetryableError, SearchSourceError
 from paper_search.sources.interfaces import Request, Response
-from paper_search.sources.policies import KeyMaskingFilter, SourcePolicy, decide_retry, make_refusal
+from paper_search.sources.policies import KeyMaskingFilter, SourcePolicy, decide_retry_or_wait_s, make_response_error
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.version import version
 
@@ -46,7 +46,7 @@ class Network:
         self._opening = asyncio.Lock()
         self._limiters: dict[tuple[str, int, float], AsyncLimiter] = {}
 
-    async def get_client(self) -> httpx.AsyncClient:
+    async def get_or_open_client(self) -> httpx.AsyncClient:
         """Return the client, opened if necessary."""
         async with self._opening:
             if self._open_client is None:
@@ -54,7 +54,7 @@ class Network:
                 self._open_client = self._given_client or await asyncio.to_thread(httpx.AsyncClient)
             return self._open_client
 
-    async def wait_for_turn(self, source: str, policy: SourcePolicy) -> None:
+    async def wait_for_rate_limit(self, source: str, policy: SourcePolicy) -> None:
         """Wait until the rate limit of the source allows the next call."""
         pace = (source, policy.burst, policy.rate_per_s)
         if pace not in self._limiters:
@@ -103,10 +103,15 @@ class HttpTransport:
         started = loop.time()
         try:
             async for attempt in stamina.retry_context(
-                on=decide_retry, attempts=policy.attempts, timeout=None, wait_initial=0.5, wait_max=8.0, wait_jitter=0.5
+                on=decide_retry_or_wait_s,
+                attempts=policy.attempts,
+                timeout=None,
+                wait_initial=0.5,
+                wait_max=8.0,
+                wait_jitter=0.5,
             ):
                 with attempt:
-                    answer = await self._attempt_request(pending)
+                    answer = await self._send_following_redirects(pending)
                     return Response(
                         answer.status,
                         answer.body,
@@ -130,22 +135,22 @@ class HttpTransport:
         if not self._shared:
             await self._network.aclose()
 
-    async def _attempt_request(self, pending: _PendingRequest) -> Response:
+    async def _send_following_redirects(self, pending: _PendingRequest) -> Response:
         source, policy = pending.request.source, pending.policy
         if policy.missing_key:
             raise MissingKeyError(policy.missing_key)
         logging.getLogger("httpx").addFilter(self._log_filter)
         _silence_retry_logs()
-        client = await self._network.get_client()
+        client = await self._network.get_or_open_client()
         outgoing = self._build_http_request(client, pending.request.url, pending)
         for _ in range(_MOST_HOPS + 1):
-            self._spend_call(pending)
-            await self._network.wait_for_turn(source, policy)
+            self._count_call_or_raise(pending)
+            await self._network.wait_for_rate_limit(source, policy)
             answer = await self._send_once(client, outgoing, pending)
             if answer.status == 200:
                 return answer
             if answer.status not in _REDIRECTS:
-                raise make_refusal(source, answer, policy, self._clock.now())
+                raise make_response_error(source, answer, policy, self._clock.now())
             outgoing = self._build_http_request(client, _resolve_redirect(outgoing.url, answer, pending), pending)
         raise NonRetryableError(f"{source} redirected more than {_MOST_HOPS} times.")
 
@@ -157,7 +162,7 @@ class HttpTransport:
             async with asyncio.timeout(limit):
                 reply = await client.send(outgoing, stream=True, follow_redirects=False)
                 try:
-                    body = await self._read_body(reply, source)
+                    body = await self._read_limited_body(reply, source)
                 finally:
                     await reply.aclose()
         except (TimeoutError, httpx.TimeoutException) as error:
@@ -168,9 +173,9 @@ class HttpTransport:
             raise NonRetryableError(f"{source} sent an answer that cannot be decoded.") from error
         headers = {name.lower(): value for name, value in reply.headers.items()}
         auth = pending.policy.auth
-        return Response(reply.status_code, auth.mask_in(body) if auth else body, headers)
+        return Response(reply.status_code, auth.mask_key(body) if auth else body, headers)
 
-    async def _read_body(self, reply: httpx.Response, source: str) -> bytes:
+    async def _read_limited_body(self, reply: httpx.Response, source: str) -> bytes:
         received = bytearray()
         async for chunk in reply.aiter_bytes():
             received += chunk
@@ -180,7 +185,7 @@ class HttpTransport:
                 )
         return bytes(received)
 
-    def _spend_call(self, pending: _PendingRequest) -> None:
+    def _count_call_or_raise(self, pending: _PendingRequest) -> None:
         source, most = pending.request.source, pending.policy.max_calls
         if most is not None and self._calls[source] >= most:
             raise CallLimitError(
@@ -204,9 +209,9 @@ class HttpTransport:
             url = httpx.URL(address)
             return client.build_request(
                 request.method,
-                url.copy_merge_params(_group_pairs(params)) if params else url,
+                url.copy_merge_params(_group_values_by_name(params)) if params else url,
                 headers=headers,
-                data=_group_pairs(request.form) or None,
+                data=_group_values_by_name(request.form) or None,
                 timeout=httpx.Timeout(policy.timeout_s, connect=min(policy.timeout_s, _CONNECT_S)),
             )
         except (httpx.InvalidURL, UnicodeError) as error:
@@ -218,7 +223,7 @@ def _format_user_agent(contact_email: str | None) -> str:
     return f"uraniborg/{version()}{contact}"
 
 
-def _group_pairs(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _group_values_by_name(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {}
     for name, value in pairs:
         groups.setdefault(name, []).append(value)

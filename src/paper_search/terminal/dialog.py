@@ -36,7 +36,7 @@ def ask_about_strategy(checkpoint: Checkpoint, screen: Screen, refused_edit: str
         if key == "e":
             try:
                 proposed = strategy.model_dump_json(indent=2, exclude={"notes", "origins"})
-                edited = screen.edit(refused_edit or proposed)
+                edited = screen.edit_text(refused_edit or proposed)
             except InvalidInput as problem:
                 screen.write(f"{problem.message} {problem.hint}")
                 continue
@@ -63,9 +63,11 @@ class PaperReview:
         self._screen = screen
         self._save = save
 
-    def ask(self, reviewer: str | None) -> Decision | None:
+    def ask_for_decision(self, reviewer: str | None) -> Decision | None:
         """Return the decision about the papers, with all marks; None if the person quits."""
-        self._screen.write(f"\nRound {self._round + 1}: {pages.count_marks(self._papers, self._marks.decisions)}")
+        self._screen.write(
+            f"\nRound {self._round + 1}: {pages.format_mark_counts(self._papers, self._marks.decisions)}"
+        )
         if not self._papers:
             self._screen.write("No papers to review.")
         self._show_paper()
@@ -84,15 +86,15 @@ class PaperReview:
 
     def _handle_key(self, key: str) -> None:
         if key.lower() in _MARKS and self._papers:
-            self._mark_paper(self._paper, key)
+            self._mark_paper_and_advance(self._paper, key)
         elif key in _NEXT:
-            self._move_by(1)
+            self._move_by_and_save(1)
         elif key in _BACK:
-            self._move_by(-1)
+            self._move_by_and_save(-1)
         elif key.lower() == "x":
-            self._include_excluded()
+            self._ask_and_include_excluded()
         elif key.lower() == "l":
-            self._screen.write("\n" + pages.format_list(self._papers, self._marks.decisions, self._screen.width))
+            self._screen.write("\n" + pages.format_paper_list(self._papers, self._marks.decisions, self._screen.width))
         else:
             self._screen.write(pages.PAPER_HELP)
 
@@ -100,7 +102,7 @@ class PaperReview:
     def _paper(self) -> Paper:
         return self._papers[self._marks.position]
 
-    def _mark_paper(self, paper: Paper, key: str) -> None:
+    def _mark_paper_and_advance(self, paper: Paper, key: str) -> None:
         status = _MARKS[key.lower()]
         with_reason = key == "e" or (key.isupper() and status is not ReviewStatus.UNDECIDED)
         reason = self._screen.read_line(f"Why {status.value}? (Enter for no reason)") if with_reason else ""
@@ -108,9 +110,9 @@ class PaperReview:
             self._show_paper()
             return
         self._marks.decisions[paper.id] = PaperDecision(status=status, reason=reason or None)
-        self._move_by(1)
+        self._move_by_and_save(1)
 
-    def _include_excluded(self) -> None:
+    def _ask_and_include_excluded(self) -> None:
         """List the papers that are not in the result, and include the one that the person names."""
         self._screen.write("\n" + pages.format_exclusions(self._excluded, self._marks.decisions, self._screen.width))
         number = self._screen.read_line("Number of a paper to include (Enter for none)") if self._excluded else None
@@ -119,13 +121,13 @@ class PaperReview:
             self._save(self._marks)
         self._show_paper()
 
-    def _move_by(self, step: int) -> None:
+    def _move_by_and_save(self, step: int) -> None:
         last = len(self._papers) - 1
         position = self._marks.position + step
         self._marks.position = min(max(position, 0), max(last, 0))
         self._save(self._marks)
         if position > last:
-            counts = pages.count_marks(self._papers, self._marks.decisions)
+            counts = pages.format_mark_counts(self._papers, self._marks.decisions)
             self._screen.write(f"\nThat was the last paper. {counts}.")
         self._show_paper()
 

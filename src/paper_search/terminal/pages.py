@@ -77,7 +77,7 @@ def format_paper(paper: Paper, decision: PaperDecision | None, position: str, wi
     return "\n".join(block for block in blocks if block)
 
 
-def format_list(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
+def format_paper_list(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision], width: int) -> str:
     """Return one line for each paper: number, mark, year and title."""
     lines = [
         clip_text(
@@ -85,7 +85,7 @@ def format_list(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision],
         )
         for number, paper in enumerate(papers, 1)
     ]
-    return "\n".join([*lines, textwrap.fill(count_marks(papers, decisions), width)])
+    return "\n".join([*lines, textwrap.fill(format_mark_counts(papers, decisions), width)])
 
 
 def _mark_title(paper: Paper) -> str:
@@ -104,7 +104,7 @@ def format_exclusions(exclusions: Sequence[Exclusion], decisions: Mapping[str, P
     return "\n".join(clip_text(line, width) for line in lines)
 
 
-def count_marks(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:
+def format_mark_counts(papers: Sequence[Paper], decisions: Mapping[str, PaperDecision]) -> str:
     """Return the number of papers with each status."""
     counts = Counter(get_status(paper, decisions) for paper in papers)
     return ", ".join(f"{counts[status]} {status.value}" for status in ReviewStatus)

@@ -94,7 +94,7 @@ class Pool(BaseModel):
 
     def list_exclusions(self, threshold: float | None) -> list[Exclusion]:
         """Return every paper that is not in the result, with the reason."""
-        by_id = self._index_by_id()
+        by_id = self._index_by_current_and_former_id()
         own = [
             _build_exclusion(entry, reason, threshold) for entry in self.entries if (reason := entry.exclusion_reason)
         ]
@@ -103,25 +103,26 @@ class Pool(BaseModel):
         ]
 
     def add_papers(
-        self, papers: Sequence[RawPaper], members: Sequence[Sequence[int]], new: int, found_in: int
+        self, papers: Sequence[RawPaper], members: Sequence[Sequence[int]], record_count: int, round_number: int
     ) -> RoundAdditions:
         """Add merged papers to the pool, and return how many are new.
 
-        `members` are the records of each paper: positions below `new` are records of the round, the others entries of
-        the pool in their order. A paper without records is skipped; entries that are in no paper stay as they are.
+        `members` are the records of each paper: positions below `record_count` are records of the round, the others
+        entries of the pool in their order. A paper without records is skipped; entries that are in no paper stay as
+        they are.
         """
         earlier = list(self.entries)
         fresh: list[PooledPaper] = []
         repeated = 0
         for paper, positions in zip(papers, members, strict=True):
-            if known := [earlier[position - new] for position in positions if position >= new]:
+            if known := [earlier[position - record_count] for position in positions if position >= record_count]:
                 repeated += len(positions) - len(known)
                 self._merge_entries(paper, known)
             elif positions:
                 scored = ScoredPaper(paper=paper, relevance_score=0.0, relevance_reason="")
-                fresh.append(PooledPaper(scored=scored, found_in_round=found_in))
+                fresh.append(PooledPaper(scored=scored, found_in_round=round_number))
         self.entries += fresh
-        return RoundAdditions(len(fresh), max(0, new - len(fresh) - repeated), repeated)
+        return RoundAdditions(len(fresh), max(0, record_count - len(fresh) - repeated), repeated)
 
     def update_scores(self, scores: Iterable[ScoredPaper]) -> None:
         """Store new scores. A lower score never removes a paper that was admitted."""
@@ -144,12 +145,12 @@ class Pool(BaseModel):
 
     def add_decisions(self, decisions: Mapping[str, PaperDecision], reviewer: str, at: datetime | None) -> None:
         """Store a reviewer's decisions; a former id of a paper stands for the paper."""
-        by_id = self._index_by_id()
+        by_id = self._index_by_current_and_former_id()
         for paper_id, given in decisions.items():
             if entry := by_id.get(paper_id):
                 entry.add_decision(ReviewDecision(status=given.status, reason=given.reason, reviewer=reviewer, at=at))
 
-    def _index_by_id(self) -> dict[str, PooledPaper]:
+    def _index_by_current_and_former_id(self) -> dict[str, PooledPaper]:
         former = {other: entry for entry in self.entries for other in entry.other_ids}
         return former | {entry.id: entry for entry in self.entries}
 
@@ -176,20 +177,20 @@ class Pool(BaseModel):
             self.entries = [entry for entry in self.entries if not any(entry is other for other in removed)]
 
 
-def find_members(records: Sequence[RawPaper], papers: Sequence[RawPaper]) -> list[list[int]]:
+def find_record_positions(records: Sequence[RawPaper], papers: Sequence[RawPaper]) -> list[list[int]]:
     """Return the positions of the records of each paper, for deduplicators that do not report them."""
     owners: dict[tuple[str, str], int] = {}
     for index, paper in enumerate(papers):
-        for key in _list_match_keys(paper):
+        for key in _iterate_match_keys(paper):
             owners.setdefault(key, index)
     members: list[list[int]] = [[] for _ in papers]
     for position, record in enumerate(records):
-        if (index := next((owners[key] for key in _list_match_keys(record) if key in owners), None)) is not None:
+        if (index := next((owners[key] for key in _iterate_match_keys(record) if key in owners), None)) is not None:
             members[index].append(position)
     return members
 
 
-def _list_match_keys(paper: RawPaper) -> Iterator[tuple[str, str]]:
+def _iterate_match_keys(paper: RawPaper) -> Iterator[tuple[str, str]]:
     yield "id", paper.id
     yield from ((f"record of {record.source}", record.record_id) for record in paper.records)
     yield from paper.identifiers.items()

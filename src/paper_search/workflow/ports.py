@@ -164,7 +164,9 @@ class Skills:
     async def search(self, strategy: SearchStrategy, on_report: Callable[[SourceReport], None]) -> SearchOutcome:
         """Search the sources of the strategy."""
         search = self.searcher.search
-        return SearchOutcome.from_papers(await search(strategy, **_select_supported(search, on_report=on_report)))
+        return SearchOutcome.from_papers(
+            await search(strategy, **_select_supported_options(search, on_report=on_report))
+        )
 
     async def deduplicate(self, papers: list[RawPaper]) -> MergeOutcome:
         """Merge the records that describe the same paper."""
@@ -173,10 +175,10 @@ class Skills:
     async def score(self, papers: list[RawPaper], intent: ParsedIntent, hints: RelevanceHints) -> ScoringOutcome:
         """Score the papers against the intent."""
         score = self.relevance_scorer.score
-        return ScoringOutcome.from_papers(await score(papers, intent, **_select_supported(score, hints=hints)))
+        return ScoringOutcome.from_papers(await score(papers, intent, **_select_supported_options(score, hints=hints)))
 
 
-def _select_supported(method: Callable[..., Any], **options: Any) -> dict[str, Any]:
+def _select_supported_options(method: Callable[..., Any], **options: Any) -> dict[str, Any]:
     """Return the options that are named parameters of the method."""
     names = inspect.signature(method).parameters
     return {name: value for name, value in options.items() if name in names}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from paper_search.dedup.names import Agreement, Name, compare_authors, match_names, read_people
+from paper_search.dedup.names import Agreement, Name, compare_authors, match_names, parse_people
 
 
 def read_names(*authors: str) -> list[Name]:
-    return [name for _, _, name in read_people(authors)]
+    return [name for _, _, name in parse_people(authors)]
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_et_al_and_collaborations_are_not_people(text: str) -> None:
 
 
 def test_a_collaboration_counts_when_groups_are_asked_for() -> None:
-    assert [piece for _, piece, _ in read_people(["A. Ng", "ATLAS Collaboration", "et al."], groups=True)] == [
+    assert [piece for _, piece, _ in parse_people(["A. Ng", "ATLAS Collaboration", "et al."], include_groups=True)] == [
         "A. Ng",
         "ATLAS Collaboration",
     ]

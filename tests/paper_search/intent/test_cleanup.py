@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.intent.cleanup import close_brackets, fold_markup
+from paper_search.intent.cleanup import remove_markdown, repair_brackets
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from paper_search.intent.cleanup import close_brackets, fold_markup
     ],
 )
 def test_markup_is_folded(text: str, expected: str) -> None:
-    assert fold_markup(text) == expected
+    assert remove_markdown(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -59,11 +59,11 @@ def test_markup_is_folded(text: str, expected: str) -> None:
     ],
 )
 def test_unpaired_brackets_are_removed(text: str, expected: str) -> None:
-    assert close_brackets(text) == expected
+    assert repair_brackets(text) == expected
 
 
 @given(st.text(alphabet="()[] ab*_`#>-\n–“", max_size=80))
 def test_folding_never_raises_and_leaves_balanced_brackets(text: str) -> None:
-    folded = close_brackets(fold_markup(text))
+    folded = repair_brackets(remove_markdown(text))
     assert folded.count("(") == folded.count(")")
-    assert close_brackets(folded) == folded
+    assert repair_brackets(folded) == folded

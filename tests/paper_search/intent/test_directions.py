@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.intent.directions import Direction, change_limits, read_directions
+from paper_search.intent.directions import Direction, compute_limit_changes, read_directions
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints
 
 TODAY = date(2024, 6, 15)
@@ -112,7 +112,7 @@ def test_the_rest_of_the_text_is_returned() -> None:
 def test_a_direction_changes_the_limits_that_it_is_about(
     direction: Direction, limits: dict[str, int], changes: dict[str, int]
 ) -> None:
-    found, notes = change_limits([direction], SearchConstraints.model_validate(limits), TODAY)
+    found, notes = compute_limit_changes([direction], SearchConstraints.model_validate(limits), TODAY)
     assert found == changes
     assert bool(notes) == (direction not in (WIDER, NARROWER))
 

@@ -2,28 +2,33 @@
 
 import pytest
 
-from paper_search.relevance.priors import compute_prior, find_wanted_authors, is_in_wanted_venue
+from paper_search.relevance.priors import compute_citation_and_recency_factor, find_wanted_authors, is_in_wanted_venue
 from tests.paper_search.relevance.sample_papers import make_authors, make_paper
 
 
 def test_unknown_citations_and_year_leave_the_strength_as_it_is() -> None:
-    assert compute_prior(make_paper("x"), 2025) == 1.0
+    assert compute_citation_and_recency_factor(make_paper("x"), 2025) == 1.0
 
 
 def test_more_citations_and_newer_years_help_within_bounds() -> None:
-    factors = [compute_prior(make_paper("x", citation_count=n), 2025) for n in (1, 10, 1_000, 10_000, 10_000_000)]
+    factors = [
+        compute_citation_and_recency_factor(make_paper("x", citation_count=n), 2025)
+        for n in (1, 10, 1_000, 10_000, 10_000_000)
+    ]
     assert factors == sorted(factors)
     assert factors[-1] == factors[-2] == pytest.approx(1.05)
     assert (
         1.0
-        < compute_prior(make_paper("x", year=1950), 2025)
-        < compute_prior(make_paper("x", year=2020), 2025)
-        < compute_prior(make_paper("x", year=2025), 2025)
+        < compute_citation_and_recency_factor(make_paper("x", year=1950), 2025)
+        < compute_citation_and_recency_factor(make_paper("x", year=2020), 2025)
+        < compute_citation_and_recency_factor(make_paper("x", year=2025), 2025)
     )
 
 
 def test_a_year_in_the_future_counts_as_this_year() -> None:
-    assert compute_prior(make_paper("x", year=2031), 2025) == compute_prior(make_paper("x", year=2025), 2025)
+    assert compute_citation_and_recency_factor(make_paper("x", year=2031), 2025) == compute_citation_and_recency_factor(
+        make_paper("x", year=2025), 2025
+    )
 
 
 @pytest.mark.parametrize(

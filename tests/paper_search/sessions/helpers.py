@@ -219,7 +219,7 @@ async def wait_until(holds: Callable[[], bool], within_s: float = TIMEOUT_S) -> 
             await asyncio.sleep(0.005)
 
 
-def measure_json(value: Any) -> int:
+def count_json_bytes(value: Any) -> int:
     """Return the size of a reply as compact JSON in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 

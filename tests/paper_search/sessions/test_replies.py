@@ -424,7 +424,7 @@ def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -
         door="console",
         decided_at=NOW,
     )
-    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
+    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, decided_entry=entry)["already_decided"]
     assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (entry.id, "reject", "console")
     assert earlier["decided_at"] == NOW.isoformat()
     assert len(encode_reply(earlier)) < 3_000

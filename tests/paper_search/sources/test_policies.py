@@ -9,9 +9,9 @@ from paper_search.sources.interfaces import Response
 from paper_search.sources.policies import (
     LONGEST_WAIT_S,
     SourcePolicy,
-    decide_retry,
-    get_next_midnight,
-    make_refusal,
+    compute_next_utc_midnight,
+    decide_retry_or_wait_s,
+    make_response_error,
     parse_retry_after,
 )
 
@@ -25,22 +25,22 @@ def make_policy(error: Exception | None = None) -> SourcePolicy:
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
 def test_temporary_refusals_are_retried(status: int) -> None:
-    error = make_refusal("crossref", Response(status, b""), make_policy(), NOW)
+    error = make_response_error("crossref", Response(status, b""), make_policy(), NOW)
     assert isinstance(error, RetryableError)
     assert error.rate_limited is (status == 429)
-    assert decide_retry(error) is True
+    assert decide_retry_or_wait_s(error) is True
     assert str(status) in error.message
 
 
 @pytest.mark.parametrize("status", [204, 304, 400, 401, 403, 404, 414, 451, 501])
 def test_permanent_refusals_are_not_retried(status: int) -> None:
-    error = make_refusal("crossref", Response(status, b""), make_policy(), NOW)
+    error = make_response_error("crossref", Response(status, b""), make_policy(), NOW)
     assert isinstance(error, NonRetryableError)
-    assert decide_retry(error) is False
+    assert decide_retry_or_wait_s(error) is False
 
 
 def test_a_refused_key_gives_a_hint() -> None:
-    assert "key" in make_refusal("openalex", Response(401, b""), make_policy(), NOW).hint
+    assert "key" in make_response_error("openalex", Response(401, b""), make_policy(), NOW).hint
 
 
 @pytest.mark.parametrize(
@@ -73,58 +73,60 @@ def test_no_retry_after_header_can_break_the_reading_of_it(header: str) -> None:
 
 def test_a_wait_up_to_the_maximum_is_waited_and_a_longer_one_is_not() -> None:
     cap = str(int(LONGEST_WAIT_S))
-    short = make_refusal("arxiv", Response(429, b"", {"retry-after": cap}), make_policy(), NOW)
-    long = make_refusal("arxiv", Response(429, b"", {"retry-after": "21"}), make_policy(), NOW)
-    assert decide_retry(short) == LONGEST_WAIT_S
-    assert decide_retry(long) is False
+    short = make_response_error("arxiv", Response(429, b"", {"retry-after": cap}), make_policy(), NOW)
+    long = make_response_error("arxiv", Response(429, b"", {"retry-after": "21"}), make_policy(), NOW)
+    assert decide_retry_or_wait_s(short) == LONGEST_WAIT_S
+    assert decide_retry_or_wait_s(long) is False
     assert long.retry_at == NOW + timedelta(seconds=21)
 
 
 def test_an_absurd_retry_after_gives_a_date_and_no_overflow() -> None:
-    error = make_refusal("arxiv", Response(503, b"", {"retry-after": "9" * 400}), make_policy(), NOW)
+    error = make_response_error("arxiv", Response(503, b"", {"retry-after": "9" * 400}), make_policy(), NOW)
     assert error.retry_at is not None
     assert error.retry_at > NOW + timedelta(days=300)
 
 
 def test_used_up_credits_name_midnight_utc_and_are_not_retried() -> None:
-    error = make_refusal("openalex", Response(429, b""), make_policy(CreditsExhaustedError("no credits")), NOW)
+    error = make_response_error("openalex", Response(429, b""), make_policy(CreditsExhaustedError("no credits")), NOW)
     assert isinstance(error, CreditsExhaustedError)
     assert error.retry_at == datetime(2026, 4, 1, tzinfo=UTC)
-    assert decide_retry(error) is False
+    assert decide_retry_or_wait_s(error) is False
 
 
 def test_a_retry_date_from_the_source_is_used() -> None:
     stated_date = datetime(2026, 5, 1, tzinfo=UTC)
-    error = make_refusal(
+    error = make_response_error(
         "serpapi_scholar", Response(429, b""), make_policy(CreditsExhaustedError("x", retry_at=stated_date)), NOW
     )
     assert error.retry_at == stated_date
 
 
 def test_a_source_may_mark_a_bad_request_as_retryable_and_the_header_still_counts() -> None:
-    error = make_refusal("pubmed", Response(400, b"", {"retry-after": "3"}), make_policy(RetryableError("busy")), NOW)
-    assert decide_retry(error) == 3.0
+    error = make_response_error(
+        "pubmed", Response(400, b"", {"retry-after": "3"}), make_policy(RetryableError("busy")), NOW
+    )
+    assert decide_retry_or_wait_s(error) == 3.0
 
 
 @pytest.mark.parametrize("opinion", [ValueError("no error of ours"), None])
 def test_without_an_error_from_the_source_the_status_decides(opinion: Exception | None) -> None:
-    assert isinstance(make_refusal("dblp", Response(503, b""), make_policy(opinion), NOW), RetryableError)
+    assert isinstance(make_response_error("dblp", Response(503, b""), make_policy(opinion), NOW), RetryableError)
 
 
 def test_a_source_that_cannot_read_its_refusal_leaves_the_decision_to_the_status() -> None:
     def choke(_response: Response) -> Exception | None:
         raise KeyError("error")
 
-    error = make_refusal("dblp", Response(404, b"<html>"), SourcePolicy(read_failure=choke), NOW)
+    error = make_response_error("dblp", Response(404, b"<html>"), SourcePolicy(read_failure=choke), NOW)
     assert isinstance(error, NonRetryableError)
 
 
 def test_an_error_of_another_class_is_not_retried() -> None:
-    assert decide_retry(ValueError("x")) is False
+    assert decide_retry_or_wait_s(ValueError("x")) is False
 
 
 @given(DATES)
 def test_next_midnight_is_a_midnight_within_a_day(now: datetime) -> None:
-    midnight = get_next_midnight(now)
+    midnight = compute_next_utc_midnight(now)
     assert timedelta(0) < midnight - now <= timedelta(days=1)
     assert (midnight.hour, midnight.minute, midnight.second, midnight.microsecond) == (0, 0, 0, 0)

@@ -466,12 +466,12 @@ async def test_searches_that_share_a_network_share_one_client_which_none_of_them
     async with open_loopback(make_reply()) as site:
         async with open_transport(network=network) as one, open_transport(network=network) as other:
             await asyncio.gather(*(transport.send(make_request(site.url)) for transport in (one, other) * 3))
-            client = await network.get_client()
-        assert await network.get_client() is client
+            client = await network.get_or_open_client()
+        assert await network.get_or_open_client() is client
         assert not client.is_closed
         async with open_transport(network=network) as later:
             assert (await later.send(make_request(site.url))).status == 200
-        assert await network.get_client() is client
+        assert await network.get_or_open_client() is client
     await network.aclose()
     assert client.is_closed
 
@@ -480,11 +480,11 @@ async def test_a_network_that_was_closed_opens_another_client_when_it_is_used() 
     network = Network()
     async with open_loopback(make_reply()) as site, open_transport(network=network) as transport:
         await transport.send(make_request(site.url))
-        first = await network.get_client()
+        first = await network.get_or_open_client()
         await network.aclose()
         await network.aclose()
         assert (await transport.send(make_request(site.url))).status == 200
-        assert await network.get_client() is not first
+        assert await network.get_or_open_client() is not first
     await network.aclose()
 
 
@@ -493,7 +493,7 @@ async def test_a_client_passed_to_a_network_stays_open() -> None:
         network = Network(client)
         async with open_transport(network=network) as transport:
             await transport.send(make_request("https://source.example/"))
-        assert await network.get_client() is client
+        assert await network.get_or_open_client() is client
         await network.aclose()
         assert not client.is_closed
 

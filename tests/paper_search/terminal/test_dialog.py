@@ -30,7 +30,7 @@ class ReviewRun:
         self.saved: list[Marks] = []
         given = marks or Marks(checkpoint_id=checkpoint.checkpoint_id)
         asking = PaperReview(checkpoint, given, self.screen, lambda m: self.saved.append(m.model_copy(deep=True)))
-        self.decision: Decision | None = asking.ask("Ada")
+        self.decision: Decision | None = asking.ask_for_decision("Ada")
 
     @property
     def ids(self) -> list[str]:
@@ -171,7 +171,7 @@ def test_a_paper_page_displays_earlier_decisions() -> None:
 def test_no_line_of_a_page_is_wider_than_the_terminal(width: int) -> None:
     long = make_paper("Tidal heating " * 30, abstract="Moons of giant planets. " * 200, relevance_reason="Tides. " * 40)
     page = pages.format_paper(long, None, "1/1", width)
-    listed = pages.format_list([long], {}, width)
+    listed = pages.format_paper_list([long], {}, width)
     payload = make_strategy_checkpoint().payload
     assert isinstance(payload, StrategyPayload)
     lines = [page, listed, pages.format_strategy(payload.intent, payload.strategy, width)]

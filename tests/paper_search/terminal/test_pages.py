@@ -2,7 +2,7 @@
 
 from paper_search.models import Paper
 from paper_search.notices import EditorialNotice, NoticeStatus
-from paper_search.terminal.pages import format_list, format_paper
+from paper_search.terminal.pages import format_paper, format_paper_list
 
 RETRACTION = EditorialNotice(status=NoticeStatus.RETRACTED, source="crossref", date="2010", notice_doi="10.1000/r")
 
@@ -13,6 +13,6 @@ def test_a_retracted_paper_is_marked_on_its_page_and_in_the_list() -> None:
     page = format_paper(retracted, None, "1/2", 100).splitlines()
     assert page[1:3] == ["RETRACTED: Cells", "Retracted 2010 (notice doi:10.1000/r, source crossref)"]
     assert "etracted" not in format_paper(sound, None, "2/2", 100)
-    lines = format_list([retracted, sound], {}, 100).splitlines()
+    lines = format_paper_list([retracted, sound], {}, 100).splitlines()
     assert lines[0].endswith("---- RETRACTED: Cells")
     assert lines[1].endswith("---- Kilns")

@@ -7,7 +7,7 @@ import pytest
 from paper_search.dedup import deduplicate
 from paper_search.models import RawPaper, ScoredPaper
 from paper_search.review import ExclusionReason, PaperDecision, ReviewStatus
-from paper_search.workflow.pool import Pool, RoundAdditions, find_members
+from paper_search.workflow.pool import Pool, RoundAdditions, find_record_positions
 from tests.paper_search.workflow.samples import make_record
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -209,5 +209,5 @@ def test_missing_members_are_found_by_identifiers_and_titles() -> None:
         make_record("Titan"),
     ]
     done = deduplicate(records)
-    assert find_members(records, done.papers) == done.members
-    assert find_members([make_record("Rhea")], done.papers) == [[], [], []]
+    assert find_record_positions(records, done.papers) == done.members
+    assert find_record_positions([make_record("Rhea")], done.papers) == [[], [], []]

@@ -76,7 +76,7 @@ texts = st.sampled_from([None, "wider", "fewer results", "also geckos, no sourdo
 class CountingSource(RoundsSource):
     """A source that returns a report, like HTTP sources."""
 
-    async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
+    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult:
         papers = await self.search_advanced(strategy)
         limited = papers[: strategy.filters.max_results]
         removed = {"over_source_limit": len(papers) - len(limited), "duplicate": 2}
