@@ -17,9 +17,9 @@ from ratios import record_ratio
 
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper
 from paper_search.relevance.bm25 import weigh_terms
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.query import build_weighted_query
+from paper_search.relevance.candidate_terms import Candidate, Pool
 from paper_search.relevance.scores import compute_text_strengths
+from paper_search.relevance.weighted_query import build_weighted_query
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.text import extract_terms
 

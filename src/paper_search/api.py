@@ -4,8 +4,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from paper_search.config import AppConfig, load_config
-from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, is_default
-from paper_search.limits import check_query
+from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, is_default
+from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, any_source_answered
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.logging import get_logger

@@ -74,7 +74,7 @@ def run(
     - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
     """
     from paper_search.cli import build_config, search_and_print
-    from paper_search.limits import check_query
+    from paper_search.input_checks import check_query
 
     chosen = choose_format(format_name, as_json=json)
     check_output(output)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.models import Facets, Paper
-from paper_search.relevance.query import list_common_terms
+from paper_search.relevance.weighted_query import list_common_terms
 from paper_search.text import split_words, stem_word
 
 _TOP_AUTHORS: Final = 10

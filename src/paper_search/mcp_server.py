@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 from pydantic import Field
 
-from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.standard_streams import loading, require_client
@@ -106,7 +106,7 @@ async def search_papers(
     manager = await _get_or_create_manager()
     from paper_search.api import apply_given_arguments
     from paper_search.config import load_config
-    from paper_search.limits import check_max_results
+    from paper_search.input_checks import check_max_results
 
     check_max_results(max_results)
     config = apply_given_arguments(await asyncio.to_thread(load_config), max_results, domain)
@@ -148,7 +148,7 @@ async def decide(
     round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
     """
     manager = await _get_or_create_manager()
-    from paper_search.sessions.decisions import parse_action
+    from paper_search.sessions.inbox_decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
 
     decision = Decision(action=parse_action(action), revised_data=data, note=note)

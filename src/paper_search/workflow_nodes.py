@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from paper_search.config import AppConfig, load_config
-from paper_search.limits import check_max_results, check_query
+from paper_search.editorial_notices import serialize_retraction
+from paper_search.input_checks import check_max_results, check_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
-from paper_search.notices import serialize_retraction
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.text import plural

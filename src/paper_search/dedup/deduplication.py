@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from paper_search.dedup.clustering import Cluster, Clustering
-from paper_search.dedup.merging import list_source_records, merge_records
+from paper_search.dedup.record_merging import list_source_records, merge_records
 from paper_search.dedup.records import Record
 from paper_search.models import RawPaper, make_paper_id
 

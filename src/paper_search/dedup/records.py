@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pydantic_core import PydanticSerializationError
 
-from paper_search.dedup.names import Name, parse_people
+from paper_search.dedup.author_names import Name, parse_people
 from paper_search.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
 from paper_search.text import split_words

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
-from paper_search.notices import unmark_title
+from paper_search.editorial_notices import unmark_title
 from paper_search.text import split_words
 
 

@@ -2,8 +2,8 @@
 
 import re
 
+from paper_search.editorial_notices import mark_title
 from paper_search.models import Paper, PaperCollection
-from paper_search.notices import mark_title
 from uraniborg.kernel.bibliography.text import clean_names, one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"

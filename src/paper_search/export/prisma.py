@@ -12,7 +12,7 @@ from paper_search.export.prisma_flow import (
     count_exclusions_by_description,
 )
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.review import Exclusion, ExclusionReason
+from paper_search.review_models import Exclusion, ExclusionReason
 
 _STEPS = ("Step", "Number", "Of which")
 _TITLE_CHARACTERS = 120

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from paper_search.models import PaperCollection, RoundLog, SourceReport
-from paper_search.review import Exclusion, ExclusionReason
+from paper_search.review_models import Exclusion, ExclusionReason
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"

@@ -7,7 +7,7 @@ Names are recognised by their capitals. In a query written In Title Case only pl
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER, cut_span
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import NAME_PARTICLES, NOT_NAMES
 from paper_search.text import STOP_WORDS
 

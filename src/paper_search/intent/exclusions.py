@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER, cut_span
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import AFTER_NOT
 from paper_search.text import STOP_WORDS
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from paper_search.intent.authors import read_authors
-from paper_search.intent.cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.concepts import LONGEST_CHUNK, find_concepts
-from paper_search.intent.courtesy import remove_courtesies
-from paper_search.intent.directions import Direction, compute_limit_changes, read_directions
+from paper_search.intent.courtesy_phrases import remove_courtesies
+from paper_search.intent.feedback_directions import Direction, compute_limit_changes, read_directions
 from paper_search.intent.languages import read_language
-from paper_search.intent.limits import read_amount
+from paper_search.intent.result_limits import read_amount
+from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import CHATTER, FILLER
 from paper_search.intent.years import read_years

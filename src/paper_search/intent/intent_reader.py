@@ -4,8 +4,16 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.authors import read_authors
-from paper_search.intent.cleanup import (
+from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
+from paper_search.intent.courtesy_phrases import remove_courtesies
+from paper_search.intent.exclusions import read_exclusions
+from paper_search.intent.languages import read_language
+from paper_search.intent.preferences import PreferenceReading, read_preferences
+from paper_search.intent.purpose import read_intent_type
+from paper_search.intent.result_limits import read_amount
+from paper_search.intent.text_cleanup import (
     BREAK,
     PLACEHOLDER,
     make_placeholder,
@@ -16,19 +24,11 @@ from paper_search.intent.cleanup import (
     restore_phrases,
     tidy_punctuation,
 )
-from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
-from paper_search.intent.courtesy import remove_courtesies
-from paper_search.intent.exclusions import read_exclusions
-from paper_search.intent.languages import read_language
-from paper_search.intent.limits import read_amount
-from paper_search.intent.preferences import PreferenceReading, read_preferences
-from paper_search.intent.purpose import read_intent_type
 from paper_search.intent.venues import read_venues
 from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import is_boolean_query, parse_typed_query
 from paper_search.intent.years import describe_years, is_publication_year, read_years
-from paper_search.lookups import Identifier, read_identifiers
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import Node, join_all, parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase

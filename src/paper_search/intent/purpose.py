@@ -2,7 +2,7 @@
 
 import re
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER
 from paper_search.models import IntentType
 from paper_search.text import STOP_WORDS
 

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from paper_search.intent.composition import Composer, Idea, build_ideas, select_most_specific
-from paper_search.intent.directions import Direction
+from paper_search.identifier_queries import Identifier, make_lookup_query, read_identifiers
 from paper_search.intent.feedback import FeedbackReading, find_terms_to_avoid, learn_terms, read_feedback_texts
-from paper_search.intent.limits import apply_limit_changes, correct_limits
+from paper_search.intent.feedback_directions import Direction
 from paper_search.intent.purpose import MARKERS
+from paper_search.intent.query_composition import Composer, Idea, build_ideas, select_most_specific
+from paper_search.intent.result_limits import apply_limit_changes, correct_limits
 from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key, to_singular
 from paper_search.intent.written_queries import (
     Refiner,
@@ -18,7 +19,6 @@ from paper_search.intent.written_queries import (
     parse_typed_query,
 )
 from paper_search.intent.years import RECENT_YEARS
-from paper_search.lookups import Identifier, make_lookup_query, read_identifiers
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ParsedIntent,

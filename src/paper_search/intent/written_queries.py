@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from paper_search.intent.cleanup import PLACEHOLDER, replace_quoted_phrases, restore_phrases
 from paper_search.intent.concepts import find_concepts, is_function_word
+from paper_search.intent.text_cleanup import PLACEHOLDER, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchQuery
 from paper_search.query.boolean_query import (

@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from paper_search.lookups import find_matching_identifiers, read_identifiers
+from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
 from paper_search.query.languages import parse_language
-from paper_search.review import ExclusionReason
+from paper_search.review_models import ExclusionReason
 
 LEAST_PER_QUERY: Final = 10
 _WORD = re.compile(r"\w+[+#]*")

@@ -8,8 +8,8 @@ occurs, and is not one of the words that every field uses.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.query import Query, list_common_terms
+from paper_search.relevance.candidate_terms import Candidate, Pool
+from paper_search.relevance.weighted_query import Query, list_common_terms
 
 FLOOR = 1.0
 """Added to the rarity, which vanishes where every candidate holds the term."""

@@ -8,7 +8,7 @@ never reaches it.
 import math
 from collections.abc import Mapping, Set
 
-from paper_search.relevance.query import Query
+from paper_search.relevance.weighted_query import Query
 
 FAIR = 0.3
 FAIR_STRENGTH = 0.2

@@ -9,8 +9,8 @@ from paper_search.intent.years import read_years
 from paper_search.models import ParsedIntent, Work
 from paper_search.query.filters import can_be_within_years
 from paper_search.query.languages import parse_language
-from paper_search.relevance.pool import Candidate
-from paper_search.relevance.priors import find_wanted_authors, is_in_wanted_venue
+from paper_search.relevance.candidate_terms import Candidate
+from paper_search.relevance.secondary_evidence import find_wanted_authors, is_in_wanted_venue
 from paper_search.text import extract_terms
 
 _DENIED = "not "

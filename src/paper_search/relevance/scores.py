@@ -6,22 +6,22 @@ citations and by recency. Preferences and the marks of earlier rounds then move 
 
 from collections.abc import Mapping, Sequence
 
+from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.intent.feedback import extract_wanted_words
-from paper_search.lookups import find_matching_identifiers, read_identifiers
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.annotations import explain_score, find_tags
 from paper_search.relevance.bm25 import measure_match_strengths, weigh_terms
 from paper_search.relevance.calibration import adjust_for_feedback, boost_for_preferences, calibrate_score
-from paper_search.relevance.feedback import measure_feedback_similarity, read_marks
-from paper_search.relevance.pool import Candidate, Pool
+from paper_search.relevance.candidate_terms import Candidate, Pool
+from paper_search.relevance.feedback_similarity import measure_feedback_similarity, read_marks
 from paper_search.relevance.preferences import list_met_preferences, parse_preferences
-from paper_search.relevance.priors import (
+from paper_search.relevance.reasons_and_tags import explain_score, find_tags
+from paper_search.relevance.secondary_evidence import (
     boost_similar_papers,
     compute_citation_and_recency_factor,
     find_wanted_authors,
     is_in_wanted_venue,
 )
-from paper_search.relevance.query import Query, build_weighted_query
+from paper_search.relevance.weighted_query import Query, build_weighted_query
 
 CLEARLY = 0.25
 """How far a paper must lean towards marked papers for its reason to mention it."""

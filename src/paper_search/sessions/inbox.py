@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from paper_search.notices import mark_title
-from paper_search.sessions.decisions import EDIT_EXAMPLE, check_inbox_decision
+from paper_search.editorial_notices import mark_title
+from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE, check_inbox_decision
 from paper_search.sessions.replies import build_checkpoint_payload, format_question
 from paper_search.sessions.state import PART, PendingCheckpoint, read_session_state
 from paper_search.sessions.store import SessionFiles, SessionStore

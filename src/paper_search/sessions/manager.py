@@ -19,12 +19,12 @@ from paper_search.errors import (
     SessionNotFound,
     SessionNotOpened,
 )
-from paper_search.limits import check_query
+from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
-from paper_search.sessions.background import POLL_S, BackgroundTasks
-from paper_search.sessions.decisions import check_inbox_decision, to_inbox_decision
+from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.inbox import add_to_inbox
+from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
 from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
@@ -43,7 +43,7 @@ from uraniborg.kernel.logging import printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 if TYPE_CHECKING:
-    from paper_search.sources.transport import Network
+    from paper_search.sources.http_transport import Network
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
@@ -383,7 +383,7 @@ class WorkflowFactory:
         self._network = None
 
     def _get_or_create_network(self) -> "Network":
-        from paper_search.sources.transport import Network  # httpx is slow to import
+        from paper_search.sources.http_transport import Network  # httpx is slow to import
 
         with self._lock:
             self._network = self._network or Network()

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from paper_search.editorial_notices import build_notice_fields
 from paper_search.models import (
     NO_SOURCE_ANSWERED,
     Paper,
@@ -18,8 +19,7 @@ from paper_search.models import (
     StageCount,
     any_source_answered,
 )
-from paper_search.notices import build_notice_fields
-from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.sessions.decisions import check_inbox_decision
 from paper_search.sessions.event_loops import MCPCheckpointHandler
 from paper_search.sessions.inbox import add_to_inbox
+from paper_search.sessions.inbox_decisions import check_inbox_decision
 from paper_search.sessions.replies import clip_text
 from paper_search.sessions.state import (
     COMPLETED,
@@ -263,7 +263,7 @@ class WorkflowSession:
             self._notify_callers()
 
     def _store_request_and_acquire_lease(self, store: SessionStore, request: SessionRequest) -> None:
-        store.write(self.session_id, "session", request.model_dump_json(), first=True)
+        store.write(self.session_id, "session", request.model_dump_json(), create_session=True)
         self.lease = store.acquire_lease(self.session_id)
 
     def _set_interruption(self, interruption: SessionInterrupted) -> None:

@@ -51,8 +51,8 @@ class SessionStore(Protocol):
     They raise SessionNotFound for an unknown session, unless stated otherwise.
     """
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
-        """Store the result of a step, unless there is one. The `first` step creates the session."""
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
+        """Store the result of a step, unless there is one. With `create_session` create the session first."""
         ...
 
     def read(self, session_id: str, step: str) -> str | None:
@@ -90,9 +90,9 @@ class SessionFiles:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or own_folder("data", "paper_search", "sessions")
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
         path = self._get_path(session_id)
-        if first and not path.exists():
+        if create_session and not path.exists():
             self._create_file(session_id, path, step, value)
             return
         with self._open_and_migrate_database(session_id) as connection:
@@ -209,9 +209,9 @@ class MemorySessions:
         self._sessions: dict[str, dict[str, str]] = {}
         self._leased: set[str] = set()
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
         with self._lock:
-            if first:
+            if create_session:
                 self._sessions.setdefault(session_id, {})
             self._get_steps(session_id).setdefault(step, value)
 
@@ -269,13 +269,13 @@ class SessionJournal:
         self._session_id = session_id
         self._stored_steps: set[str] | None = None
 
-    async def get_or_run_and_store(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run_and_store(self, step: str, model: type[M], run: Callable[[], Awaitable[M]]) -> M:
         """Return the stored result of `step`; if there is none, run the step and store its result first."""
         store, session_id = self._store, self._session_id
         if self._stored_steps is None:
             self._stored_steps = set(await run_storage_call(session_id, lambda: store.list_steps(session_id)))
         if step in self._stored_steps:
-            return await run_storage_call(session_id, lambda: read_step(store, session_id, step, kind))
+            return await run_storage_call(session_id, lambda: read_step(store, session_id, step, model))
         result = await run()
         await self.write(step, result)
         return result
@@ -288,10 +288,10 @@ class SessionJournal:
             self._stored_steps.add(step)
 
 
-def read_step(store: SessionStore, session_id: str, step: str, kind: type[M]) -> M:
+def read_step(store: SessionStore, session_id: str, step: str, model: type[M]) -> M:
     """Return the result of a step. Raise SessionInterrupted if it is missing or cannot be read."""
     try:
-        return kind.model_validate_json(store.read(session_id, step) or "")
+        return model.model_validate_json(store.read(session_id, step) or "")
     except ValidationError:
         raise SessionInterrupted(session_id, f"its journal is damaged, or of another version, at '{step}'.") from None
 

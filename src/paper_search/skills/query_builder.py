@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from paper_search.domains import get_domain
 from paper_search.errors import LLMError
-from paper_search.intent.cleanup import normalise_text
-from paper_search.intent.limits import correct_limits
+from paper_search.identifier_queries import read_identifiers
+from paper_search.intent.result_limits import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
+from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.llm.base import LLMProvider, make_answer_schema
-from paper_search.lookups import read_identifiers
 from paper_search.models import PartOrigin, QueryBuilderInput, SearchQuery, SearchStrategy
 from paper_search.query.rendering import normalise_query
 from uraniborg.kernel.clock import Clock, SystemClock

@@ -7,12 +7,12 @@ from collections.abc import Sequence, Set
 from typing import Any, cast
 
 from paper_search.errors import LLMError
+from paper_search.identifier_queries import describe_missing_works, read_identifiers
 from paper_search.llm.base import LLMProvider
-from paper_search.lookups import describe_missing_works, read_identifiers
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.feedback import read_marks
+from paper_search.relevance.feedback_similarity import read_marks
 from paper_search.relevance.scores import score_papers
-from paper_search.workflow.ports import ScoredPapers
+from paper_search.workflow.skill_interfaces import ScoredPapers
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _INLINE_PAPERS = 20

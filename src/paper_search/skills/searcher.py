@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import filter_papers
-from paper_search.review import ExclusionReason
+from paper_search.review_models import ExclusionReason
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
-from paper_search.workflow.ports import FoundPapers, SearchOutcome
+from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 

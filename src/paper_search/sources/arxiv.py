@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from paper_search.errors import NonRetryableError, RetryableError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import Node
 from paper_search.query.filters import has_year_limit

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import AllOf, Node, parse_search_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import list_wanted_words, render_within_limit
+from paper_search.sources.editorial_notice_readers import read_crossref_notices
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
-from paper_search.sources.notices import read_crossref_notices
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_bibliographic_code
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
+from paper_search.sources.editorial_notice_readers import read_medline_notices
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
-from paper_search.sources.notices import read_medline_notices
 from paper_search.sources.record_fields import (
     build_paper,
     clean_text,

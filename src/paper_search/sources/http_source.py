@@ -14,10 +14,10 @@ from paper_search.errors import (
     RetryableError,
     SearchSourceError,
 )
-from paper_search.lookups import read_identifiers
+from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import compute_query_limit, filter_papers
-from paper_search.review import ExclusionReason
+from paper_search.review_models import ExclusionReason
 from paper_search.sources.interfaces import (
     LookupDefinition,
     Page,

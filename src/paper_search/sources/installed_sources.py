@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, make_lookup_query
+from paper_search.identifier_queries import Identifier, make_lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.sources.interfaces import Page, Request, Response
 from uraniborg.kernel.errors import UraniborgError

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.errors import CreditsExhaustedError, RetryableError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 
 from paper_search.errors import SearchSourceError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_english_name
 from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
-from paper_search.sources.medline import read_medline_papers
+from paper_search.sources.medline_xml import read_medline_papers
 from paper_search.sources.record_fields import (
     clean_text,
     ensure_list,

@@ -7,8 +7,8 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
 
+from paper_search.editorial_notices import EditorialNotice
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
-from paper_search.notices import EditorialNotice
 from uraniborg.kernel.bibliography.identifiers import normalise_identifiers
 
 Record = TypeVar("Record")

@@ -19,14 +19,14 @@ from paper_search.sources.installed_sources import (
     list_ready_source_names,
 )
 from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
-from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import ReplayTransport
+from paper_search.sources.request_policies import Auth, SourcePolicy
 from uraniborg.kernel.settings import own_folder
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-    from paper_search.sources.transport import Network
+    from paper_search.sources.http_transport import Network
     from uraniborg.kernel.clock import Clock
 
 
@@ -108,7 +108,7 @@ def build_transport(
 
     `clock` must give the real time, even if the search runs on a frozen clock. Concurrent searches share a `network`.
     """
-    from paper_search.sources.transport import HttpTransport  # httpx is slow to import
+    from paper_search.sources.http_transport import HttpTransport  # httpx is slow to import
 
     policies = {name: build_policy(source, config) for name, source in KNOWN.items()}
     transport: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)

@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.sources.interfaces import Request, Response
 from paper_search.sources.record_fields import clean_text, ensure_list, get_first_text, get_object_or_empty
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import Node
 from paper_search.query.filters import has_year_limit

@@ -80,7 +80,9 @@ class TerminalScreen:
             return typer.getchar()
         with _disable_stdin_signals(whole_lines=False) as stdin:
             typed = os.read(stdin, 1)
-            while typed and (_is_incomplete(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)):
+            while typed and (
+                _is_incomplete_utf8(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)
+            ):
                 typed += os.read(stdin, 1)
         return typed.decode("utf-8", "replace")
 
@@ -131,7 +133,7 @@ def _disable_stdin_signals(*, whole_lines: bool) -> Generator[int]:
         termios.tcsetattr(stdin, termios.TCSANOW, before)
 
 
-def _is_incomplete(typed: bytes) -> bool:
+def _is_incomplete_utf8(typed: bytes) -> bool:
     """Return True if more bytes of the UTF-8 character must follow."""
     lead = typed[0]
     return lead >= 0xC0 and len(typed) < (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4)

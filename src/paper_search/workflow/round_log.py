@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from paper_search.models import Paper, RoundLog, SearchStrategy, StageCount
-from paper_search.review import Exclusion, ExclusionReason
-from paper_search.workflow.pool import RoundAdditions
-from paper_search.workflow.ports import SearchOutcome
+from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.workflow.paper_pool import RoundAdditions
+from paper_search.workflow.skill_interfaces import SearchOutcome
 
 
 def build_round_log(

@@ -19,7 +19,7 @@ from paper_search.models import (
     UserFeedback,
     any_source_answered,
 )
-from paper_search.review import ReviewStatus
+from paper_search.review_models import ReviewStatus
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -30,9 +30,9 @@ from paper_search.workflow.checkpoints import (
 )
 from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
 from paper_search.workflow.journal import StepJournal
-from paper_search.workflow.pool import find_record_positions
-from paper_search.workflow.ports import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
+from paper_search.workflow.paper_pool import find_record_positions
 from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
+from paper_search.workflow.skill_interfaces import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
 from paper_search.workflow.state import WorkflowState
 from paper_search.workflow.strategy_origins import add_origins, inherit_parts, mark_edited_parts, select_person_queries
 from uraniborg.kernel.clock import Clock
@@ -220,7 +220,7 @@ class SearchRun:
                 "stage_counts": count_stages(logs),
                 "round_logs": logs,
                 "exclusions": exclusions,
-                "partial": any(_is_incomplete(report) for log in logs for report in log.sources),
+                "partial": any(_is_report_incomplete(report) for log in logs for report in log.sources),
             }
         )
         return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
@@ -299,5 +299,5 @@ def _describe_missing_answers(round_number: int, has_papers: bool) -> str:
     return f"No source answered in round {round_number + 1}{earlier}."
 
 
-def _is_incomplete(report: SourceReport) -> bool:
+def _is_report_incomplete(report: SourceReport) -> bool:
     return report.partial or report.status in (SourceStatus.FAILED, SourceStatus.RATE_LIMITED)

@@ -5,8 +5,8 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, RelevanceHints, SearchStrategy, UserFeedback
-from paper_search.review import DEFAULT_REVIEWER, ReviewStatus
-from paper_search.workflow.pool import Pool
+from paper_search.review_models import DEFAULT_REVIEWER, ReviewStatus
+from paper_search.workflow.paper_pool import Pool
 
 
 class IterationRecord(BaseModel):

@@ -3,9 +3,9 @@
 import pytest
 
 from paper_search.relevance.bm25 import measure_match_strengths, weigh_terms
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, boost_similar_papers
-from paper_search.relevance.query import build_weighted_query
+from paper_search.relevance.candidate_terms import Candidate, Pool
+from paper_search.relevance.secondary_evidence import BEST, CONSIDERED, SHARE, boost_similar_papers
+from paper_search.relevance.weighted_query import build_weighted_query
 from tests.paper_search.relevance.sample_papers import make_intent
 
 

@@ -21,7 +21,7 @@ from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
-from paper_search.workflow.ports import DistinctPapers
+from paper_search.workflow.skill_interfaces import DistinctPapers
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.inbox import Inbox
 

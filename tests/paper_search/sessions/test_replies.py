@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
+from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.facets import count_facets
 from paper_search.models import (
     Author,
@@ -27,7 +28,6 @@ from paper_search.models import (
     StageCount,
     SynonymMap,
 )
-from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sessions import replies
 from paper_search.sessions.inbox import format_payload
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState

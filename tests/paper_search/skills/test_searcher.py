@@ -21,7 +21,7 @@ from paper_search.models import (
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource, SourceResult
 from paper_search.testing import FakeSource
-from paper_search.workflow.ports import FoundPapers, SearchOutcome
+from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)

@@ -13,12 +13,12 @@ from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRec
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.answer_store import DamagedEntry
 from paper_search.sources.http_source import HttpSource
+from paper_search.sources.http_transport import HttpTransport
 from paper_search.sources.interfaces import Request, Response, Transport
-from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
-from paper_search.sources.transport import HttpTransport
+from paper_search.sources.request_policies import Auth, SourcePolicy
 from paper_search.testing import FakeTransport, FrozenClock
-from paper_search.workflow.ports import SearchOutcome
+from paper_search.workflow.skill_interfaces import SearchOutcome
 from tests.paper_search.sources.loopback_server import make_reply, open_loopback
 from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make_page, make_strategy
 from uraniborg.kernel.errors import InvalidInput

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import Author, PaperCollection, RawPaper, SearchStrategy, SourceReport, SourceStatus
-from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload
 from tests.paper_search.workflow.runs import QUERY, RoundsSource, make_workflow
