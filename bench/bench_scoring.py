@@ -17,9 +17,9 @@ from ratios import record_ratio
 
 from paper_search.models import Author, IntentType, ParsedIntent, RawPaper
 from paper_search.relevance.bm25 import weigh_terms
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.query import build_query
+from paper_search.relevance.candidate_terms import Candidate, Pool
 from paper_search.relevance.scores import compute_text_strengths
+from paper_search.relevance.weighted_query import build_weighted_query
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.text import extract_terms
 
@@ -134,7 +134,7 @@ def candidates(papers: Sequence[RawPaper]) -> list[RawPaper]:
 
 def compare_speed(pool: list[RawPaper]) -> None:
     """Interleaved runs, so that whatever else the machine does meets both alike."""
-    query, asked = build_query(intent_of(TOPIC)), extract_terms(TOPIC)
+    query, asked = build_weighted_query(intent_of(TOPIC)), extract_terms(TOPIC)
     titles, bodies = [extract_terms(one.title) for one in pool], [extract_terms(one.abstract or "") for one in pool]
     tokens = [title + body for title, body in zip(titles, bodies, strict=True)]
     texts = [f"{one.title} {one.abstract or ''}" for one in pool]

@@ -112,7 +112,7 @@ class SharedAnswers:
     """The answers of the recording, for all sessions together: as they share one network."""
 
     def __init__(self, recording: Recording) -> None:
-        self._replay = recording.open_replay()
+        self._replay = recording.make_replay_transport()
 
     async def send(self, request: Request) -> Response:
         return await self._replay.send(request)

@@ -4,8 +4,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 
 from paper_search.config import AppConfig, load_config
-from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, is_default
-from paper_search.limits import check_query
+from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS, is_default
+from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, any_source_answered
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.logging import get_logger
@@ -25,7 +25,7 @@ async def search(
     or InvalidConfig if the search cannot be run.
     """
     query = check_query(query)
-    settings = apply_arguments(config or await asyncio.to_thread(load_config), max_results, domain)
+    settings = apply_given_arguments(config or await asyncio.to_thread(load_config), max_results, domain)
     workflow = await asyncio.to_thread(SearchWorkflow.from_config, settings, query=query)
     result = await workflow.run(query)
     if not any_source_answered(result.metadata.sources):
@@ -45,7 +45,7 @@ def search_sync(
         return thread.submit(asyncio.run, search(query, config, max_results, domain)).result()
 
 
-def apply_arguments(config: AppConfig, max_results: int, domain: str) -> AppConfig:
+def apply_given_arguments(config: AppConfig, max_results: int, domain: str) -> AppConfig:
     """Return the config, with each argument that was given in place of its setting, even if it equals the default."""
     arguments = {"default_max_results": max_results, "domain": domain}
     return config.model_copy(update={name: value for name, value in arguments.items() if not is_default(value)})

@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Sequence
 
+from paper_search.editorial_notices import unmark_title
 from paper_search.models import Paper
-from paper_search.notices import unmark_title
 from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
 
 
-def citation_keys(papers: Sequence[Paper]) -> list[str]:
+def make_unique_citation_keys(papers: Sequence[Paper]) -> list[str]:
     """Return one key per paper, in order, no two the same. A key that a paper already has is not changed.
 
     Of papers with the same plain key the one with the smallest id keeps it; the others get `_a`, `_b` … `_z`, `_aa` …
@@ -25,7 +25,7 @@ def citation_keys(papers: Sequence[Paper]) -> list[str]:
     for position in by_id:
         if position in keys:
             continue
-        plain = citation_key(papers[position])
+        plain = make_plain_citation_key(papers[position])
         while (key := add_key_suffix(plain, repeats[plain])) in taken:
             repeats[plain] += 1
         repeats[plain] += 1
@@ -34,7 +34,7 @@ def citation_keys(papers: Sequence[Paper]) -> list[str]:
     return [keys[position] for position in range(len(papers))]
 
 
-def citation_key(paper: Paper) -> str:
+def make_plain_citation_key(paper: Paper) -> str:
     """Return `family_year_word` (see `make_citation_key`).
 
     If there is no author, the first editor is used. A mark such as `RETRACTED: ` is not part of the key, so that a
@@ -44,7 +44,7 @@ def citation_key(paper: Paper) -> str:
     return make_citation_key(names, paper.year, unmark_title(paper.title))
 
 
-def with_citation_keys(papers: Sequence[Paper]) -> list[Paper]:
+def add_citation_keys(papers: Sequence[Paper]) -> list[Paper]:
     """Return the papers, each with its key."""
-    keys = citation_keys(papers)
+    keys = make_unique_citation_keys(papers)
     return [paper.model_copy(update={"citation_key": key}) for paper, key in zip(papers, keys, strict=True)]

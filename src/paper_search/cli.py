@@ -10,7 +10,7 @@ import typer
 
 from paper_search.command_options import Domain, MaxResults, OptionalQuery, Quiet, Record, Replay, Source
 from paper_search.config import AppConfig, load_config
-from paper_search.limits import check_query
+from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.cli import run_typer_app

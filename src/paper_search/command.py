@@ -74,7 +74,7 @@ def run(
     - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
     """
     from paper_search.cli import build_config, search_and_print
-    from paper_search.limits import check_query
+    from paper_search.input_checks import check_query
 
     chosen = choose_format(format_name, as_json=json)
     check_output(output)
@@ -83,7 +83,7 @@ def run(
     config = build_config(max_results, domain, record, replay)
     text = check_query(" ".join(query))
     if review:
-        asyncio.run(review_new_session(text, _select_sources(config, source), reviewer, chosen, output))
+        asyncio.run(review_new_session(text, _enable_only_sources(config, source), reviewer, chosen, output))
     else:
         search_and_print(text, config, source, chosen, output, quiet=quiet)
 
@@ -108,7 +108,7 @@ def export(
 
     async def export_found() -> None:
         async with open_manager() as manager:
-            await export_session(manager, await manager.resolve_id(session), chosen, output)
+            await export_session(manager, await manager.resolve_id_prefix(session), chosen, output)
 
     asyncio.run(export_found())
 
@@ -140,16 +140,16 @@ def main() -> None:
     run_typer_app(app, sys.argv[1:], name="paper-search")
 
 
-def _select_sources(config: "AppConfig", only: list[str] | None) -> "AppConfig":
+def _enable_only_sources(config: "AppConfig", names: list[str] | None) -> "AppConfig":
     """Return the config with only these sources enabled; unchanged if there are none."""
-    if not only:
+    if not names:
         return config
     from paper_search.config import SearchSourceConfig
-    from paper_search.sources.registry import check_source_names, list_known_names
+    from paper_search.sources.registry import check_source_names, list_source_names
 
-    check_source_names(only, list_known_names())
-    settings = {name: config.sources.get(name, SearchSourceConfig(name=name)) for name in list_known_names()}
-    chosen = {name: given.model_copy(update={"enabled": name in only}) for name, given in settings.items()}
+    check_source_names(names, list_source_names())
+    settings = {name: config.sources.get(name, SearchSourceConfig(name=name)) for name in list_source_names()}
+    chosen = {name: given.model_copy(update={"enabled": name in names}) for name, given in settings.items()}
     return config.model_copy(update={"sources": chosen})
 
 

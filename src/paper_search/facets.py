@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from paper_search.models import Facets, Paper
-from paper_search.relevance.query import list_common_terms
+from paper_search.relevance.weighted_query import list_common_terms
 from paper_search.text import split_words, stem_word
 
 _TOP_AUTHORS: Final = 10
@@ -42,8 +42,8 @@ def _count_names(names: Iterable[str]) -> list[tuple[str, int]]:
     return sorted(counted, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _pick_most_frequent(forms: Counter[str]) -> str:
-    return min(forms, key=lambda form: (-forms[form], form))
+def _pick_most_frequent(counts: Counter[str]) -> str:
+    return min(counts, key=lambda form: (-counts[form], form))
 
 
 def _find_themes(papers: Sequence[Paper]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
 from pydantic import Field
 
-from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.standard_streams import load_server_modules, require_client
@@ -72,7 +72,7 @@ _session_manager: "SessionManager | None" = None
 P = ParamSpec("P")
 
 
-def _return_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
+def _return_errors_as_json(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[str]]:
     """Return the tool as a function that returns errors as JSON text; `inspect.unwrap` gives the one that raises."""
 
     @wraps(tool)
@@ -80,12 +80,12 @@ def _return_errors(tool: Callable[P, Awaitable[str]]) -> Callable[P, Awaitable[s
         try:
             return await tool(*args, **kwargs)
         except UraniborgError as error:
-            return _write_json(error.body())
+            return _format_json(error.body())
 
     return call_tool
 
 
-@_return_errors
+@_return_errors_as_json
 async def search_papers(
     query: Annotated[str, Field(description="What to look for, in natural language.")],
     domain: Annotated[
@@ -103,17 +103,17 @@ async def search_papers(
     words to exclude may be written into the query: "perovskite solar cells since 2020, no reviews". A query of DOIs,
     arXiv ids or PMIDs fetches exactly these works.
     """
-    manager = await _get_manager()
-    from paper_search.api import apply_arguments
+    manager = await _get_or_create_manager()
+    from paper_search.api import apply_given_arguments
     from paper_search.config import load_config
-    from paper_search.limits import check_max_results
+    from paper_search.input_checks import check_max_results
 
     check_max_results(max_results)
-    config = apply_arguments(await asyncio.to_thread(load_config), max_results, domain)
-    return _write_json(await manager.start(query, config, on_progress=_report_progress))
+    config = apply_given_arguments(await asyncio.to_thread(load_config), max_results, domain)
+    return _format_json(await manager.start(query, config, on_progress=_report_progress))
 
 
-@_return_errors
+@_return_errors_as_json
 async def decide(
     session_id: _SessionId,
     action: Annotated[str, Field(description="The decision of the person.", json_schema_extra=_ACTIONS)],
@@ -147,17 +147,17 @@ async def decide(
     approve ends it with all papers that are not excluded; edit and reject start another round. A paper found in any
     round stays in the session with its status. Returns the next checkpoint, or the result when it is complete.
     """
-    manager = await _get_manager()
-    from paper_search.sessions.decisions import parse_action
+    manager = await _get_or_create_manager()
+    from paper_search.sessions.inbox_decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
 
     decision = Decision(action=parse_action(action), revised_data=data, note=note)
-    return _write_json(
+    return _format_json(
         await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, on_progress=_report_progress)
     )
 
 
-@_return_errors
+@_return_errors_as_json
 async def export_results(
     session_id: _SessionId,
     format: Annotated[str, Field(description="The format of the text.", json_schema_extra=_FORMATS)] = "markdown",  # noqa: A002 - the name is the contract
@@ -168,37 +168,37 @@ async def export_results(
     prisma is the search log of a systematic review (PRISMA 2020) as Markdown, prisma-json the same as JSON, and
     prisma-svg its flow diagram.
     """
-    manager = await _get_manager()
+    manager = await _get_or_create_manager()
     from paper_search.export import check_format, export
 
     check_format(format)  # before the session is looked up
     return await asyncio.to_thread(export, await manager.get_result(session_id), format)
 
 
-@_return_errors
+@_return_errors_as_json
 async def get_session(session_id: _SessionId) -> str:
     """Return the state of a paper search session: working, waiting for a decision, complete or failed.
 
     Use it when a call returned before the search reached a checkpoint, after a restart, or when the person may have
     decided elsewhere.
     """
-    manager = await _get_manager()
-    return _write_json(await manager.get_state(session_id))
+    manager = await _get_or_create_manager()
+    return _format_json(await manager.get_state(session_id))
 
 
 async def list_sessions() -> dict[str, Any]:
     """List the sessions, the one used last first: id, query, phase and pending checkpoint."""
-    return await (await _get_manager()).list_sessions()
+    return await (await _get_or_create_manager()).list_sessions()
 
 
 async def list_papers(session_id: str) -> dict[str, Any]:
     """List the papers under review, or of the result, best first, with abstracts. `next` is the next page's address."""
-    return await (await _get_manager()).get_papers(session_id)
+    return await (await _get_or_create_manager()).get_papers(session_id)
 
 
 async def list_papers_from(session_id: str, offset: int) -> dict[str, Any]:
     """List the papers of a session from the one at `offset` on."""
-    return await (await _get_manager()).get_papers(session_id, max(0, offset))
+    return await (await _get_or_create_manager()).get_papers(session_id, max(0, offset))
 
 
 def main() -> None:
@@ -215,11 +215,11 @@ def main() -> None:
     if sys.stdin.isatty():
         sys.stderr.write(USAGE)
     with load_server_modules():
-        server = _get_server()
+        server = _get_or_create_server()
     server.run(transport="stdio")
 
 
-def _get_server() -> "Server":
+def _get_or_create_server() -> "Server":
     """Return the server of this process; create it at the first call."""
     if "mcp" not in globals():
         globals()["mcp"] = _create_server()
@@ -245,7 +245,7 @@ def _create_server() -> "Server":
     return server
 
 
-async def _get_manager() -> "SessionManager":
+async def _get_or_create_manager() -> "SessionManager":
     """Return the sessions of this process. The first call loads the engine in a thread."""
     global _session_manager  # noqa: PLW0603 - one process, one set of sessions
     if _session_manager is None:
@@ -273,7 +273,7 @@ async def _report_progress(session: "WorkflowSession") -> None:
     await report_progress(session.events, message=describe_progress(session.get_state()))
 
 
-def _write_json(reply: dict[str, Any]) -> str:
+def _format_json(reply: dict[str, Any]) -> str:
     from pydantic_core import to_json
 
     return to_json(reply).decode()
@@ -281,7 +281,7 @@ def _write_json(reply: dict[str, Any]) -> str:
 
 def __getattr__(name: str) -> Any:
     if name == "mcp":
-        return _get_server()
+        return _get_or_create_server()
     if name in ("MCPCheckpointHandler", "SessionManager", "WorkflowSession"):
         return getattr(import_module("paper_search.sessions"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, computed_field, field_validator, model_validator
 
-from paper_search.notices import EditorialNotice, Retraction, find_retraction
-from paper_search.review import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
+from paper_search.editorial_notices import EditorialNotice, Retraction, find_retraction
+from paper_search.review_models import Exclusion, ReviewDecision, ReviewStatus, UserFeedback, combine_statuses
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
@@ -301,7 +301,7 @@ class SourceReport(BaseModel):
         return redact(value)
 
     @model_validator(mode="after")
-    def _count_received(self) -> "SourceReport":
+    def _set_received(self) -> "SourceReport":
         # Reports of other packages and of earlier versions count only what they returned.
         self.received = self.returned + sum(self.removed.values())
         return self

@@ -63,7 +63,7 @@ def show(session: Session, json: Json = False) -> None:
 
     async def read_state() -> dict[str, Any]:
         async with open_manager() as manager:
-            return await manager.get_state(await manager.resolve_id(session))
+            return await manager.get_state(await manager.resolve_id_prefix(session))
 
     state = asyncio.run(read_state())
     if json:
@@ -94,9 +94,9 @@ def resume(
 
     async def review_and_export() -> None:
         async with open_manager() as manager:
-            session_id = await manager.resolve_id(session)
+            session_id = await manager.resolve_id_prefix(session)
             is_complete = (await manager.get_state(session_id))["is_complete"]
-            if is_complete or await create_review(manager, reviewer).review_session(session_id):
+            if is_complete or await create_terminal_review(manager, reviewer).review_session(session_id):
                 await export_session(manager, session_id, chosen, output)
 
     asyncio.run(review_and_export())
@@ -115,7 +115,7 @@ def delete(
 
     async def confirm_and_delete() -> str | None:
         async with open_manager() as manager:
-            session_id = await manager.resolve_id(session)
+            session_id = await manager.resolve_id_prefix(session)
             query = (await manager.get_state(session_id))["query"]
             question = f"Delete session {session_id[:8]} ({make_printable(query[:60])})?"
             if not (yes or (sys.stdin.isatty() and await asyncio.to_thread(typer.confirm, question, err=True))):
@@ -145,12 +145,12 @@ async def open_manager() -> "AsyncGenerator[SessionManager]":
         await manager.aclose()
 
 
-def create_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
+def create_terminal_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
     """Return a review at this terminal. Raise InvalidInput if there is no terminal."""
     from paper_search.terminal.review import TerminalReview
     from paper_search.terminal.screen import TerminalScreen
 
-    return TerminalReview(manager, TerminalScreen.require(), reviewer)
+    return TerminalReview(manager, TerminalScreen.require_terminal(), reviewer)
 
 
 async def review_new_session(
@@ -158,7 +158,7 @@ async def review_new_session(
 ) -> None:
     """Open a session, review it at the terminal, and write its papers when it is complete."""
     async with open_manager() as manager:
-        review = create_review(manager, reviewer)
+        review = create_terminal_review(manager, reviewer)
         session_id = await review.open_session(query, config)
         if await review.review_session(session_id):
             await export_session(manager, session_id, format_name, output)

@@ -111,22 +111,22 @@ class ScriptedScreen:
     def write(self, text: str) -> None:
         self.written += text + "\n"
 
-    def discard_typed(self) -> None:
+    def discard_typed_keys(self) -> None:
         """Do nothing: a script has no keys typed in advance."""
 
     def read_key(self) -> str:
-        return _pop_first(self._keys, "key")
+        return _pop_first_or_raise(self._keys, "key")
 
     def read_line(self, prompt: str) -> str | None:
         self.write(prompt)
-        return _pop_first(self._lines, "line")
+        return _pop_first_or_raise(self._lines, "line")
 
-    def edit(self, text: str) -> str:
+    def edit_text(self, text: str) -> str:
         self.write(text)
-        return _pop_first(self._edits, "edit")
+        return _pop_first_or_raise(self._edits, "edit")
 
 
-def _pop_first(left: list[T], kind: str) -> T:
+def _pop_first_or_raise(left: list[T], kind: str) -> T:
     if not left:
         raise ScriptExhausted(f"The script has no {kind} left.", hint=f"Add a {kind}.")
     return left.pop(0)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from paper_search.config import AppConfig, load_config
-from paper_search.limits import check_max_results, check_query
+from paper_search.editorial_notices import serialize_retraction
+from paper_search.input_checks import check_max_results, check_query
 from paper_search.models import NO_SOURCE_ANSWERED, Paper, PaperCollection, SourceReport, any_source_answered
-from paper_search.notices import serialize_retraction
 from paper_search.workflow import SearchWorkflow
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.text import plural
@@ -36,17 +36,17 @@ async def search(params: dict[str, Any], context: Context) -> dict[str, Any]:
         SearchWorkflow.from_config,
         config,
         progress_reporter=lambda phase, facts: _report_progress(phase, facts, context.say),
-        only=_list_sources(params.get("sources")),
+        only=_get_sources_or_none(params.get("sources")),
         query=query,
     )
     result = await workflow.run(query)
-    _check_answered(result, is_replay=bool(params.get("replay")))
+    _check_any_source_answered(result, is_replay=bool(params.get("replay")))
     # A replay returns as many papers as were recorded.
-    papers = [_build_paper(paper) for paper in result.papers[:limit]]
+    papers = [_build_paper_fields(paper) for paper in result.papers[:limit]]
     return {
         "papers": papers,
         "count": len(papers),
-        "sources": [_build_report(report) for report in result.metadata.sources],
+        "sources": [_build_report_fields(report) for report in result.metadata.sources],
         "partial": result.metadata.partial,
         "notes": result.metadata.notes,
     }
@@ -64,8 +64,8 @@ def _build_config(params: dict[str, Any], folder: Path) -> AppConfig:
     return config.model_copy(update=given)
 
 
-def _list_sources(given: list[str] | str | None) -> list[str] | None:
-    return ([given] if isinstance(given, str) else given) or None
+def _get_sources_or_none(names: list[str] | str | None) -> list[str] | None:
+    return ([names] if isinstance(names, str) else names) or None
 
 
 def _report_progress(phase: str, facts: dict[str, Any], say: Callable[[str], None]) -> None:
@@ -76,7 +76,7 @@ def _report_progress(phase: str, facts: dict[str, Any], say: Callable[[str], Non
         say(f"{report.name}: {report.status.value.replace('_', ' ')}, {plural(report.returned, 'paper')}")
 
 
-def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:
+def _check_any_source_answered(result: PaperCollection, *, is_replay: bool) -> None:
     """Raise Unavailable if no source answered; an empty answer is an answer."""
     reports = result.metadata.sources
     if any_source_answered(reports):
@@ -84,11 +84,11 @@ def _check_answered(result: PaperCollection, *, is_replay: bool) -> None:
     raise Unavailable(
         NO_SOURCE_ANSWERED,
         hint="Replay with the query and the sources that were recorded." if is_replay else "Check the network.",
-        sources=[_build_report(report) for report in reports],
+        sources=[_build_report_fields(report) for report in reports],
     )
 
 
-def _build_report(report: SourceReport) -> dict[str, Any]:
+def _build_report_fields(report: SourceReport) -> dict[str, Any]:
     return {
         "name": report.name,
         "status": report.status.value,
@@ -97,7 +97,7 @@ def _build_report(report: SourceReport) -> dict[str, Any]:
     }
 
 
-def _build_paper(paper: Paper) -> dict[str, Any]:
+def _build_paper_fields(paper: Paper) -> dict[str, Any]:
     return {
         "id": paper.id,
         "title": paper.title,

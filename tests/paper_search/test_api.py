@@ -11,8 +11,8 @@ from blockbuster import blockbuster_ctx
 
 import paper_search
 from paper_search import AppConfig, SearchWorkflow
-from paper_search.api import apply_arguments
-from paper_search.defaults import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
+from paper_search.api import apply_given_arguments
+from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from paper_search.errors import (
     InvalidQuery,
     LLMError,
@@ -110,7 +110,7 @@ async def test_answers_of_a_model_are_recorded_and_replayed_without_it(
     crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     model = ScriptedModel()
-    monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
+    monkeypatch.setattr("paper_search.workflow_assembly.create_provider", lambda config: model)  # pyright: ignore
     config = AppConfig.model_validate({"record_dir": tmp_path / "r", "llm": {"model": "oracle"}})
     first = await paper_search.search("tidal heating of icy moons", config)
     assert {paper.relevance_reason for paper in first.papers} == {"by the scripted model"}
@@ -148,7 +148,7 @@ def crossref(monkeypatch: pytest.MonkeyPatch) -> FakeTransport:
     def build(*_: object, **__: object) -> FakeTransport:
         return network
 
-    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    monkeypatch.setattr("paper_search.workflow_assembly.build_transport", build)
     return network
 
 
@@ -210,7 +210,7 @@ async def test_identifiers_that_no_source_could_look_up_are_not_reported_as_miss
 
 async def test_a_model_is_not_asked_about_identifiers(crossref: FakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
     model = ScriptedModel()
-    monkeypatch.setattr("paper_search.assembly.create_provider", lambda config: model)  # pyright: ignore
+    monkeypatch.setattr("paper_search.workflow_assembly.create_provider", lambda config: model)  # pyright: ignore
     result = await paper_search.search("10.1000/3", AppConfig())
     assert ([paper.doi for paper in result.papers], model.questions) == (["10.1000/3"], [])
 
@@ -241,10 +241,10 @@ async def test_sources_that_do_not_answer_are_listed_beside_the_one_that_does(cr
 @requirement("PS-X6")
 def test_given_arguments_override_the_config_and_omitted_ones_do_not() -> None:
     config = AppConfig(default_max_results=7, domain="materials_science")
-    assert apply_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
-    given = apply_arguments(AppConfig(), 9, "materials_science")
+    assert apply_given_arguments(config, DEFAULT_MAX_RESULTS, DEFAULT_DOMAIN) == config
+    given = apply_given_arguments(AppConfig(), 9, "materials_science")
     assert (given.default_max_results, given.domain) == (9, "materials_science")
-    given = apply_arguments(config, 100, "general")
+    given = apply_given_arguments(config, 100, "general")
     assert (given.default_max_results, given.domain) == (100, "general")
 
 
@@ -269,7 +269,7 @@ async def test_a_search_that_no_source_answered_logs_a_warning_with_the_reasons(
     def build(*_: object, **__: object) -> FakeTransport:
         return silent
 
-    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    monkeypatch.setattr("paper_search.workflow_assembly.build_transport", build)
     result = await paper_search.search("tidal heating of icy moons", AppConfig())
     assert result.papers == []
     (record,) = [record for record in caplog.records if record.name == "paper_search.api"]

@@ -32,7 +32,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> FakeTransport:
     def build(*_: object, **__: object) -> FakeTransport:
         return made
 
-    monkeypatch.setattr("paper_search.assembly.build_transport", build)
+    monkeypatch.setattr("paper_search.workflow_assembly.build_transport", build)
     return made
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from paper_search.limits import MAX_QUERY_CHARS
+from paper_search.input_checks import MAX_QUERY_CHARS
 from tests.paper_search.sessions.processes import (
     COMMAND,
     REPLY_BYTES,

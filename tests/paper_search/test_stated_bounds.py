@@ -9,13 +9,13 @@ import pytest
 
 from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision, InvalidQuery, NonRetryableError, RetryableError
-from paper_search.limits import check_decision_size, check_max_results, check_query
+from paper_search.input_checks import check_decision_size, check_max_results, check_query
 from paper_search.query.boolean_query import Node, parse_query
 from paper_search.query.filters import LEAST_PER_QUERY
 from paper_search.sources import http_source
+from paper_search.sources.http_transport import HttpTransport
 from paper_search.sources.interfaces import Request, Response
-from paper_search.sources.policies import SourcePolicy, decide_retry, make_refusal
-from paper_search.sources.transport import HttpTransport
+from paper_search.sources.request_policies import SourcePolicy, decide_retry_or_wait_s, make_response_error
 from paper_search.testing import FrozenClock
 from uraniborg.kernel import chat
 
@@ -24,12 +24,12 @@ MEGABYTE = 1_000_000
 
 
 def make_429_error(retry_after: str) -> Exception:
-    return make_refusal("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
+    return make_response_error("arxiv", Response(429, b"", {"retry-after": retry_after}), SourcePolicy(), NOW)
 
 
 @pytest.mark.parametrize(("asked_for", "waited"), [("20", 20.0), ("21", False), ("20.5", True), ("0", 0.0)])
 def test_a_source_has_a_time_limit_of_twenty_seconds(asked_for: str, waited: bool | float) -> None:
-    assert decide_retry(make_429_error(asked_for)) == waited
+    assert decide_retry_or_wait_s(make_429_error(asked_for)) == waited
 
 
 def test_a_retry_date_is_at_most_a_year_away() -> None:

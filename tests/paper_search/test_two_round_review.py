@@ -116,7 +116,7 @@ async def run_first_round(review: Review) -> str:
     return session_id
 
 
-async def find_session(client: ClientSession) -> str:
+async def find_or_restore_session(client: ClientSession) -> str:
     """Find the id of the only session, as a client that has lost it."""
     listed = await client.read_resource(AnyUrl("paper-search://sessions"))
     (content,) = listed.contents
@@ -182,7 +182,7 @@ async def test_a_review_of_two_rounds_ends_in_citations_and_loses_nothing(review
     (review.sources / "closed").touch()
     (review.sources / "shut").unlink()
     async with review.client() as client:
-        session_id = await find_session(client)
+        session_id = await find_or_restore_session(client)
         assert session_id == opened
         ended = await run_second_round(review, client, session_id)
         assert (ended["is_complete"], ended["phase"]) == (True, "completed")

@@ -56,7 +56,7 @@ def test_the_interface_is_valid_and_documents_automatic_approval() -> None:
 def test_a_paper_states_whether_it_is_retracted() -> None:
     notice = {"status": "retracted", "source": "crossref", "date": "2010", "notice_doi": "10.1000/r"}
     retracted = Paper.model_validate({"id": "p", "title": "Cells", "source": "crossref", "notices": [notice]})
-    plain = workflow_nodes._build_paper(retracted)  # pyright: ignore[reportPrivateUsage]
+    plain = workflow_nodes._build_paper_fields(retracted)  # pyright: ignore[reportPrivateUsage]
     assert plain["retraction"] == notice
     assert plain.keys() == INTERFACE["outputs"]["papers"]["structure"].keys()
 

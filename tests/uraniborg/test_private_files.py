@@ -14,7 +14,7 @@ from paper_search.sessions.store import SessionFiles
 from paper_search.sources.answer_cache import CachingTransport
 from paper_search.sources.answer_store import AnswerStore
 from paper_search.sources.interfaces import Request
-from paper_search.terminal.marks import Marks, MarkStore
+from paper_search.terminal.saved_marks import Marks, MarkStore
 from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
 from universe.store.factory import make_store
@@ -52,7 +52,7 @@ def test_the_inbox_is_private_and_repaired(house: Path) -> None:
 
 def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
     session = "0" * 32
-    SessionFiles().write(session, "first", "{}", first=True)
+    SessionFiles().write(session, "first", "{}", create_session=True)
     MarkStore().save(session, Marks(checkpoint_id="c"))
     assert len([path for path in house.rglob("*") if path.is_file()]) == 2
     assert modes_below(house) == {}
@@ -68,7 +68,7 @@ def test_the_cache_is_private_and_repaired(house: Path) -> None:
     assert modes_below(house) == {}
     open_up(house)
     cache = CachingTransport(None, secure_own_folder("cache", "paper_search"), ttl_s=60)  # pyright: ignore[reportArgumentType]
-    cache._sweep_old_answers()  # pyright: ignore[reportPrivateUsage]
+    cache._delete_old_answers_and_make_rest_private()  # pyright: ignore[reportPrivateUsage]
     assert modes_below(house) == {}
 
 

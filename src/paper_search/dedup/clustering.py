@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from paper_search.dedup.author_names import Agreement, compare_authors
 from paper_search.dedup.blocking import find_similar_titles
-from paper_search.dedup.matching import has_conflict, is_comparable, match_records
-from paper_search.dedup.names import Agreement, compare_authors
+from paper_search.dedup.record_matching import has_conflict, is_comparable, match_records
 from paper_search.dedup.records import Record
 from paper_search.dedup.titles import Difference, compare_titles
 

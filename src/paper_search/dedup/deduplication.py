@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from paper_search.dedup.clustering import Cluster, Clustering
-from paper_search.dedup.merging import list_source_records, merge_records
+from paper_search.dedup.record_merging import list_source_records, merge_records
 from paper_search.dedup.records import Record
 from paper_search.models import RawPaper, make_paper_id
 
@@ -59,7 +59,7 @@ def _merge_cluster(records: Sequence[Record], found: Cluster) -> Record:
 
 def _sort_records(records: Iterable[Record]) -> list[Record]:
     """Return the records sorted by content, so that no later step depends on the order of the input."""
-    return _sort_by_keys((_get_compact_title, _get_source_year_doi, _get_content), records)
+    return _sort_by_keys((_get_compact_title, _get_source_year_doi, _get_content_key), records)
 
 
 def _sort_by_keys(keys: Sequence[Callable[[Record], Any]], records: Iterable[Record]) -> list[Record]:
@@ -79,7 +79,7 @@ def _get_source_year_doi(record: Record) -> tuple[str, int, str]:
     return record.paper.source, record.paper.year or 0, record.paper.doi or ""
 
 
-def _get_content(record: Record) -> tuple[str, str, str]:
+def _get_content_key(record: Record) -> tuple[str, str, str]:
     return record.content, record.paper.id, repr(record.paper.records)
 
 

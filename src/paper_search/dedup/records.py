@@ -6,7 +6,7 @@ from functools import cached_property
 
 from pydantic_core import PydanticSerializationError
 
-from paper_search.dedup.names import Name, read_people
+from paper_search.dedup.author_names import Name, parse_people
 from paper_search.dedup.titles import parse_title
 from paper_search.models import RawPaper, WorkType
 from paper_search.text import split_words
@@ -35,7 +35,7 @@ class Record:
 
     def __init__(self, paper: RawPaper, *positions: int) -> None:
         self.positions = sorted(positions)
-        self.paper, self.identifiers = _normalise_paper(paper)
+        self.paper, self.identifiers = _normalise_paper_identifiers(paper)
         self.title = parse_title(paper.title)
         doi = self.identifiers.get("doi")
         self.doi = doi and _strip_doi_version(doi)
@@ -68,7 +68,7 @@ class Record:
 
     @cached_property
     def names(self) -> tuple[Name, ...]:
-        return tuple(dict.fromkeys(name for _, _, name in read_people(author.name for author in self.paper.authors)))
+        return tuple(dict.fromkeys(name for _, _, name in parse_people(author.name for author in self.paper.authors)))
 
     @cached_property
     def other_field_words(self) -> frozenset[str]:
@@ -113,7 +113,7 @@ def _strip_doi_version(doi: str) -> str:
     return versioned[1] if versioned else doi
 
 
-def _normalise_paper(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
+def _normalise_paper_identifiers(paper: RawPaper) -> tuple[RawPaper, dict[str, str]]:
     if not paper.identifiers and not paper.doi:
         return paper, {}
     known = normalise_identifiers(paper.identifiers)

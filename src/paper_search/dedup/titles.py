@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
-from paper_search.notices import unmark_title
+from paper_search.editorial_notices import unmark_title
 from paper_search.text import split_words
 
 
@@ -17,7 +17,7 @@ def _split_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _number_words(text: str) -> dict[str, str]:
+def _map_words_to_numbers(text: str) -> dict[str, str]:
     return {word: str(number) for number, word in enumerate(text.split(), 1)}
 
 
@@ -33,12 +33,14 @@ PART_WORDS = _split_set(
 )
 """Words before the number or letter of a part."""
 
-FROM_ROMAN = _number_words("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx")
-FROM_SPELLED = _number_words("one two three four five six seven eight nine ten")
+FROM_ROMAN = _map_words_to_numbers("i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx")
+FROM_SPELLED = _map_words_to_numbers("one two three four five six seven eight nine ten")
 _ORDINAL_ENDINGS = {"1": "st", "2": "nd", "3": "rd"}
 FROM_ORDINAL = {
     word: number + _ORDINAL_ENDINGS.get(number, "th")
-    for word, number in _number_words("first second third fourth fifth sixth seventh eighth ninth tenth").items()
+    for word, number in _map_words_to_numbers(
+        "first second third fourth fifth sixth seventh eighth ninth tenth"
+    ).items()
 }
 
 NOTICE_WORDS = _split_set("""
@@ -88,7 +90,7 @@ class Title:
         self.compact = "".join(found)
 
     @property
-    def content_words(self) -> int:
+    def content_word_count(self) -> int:
         return _count_content_words(self.words)
 
     @property
@@ -98,7 +100,7 @@ class Title:
 
     def starts_with_title(self, shorter: "Title") -> bool:
         """Return True if `shorter` is this title without its subtitle, and long enough to mean the same paper."""
-        if not self.compact.startswith(shorter.compact) or shorter.content_words < 4:
+        if not self.compact.startswith(shorter.compact) or shorter.content_word_count < 4:
             return False
         heads = (self.raw[: mark.start()] for mark in _BREAK.finditer(self.raw))
         return any("".join(_convert_numerals(split_words(head))) == shorter.compact for head in heads)
@@ -136,7 +138,7 @@ def parse_title(text: str) -> Title:
     if "<" in text:
         text = _TAG.sub(" ", text)
     if "(" in text or "[" in text or ":" in text:
-        text = _FORMAT_PLACE.sub(_remove_format, text)
+        text = _FORMAT_PLACE.sub(_remove_format_remark, text)
     return Title(text, _convert_numerals(split_words(text)))
 
 
@@ -152,8 +154,8 @@ def compare_titles(left: Title, right: Title) -> Difference:
     return Difference(_drop_function_words(only_left), _drop_function_words(only_right))
 
 
-def _count_content_words(found: Iterable[str]) -> int:
-    return sum(word not in FUNCTION_WORDS for word in found)
+def _count_content_words(words: Iterable[str]) -> int:
+    return sum(word not in FUNCTION_WORDS for word in words)
 
 
 def _is_distinctive_word(word: str) -> bool:
@@ -162,20 +164,20 @@ def _is_distinctive_word(word: str) -> bool:
     return any(character.isdigit() or character == "#" for character in word)
 
 
-def _drop_function_words(only: Iterable[str]) -> tuple[str, ...]:
-    return tuple(word for word in only if word not in FUNCTION_WORDS and word not in PART_WORDS)
+def _drop_function_words(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for word in words if word not in FUNCTION_WORDS and word not in PART_WORDS)
 
 
-def _remove_format(index: re.Match[str]) -> str:
-    inside = split_words(index[1] or index[2])
-    return " " if inside and FORMATS.issuperset(inside) else index[0]
+def _remove_format_remark(match: re.Match[str]) -> str:
+    inside = split_words(match[1] or match[2])
+    return " " if inside and FORMATS.issuperset(inside) else match[0]
 
 
-def _convert_numerals(found: list[str]) -> list[str]:
-    if _NEVER_NUMERALS(found):
-        return found
-    last = len(found) - 1
-    plain = [FROM_ORDINAL.get(word, word) for word in found]
+def _convert_numerals(words: list[str]) -> list[str]:
+    if _NEVER_NUMERALS(words):
+        return words
+    last = len(words) - 1
+    plain = [FROM_ORDINAL.get(word, word) for word in words]
     for index, word in enumerate(plain):
         after_part = index > 0 and plain[index - 1] in PART_WORDS
         if word in FROM_ROMAN and (len(word) > 1 or after_part or index == last > 0):
@@ -201,13 +203,13 @@ def _cancel_joined_words(whole: tuple[str, ...], only: list[str], only_other: li
 
 def _cancel_misspelled_words(only_left: list[str], only_right: list[str]) -> None:
     for word in tuple(only_left):
-        twin = next((other for other in only_right if _is_same_word(word, other)), None)
+        twin = next((other for other in only_right if _is_misspelling(word, other)), None)
         if twin is not None:
             only_left.remove(word)
             only_right.remove(twin)
 
 
-def _is_same_word(left: str, right: str) -> bool:
+def _is_misspelling(left: str, right: str) -> bool:
     shorter = min(len(left), len(right))
     if shorter < 4 or left[0] != right[0] or not (left.isalpha() and right.isalpha()):
         return False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from paper_search.citation_keys import citation_keys
+    from paper_search.citation_keys import make_unique_citation_keys
     from paper_search.export.json_text import export_json
     from paper_search.export.markdown import export_markdown
     from paper_search.export.prisma import export_prisma, export_prisma_json
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "check_format",
-    "citation_keys",
     "export",
     "export_bibtex",
     "export_csl_json",
@@ -33,10 +32,11 @@ __all__ = [
     "export_prisma_json",
     "export_prisma_svg",
     "export_ris",
+    "make_unique_citation_keys",
 ]
 
 _MODULES = {
-    "citation_keys": "paper_search.citation_keys",
+    "make_unique_citation_keys": "paper_search.citation_keys",
     "export_bibtex": "paper_search.export.references",
     "export_csl_json": "paper_search.export.references",
     "export_json": "paper_search.export.json_text",

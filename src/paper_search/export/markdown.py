@@ -2,8 +2,8 @@
 
 import re
 
+from paper_search.editorial_notices import mark_title
 from paper_search.models import Paper, PaperCollection
-from paper_search.notices import mark_title
 from uraniborg.kernel.bibliography.text import clean_names, to_one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
@@ -27,12 +27,12 @@ def export_markdown(collection: PaperCollection) -> str:
 def _format_row(number: int, paper: Paper) -> str:
     title = mark_title(paper.title, paper.retraction and paper.retraction.status)
     return (
-        f"| {number} | {format_cell(title)} | {format_cell(_format_people(paper))} | {paper.year or '-'} "
-        f"| {format_cell(paper.venue)} | {paper.relevance_score:.2f} |"
+        f"| {number} | {format_markdown_cell(title)} | {format_markdown_cell(_format_people(paper))} "
+        f"| {paper.year or '-'} | {format_markdown_cell(paper.venue)} | {paper.relevance_score:.2f} |"
     )
 
 
-def format_cell(text: str | None) -> str:
+def format_markdown_cell(text: str | None) -> str:
     """Return text as the content of one table cell, with all markup, links, images and HTML escaped."""
     plain = to_one_line(_BIDI_OVERRIDES.sub("", text or ""))
     escaped = _SPECIAL.sub(r"\\\g<0>", _ENTITY.sub("&amp;", plain))

@@ -2,10 +2,17 @@
 
 from collections.abc import Iterable, Mapping
 
-from paper_search.export.markdown import format_cell
-from paper_search.export.prisma_flow import LABELS, FlowCounts, PrismaFlow, RoundFlow, build_flow, describe_exclusions
+from paper_search.export.markdown import format_markdown_cell
+from paper_search.export.prisma_flow import (
+    LABELS,
+    FlowCounts,
+    PrismaFlow,
+    RoundFlow,
+    build_prisma_flow,
+    count_exclusions_by_description,
+)
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.review import Exclusion, ExclusionReason
+from paper_search.review_models import Exclusion, ExclusionReason
 
 _STEPS = ("Step", "Number", "Of which")
 _TITLE_CHARACTERS = 120
@@ -13,7 +20,7 @@ _TITLE_CHARACTERS = 120
 
 def export_prisma(collection: PaperCollection) -> str:
     """Return the search log as Markdown: the total flow, each round with its queries, and every exclusion."""
-    flow = build_flow(collection)
+    flow = build_prisma_flow(collection)
     sections = [
         "# Search log\n\n" + _format_bullets(_describe_search(flow)),
         "## Flow\n\n" + _format_flow_table(flow),
@@ -24,45 +31,45 @@ def export_prisma(collection: PaperCollection) -> str:
         reports = collection.metadata.sources
         sections.append("## Sources\n\n" + (_format_source_table(reports) if reports else "No source was searched."))
     if flow.notes:
-        sections.append("## Notes\n\n" + _format_bullets(map(format_cell, flow.notes)))
+        sections.append("## Notes\n\n" + _format_bullets(map(format_markdown_cell, flow.notes)))
     return "\n\n".join(sections) + "\n"
 
 
 def export_prisma_json(collection: PaperCollection) -> str:
     """Return the search log as JSON: every box of the flow, in total and by round, and every exclusion."""
-    return build_flow(collection).model_dump_json(indent=2)
+    return build_prisma_flow(collection).model_dump_json(indent=2)
 
 
 def _describe_search(flow: PrismaFlow) -> list[str]:
     lines = [
-        f"Question: {format_cell(flow.question)}",
-        f"Date: {format_cell(flow.date)}",
-        *([f"Software: {format_cell(flow.software)}"] if flow.software else []),
-        f"Domain: {format_cell(flow.domain)}",
+        f"Question: {format_markdown_cell(flow.question)}",
+        f"Date: {format_markdown_cell(flow.date)}",
+        *([f"Software: {format_markdown_cell(flow.software)}"] if flow.software else []),
+        f"Domain: {format_markdown_cell(flow.domain)}",
         f"Rounds that searched: {len(flow.rounds) or 'not logged by this version of the software'}",
     ]
     if flow.partial:
         lines.append("Incomplete: at least one source could not answer every request.")
     if flow.ended_by:
-        lines.append(f"Ended by: {format_cell(flow.ended_by)}")
+        lines.append(f"Ended by: {format_markdown_cell(flow.ended_by)}")
     return lines
 
 
 def _format_flow_table(flow: PrismaFlow) -> str:
-    reasons, statuses = describe_exclusions(flow), sorted(flow.included_by_status.items())
-    screening = _make_screening_rows(flow, _list_numbers(reasons)) if flow.rounds else []
+    reasons, statuses = count_exclusions_by_description(flow), sorted(flow.included_by_status.items())
+    screening = _make_screening_rows(flow, _format_numbers(reasons)) if flow.rounds else []
     return _format_table(
-        _STEPS, [_make_identified_row(flow), *screening, _make_included_row(flow, _list_numbers(statuses))]
+        _STEPS, [_make_identified_row(flow), *screening, _make_included_row(flow, _format_numbers(statuses))]
     )
 
 
 def _make_identified_row(counts: FlowCounts) -> tuple[str, ...]:
-    return "Records identified", str(sum(counts.identified.values())), _list_counts(counts.identified)
+    return "Records identified", str(sum(counts.identified.values())), _format_counts(counts.identified)
 
 
 def _make_screening_rows(counts: FlowCounts, reasons: str) -> list[tuple[str, ...]]:
     return [
-        ("Records removed before screening", str(sum(counts.removed.values())), _list_counts(counts.removed)),
+        ("Records removed before screening", str(sum(counts.removed.values())), _format_counts(counts.removed)),
         ("Records screened", str(counts.screened), ""),
         ("Records excluded", str(sum(counts.excluded.values())), reasons),
     ]
@@ -73,14 +80,18 @@ def _make_included_row(counts: FlowCounts, statuses: str = "") -> tuple[str, ...
 
 
 def _describe_round(part: RoundFlow) -> str:
-    queries = [f"Query {number}: {format_cell(query)}" for number, query in enumerate(part.queries, 1)]
+    queries = [f"Query {number}: {format_markdown_cell(query)}" for number, query in enumerate(part.queries, 1)]
     limits = ", ".join(f"{name} {value}" for name, value in part.limits.items())
     counts = [
         _make_identified_row(part),
-        *_make_screening_rows(part, _list_counts(part.excluded)),
+        *_make_screening_rows(part, _format_counts(part.excluded)),
         _make_included_row(part),
     ]
-    lines = [*queries, f"Limits: {format_cell(limits)}", *(format_cell(origin) for origin in part.origins)]
+    lines = [
+        *queries,
+        f"Limits: {format_markdown_cell(limits)}",
+        *(format_markdown_cell(origin) for origin in part.origins),
+    ]
     blocks = [
         f"## Round {part.round}",
         _format_bullets(lines),
@@ -94,7 +105,7 @@ def _describe_round(part: RoundFlow) -> str:
 def _format_source_table(reports: list[SourceReport]) -> str:
     rows = [
         (
-            format_cell(report.name),
+            format_markdown_cell(report.name),
             report.status.value + (" (partial)" if report.partial else ""),
             "-" if report.found is None else str(report.found),
             str(report.received),
@@ -109,7 +120,11 @@ def _format_source_table(reports: list[SourceReport]) -> str:
 
 def _format_requests(reports: list[SourceReport]) -> list[str]:
     """Return the requests to each source, so that the search can be repeated by hand."""
-    lines = [f"{format_cell(report.name)}: {format_cell(request)}" for report in reports for request in report.requests]
+    lines = [
+        f"{format_markdown_cell(report.name)}: {format_markdown_cell(request)}"
+        for report in reports
+        for request in report.requests
+    ]
     return ["Requests:\n\n" + _format_bullets(lines)] if lines else []
 
 
@@ -117,14 +132,20 @@ def _describe_report(report: SourceReport) -> str:
     remarks = [(report.reason or "").rstrip(".")]
     if report.retry_at is not None:
         remarks.append(f"answers again at {report.retry_at.isoformat()}")
-    return format_cell("; ".join(filter(None, remarks)))
+    return format_markdown_cell("; ".join(filter(None, remarks)))
 
 
 def _format_excluded_papers(exclusions: list[Exclusion]) -> list[str]:
     if not exclusions:
         return []
     rows = [
-        (format_cell(_clip_title(e.title)), format_cell(e.doi), str(e.round + 1), LABELS[e.reason], _describe_detail(e))
+        (
+            format_markdown_cell(_clip_title(e.title)),
+            format_markdown_cell(e.doi),
+            str(e.round + 1),
+            LABELS[e.reason],
+            _describe_detail(e),
+        )
         for e in exclusions
     ]
     return ["## Excluded papers\n\n" + _format_table(("Title", "DOI", "Round", "Reason", "Detail"), rows)]
@@ -139,15 +160,15 @@ def _describe_detail(exclusion: Exclusion) -> str:
         below = f" below {exclusion.threshold:g}" if exclusion.threshold is not None else ""
         return f"score {exclusion.score:.2f}{below}"
     by = f"by {exclusion.reviewer}" if exclusion.reviewer else ""
-    return format_cell("; ".join(filter(None, (exclusion.detail, by))))
+    return format_markdown_cell("; ".join(filter(None, (exclusion.detail, by))))
 
 
-def _list_counts(counts: Mapping[str, int]) -> str:
-    return _list_numbers((LABELS.get(name, name), count) for name, count in counts.items())
+def _format_counts(counts: Mapping[str, int]) -> str:
+    return _format_numbers((LABELS.get(name, name), count) for name, count in counts.items())
 
 
-def _list_numbers(numbers: Iterable[tuple[str, int]]) -> str:
-    return "; ".join(f"{format_cell(name)} (n = {count:,})" for name, count in numbers)
+def _format_numbers(numbers: Iterable[tuple[str, int]]) -> str:
+    return "; ".join(f"{format_markdown_cell(name)} (n = {count:,})" for name, count in numbers)
 
 
 def _format_bullets(lines: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from paper_search.models import PaperCollection, RoundLog, SourceReport
-from paper_search.review import Exclusion, ExclusionReason
+from paper_search.review_models import Exclusion, ExclusionReason
 
 DUPLICATE_IN_ROUND: Final = "duplicate_within_round"
 DUPLICATE_OF_EARLIER_ROUND: Final = "duplicate_of_earlier_round"
@@ -73,10 +73,10 @@ class PrismaFlow(FlowCounts):
     notes: list[str]
 
 
-def build_flow(collection: PaperCollection) -> PrismaFlow:
+def build_prisma_flow(collection: PaperCollection) -> PrismaFlow:
     """Return the flow of a search: the sums over all rounds, and each round."""
     metadata = collection.metadata
-    rounds = [_build_round(log) for log in metadata.round_logs]
+    rounds = [_build_round_flow(log) for log in metadata.round_logs]
     identified = (r.identified for r in rounds) if rounds else [_count_by_source(metadata.sources)]
     return PrismaFlow(
         identified=_sum_counts(identified),
@@ -97,7 +97,7 @@ def build_flow(collection: PaperCollection) -> PrismaFlow:
     )
 
 
-def describe_exclusions(flow: PrismaFlow) -> list[tuple[str, int]]:
+def count_exclusions_by_description(flow: PrismaFlow) -> list[tuple[str, int]]:
     """Return the reasons of all exclusions with their counts, including thresholds and the words of reviewers."""
     reasons: Counter[str] = Counter(_describe_exclusion(exclusion) for exclusion in flow.exclusions)
     return sorted(reasons.items(), key=lambda item: (-item[1], item[0]))
@@ -112,7 +112,7 @@ def _describe_exclusion(exclusion: Exclusion) -> str:
     return label
 
 
-def _build_round(log: RoundLog) -> RoundFlow:
+def _build_round_flow(log: RoundLog) -> RoundFlow:
     duplicates = {
         DUPLICATE_IN_ROUND: log.duplicates_within_round,
         DUPLICATE_OF_EARLIER_ROUND: log.duplicates_of_earlier_rounds,

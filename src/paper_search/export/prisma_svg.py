@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Final
 
-from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_flow, describe_exclusions
+from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_prisma_flow, count_exclusions_by_description
 from paper_search.models import PaperCollection
 from uraniborg.kernel.bibliography.text import to_one_line
 
@@ -51,7 +51,7 @@ class _Box:
 
 def export_prisma_svg(collection: PaperCollection) -> str:
     """Return the flow diagram as SVG: identified, removed before screening, screened, excluded, included."""
-    flow = build_flow(collection)
+    flow = build_prisma_flow(collection)
     rows = _build_rows(flow)
     y, drawn = 50, [_draw_heading(flow)]
     for number, (stage, left, right) in enumerate(rows):
@@ -86,7 +86,9 @@ def _build_rows(flow: PrismaFlow) -> list[tuple[str, _Box, _Box | None]]:
         return [("Identification", identified, None), ("Included", included, None)]
     removed = _make_box(f"Removed before screening (n = {sum(flow.removed.values()):,})", _label_counts(flow.removed))
     screened = _make_box(f"Records screened (n = {flow.screened:,})", [])
-    excluded = _make_box(f"Records excluded (n = {sum(flow.excluded.values()):,})", describe_exclusions(flow))
+    excluded = _make_box(
+        f"Records excluded (n = {sum(flow.excluded.values()):,})", count_exclusions_by_description(flow)
+    )
     return [("Identification", identified, removed), ("Screening", screened, excluded), ("Included", included, None)]
 
 

@@ -1,8 +1,8 @@
 """A collection as references, and as BibTeX, RIS and CSL-JSON."""
 
-from paper_search.citation_keys import citation_keys
+from paper_search.citation_keys import make_unique_citation_keys
+from paper_search.editorial_notices import describe_notices
 from paper_search.models import Paper, PaperCollection, WorkType
-from paper_search.notices import describe_notices
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 from uraniborg.kernel.bibliography.text import clean_names, to_one_line
 
@@ -10,7 +10,7 @@ from uraniborg.kernel.bibliography.text import clean_names, to_one_line
 def export_bibtex(collection: PaperCollection) -> str:
     """Return one BibTeX entry per paper, a blank line between; no papers give an empty string. Does not raise.
 
-    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` describes the other fields.
+    Keys are `family_year_word` (see `make_unique_citation_keys`); `write_bibtex` describes the other fields.
     """
     from uraniborg.kernel.bibliography.bibtex import write_bibtex
 
@@ -33,7 +33,7 @@ def export_csl_json(collection: PaperCollection) -> str:
 
 def make_references(collection: PaperCollection) -> list[Reference]:
     """Return every paper of the collection, in order, with its unique key."""
-    keys = citation_keys(collection.papers)
+    keys = make_unique_citation_keys(collection.papers)
     return [_make_reference(paper, key) for paper, key in zip(collection.papers, keys, strict=True)]
 
 
@@ -41,7 +41,7 @@ def _make_reference(paper: Paper, key: str) -> Reference:
     authors, editors = clean_names(a.name for a in paper.authors), clean_names(e.name for e in paper.editors)
     return Reference(
         key=key,
-        kind=_find_kind(paper),
+        kind=_choose_work_type(paper),
         title=to_one_line(paper.title),
         authors=authors,
         editors=() if authors else editors,
@@ -63,7 +63,7 @@ def _make_reference(paper: Paper, key: str) -> Reference:
     )
 
 
-def _find_kind(paper: Paper) -> WorkType:
+def _choose_work_type(paper: Paper) -> WorkType:
     if paper.work_type is not None:
         return paper.work_type
     only_on_arxiv = "arxiv" in paper.identifiers and not paper.venue

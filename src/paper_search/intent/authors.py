@@ -7,7 +7,7 @@ Names are recognised by their capitals. In a query written In Title Case only pl
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER, cut_span
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import NAME_PARTICLES, NOT_NAMES
 from paper_search.text import STOP_WORDS
 
@@ -48,7 +48,7 @@ def read_authors(text: str) -> AuthorReading:
         position = 0
         while match := pattern.search(reading.rest, position):
             position = match.end()
-            names, end = _read_names(reading.rest, match.end(), any_case=pattern is _FIELD)
+            names, end = _read_names(reading.rest, match.end(), allow_lower_case=pattern is _FIELD)
             if not names or not (plain or _can_introduce_author(match, reading.rest)):
                 continue
             if pattern is not _FIELD and not _is_phrase_end(reading.rest, end):
@@ -82,7 +82,7 @@ def _can_introduce_author(match: re.Match[str], text: str) -> bool:
     return not passive and not before.endswith("ly") and not is_title_case(text)
 
 
-def _read_names(text: str, start: int, *, any_case: bool) -> tuple[list[str], int]:
+def _read_names(text: str, start: int, *, allow_lower_case: bool) -> tuple[list[str], int]:
     """Return the names that begin at `start`, and the position where they end."""
     names: list[list[str]] = [[]]
     inverted = False
@@ -98,7 +98,7 @@ def _read_names(text: str, start: int, *, any_case: bool) -> tuple[list[str], in
             names.append([])
             inverted = word == ","
             continue
-        if _is_name(word) or (any_case and not names[0] and word[0].isalnum()):
+        if _is_name(word) or (allow_lower_case and not names[0] and word[0].isalnum()):
             if inverted and not names[-1] and _is_initials(word):
                 names.pop()
             names[-1].append(word)
@@ -110,7 +110,7 @@ def _read_names(text: str, start: int, *, any_case: bool) -> tuple[list[str], in
     if after := _ET_AL.match(text, end):
         end = after.end()
     found = [" ".join(words) if _is_initials(words[-1]) else " ".join(words).rstrip(".") for words in names if words]
-    return [name for name in found if not name.islower() or any_case], end
+    return [name for name in found if not name.islower() or allow_lower_case], end
 
 
 def _is_initials(word: str) -> bool:

@@ -6,7 +6,7 @@ A text can give two names for one concept: "graph neural network (GNN)", "cats O
 import re
 from collections.abc import Iterator
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER, replace_phrases, restore_phrases
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.word_lists import BEFORE_HELPING, FILLER, FOREIGN_FUNCTION_WORDS, JOINING, LEADING_FILLER
 from paper_search.text import STOP_WORDS
@@ -200,7 +200,7 @@ def find_acronyms(text: str) -> dict[str, str]:
 
 def find_alternatives(text: str, vocabulary: Vocabulary) -> list[list[str]]:
     """Return the groups of concepts that an upper-case OR joins."""
-    bare, phrases = replace_phrases(text)
+    bare, phrases = replace_quoted_phrases(text)
     groups: list[list[str]] = []
     for part in _BOUNDARY.split(bare):
         sides = [find_concepts(side, vocabulary) for side in _EITHER.split(part)]

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER, cut_span
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import AFTER_NOT
 from paper_search.text import STOP_WORDS
 
@@ -70,7 +70,7 @@ def read_exclusions(text: str) -> ExclusionReading:
     position = 0
     while match := _CUES.search(reading.rest, position):
         single = match["cue"] is None
-        named, end = _read_terms(reading.rest, match.end(), single=single)
+        named, end = _read_terms(reading.rest, match.end(), one_word_only=single)
         position = match.end()
         if named:
             reading.excluded += [name for name in named if name not in reading.excluded]
@@ -83,22 +83,22 @@ def _is_plain_negation(word: str) -> bool:
     return word in AFTER_NOT or (word.endswith("ly") and len(word) > 5)
 
 
-def _read_terms(text: str, start: int, *, single: bool) -> tuple[list[str], int]:
+def _read_terms(text: str, start: int, *, one_word_only: bool) -> tuple[list[str], int]:
     """Return the terms that begin at `start`, and their end; "X and Y", "X or Y" and "(X, Y)" are two terms."""
-    if not single and (bracketed := _BRACKETED.match(text, start)):
+    if not one_word_only and (bracketed := _BRACKETED.match(text, start)):
         return [name for name in map(str.strip, _SEPARATOR.split(bracketed["names"])) if name], bracketed.end()
     named: list[list[str]] = [[]]
     end = start
     for piece in _PIECE.finditer(text, start):
         word = piece[0]
         folded = word.casefold()
-        if word in {"and", "or"} and named[-1] and not single:
+        if word in {"and", "or"} and named[-1] and not one_word_only:
             named.append([])
             continue
         if word in f",;:.!?()[]{BREAK}" or folded in _NEVER_EXCLUDED or (not named[0] and _is_plain_negation(folded)):
             break
         named[-1].append(word)
         end = piece.end()
-        if single or len(named[-1]) == MAX_EXCLUDED_WORDS:
+        if one_word_only or len(named[-1]) == MAX_EXCLUDED_WORDS:
             break
     return [_TRAILING_PAPERS.sub("", " ".join(words)) for words in named if words], end

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from paper_search.intent.authors import read_authors
-from paper_search.intent.cleanup import normalise_text, replace_phrases, restore_phrases
 from paper_search.intent.concepts import LONGEST_CHUNK, find_concepts
-from paper_search.intent.courtesy import remove_courtesies
-from paper_search.intent.directions import Direction, change_limits, read_directions
+from paper_search.intent.courtesy_phrases import remove_courtesies
+from paper_search.intent.feedback_directions import Direction, compute_limit_changes, read_directions
 from paper_search.intent.languages import read_language
-from paper_search.intent.limits import read_amount
-from paper_search.intent.vocabulary import Vocabulary, make_key
+from paper_search.intent.result_limits import read_amount
+from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
+from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import CHATTER, FILLER
 from paper_search.intent.years import read_years
 from paper_search.models import SearchConstraints
@@ -99,9 +99,9 @@ def read_feedback(
     "Not enough on evaluation" adds evaluation, "less theory" excludes theory, "newer" is relative to the `current`
     limits.
     """
-    text, phrases = replace_phrases(_CONTRACTED.sub(" not", normalise_text(remark)))
+    text, phrases = replace_quoted_phrases(_CONTRACTED.sub(" not", normalise_text(remark)))
     directions, text = read_directions(text)
-    changes, change_notes = change_limits(directions, current or SearchConstraints(), today)
+    changes, change_notes = compute_limit_changes(directions, current or SearchConstraints(), today)
     amount = read_amount(text)
     years = read_years(amount.rest, today)
     language = read_language(years.rest)
@@ -153,7 +153,7 @@ def learn_terms(
         here: set[tuple[str, ...]] = set()
         for concept in find_concepts(normalise_text(title), vocabulary):
             for candidate in _list_subphrases(concept.split()):
-                key = make_key(candidate)
+                key = make_term_key(candidate)
                 if _is_informative(candidate) and not taken.issuperset(extract_terms(candidate)):
                     spelled.setdefault(key, candidate)
                     here.add(key)
@@ -193,9 +193,9 @@ def _is_informative(text: str) -> bool:
 
 
 def _drop_duplicates(texts: Iterable[str]) -> list[str]:
-    return list({make_key(text): text for text in texts}.values())
+    return list({make_term_key(text): text for text in texts}.values())
 
 
 def _remove_texts(texts: Iterable[str], others: Iterable[str]) -> list[str]:
-    keys = {make_key(other) for other in others}
-    return [text for text in texts if make_key(text) not in keys]
+    keys = {make_term_key(other) for other in others}
+    return [text for text in texts if make_term_key(text) not in keys]

@@ -4,31 +4,31 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
+from paper_search.identifier_queries import Identifier, read_identifiers
 from paper_search.intent.authors import read_authors
-from paper_search.intent.cleanup import (
+from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
+from paper_search.intent.courtesy_phrases import remove_courtesies
+from paper_search.intent.exclusions import read_exclusions
+from paper_search.intent.languages import read_language
+from paper_search.intent.preferences import PreferenceReading, read_preferences
+from paper_search.intent.purpose import read_intent_type
+from paper_search.intent.result_limits import read_amount
+from paper_search.intent.text_cleanup import (
     BREAK,
     PLACEHOLDER,
-    close_brackets,
-    fold_markup,
     make_placeholder,
     normalise_text,
-    replace_phrases,
+    remove_markdown,
+    repair_brackets,
+    replace_quoted_phrases,
     restore_phrases,
     tidy_punctuation,
 )
-from paper_search.intent.concepts import MAX_CONCEPTS, find_acronyms, find_alternatives, find_concepts
-from paper_search.intent.courtesy import remove_courtesies
-from paper_search.intent.exclusions import read_exclusions
-from paper_search.intent.languages import read_language
-from paper_search.intent.limits import read_amount
-from paper_search.intent.preferences import PreferenceReading, read_preferences
-from paper_search.intent.purpose import read_purpose
 from paper_search.intent.venues import read_venues
-from paper_search.intent.vocabulary import Vocabulary, make_key
+from paper_search.intent.vocabulary import Vocabulary, make_term_key
 from paper_search.intent.word_lists import FILLER
 from paper_search.intent.written_queries import is_boolean_query, parse_typed_query
 from paper_search.intent.years import describe_years, is_publication_year, read_years
-from paper_search.lookups import Identifier, read_identifiers
 from paper_search.models import IntentType, ParsedIntent, SearchConstraints
 from paper_search.query.boolean_query import Node, join_all, parse_query
 from paper_search.query.rendering import format_query, normalise_query, parse_phrase
@@ -44,14 +44,14 @@ _DANGLING = re.compile(r"(?:\s*\b(?:AND|OR|NOT))+\s*$|\b(?:AND|OR)\s+(?=(?:AND|O
 _CUT = re.compile(f"{BREAK}|{PLACEHOLDER}")
 
 
-def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
+def read_intent(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     """Return the intent of a query, with `notes` on how it was read. Never raises."""
     if identifiers := read_identifiers(query):
-        return _read_lookup(identifiers)
+        return _make_lookup_intent(identifiers)
     text, phrases, identifier_notes = _prepare_text(query)
     wishes = _read_wishes(text, vocabulary, today)
     typed = remove_courtesies(read_years(wishes.rest, today).rest)
-    read = _read_boolean if is_boolean_query(typed) else _read_sentence
+    read = _read_boolean_query if is_boolean_query(typed) else _read_sentence
     intent = read(wishes.rest, phrases, vocabulary, today)
     preferences = [restore_phrases(wish, phrases) for wish in wishes.preferences]
     notes = [
@@ -61,7 +61,7 @@ def read_query(query: str, vocabulary: Vocabulary, today: date) -> ParsedIntent:
     return intent.model_copy(update={"preferences": preferences, "notes": [*identifier_notes, *intent.notes, *notes]})
 
 
-def _read_lookup(identifiers: Sequence[Identifier]) -> ParsedIntent:
+def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
     """Return the intent to fetch exactly these works."""
     names = [str(identifier) for identifier in identifiers]
     if len(names) == 1:
@@ -75,8 +75,8 @@ def _read_lookup(identifiers: Sequence[Identifier]) -> ParsedIntent:
 
 def _prepare_text(query: str) -> tuple[str, list[str], list[str]]:
     """Return the normalised text with placeholders for its phrases, the phrases, and notes on identifiers."""
-    quoted, notes = _quote_identifiers(close_brackets(normalise_text(fold_markup(query))))
-    text, phrases = replace_phrases(quoted)
+    quoted, notes = _quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
+    text, phrases = replace_quoted_phrases(quoted)
     return text, phrases, notes
 
 
@@ -96,7 +96,7 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
     venues = read_venues(language.rest)
     negatives = read_exclusions(venues.rest)
     authors = read_authors(negatives.rest)
-    intent_type, rest, purpose_notes = read_purpose(authors.rest)
+    intent_type, rest, purpose_notes = read_intent_type(authors.rest)
     subject = remove_courtesies(rest)
     if _is_title_of_function_words(subject):
         phrases.append(tidy_punctuation(restore_phrases(subject, phrases)))
@@ -113,7 +113,7 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
         [restore_phrases(name, phrases) for name in names]
         for names in (authors.authors, venues.venues, negatives.excluded)
     )
-    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, otherwise=[*by, *at] or [text])
+    topic, concepts, subject_notes = _read_subject(subject, phrases, vocabulary, fallback_texts=[*by, *at] or [text])
     return ParsedIntent(
         topic=topic,
         concepts=concepts,
@@ -136,11 +136,11 @@ def _read_sentence(text: str, phrases: list[str], vocabulary: Vocabulary, today:
     )
 
 
-def _read_boolean(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
+def _read_boolean_query(text: str, phrases: list[str], vocabulary: Vocabulary, today: date) -> ParsedIntent:
     """Return the intent of a boolean query, which stays as typed; only years and exclusions are read."""
     years = read_years(text, today)
     negatives = read_exclusions(remove_courtesies(years.rest))
-    _, concepts, notes = _read_subject(negatives.rest, phrases, vocabulary, otherwise=[text])
+    _, concepts, notes = _read_subject(negatives.rest, phrases, vocabulary, fallback_texts=[text])
     excluded = [restore_phrases(name, phrases) for name in negatives.excluded]
     whole, topic = (
         _DANGLING.sub("", tidy_punctuation(restore_phrases(part, [f'"{phrase}"' for phrase in phrases])))
@@ -188,19 +188,19 @@ def _is_title_of_function_words(subject: str) -> bool:
 
 
 def _read_subject(
-    subject: str, phrases: list[str], vocabulary: Vocabulary, otherwise: list[str]
+    subject: str, phrases: list[str], vocabulary: Vocabulary, fallback_texts: list[str]
 ) -> tuple[str, list[str], list[str]]:
-    """Return the topic, its concepts and notes; without a subject, the texts `otherwise` are the topic."""
+    """Return the topic, its concepts and notes; without a subject, the texts `fallback_texts` are the topic."""
     topic = tidy_punctuation(restore_phrases(subject, phrases))
     concepts = [restore_phrases(concept, phrases) for concept in find_concepts(subject, vocabulary)]
     if not concepts:
-        raw = [tidy_punctuation(restore_phrases(text, phrases)) for text in otherwise]
+        raw = [tidy_punctuation(restore_phrases(text, phrases)) for text in fallback_texts]
         topic = ", ".join(raw)
         concepts = find_concepts(topic, vocabulary) or [word for word in topic.split() if any(map(str.isalnum, word))]
         return topic, concepts[:MAX_CONCEPTS], ["The query names no subject, so all its words are searched for."]
-    second_names = {make_key(acronym) for acronym in find_acronyms(topic).values()}
-    second_names |= {make_key(other) for group in find_alternatives(topic, vocabulary) for other in group[1:]}
-    concepts = [concept for concept in concepts if make_key(concept) not in second_names] or concepts
+    second_names = {make_term_key(acronym) for acronym in find_acronyms(topic).values()}
+    second_names |= {make_term_key(other) for group in find_alternatives(topic, vocabulary) for other in group[1:]}
+    concepts = [concept for concept in concepts if make_term_key(concept) not in second_names] or concepts
     if len(concepts) <= MAX_CONCEPTS:
         return topic, concepts, []
     return topic, concepts[:MAX_CONCEPTS], [f"Only the first {MAX_CONCEPTS} of {len(concepts)} concepts are used."]

@@ -7,7 +7,7 @@ bare "in German" stays part of the topic.
 import re
 from dataclasses import dataclass, field
 
-from paper_search.intent.cleanup import PLACEHOLDER, cut_span
+from paper_search.intent.text_cleanup import PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import LANGUAGES
 from paper_search.query.languages import parse_language, to_english_name
 

@@ -8,10 +8,10 @@ import re
 from dataclasses import dataclass, field
 from datetime import date
 
-from paper_search.intent.cleanup import BREAK, cut_span
 from paper_search.intent.concepts import find_concepts
-from paper_search.intent.courtesy import remove_courtesies
+from paper_search.intent.courtesy_phrases import remove_courtesies
 from paper_search.intent.languages import read_language
+from paper_search.intent.text_cleanup import BREAK, cut_span
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.years import RECENT_YEARS, describe_years, read_years

@@ -2,7 +2,7 @@
 
 import re
 
-from paper_search.intent.cleanup import BREAK, PLACEHOLDER
+from paper_search.intent.text_cleanup import BREAK, PLACEHOLDER
 from paper_search.models import IntentType
 from paper_search.text import STOP_WORDS
 
@@ -45,7 +45,7 @@ MARKERS: dict[IntentType, tuple[str, ...]] = {
 """Words that papers of each kind use for themselves."""
 
 
-def read_purpose(text: str) -> tuple[IntentType, str, list[str]]:
+def read_intent_type(text: str) -> tuple[IntentType, str, list[str]]:
     """Return the purpose of the papers, the text without the words that state it, and notes."""
     for intent, pattern in _PATTERNS:
         if match := pattern.search(text):

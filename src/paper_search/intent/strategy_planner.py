@@ -5,12 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
-from paper_search.intent.composition import Composer, Idea, build_ideas, select_most_specific
-from paper_search.intent.directions import Direction
+from paper_search.identifier_queries import Identifier, make_lookup_query, read_identifiers
 from paper_search.intent.feedback import FeedbackReading, find_terms_to_avoid, learn_terms, read_feedback_texts
-from paper_search.intent.limits import apply_changes, correct_limits
+from paper_search.intent.feedback_directions import Direction
 from paper_search.intent.purpose import MARKERS
-from paper_search.intent.vocabulary import Key, Vocabulary, make_key, to_singular
+from paper_search.intent.query_composition import Composer, Idea, build_ideas, select_most_specific
+from paper_search.intent.result_limits import apply_limit_changes, correct_limits
+from paper_search.intent.vocabulary import Key, Vocabulary, make_term_key, to_singular
 from paper_search.intent.written_queries import (
     Refiner,
     describe_loosening,
@@ -18,7 +19,6 @@ from paper_search.intent.written_queries import (
     parse_typed_query,
 )
 from paper_search.intent.years import RECENT_YEARS
-from paper_search.lookups import Identifier, make_lookup_query, read_identifiers
 from paper_search.models import (
     MAX_RESULTS_CAP,
     ParsedIntent,
@@ -56,19 +56,19 @@ def plan_strategy(
     )
     latest = read_feedback_texts(given.user_feedback.texts if given.user_feedback else (), vocabulary, today, limits)
     feedback, learned = _collect_feedback(given, latest, ideas, vocabulary, today)
-    filters, notes = correct_limits(apply_changes(limits, latest.limits), today)
+    filters, notes = correct_limits(apply_limit_changes(limits, latest.limits), today)
     composer, contradictions = _build_composer(intent, ideas, written, feedback, vocabulary)
     tried = _list_tried_queries(given.previous_strategies, filters)
     markers = MARKERS.get(intent.intent_type, ())
     queries, reason = _choose_queries(composer, feedback, learned, latest, tried, markers)
     if isinstance(composer, Refiner) and composer.excluded:
-        queries = _select_untried([*composer.compose_opening(()), *queries], set(), len(written) + MAX_QUERIES)
-    if not queries and last and (changes := _change_limits_instead(latest.directions, filters)):
+        queries = _select_untried([*composer.compose_first_queries(()), *queries], set(), len(written) + MAX_QUERIES)
+    if not queries and last and (changes := _compute_limits_to_change_instead(latest.directions, filters)):
         filters = filters.model_copy(update=changes)
         queries = last.queries[:1] if Direction.NARROWER in latest.directions else list(last.queries)
         notes += [f"The query cannot be changed further, so {name} is now {value}." for name, value in changes.items()]
     if not queries:
-        queries = _select_untried(composer.compose_opening(()), set(), MAX_QUERIES)
+        queries = _select_untried(composer.compose_first_queries(()), set(), MAX_QUERIES)
         notes.append(
             "Every variation of this query was tried before." if queries else "The query has no words to search for."
         )
@@ -115,17 +115,19 @@ def _build_composer(
     """Return the composer of queries a person wrote, else of ideas, and notes on contradictions."""
     if written:
         own = intent.model_copy(update={"excluded": []})
-        _, excluded, contradictions = _resolve_contradictions(ideas, own, feedback, as_typed=False)
+        _, excluded, contradictions = _resolve_contradictions(ideas, own, feedback, query_was_typed=False)
         return Refiner(written, excluded), contradictions
     typed = parse_typed_query(intent.topic, vocabulary)
-    asked, excluded, contradictions = _resolve_contradictions(ideas, intent, feedback, as_typed=typed is not None)
-    refused = {make_key(text) for text in feedback.unwanted}
+    asked, excluded, contradictions = _resolve_contradictions(
+        ideas, intent, feedback, query_was_typed=typed is not None
+    )
+    refused = {make_term_key(text) for text in feedback.unwanted}
     composer = Composer(
         asked,
         excluded,
         authors=_drop_known_names(map(_extract_family_name, [*intent.authors, *feedback.authors]), asked),
         venues=_drop_known_names(intent.venues, asked),
-        typed=typed if refused.isdisjoint(make_key(idea.text) for idea in ideas) else None,
+        typed=typed if refused.isdisjoint(make_term_key(idea.text) for idea in ideas) else None,
     )
     return composer, contradictions
 
@@ -155,13 +157,13 @@ def _choose_queries(
     elif tried and not feedback.unwanted and not feedback.authors:
         candidates, reason = iter(()), LOOSENED
     else:
-        candidates, reason = composer.compose_opening(markers), "follows from the question and the feedback"
+        candidates, reason = composer.compose_first_queries(markers), "follows from the question and the feedback"
     if queries := _select_untried(candidates, tried, MAX_QUERIES):
         return queries, reason
     return _select_untried(composer.compose_broader(), tried, MAX_BROADER_QUERIES), LOOSENED
 
 
-def _change_limits_instead(directions: Sequence[Direction], filters: SearchConstraints) -> dict[str, int]:
+def _compute_limits_to_change_instead(directions: Sequence[Direction], filters: SearchConstraints) -> dict[str, int]:
     """Return limits to change where a direction was asked for and no query can follow it."""
     if Direction.NARROWER in directions:
         return {"max_results": max(1, filters.max_results // 2)}
@@ -220,40 +222,52 @@ def _collect_feedback(
     known = [spelling for idea in ideas for spelling in (idea.text, *idea.synonyms)] + feedback.wanted
     relevant, irrelevant = given.relevant_titles, given.irrelevant_titles
     learned = learn_terms(relevant, irrelevant, known, vocabulary)
-    refused = {make_key(text) for text in feedback.unwanted}
+    refused = {make_term_key(text) for text in feedback.unwanted}
     # Queries that a person wrote lose words only if the person refuses these words explicitly.
     marking = find_terms_to_avoid(relevant, irrelevant, known) if not given.person_queries else []
-    avoided = [word for word in marking if make_key(word) not in refused]
+    avoided = [word for word in marking if make_term_key(word) not in refused]
     feedback.unwanted += avoided
     feedback.notes += [f"“{word}” occurs in papers marked irrelevant and is excluded." for word in avoided]
-    return feedback, [word for word in learned if make_key(word) not in refused]
+    return feedback, [word for word in learned if make_term_key(word) not in refused]
 
 
 def _resolve_contradictions(
-    ideas: Sequence[Idea], intent: ParsedIntent, feedback: FeedbackReading, *, as_typed: bool
+    ideas: Sequence[Idea], intent: ParsedIntent, feedback: FeedbackReading, *, query_was_typed: bool
 ) -> tuple[list[Idea], list[Node], list[str]]:
     """Return ideas to search for, nodes to exclude so that nothing is both, and a note on each contradiction."""
-    wanted = {make_key(text) for text in feedback.wanted}
-    unwanted = {make_key(text): text for text in (*intent.excluded, *feedback.unwanted) if make_key(text) not in wanted}
-    wanted_ideas = [_drop_refused_synonyms(idea, unwanted) for idea in ideas if make_key(idea.text) not in unwanted]
+    wanted = {make_term_key(text) for text in feedback.wanted}
+    unwanted = {
+        make_term_key(text): text
+        for text in (*intent.excluded, *feedback.unwanted)
+        if make_term_key(text) not in wanted
+    }
+    wanted_ideas = [
+        _drop_refused_synonyms(idea, unwanted) for idea in ideas if make_term_key(idea.text) not in unwanted
+    ]
     if not wanted_ideas:
         wanted_ideas = list(ideas) or [Idea(text) for text in feedback.wanted if parse_phrase(text)]
-    asked = [make_key(spelling) for idea in wanted_ideas for spelling in (idea.text, *idea.synonyms)] + list(wanted)
+    asked = [make_term_key(spelling) for idea in wanted_ideas for spelling in (idea.text, *idea.synonyms)] + list(
+        wanted
+    )
     notes: list[str] = []
     excluded: list[Node] = []
     for key, text in unwanted.items():
-        if any(_contains_key(other, key) for other in asked) and not (as_typed and text in intent.excluded):
+        if any(_contains_key(other, key) for other in asked) and not (query_was_typed and text in intent.excluded):
             notes.append(f"“{text}” is part of the search terms and cannot be excluded.")
         else:
             excluded += [
-                node for spelling in ([text] if as_typed else _list_spellings(text)) if (node := parse_phrase(spelling))
+                node
+                for spelling in ([text] if query_was_typed else _list_spellings(text))
+                if (node := parse_phrase(spelling))
             ]
     return select_most_specific(wanted_ideas, MAX_IDEAS), excluded, notes
 
 
 def _drop_refused_synonyms(idea: Idea, unwanted: Iterable[Key]) -> Idea:
     refused = list(unwanted)
-    accepted = tuple(text for text in idea.synonyms if not any(_contains_key(make_key(text), key) for key in refused))
+    accepted = tuple(
+        text for text in idea.synonyms if not any(_contains_key(make_term_key(text), key) for key in refused)
+    )
     return replace(idea, synonyms=accepted)
 
 
@@ -275,8 +289,10 @@ def _extract_family_name(author: str) -> str:
 
 def _drop_known_names(names: Iterable[str], ideas: Sequence[Idea]) -> list[str]:
     """Return the names that are not part of an idea."""
-    asked = [make_key(idea.text) for idea in ideas]
-    return list(dict.fromkeys(name for name in names if not any(_contains_key(key, make_key(name)) for key in asked)))
+    asked = [make_term_key(idea.text) for idea in ideas]
+    return list(
+        dict.fromkeys(name for name in names if not any(_contains_key(key, make_term_key(name)) for key in asked))
+    )
 
 
 def _select_untried(candidates: Iterable[SearchQuery], tried: set[str], limit: int) -> list[SearchQuery]:

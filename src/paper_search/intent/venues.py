@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, field
 
 from paper_search.intent.authors import is_title_case
-from paper_search.intent.cleanup import PLACEHOLDER, cut_span
+from paper_search.intent.text_cleanup import PLACEHOLDER, cut_span
 from paper_search.intent.word_lists import CONFERENCES, JOURNALS
 from paper_search.text import STOP_WORDS
 

@@ -13,7 +13,7 @@ _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
 
 
 @lru_cache(maxsize=4096)
-def make_key(term: str) -> Key:
+def make_term_key(term: str) -> Key:
     """Return the key that all spellings of a term share: its folded words in the singular.
 
     A stemmer would merge too much: a transformer is not a transform.
@@ -39,21 +39,21 @@ class Vocabulary:
         self._groups, self._beginnings = _build_index(_SynonymTable(synonyms))
 
     def __contains__(self, term: str) -> bool:
-        return make_key(term) in self._groups
+        return make_term_key(term) in self._groups
 
     def find_synonyms(self, term: str) -> list[str]:
         """Return the other spellings of a term, the most usual first; [] for an unknown term.
 
         Singular and plural are two spellings: many sources match phrases literally.
         """
-        return [other for other in self._groups.get(make_key(term), ()) if other.casefold() != term.casefold()]
+        return [other for other in self._groups.get(make_term_key(term), ()) if other.casefold() != term.casefold()]
 
     def count_matching_tokens(self, tokens: Sequence[str], start: int) -> int:
         """Return the number of tokens of the longest known term at `start`, or 0."""
         best = 0
         key: Key = ()
         for end in range(start, len(tokens)):
-            key += make_key(tokens[end])
+            key += make_term_key(tokens[end])
             if key not in self._beginnings:
                 break
             if key in self._groups:
@@ -79,5 +79,5 @@ def _build_index(table: _SynonymTable) -> tuple[Mapping[Key, tuple[str, ...]], f
     groups: dict[Key, tuple[str, ...]] = {}
     for term, others in table.synonyms.items():
         for spelling in (term, *others):
-            groups.setdefault(make_key(spelling), (term, *others))
+            groups.setdefault(make_term_key(spelling), (term, *others))
     return groups, frozenset(key[:end] for key in groups for end in range(1, len(key) + 1))

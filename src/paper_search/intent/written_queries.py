@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from paper_search.intent.cleanup import PLACEHOLDER, replace_phrases, restore_phrases
 from paper_search.intent.concepts import find_concepts, is_function_word
+from paper_search.intent.text_cleanup import PLACEHOLDER, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchQuery
 from paper_search.query.boolean_query import (
@@ -34,7 +34,7 @@ def is_boolean_query(text: str) -> bool:
 
 def parse_typed_query(text: str, vocabulary: Vocabulary) -> Node | None:
     """Return the tree of a boolean query, or None for other text. Words side by side make phrases as in sentences."""
-    bare, phrases = replace_phrases(text)
+    bare, phrases = replace_quoted_phrases(text)
     if not is_boolean_query(bare):
         return None
     pieces = (_quote_operand(piece, vocabulary) for piece in _SIGNS.split(bare))
@@ -61,7 +61,7 @@ def split_exclusions(node: Node) -> tuple[Node, tuple[Node, ...]]:
     return node, ()
 
 
-def loosen_query(node: Node) -> Iterator[Node]:
+def iterate_looser_queries(node: Node) -> Iterator[Node]:
     """Yield ever looser forms: the most restrictive condition is dropped first; the first condition stays."""
     asked, excluded = split_exclusions(node)
     if isinstance(asked, AnyOf):
@@ -71,7 +71,7 @@ def loosen_query(node: Node) -> Iterator[Node]:
         yield from _exclude_nodes(looser, excluded)
 
 
-def tighten_query(node: Node) -> Iterator[Node]:
+def iterate_tighter_queries(node: Node) -> Iterator[Node]:
     """Yield the tree without the alternatives in its conditions, if there are any."""
     asked, excluded = split_exclusions(node)
     groups = _list_conditions(asked)
@@ -117,7 +117,7 @@ class Refiner:
     written: Sequence[Node]
     excluded: Sequence[Node] = ()
 
-    def compose_opening(self, _markers: Sequence[str]) -> Iterator[SearchQuery]:
+    def compose_first_queries(self, _markers: Sequence[str]) -> Iterator[SearchQuery]:
         """Yield the queries as they were written, with the exclusions added."""
         for node in self.written:
             yield from self._exclude_and_build([node])
@@ -131,12 +131,12 @@ class Refiner:
     def compose_broader(self) -> Iterator[SearchQuery]:
         """Yield ever looser forms of the queries."""
         for node in self.written:
-            yield from self._exclude_and_build(loosen_query(node))
+            yield from self._exclude_and_build(iterate_looser_queries(node))
 
     def compose_narrower(self) -> Iterator[SearchQuery]:
         """Yield tighter forms of the queries."""
         for node in self.written:
-            yield from self._exclude_and_build(tighten_query(node))
+            yield from self._exclude_and_build(iterate_tighter_queries(node))
 
     def _exclude_and_build(self, nodes: Iterable[Node | None]) -> Iterator[SearchQuery]:
         for node in nodes:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from paper_search.intent.cleanup import PLACEHOLDER
-from paper_search.intent.numbers import NUMBER
+from paper_search.intent.number_words import NUMBER
+from paper_search.intent.text_cleanup import PLACEHOLDER
 from paper_search.intent.word_lists import FOREIGN_FUNCTION_WORDS
 from paper_search.intent.year_rules.asian import CHINESE, JAPANESE
 from paper_search.intent.year_rules.common import CJK_PAPERS, PAPERS, POPULATIONS, THINGS, UNITS, Language

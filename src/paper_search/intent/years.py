@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
 
-from paper_search.intent.cleanup import cut_span
-from paper_search.intent.numbers import parse_number
+from paper_search.intent.number_words import parse_number
+from paper_search.intent.text_cleanup import cut_span
 from paper_search.intent.year_phrases import Phrase, select_rules
 from paper_search.intent.year_rules.common import DECADES, SINGULAR, UNITS
 from paper_search.text import STOP_WORDS

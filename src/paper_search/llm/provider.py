@@ -76,7 +76,7 @@ class ChatProvider:
         if schema is not None:
             instruction += f" It must fit this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
         options = {**self._options, "response_format": {"type": "json_object"}}
-        return extract_json(await self._request_text(f"{system}\n\n{instruction}", user, options))
+        return extract_json_object(await self._request_text(f"{system}\n\n{instruction}", user, options))
 
     async def _request_text(self, system: str, user: str, options: dict[str, Any]) -> str:
         messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
@@ -87,7 +87,7 @@ class ChatProvider:
             raise error_class(error.message, hint=hint) from None
 
 
-def extract_json(text: str) -> dict[str, Any]:
+def extract_json_object(text: str) -> dict[str, Any]:
     """Return the JSON object that a text consists of, has in a fenced block, or contains first.
 
     Raise LLMResponseError if there is none.
@@ -97,7 +97,7 @@ def extract_json(text: str) -> dict[str, Any]:
     for candidate in (text, *_FENCED.findall(text)):
         if (found := _parse_object(candidate)) is not None:
             return found
-    if (found := _find_object(text)) is not None:
+    if (found := _find_first_object(text)) is not None:
         return found
     raise LLMResponseError("The model's answer contains no JSON object.", hint="Try again, or use another model.")
 
@@ -110,7 +110,7 @@ def _parse_object(text: str) -> dict[str, Any] | None:
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
 
 
-def _find_object(text: str) -> dict[str, Any] | None:
+def _find_first_object(text: str) -> dict[str, Any] | None:
     """Return the first object inside other text; skip braces that do not start one."""
     decoder = json.JSONDecoder()
     for brace in islice(re.finditer("{", text), _MAX_ATTEMPTS):

@@ -115,9 +115,9 @@ class _Parser:
         while True:
             if node := self._parse_conjunction():
                 found.append(node)
-            if not self._skip_operator("OR"):
+            if not self._skip_operator_if_next("OR"):
                 break
-        self._skip_operator(")")
+        self._skip_operator_if_next(")")
         return join_any(found)
 
     def _parse_conjunction(self) -> Node | None:
@@ -127,9 +127,9 @@ class _Parser:
         while self._position < len(self._tokens):
             if self._is_next_operator("OR", ")"):
                 break
-            if self._skip_operator("AND"):
+            if self._skip_operator_if_next("AND"):
                 continue
-            if self._skip_operator("NOT"):
+            if self._skip_operator_if_next("NOT"):
                 negative = not negative
                 continue
             if node := self._parse_operand():
@@ -146,7 +146,7 @@ class _Parser:
         token = self._tokens[self._position] if self._position < len(self._tokens) else None
         return isinstance(token, _Operator) and token.sign in signs
 
-    def _skip_operator(self, sign: str) -> bool:
+    def _skip_operator_if_next(self, sign: str) -> bool:
         taken = self._is_next_operator(sign)
         self._position += taken
         return taken

@@ -5,39 +5,39 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from paper_search.lookups import find_matching_identifiers, read_identifiers
+from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
 from paper_search.query.languages import parse_language
-from paper_search.review import ExclusionReason
+from paper_search.review_models import ExclusionReason
 
 LEAST_PER_QUERY: Final = 10
 _WORD = re.compile(r"\w+[+#]*")
 
 
-def compute_query_limit(limit: int, queries: int) -> int:
+def compute_query_limit(limit: int, query_count: int) -> int:
     """Return the number of papers to fetch for each of several queries that together have a `limit`."""
-    return min(limit, max(LEAST_PER_QUERY, -(-limit // max(queries, 1))))
+    return min(limit, max(LEAST_PER_QUERY, -(-limit // max(query_count, 1))))
 
 
 def filter_papers(
     papers: Iterable[RawPaper],
     filters: SearchConstraints,
     boolean_queries: Sequence[str] = (),
-    applied: frozenset[str] = frozenset(),
+    filters_applied_by_source: frozenset[str] = frozenset(),
 ) -> tuple[list[RawPaper], Counter[str]]:
     """Return the papers with a title that meet the filters, and the number of the others by reason.
 
-    NOT terms exclude a paper if no query admits it. Limits that the source has `applied` are not checked. For queries
+    NOT terms exclude a paper if no query admits it. Filters in `filters_applied_by_source` are not checked. For queries
     that consist of identifiers, only papers with one of these identifiers are returned.
     """
     lookups = [read_identifiers(query) for query in boolean_queries]
     wanted = [identifier for found in lookups for identifier in found] if all(lookups) else []
-    queries = [parse_query(query) for query in boolean_queries] if "not" not in applied else []
+    queries = [parse_query(query) for query in boolean_queries] if "not" not in filters_applied_by_source else []
     accepted: list[RawPaper] = []
     removed: Counter[str] = Counter()
     for paper in papers:
-        reason = _find_exclusion_reason(paper, filters, queries, applied)
+        reason = _find_exclusion_reason(paper, filters, queries, filters_applied_by_source)
         if reason is None and wanted and not find_matching_identifiers(paper, wanted):
             reason = ExclusionReason.OTHER_WORK
         if reason is None:
@@ -48,13 +48,18 @@ def filter_papers(
 
 
 def _find_exclusion_reason(
-    paper: RawPaper, filters: SearchConstraints, queries: Sequence[Node | None], applied: frozenset[str]
+    paper: RawPaper,
+    filters: SearchConstraints,
+    queries: Sequence[Node | None],
+    filters_applied_by_source: frozenset[str],
 ) -> ExclusionReason | None:
     if not paper.title.strip():
         return ExclusionReason.NO_TITLE
-    if "year" not in applied and not is_within_years(paper.year, filters.year_from, filters.year_to):
+    if "year" not in filters_applied_by_source and not can_be_within_years(
+        paper.year, filters.year_from, filters.year_to
+    ):
         return ExclusionReason.YEAR
-    if "language" not in applied and not is_same_language(paper.language, filters.language):
+    if "language" not in filters_applied_by_source and not can_be_same_language(paper.language, filters.language):
         return ExclusionReason.LANGUAGE
     text = f"{paper.title}\n{paper.abstract or ''}"
     if queries and all(query is not None and is_text_excluded(query, text) for query in queries):
@@ -67,12 +72,12 @@ def has_year_limit(filters: SearchConstraints) -> bool:
     return filters.year_from is not None or filters.year_to is not None
 
 
-def is_within_years(year: int | None, year_from: int | None, year_to: int | None) -> bool:
+def can_be_within_years(year: int | None, year_from: int | None, year_to: int | None) -> bool:
     """Return True if the year lies in the range, both ends included, or is unknown."""
     return year is None or ((year_from is None or year >= year_from) and (year_to is None or year <= year_to))
 
 
-def is_same_language(found: str | None, wanted: str | None) -> bool:
+def can_be_same_language(found: str | None, wanted: str | None) -> bool:
     """Return True unless the two names or codes stand for different known languages."""
     known = parse_language(found), parse_language(wanted)
     return None in known or known[0] == known[1]
@@ -80,10 +85,10 @@ def is_same_language(found: str | None, wanted: str | None) -> bool:
 
 def is_text_excluded(query: Node, text: str) -> bool:
     """Return True if the text holds an exclusion of every alternative of the query."""
-    return not _allows_words(query, _fold_words(text))
+    return not _allows_words(query, _fold_to_padded_words(text))
 
 
-def _fold_words(text: str) -> str:
+def _fold_to_padded_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
@@ -94,16 +99,16 @@ def _allows_words(node: Node, words: str) -> bool:
     if isinstance(node, AnyOf):
         return any(_allows_words(part, words) for part in node.parts)
     return all(_allows_words(part, words) for part in node.parts) and not any(
-        _contains_node(out, words) for out in node.excluded
+        _is_node_in_words(out, words) for out in node.excluded
     )
 
 
-def _contains_node(node: Node, words: str) -> bool:
+def _is_node_in_words(node: Node, words: str) -> bool:
     if isinstance(node, Term):
         open_ended = node.text.endswith("*")
-        return _fold_words(node.text)[: -1 if open_ended else None] in words
+        return _fold_to_padded_words(node.text)[: -1 if open_ended else None] in words
     if isinstance(node, AnyOf):
-        return any(_contains_node(part, words) for part in node.parts)
-    return all(_contains_node(part, words) for part in node.parts) and not any(
-        _contains_node(out, words) for out in node.excluded
+        return any(_is_node_in_words(part, words) for part in node.parts)
+    return all(_is_node_in_words(part, words) for part in node.parts) and not any(
+        _is_node_in_words(out, words) for out in node.excluded
     )

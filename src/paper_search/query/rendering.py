@@ -29,7 +29,7 @@ def parse_phrase(text: str) -> Term | None:
     return found if isinstance(found, Term) else None
 
 
-def quote_term(term: Term) -> str:
+def quote_term_if_needed(term: Term) -> str:
     """Return the term bare if no search engine can misread it, else in double quotes."""
     if _BARE.fullmatch(term.text) and term.text not in _MISREAD:
         return term.text
@@ -40,7 +40,7 @@ def format_query(node: Node) -> str:
     """Return the query in the form that people read and `parse_query` understands."""
     match node:
         case Term():
-            return quote_term(node)
+            return quote_term_if_needed(node)
         case AnyOf(parts):
             return " OR ".join(_format_nested(part) for part in parts)
         case AllOf(parts, excluded):
@@ -63,22 +63,24 @@ def _format_nested(node: Node) -> str:
 def render_with_operators(
     node: Node,
     *,
-    term: Callable[[Term], str] = quote_term,
-    both: str = " AND ",
-    either: str = " OR ",
-    without: str = " NOT ",
+    render_term: Callable[[Term], str] = quote_term_if_needed,
+    and_sign: str = " AND ",
+    or_sign: str = " OR ",
+    not_sign: str = " NOT ",
 ) -> str:
     """Return the query with brackets and the given operators, for sources that support all three."""
 
     def render(part: Node) -> str:
-        return render_with_operators(part, term=term, both=both, either=either, without=without)
+        return render_with_operators(
+            part, render_term=render_term, and_sign=and_sign, or_sign=or_sign, not_sign=not_sign
+        )
 
     if isinstance(node, Term):
-        return term(node)
+        return render_term(node)
     parts = [render(part) for part in node.parts]
     if isinstance(node, AnyOf):
-        return f"({either.join(parts)})"
-    return f"({both.join(parts)}{''.join(without + render(part) for part in node.excluded)})"
+        return f"({or_sign.join(parts)})"
+    return f"({and_sign.join(parts)}{''.join(not_sign + render(part) for part in node.excluded)})"
 
 
 def list_wanted_words(node: Node) -> list[str]:
@@ -107,7 +109,7 @@ def count_address_bytes(text: str) -> int:
     return len(quote_plus(text))
 
 
-def render_search(
+def render_search_query_within_limit(
     query: SearchQuery,
     render: Callable[[Node], str],
     limit: int,
@@ -131,7 +133,7 @@ def render_within_limit(
         return ""
     if measure(whole := render(node)) <= limit:
         return whole
-    best = render(_limit_terms(node, 1, exclusions=False))
+    best = render(_limit_terms(node, 1, keep_exclusions=False))
     low, high = 0, sum(1 for _ in iterate_wanted_terms(node))
     while low < high:
         middle = (low + high + 1) // 2
@@ -143,15 +145,17 @@ def render_within_limit(
     return best if measure(best) <= limit else ""
 
 
-def _limit_terms(node: Node, count: int, *, exclusions: bool = True) -> Node:
+def _limit_terms(node: Node, count: int, *, keep_exclusions: bool = True) -> Node:
     if isinstance(node, Term):
         return node
     first: list[Node] = []
     for part in node.parts:
         size = sum(1 for _ in iterate_wanted_terms(part))
-        first.append(part if size <= count and exclusions else _limit_terms(part, count, exclusions=exclusions))
+        first.append(
+            part if size <= count and keep_exclusions else _limit_terms(part, count, keep_exclusions=keep_exclusions)
+        )
         count -= size
         if count <= 0:
             break
-    excluded = list(node.excluded) if isinstance(node, AllOf) and exclusions else []
+    excluded = list(node.excluded) if isinstance(node, AllOf) and keep_exclusions else []
     return (join_any(first) if isinstance(node, AnyOf) else join_all(first, excluded)) or node

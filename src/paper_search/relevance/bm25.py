@@ -8,8 +8,8 @@ occurs, and is not one of the words that every field uses.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.query import Query, list_common_terms
+from paper_search.relevance.candidate_terms import Candidate, Pool
+from paper_search.relevance.weighted_query import Query, list_common_terms
 
 FLOOR = 1.0
 """Added to the rarity, which vanishes where every candidate holds the term."""
@@ -20,19 +20,19 @@ SMOOTHING = 3
 COMMON_WORD = 0.6
 
 
-def weigh_terms(pool: Pool, asked: Mapping[str, float]) -> dict[str, float]:
+def weigh_terms(pool: Pool, asked_terms: Mapping[str, float]) -> dict[str, float]:
     """Return the weight of each asked term, above zero in any pool."""
-    in_titles = dict.fromkeys(asked, 0)
+    in_titles = dict.fromkeys(asked_terms, 0)
     for candidate in pool.candidates:
         for term in in_titles.keys() & set(candidate.title):
             in_titles[term] += 1
-    occurrences = dict.fromkeys(asked, 0)
+    occurrences = dict.fromkeys(asked_terms, 0)
     for counts in pool.counts:
         for term in occurrences.keys() & counts.keys():
             occurrences[term] += counts[term]
     common = list_common_terms()
     weights: dict[str, float] = {}
-    for term, times in asked.items():
+    for term, times in asked_terms.items():
         # A term that no candidate holds cannot be judged; it counts like one that every other candidate holds.
         holders = pool.document_frequency[term] or len(pool) / 2
         title_share = (in_titles[term] + 1) / (holders + SMOOTHING)
@@ -55,7 +55,7 @@ LENGTH_RATIO = (0.2, 4.0)
 """Texts count as at least and at most this many times as long as the average one."""
 
 
-def measure_matches(pool: Pool, query: Query, weights: Mapping[str, float]) -> list[float]:
+def measure_match_strengths(pool: Pool, query: Query, weights: Mapping[str, float]) -> list[float]:
     """Return for each candidate 0 if it holds no query term, up to about 1 if it holds all, often and side by side."""
     lengths = [len(c.body) + TITLE_WEIGHT * len(c.title) for c in pool.candidates]
     average = sum(lengths) / max(1, len(lengths)) or 1.0
@@ -69,14 +69,14 @@ def measure_matches(pool: Pool, query: Query, weights: Mapping[str, float]) -> l
         found = _count_occurrences(candidate, counts, weights)
         strength = sum([weights[term] * n / (n + half) for term, n in found.items()])
         if len(found) > 1:
-            title, body = _join_run(candidate.title), _join_run(candidate.body)
+            title, body = _join_terms(candidate.title), _join_terms(candidate.body)
             for pair, weight in pairs.items():
                 if pair[0] in found and pair[1] in found:
-                    sought = _join_run(pair)
+                    sought = _join_terms(pair)
                     n = TITLE_WEIGHT * title.count(sought) + body.count(sought)
                     strength += weight * n / (n + half)
             for phrase, weight in phrases.items():
-                sought = _join_run(phrase)
+                sought = _join_terms(phrase)
                 strength += weight * (sought in title or sought in body)
         strengths.append(strength / most)
     return strengths
@@ -94,6 +94,6 @@ def _count_occurrences(candidate: Candidate, counts: Counter[str], weights: Mapp
     return found
 
 
-def _join_run(run: Sequence[str]) -> str:
+def _join_terms(run: Sequence[str]) -> str:
     # Every term has its own space on either side, so that runs that follow one another are both counted.
     return f" {'  '.join(run)} "

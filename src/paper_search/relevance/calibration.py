@@ -8,7 +8,7 @@ never reaches it.
 import math
 from collections.abc import Mapping, Set
 
-from paper_search.relevance.query import Query
+from paper_search.relevance.weighted_query import Query
 
 FAIR = 0.3
 FAIR_STRENGTH = 0.2
@@ -25,9 +25,9 @@ UNJUDGED = 0.5
 
 
 def calibrate_score(
-    strength: float, query: Query, weights: Mapping[str, float], held: Set[str], wishes_met: int
+    strength: float, query: Query, weights: Mapping[str, float], matched_terms: Set[str], wishes_met: int
 ) -> float:
-    """Return the score of a paper that holds the query terms `held` and meets `wishes_met` author or venue wishes.
+    """Return the score of a paper with `matched_terms` of the query that meets `wishes_met` author or venue wishes.
 
     A wish counts like one more word of the query. The score rises with the strength and never reaches 1.
     """
@@ -37,31 +37,31 @@ def calibrate_score(
     strength = (len(query.asked) * strength + wishes_met) / (len(query.asked) + wishes)
     fair_strength = FAIR_STRENGTH * min(1.0, LONG_QUERY / max(1, len(query.asked))) ** 0.5
     risen = 1 - math.exp(strength / fair_strength * math.log(1 - FAIR))
-    if _has_main_concepts(query, held, wishes_met):
+    if _has_main_concepts(query, matched_terms, wishes_met):
         return max(risen, FAIR + 0.1 * risen)
-    if _has_almost_nothing(query, weights, held, wishes_met):
+    if _has_almost_nothing(query, weights, matched_terms, wishes_met):
         return min(risen, FAIR * (0.7 + 0.2 * risen))
     return risen
 
 
-def _has_main_concepts(query: Query, held: Set[str], wishes_met: int) -> bool:
+def _has_main_concepts(query: Query, matched_terms: Set[str], wishes_met: int) -> bool:
     if not query.essentials:
         return wishes_met > 0
-    return any(essential <= held for essential in query.essentials)
+    return any(essential <= matched_terms for essential in query.essentials)
 
 
-def _has_almost_nothing(query: Query, weights: Mapping[str, float], held: Set[str], wishes_met: int) -> bool:
-    found = query.distinctive & held
+def _has_almost_nothing(query: Query, weights: Mapping[str, float], matched_terms: Set[str], wishes_met: int) -> bool:
+    found = query.distinctive & matched_terms
     if len(found) + wishes_met > 1:
         return False
     return math.fsum(weights[t] for t in found) < SMALL_PART * math.fsum(weights[t] for t in query.distinctive)
 
 
-def boost_for_preferences(score: float, met: int, preferences: int) -> float:
-    """Return the score raised for `met` of the preferences; a paper off the topic stays below `FAIR`."""
-    if not met:
+def boost_for_preferences(score: float, met_count: int, preference_count: int) -> float:
+    """Return the score raised for `met_count` of the preferences; a paper off the topic stays below `FAIR`."""
+    if not met_count:
         return score
-    raised = score + PREFERENCE_STEP * (met / preferences) * score * (1 - score)
+    raised = score + PREFERENCE_STEP * (met_count / preference_count) * score * (1 - score)
     return raised if score >= FAIR else min(raised, (score + FAIR) / 2)
 
 

@@ -7,10 +7,10 @@ from datetime import date
 from paper_search.intent.languages import read_language
 from paper_search.intent.years import read_years
 from paper_search.models import ParsedIntent, Work
-from paper_search.query.filters import is_within_years
+from paper_search.query.filters import can_be_within_years
 from paper_search.query.languages import parse_language
-from paper_search.relevance.pool import Candidate
-from paper_search.relevance.priors import find_wanted_authors, is_in_wanted_venue
+from paper_search.relevance.candidate_terms import Candidate
+from paper_search.relevance.secondary_evidence import find_wanted_authors, is_in_wanted_venue
 from paper_search.text import extract_terms
 
 _DENIED = "not "
@@ -29,7 +29,7 @@ class Preference:
     def is_met_by(self, paper: Work, candidate: Candidate, counts: Mapping[str, int]) -> bool:
         """Return True if the paper meets the wish; an unknown year or language does not meet it."""
         if self.year_from is not None or self.year_to is not None:
-            return paper.year is not None and is_within_years(paper.year, self.year_from, self.year_to)
+            return paper.year is not None and can_be_within_years(paper.year, self.year_from, self.year_to)
         if self.language is not None:
             return parse_language(paper.language) == self.language
         held = bool(self.terms) and all(term in counts or term in candidate.venue for term in self.terms)
@@ -38,7 +38,7 @@ class Preference:
         return held or is_in_wanted_venue(paper, [self.text]) or bool(find_wanted_authors(paper, [self.text]))
 
 
-def list_preferences(intent: ParsedIntent, this_year: int) -> list[Preference]:
+def parse_preferences(intent: ParsedIntent, this_year: int) -> list[Preference]:
     """Return the preferences of an intent in a form that can be compared with papers."""
     return [_parse_preference(text, this_year) for text in intent.preferences]
 

@@ -6,17 +6,22 @@ citations and by recency. Preferences and the marks of earlier rounds then move 
 
 from collections.abc import Mapping, Sequence
 
+from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
 from paper_search.intent.feedback import extract_wanted_words
-from paper_search.lookups import find_matching_identifiers, read_identifiers
 from paper_search.models import ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.annotations import explain_score, find_tags
-from paper_search.relevance.bm25 import measure_matches, weigh_terms
+from paper_search.relevance.bm25 import measure_match_strengths, weigh_terms
 from paper_search.relevance.calibration import adjust_for_feedback, boost_for_preferences, calibrate_score
-from paper_search.relevance.feedback import measure_feedback_similarity, read_marks
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.preferences import list_met_preferences, list_preferences
-from paper_search.relevance.priors import boost_similar_papers, compute_prior, find_wanted_authors, is_in_wanted_venue
-from paper_search.relevance.query import Query, build_query
+from paper_search.relevance.candidate_terms import Candidate, Pool
+from paper_search.relevance.feedback_similarity import measure_feedback_similarity, read_marks
+from paper_search.relevance.preferences import list_met_preferences, parse_preferences
+from paper_search.relevance.reasons_and_tags import explain_score, find_tags
+from paper_search.relevance.secondary_evidence import (
+    boost_similar_papers,
+    compute_citation_and_recency_factor,
+    find_wanted_authors,
+    is_in_wanted_venue,
+)
+from paper_search.relevance.weighted_query import Query, build_weighted_query
 
 CLEARLY = 0.25
 """How far a paper must lean towards marked papers for its reason to mention it."""
@@ -29,11 +34,11 @@ def score_papers(
 
     A paper that the intent names by identifier scores 1.
     """
-    query = build_query(intent, [extract_wanted_words(text) for text in hints.free_text])
+    query = build_weighted_query(intent, [extract_wanted_words(text) for text in hints.free_text])
     pool = Pool([Candidate.from_paper(paper, keep_stop_words=query.keeps_stop_words) for paper in papers])
     weights = weigh_terms(pool, query.asked)
     strengths = compute_text_strengths(pool, query, weights)
-    wishes = list_preferences(intent, this_year)
+    wishes = parse_preferences(intent, this_year)
     identifiers = read_identifiers(intent.topic)
     similarity = measure_feedback_similarity(pool.candidates, hints, keep_stop_words=query.keeps_stop_words)
     judged: list[ScoredPaper] = []
@@ -42,7 +47,9 @@ def score_papers(
         writers, in_venue = find_wanted_authors(paper, query.authors), is_in_wanted_venue(paper, query.venues)
         held = {term for term in query.asked if term in counts}
         wishes_met = bool(writers) + in_venue
-        by_text = calibrate_score(strengths[i] * compute_prior(paper, this_year), query, weights, held, wishes_met)
+        by_text = calibrate_score(
+            strengths[i] * compute_citation_and_recency_factor(paper, this_year), query, weights, held, wishes_met
+        )
         met = list_met_preferences(paper, candidate, counts, wishes)
         asked_for = find_matching_identifiers(paper, identifiers)
         by_wish = 1.0 if asked_for else boost_for_preferences(by_text, len(met), len(wishes))
@@ -63,7 +70,7 @@ def score_papers(
 
 def compute_text_strengths(pool: Pool, query: Query, weights: Mapping[str, float]) -> list[float]:
     """Return how strongly the text of each candidate matches, before citations, wishes and marks."""
-    return boost_similar_papers(pool, measure_matches(pool, query, weights))
+    return boost_similar_papers(pool, measure_match_strengths(pool, query, weights))
 
 
 def _list_remarks(marked: bool | None, similarity: float, writers: list[str], in_venue: bool) -> list[str]:

@@ -71,33 +71,33 @@ class LoopRunner:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def is_current(self) -> bool:
+    def is_current_loop(self) -> bool:
         """Whether the caller runs in that loop."""
-        return self._select_loop() is find_running_loop()
+        return self._get_or_adopt_loop() is find_running_loop()
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the coroutine in the loop and return its result."""
-        loop = self._select_loop()
+        loop = self._get_or_adopt_loop()
         if loop is asyncio.get_running_loop():
             return await work
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, loop))
 
     def run_and_wait(self, work: Coroutine[Any, Any, T]) -> T:
         """Run the coroutine in the loop from another thread, which blocks until it is done."""
-        return asyncio.run_coroutine_threadsafe(work, self._select_loop()).result()
+        return asyncio.run_coroutine_threadsafe(work, self._get_or_adopt_loop()).result()
 
-    def call(self, function: Callable[[], object]) -> None:
+    def call_function(self, function: Callable[[], object]) -> None:
         """Call the function in the loop; at once if the caller runs in it."""
 
         async def call_here() -> None:
             function()
 
-        if self.is_current:
+        if self.is_current_loop:
             function()
         else:
             self.run_and_wait(call_here())
 
-    def _select_loop(self) -> asyncio.AbstractEventLoop:
+    def _get_or_adopt_loop(self) -> asyncio.AbstractEventLoop:
         """Return the loop. Raise RuntimeError if there is none yet and the caller runs in none."""
         with self._lock:
             if self._loop is None or self._loop.is_closed():

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from paper_search.notices import mark_title
-from paper_search.sessions.decisions import EDIT_EXAMPLE, check_inbox_decision
-from paper_search.sessions.replies import build_checkpoint_payload, write_question
+from paper_search.editorial_notices import mark_title
+from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE, check_inbox_decision
+from paper_search.sessions.replies import build_checkpoint_payload, format_question
 from paper_search.sessions.state import PART, PendingCheckpoint, read_session_state
 from paper_search.sessions.store import SessionFiles, SessionStore
 from uraniborg.kernel.inbox import AlreadyDecided, Entry, Inbox, InboxPort
@@ -14,7 +14,7 @@ from uraniborg.kernel.inbox import Decision as InboxDecision
 def add_to_inbox(inbox: InboxPort, query: str, pending: PendingCheckpoint) -> Entry:
     """Add the checkpoint to the inbox and return its entry; an existing entry stays as it is."""
     checkpoint = pending.checkpoint
-    payload = {"query": query, "question": write_question(checkpoint), **build_checkpoint_payload(checkpoint)}
+    payload = {"query": query, "question": format_question(checkpoint), **build_checkpoint_payload(checkpoint)}
     return inbox.put(checkpoint.checkpoint_id, PART, checkpoint.kind.value, checkpoint.run_id, payload)
 
 

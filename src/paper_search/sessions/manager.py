@@ -19,12 +19,12 @@ from paper_search.errors import (
     SessionNotFound,
     SessionNotOpened,
 )
-from paper_search.limits import check_query
+from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
-from paper_search.sessions.background import POLL_S, BackgroundTasks
-from paper_search.sessions.decisions import check_inbox_decision, to_inbox_decision
+from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
 from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.inbox import add_to_inbox
+from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
 from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
@@ -43,7 +43,7 @@ from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 if TYPE_CHECKING:
-    from paper_search.sources.transport import Network
+    from paper_search.sources.http_transport import Network
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
@@ -70,12 +70,12 @@ class SessionManager:
     ) -> None:
         self._settings = settings or SessionsConfig()
         self._services = SessionServices(
-            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._note_checkpoint
+            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll
         )
         self._workflows = WorkflowFactory()
         self._sessions = SessionRegistry(self._services, self._settings, configure, build or self._workflows.build)
         self._background = BackgroundTasks(self._sessions, self._services)
-        self._loop = LoopRunner(on_change=self._change_loop)
+        self._loop = LoopRunner(on_change=self._reset_for_new_loop)
         self._deletions: set[asyncio.Task[None]] = set()
 
     def create(self, query: str, config: AppConfig) -> str:
@@ -85,7 +85,7 @@ class SessionManager:
         """
         request = SessionRequest.from_config(check_query(query), config, self._services.clock.now())
         session_id = new_id()
-        self._loop.call(lambda: self._open_session(session_id, request, config))
+        self._loop.call_function(lambda: self._start_session(session_id, request, config))
         return session_id
 
     def get(self, session_id: str) -> WorkflowSession | None:
@@ -114,7 +114,7 @@ class SessionManager:
         session = self.get(session_id)
         if session is not None:
             self._sessions.remove(session)
-            if self._loop.is_current:
+            if self._loop.is_current_loop:
                 self._deletions.add(deletion := asyncio.create_task(self._stop_and_delete(session)))
                 deletion.add_done_callback(self._deletions.discard)
             else:
@@ -126,7 +126,7 @@ class SessionManager:
 
         Raise InvalidQuery, UnknownDomain, UnknownSource or InvalidInput; no session is opened then.
         """
-        return await self._loop.run(self._start(query, config, on_progress))
+        return await self._loop.run(self._open_session_and_wait(query, config, on_progress))
 
     async def get_state(self, session_id: str) -> dict[str, Any]:
         """Return the state of the session, also of a failed one. Raise SessionNotFound."""
@@ -143,7 +143,7 @@ class SessionManager:
         """
         return await self._loop.run(self._get_papers(session_id, offset))
 
-    async def resolve_id(self, prefix: str) -> str:
+    async def resolve_id_prefix(self, prefix: str) -> str:
         """Return the id of the one session that starts with `prefix`. Raise SessionNotFound or InvalidInput."""
         names = await asyncio.to_thread(self._services.store.list_last_uses)
         found = [name for name in names if prefix and name.startswith(prefix)]
@@ -157,9 +157,9 @@ class SessionManager:
             allowed=found[:10],
         )
 
-    async def get_checkpoint(self, session_id: str) -> Checkpoint | None:
+    async def get_pending_checkpoint(self, session_id: str) -> Checkpoint | None:
         """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
-        _, state = await self._loop.run(self._find_session(session_id))
+        _, state = await self._loop.run(self._find_or_restore_session(session_id))
         return state.pending.checkpoint if state.pending else None
 
     async def list_sessions(self, limit: int = MAX_LISTED_SESSIONS) -> dict[str, Any]:
@@ -180,9 +180,9 @@ class SessionManager:
 
     async def aclose(self) -> None:
         """Stop all sessions, which can be continued later, and close the inbox and the network."""
-        await self._loop.run(self._close())
+        await self._loop.run(self._close_all())
 
-    async def _close(self) -> None:
+    async def _close_all(self) -> None:
         await self._background.stop()
         await self._sessions.stop_all()
         await asyncio.gather(*self._deletions)
@@ -201,16 +201,16 @@ class SessionManager:
                     listed.append({"session_id": session_id, "phase": "unreadable", "error": problem.message})
         return {"sessions": listed, "total": len(uses)}
 
-    def _open_session(self, session_id: str, request: SessionRequest, config: AppConfig) -> None:
+    def _start_session(self, session_id: str, request: SessionRequest, config: AppConfig) -> None:
         self._background.start()
         self._sessions.open_session(session_id, request, config)
 
-    def _note_checkpoint(self) -> None:
-        self._background.note_checkpoint()
+    def _request_decision_poll(self) -> None:
+        self._background.request_decision_poll()
 
-    def _change_loop(self) -> None:
-        self._sessions.change_loop()
-        self._background.change_loop()
+    def _reset_for_new_loop(self) -> None:
+        self._sessions.reset_for_new_loop()
+        self._background.reset_for_new_loop()
         self._workflows.forget_network()
 
     async def _stop_and_delete(self, session: WorkflowSession) -> None:
@@ -218,11 +218,11 @@ class SessionManager:
         await session.stop()
         await asyncio.to_thread(self._sessions.delete, session.session_id)
 
-    async def _find_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+    async def _find_or_restore_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         self._background.start()
-        return await self._sessions.find_session(session_id)
+        return await self._sessions.find_or_restore_session(session_id)
 
-    async def _start(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
+    async def _open_session_and_wait(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
         # A search that cannot run is refused before there is a session.
         check_query(query)
         await asyncio.to_thread(self._sessions.check_config, config)
@@ -236,29 +236,31 @@ class SessionManager:
             with suppress(UraniborgError):
                 await asyncio.to_thread(self._services.store.delete, session.session_id)
             raise SessionNotOpened(interruption) from interruption
-        return self._build_reply(session.get_state())
+        return self._build_reply_or_raise(session.get_state())
 
     async def _decide(
         self, session_id: str, decision: Decision, checkpoint_id: str | None, door: str, on_progress: Listener
     ) -> dict[str, Any]:
-        session, state = await self._find_session(session_id)
+        session, state = await self._find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
-        pending = _require_pending(session, state)
+        pending = _get_pending_or_raise(session, state)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, door)
         async with AsyncExitStack() as lock:
             if session is not None:
                 await lock.enter_async_context(session.decision_lock)
             # A decision that is being stored is carried out even if the caller no longer waits.
-            work = self._apply_decision(session, state, pending, given, checked, door)
+            work = self._store_and_apply_decision(session, state, pending, given, checked, door)
             if await asyncio.shield(asyncio.ensure_future(work)):
-                return self._build_reply(await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress))
+                return self._build_reply_or_raise(
+                    await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress)
+                )
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, checked.checkpoint_id)
         return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
 
-    async def _apply_decision(
+    async def _store_and_apply_decision(
         self,
         session: WorkflowSession | None,
         state: SessionState,
@@ -275,7 +277,7 @@ class SessionManager:
         if session is not None and is_first:
             session.accept_decision(checked)
         elif session is not None:
-            await session.accept_entry(entry)
+            await session.accept_entry_or_reopen(entry)
         return is_first
 
     def _store_decision(
@@ -304,14 +306,14 @@ class SessionManager:
         state = await self._wait_until_passed(session_id, checkpoint_id, on_progress)
         if entry.decision is None:
             raise NoPendingCheckpoint(session_id, state.phase)
-        return self._build_reply(state, entry, to_inbox_decision(decision))
+        return self._build_reply_or_raise(state, entry, to_inbox_decision(decision))
 
     async def _get_state(self, session_id: str) -> dict[str, Any]:
-        _, state = await self._find_session(session_id)
+        _, state = await self._find_or_restore_session(session_id)
         return build_reply(state, self._services.clock.now())
 
     async def _get_result(self, session_id: str) -> PaperCollection:
-        session, state = await self._find_session(session_id)
+        session, state = await self._find_or_restore_session(session_id)
         if state.ended is None:
             raise SessionNotComplete(session_id, state.phase)
         if state.ended.error is not None:
@@ -321,7 +323,7 @@ class SessionManager:
         return await asyncio.to_thread(self._sessions.read_result, session_id)
 
     async def _get_papers(self, session_id: str, offset: int) -> dict[str, Any]:
-        _, state = await self._find_session(session_id)
+        _, state = await self._find_or_restore_session(session_id)
         if state.ended is not None:
             collection = await self._get_result(session_id)
         elif state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
@@ -330,13 +332,13 @@ class SessionManager:
             raise NoPapersYet(session_id)
         return build_papers_page(session_id, collection, offset)
 
-    def _build_reply(
-        self, state: SessionState, repeated: Entry | None = None, given: InboxDecision | None = None
+    def _build_reply_or_raise(
+        self, state: SessionState, decided_entry: Entry | None = None, sent_decision: InboxDecision | None = None
     ) -> dict[str, Any]:
         """Return the reply for the state. Raise SessionFailed if the search failed."""
         if state.ended is not None and state.ended.error is not None:
             raise SessionFailed(state.session_id, state.ended.error)
-        return build_reply(state, self._services.clock.now(), repeated, given)
+        return build_reply(state, self._services.clock.now(), decided_entry, sent_decision)
 
     async def _wait_until_passed(
         self, session_id: str, checkpoint_id: str | None, on_progress: Listener
@@ -346,11 +348,11 @@ class SessionManager:
         deadline = now() + self._settings.reply_within_s
         pause_s = POLL_S
         while True:
-            session, state = await self._find_session(session_id)
+            session, state = await self._find_or_restore_session(session_id)
             if session is not None:
                 await self._sessions.wait_until_passed(session, checkpoint_id, deadline - now(), on_progress)
                 return session.get_state()
-            if state.has_passed(checkpoint_id) or now() >= deadline:
+            if state.has_passed_checkpoint(checkpoint_id) or now() >= deadline:
                 return state
             await asyncio.sleep(pause_s)
             pause_s = min(1.0, pause_s * 1.2)  # poll a long search less often
@@ -368,7 +370,7 @@ class WorkflowFactory:
 
         Raise UnknownDomain, UnknownSource, InvalidInput or InvalidRecording.
         """
-        transport = None if config.replay_dir else build_transport(config, network=self._get_network())
+        transport = None if config.replay_dir else build_transport(config, network=self._get_or_create_network())
         return SearchWorkflow.from_config(config.model_copy(update={"record_dir": None}), transport=transport, **hooks)
 
     async def aclose(self) -> None:
@@ -380,15 +382,15 @@ class WorkflowFactory:
         """Use a new network client from now on: the event loop of the present one is closed."""
         self._network = None
 
-    def _get_network(self) -> "Network":
-        from paper_search.sources.transport import Network  # httpx is slow to import
+    def _get_or_create_network(self) -> "Network":
+        from paper_search.sources.http_transport import Network  # httpx is slow to import
 
         with self._lock:
             self._network = self._network or Network()
             return self._network
 
 
-def _require_pending(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
+def _get_pending_or_raise(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
     """Return the checkpoint that can be decided now. Raise the error that explains why there is none."""
     if state.ended is not None:
         if state.ended.error is not None:

@@ -46,7 +46,7 @@ class SessionRegistry:
         self._lock = threading.Lock()
         self._load_lock = asyncio.Lock()
 
-    def change_loop(self) -> None:
+    def reset_for_new_loop(self) -> None:
         """Prepare for another event loop."""
         self._load_lock = asyncio.Lock()
 
@@ -85,7 +85,7 @@ class SessionRegistry:
             self._sessions[session_id] = session
         return session
 
-    async def find_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
+    async def find_or_restore_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         """Return the session and its state; a stored session that no process runs is restored.
 
         The session is None if another process runs it, or if it is complete and not in memory. Raise SessionNotFound or
@@ -94,7 +94,7 @@ class SessionRegistry:
         session = self.get(session_id)
         if session is None or session.interruption or session.phase is SessionPhase.PARKED:
             async with self._load_lock:
-                session = await self._load_session(session_id)
+                session = await self._get_or_restore_session(session_id)
         if session is None:
             return None, await asyncio.to_thread(self._read_state, session_id)
         session.last_used = self._services.clock.now()
@@ -142,7 +142,7 @@ class SessionRegistry:
         horizon = self._services.clock.now() - timedelta(days=self._settings.retention_days)
         for session_id in await asyncio.to_thread(self._services.store.list_unused_since, horizon):
             if self.get(session_id) is None:
-                await asyncio.to_thread(self._delete_if_free, session_id)
+                await asyncio.to_thread(self._delete_unless_leased, session_id)
 
     async def stop_all(self) -> None:
         """Stop all sessions and remove them from memory."""
@@ -157,12 +157,12 @@ class SessionRegistry:
         with suppress(SessionNotFound):
             self._services.store.delete(session_id)
 
-    async def _load_session(self, session_id: str) -> WorkflowSession | None:
+    async def _get_or_restore_session(self, session_id: str) -> WorkflowSession | None:
         """Return the session, run by this process; None if another process runs it, or if it is complete."""
         session = self.get(session_id)
         if session is not None and session.phase is SessionPhase.PARKED:
             state = await asyncio.to_thread(self._read_state, session_id)
-            request, config = await asyncio.to_thread(self._read_request, session_id)
+            request, config = await asyncio.to_thread(self._read_request_and_config, session_id)
             session.start(self._services, request, partial(self._build, config), stored=state)
         if session is not None and session.interruption is None:
             return session
@@ -174,7 +174,7 @@ class SessionRegistry:
             state = await asyncio.to_thread(self._read_state, session_id)
             if state.ended is not None:
                 return None
-            request, config = await asyncio.to_thread(self._read_request, session_id)
+            request, config = await asyncio.to_thread(self._read_request_and_config, session_id)
             session = self.open_session(session_id, request, config, lease, state)
         finally:
             if session is None:
@@ -188,7 +188,7 @@ class SessionRegistry:
     def _read_state(self, session_id: str) -> SessionState:
         return read_session_state(self._services.store, self._services.inbox, session_id)
 
-    def _read_request(self, session_id: str) -> tuple[SessionRequest, AppConfig]:
+    def _read_request_and_config(self, session_id: str) -> tuple[SessionRequest, AppConfig]:
         """Return the stored request, and its config with the present keys."""
         request = read_step(self._services.store, session_id, "session", SessionRequest)
         try:
@@ -198,7 +198,7 @@ class SessionRegistry:
                 session_id, "it was opened with settings that this version does not know."
             ) from None
 
-    def _delete_if_free(self, session_id: str) -> None:
+    def _delete_unless_leased(self, session_id: str) -> None:
         """Delete the session unless another process holds its lease."""
         try:
             lease = self._services.store.acquire_lease(session_id)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from pydantic_core import to_json
 
+from paper_search.editorial_notices import build_notice_fields
 from paper_search.models import (
     NO_SOURCE_ANSWERED,
     Paper,
@@ -18,8 +19,7 @@ from paper_search.models import (
     StageCount,
     any_source_answered,
 )
-from paper_search.notices import build_notice_fields
-from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
@@ -48,18 +48,18 @@ _PHASE_TEXTS: Final = {
 
 
 def build_reply(
-    state: SessionState, now: datetime, repeated: Entry | None = None, given: Decision | None = None
+    state: SessionState, now: datetime, decided_entry: Entry | None = None, sent_decision: Decision | None = None
 ) -> dict[str, Any]:
     """Return the state object that search_papers, decide and get_session reply with.
 
-    `repeated` is the inbox entry of a checkpoint that was decided before and for which `given` was sent now.
+    `decided_entry` is the inbox entry of a checkpoint that was decided before; `sent_decision` was sent for it now.
     """
     fields: dict[str, Any] = {}
     for share in _SHARES:
         fields = _build_sized_reply(state, now, share)
-        if repeated is not None:
-            fields = {"already_decided": _build_earlier_decision(repeated, given, share), **fields}
-        if measure_json(fields) <= REPLY_BYTES:
+        if decided_entry is not None:
+            fields = {"already_decided": _build_earlier_decision_fields(decided_entry, sent_decision, share), **fields}
+        if count_json_bytes(fields) <= REPLY_BYTES:
             break
     return fields
 
@@ -93,7 +93,7 @@ def summarize_state(state: SessionState) -> str:
         return _summarize_end(state)
     if state.pending:
         last = " This is the last round." if state.max_rounds - state.round == 1 else ""
-        return write_question(state.pending.checkpoint) + last
+        return format_question(state.pending.checkpoint) + last
     activity = _PHASE_TEXTS.get(state.phase, "Working")
     if state.phase == "searching" and state.sources_asked:
         activity += f": {len(state.sources)} of {state.sources_asked} sources have answered"
@@ -118,7 +118,7 @@ def build_checkpoint_payload(checkpoint: Checkpoint, max_bytes: int = _PAYLOAD_B
     shown = min(MAX_LISTED_PAPERS, len(collection.papers))
     while True:
         fields = _build_review_payload(checkpoint, collection, len(payload.accumulated_papers), shown)
-        if not shown or measure_json(fields) <= max_bytes:
+        if not shown or count_json_bytes(fields) <= max_bytes:
             return fields
         shown = shown * 3 // 4
 
@@ -144,7 +144,7 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
             "abstract": clip_text(paper.abstract, 600),
             "url": clip_text(paper.full_text_url, 300),
         }
-        length += measure_json(entry)
+        length += count_json_bytes(entry)
         if page and length > _PAGE_BYTES:
             break
         page.append(entry)
@@ -159,19 +159,19 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
     }
 
 
-def _describe_earlier_decision(entry: Entry, given: Decision | None) -> str:
+def _describe_earlier_decision(entry: Entry, sent_decision: Decision | None) -> str:
     """Return the message that the decision sent now was not applied, with the earlier one."""
     action = entry.decision.action if entry.decision else "nothing"
     before = f"This checkpoint was decided before: {action}, through {entry.door}."
-    return before if given in (None, entry.decision) else f"NOT APPLIED. {before}"
+    return before if sent_decision in (None, entry.decision) else f"NOT APPLIED. {before}"
 
 
-def _build_earlier_decision(entry: Entry, given: Decision | None, share: float) -> dict[str, Any]:
+def _build_earlier_decision_fields(entry: Entry, sent_decision: Decision | None, share: float) -> dict[str, Any]:
     """Return the fields of the earlier decision about a checkpoint."""
     decision, at = entry.decision, entry.decided_at
     return {
-        "message": _describe_earlier_decision(entry, given),
-        "same_as_sent": given in (None, decision),
+        "message": _describe_earlier_decision(entry, sent_decision),
+        "same_as_sent": sent_decision in (None, decision),
         "checkpoint_id": entry.id,
         "action": decision and decision.action,
         "note": decision and clip_text(decision.note, int(500 * share)),
@@ -222,7 +222,7 @@ def _summarize_end(state: SessionState) -> str:
     return f"{plural(ended.paper_count, 'paper')} after {rounds}, {how}. Call export_results for them."
 
 
-def write_question(checkpoint: Checkpoint) -> str:
+def format_question(checkpoint: Checkpoint) -> str:
     """Return the question of a checkpoint to the person."""
     payload = checkpoint.payload
     if isinstance(payload, StrategyPayload):
@@ -233,7 +233,7 @@ def write_question(checkpoint: Checkpoint) -> str:
             "Approve, edit the strategy, or reject it and say what is missing."
         )
     collection = payload.collection
-    count, problems = len(collection.papers), _list_problems(collection.metadata.sources)
+    count, problems = len(collection.papers), _list_source_problems(collection.metadata.sources)
     found = f"Keep these {plural(count, 'paper')}?" if count != 1 else "Keep this paper?"
     if not count:
         found = "No papers were found." if any_source_answered(collection.metadata.sources) else NO_SOURCE_ANSWERED
@@ -246,7 +246,7 @@ def write_question(checkpoint: Checkpoint) -> str:
 
 def describe_source_problems(collection: PaperCollection) -> str:
     """Return which sources of the last round failed or answered in part, or "" if all answered in full."""
-    problems = _list_problems(collection.metadata.sources)
+    problems = _list_source_problems(collection.metadata.sources)
     return _describe_problems(collection, problems) if problems else ""
 
 
@@ -258,7 +258,7 @@ def _describe_problems(collection: PaperCollection, problems: list[str]) -> str:
     return f"No source answered{earlier}: {listed}."
 
 
-def _list_problems(reports: Sequence[SourceReport]) -> list[str]:
+def _list_source_problems(reports: Sequence[SourceReport]) -> list[str]:
     fine = (SourceStatus.OK, SourceStatus.EMPTY)
     return [
         f"{report.name} ({_describe_status(report)})"
@@ -289,43 +289,43 @@ def _build_strategy_payload(intent: ParsedIntent, strategy: SearchStrategy, max_
 def _shorten_to_fit(value: dict[str, Any], max_bytes: int) -> dict[str, Any]:
     """Return the value, with texts and lists shortened until it fits; `shortened` is set then."""
     for texts, items in ((400, 20), (200, 10), (80, 5), (40, 3)):
-        if measure_json(value) <= max_bytes:
+        if count_json_bytes(value) <= max_bytes:
             return value
         value = {**_shorten_value(value, texts, items), "shortened": True}
     return value
 
 
-def _shorten_value(value: Any, texts: int, items: int) -> Any:
+def _shorten_value(value: Any, max_chars: int, max_items: int) -> Any:
     """Return the value with long texts and lists shortened."""
     if isinstance(value, str):
-        return clip_text(value, texts)
+        return clip_text(value, max_chars)
     if isinstance(value, list):
-        return [_shorten_value(item, texts, items) for item in value[:items]]  # pyright: ignore[reportUnknownVariableType]
+        return [_shorten_value(item, max_chars, max_items) for item in value[:max_items]]  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, Mapping):
-        return {key: _shorten_value(item, texts, items) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        return {key: _shorten_value(item, max_chars, max_items) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
     return value
 
 
 def _build_review_payload(
-    checkpoint: Checkpoint, collection: PaperCollection, accumulated: int, shown: int
+    checkpoint: Checkpoint, collection: PaperCollection, accumulated_count: int, listed_count: int
 ) -> dict[str, Any]:
     total = len(collection.papers)
     fields: dict[str, Any] = {
-        "papers": [_build_paper_fields(paper) for paper in collection.papers[:shown]],
+        "papers": [_build_paper_fields(paper) for paper in collection.papers[:listed_count]],
         "total_papers": total,
-        "shown": shown,
-        "facets": _build_facets(collection),
-        "accumulated_count": accumulated,
+        "shown": listed_count,
+        "facets": _build_facet_fields(collection),
+        "accumulated_count": accumulated_count,
         "status_counts": _count_statuses(collection),
-        "stage_counts": _build_stage_counts(collection.metadata.stage_counts, checkpoint.round),
+        "stage_counts": _build_stage_count_fields(collection.metadata.stage_counts, checkpoint.round),
         "strategy": _shorten_to_fit(
             collection.metadata.search_strategy.model_dump(mode="json", exclude_none=True), 2_000
         ),
     }
-    if total > shown:
+    if total > listed_count:
         fields["more"] = (
-            f"{total - shown} more papers: read the resource {build_papers_uri(checkpoint.run_id, shown)}, "
-            "or approve and call export_results."
+            f"{total - listed_count} more papers: read the resource "
+            f"{build_papers_uri(checkpoint.run_id, listed_count)}, or approve and call export_results."
         )
     return fields
 
@@ -358,7 +358,7 @@ def _count_statuses(collection: PaperCollection) -> dict[str, int]:
     return {status.value: counts[status] for status in ReviewStatus}
 
 
-def _build_facets(collection: PaperCollection) -> dict[str, Any]:
+def _build_facet_fields(collection: PaperCollection) -> dict[str, Any]:
     facets = collection.facets
     by_year = dict(sorted(facets.by_year.items(), reverse=True)[:15])
     by_venue = sorted(facets.by_venue.items(), key=lambda item: -item[1])[:5]
@@ -370,7 +370,7 @@ def _build_facets(collection: PaperCollection) -> dict[str, Any]:
     }
 
 
-def _build_stage_counts(counts: Sequence[StageCount], round_number: int) -> dict[str, Any]:
+def _build_stage_count_fields(counts: Sequence[StageCount], round_number: int) -> dict[str, Any]:
     return {
         count.stage: {"in": count.count_in, "out": count.count_out} for count in counts if count.round == round_number
     }
@@ -393,6 +393,6 @@ def clip_text(text: str | None, max_chars: int) -> Any:
     return text if text is None or len(text) <= max_chars else text[: max_chars - 1] + "…"
 
 
-def measure_json(value: Any) -> int:
+def count_json_bytes(value: Any) -> int:
     """Return the size of the value as JSON in bytes."""
     return len(to_json(value))

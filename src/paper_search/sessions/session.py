@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.sessions.decisions import check_inbox_decision
 from paper_search.sessions.event_loops import MCPCheckpointHandler
 from paper_search.sessions.inbox import add_to_inbox
+from paper_search.sessions.inbox_decisions import check_inbox_decision
 from paper_search.sessions.replies import clip_text
 from paper_search.sessions.state import (
     COMPLETED,
@@ -149,7 +149,7 @@ class WorkflowSession:
         if stored is not None:
             self.phase = SessionPhase.RESTORING if stored.pending else SessionPhase.WORKING
             self._decisions_taken, self._round = stored.iteration, stored.round
-        self._handler = MCPCheckpointHandler(self._start_waiting)
+        self._handler = MCPCheckpointHandler(self._set_waiting_and_notify)
         self._task = asyncio.create_task(self._run_search(services, request, build), name=self.session_id)
 
     def get_state(self) -> SessionState:
@@ -176,7 +176,7 @@ class WorkflowSession:
         """
         try:
             async with asyncio.timeout(timeout_s):
-                while not (self.interruption or self.get_state().has_passed(checkpoint_id)):
+                while not (self.interruption or self.get_state().has_passed_checkpoint(checkpoint_id)):
                     event = self._next_event
                     await on_progress(self)
                     await event.wait()
@@ -192,7 +192,7 @@ class WorkflowSession:
         self._decisions_taken = pending.checkpoint.iteration + 1
         self._handler.set_decision(decision)
 
-    async def accept_entry(self, entry: Entry) -> None:
+    async def accept_entry_or_reopen(self, entry: Entry) -> None:
         """Continue the search with the decision of an inbox entry, if its checkpoint is the pending one.
 
         A decision that does not fit its checkpoint is removed from the inbox, so that it can be decided again.
@@ -201,7 +201,7 @@ class WorkflowSession:
         is_decided = entry.state == "decided"
         if pending is None or services is None or not is_decided or pending.checkpoint.checkpoint_id != entry.id:
             return
-        if (decision := _check_entry(entry, pending)) is not None:
+        if (decision := _check_entry_or_none(entry, pending)) is not None:
             self.accept_decision(decision)
         else:
             await run_storage_call(self.session_id, lambda: services.inbox.reopen(entry.id))
@@ -232,10 +232,12 @@ class WorkflowSession:
         journal = SessionJournal(services.store, self.session_id)
         try:
             if self.phase is SessionPhase.OPENING:
-                await run_storage_call(self.session_id, lambda: self._store_request(services.store, request))
+                await run_storage_call(
+                    self.session_id, lambda: self._store_request_and_acquire_lease(services.store, request)
+                )
                 self.phase = SessionPhase.WORKING
             workflow = await asyncio.to_thread(
-                build, checkpoint_handler=self, progress_reporter=self._note_progress, journal=journal
+                build, checkpoint_handler=self, progress_reporter=self._record_progress, journal=journal
             )
             self._sources = workflow.available_sources
             result = await workflow.run(self.query, run_id=self.session_id)
@@ -246,25 +248,25 @@ class WorkflowSession:
             self._set_end(ended)
         except SessionInterrupted as interruption:
             _log.warning("session interrupted", session_id=self.session_id, reason=interruption.message)
-            self._interrupt(interruption)
+            self._set_interruption(interruption)
         except asyncio.CancelledError:
-            self._interrupt(SessionInterrupted(self.session_id, "it was stopped."))
+            self._set_interruption(SessionInterrupted(self.session_id, "it was stopped."))
             raise
         except Exception as exc:
             if is_out_of_room(exc) or (isinstance(exc, OSError) and exc.errno in _DISK_ERRORS):
                 _log.exception("session interrupted", exc=exc, session_id=self.session_id)
-                self._interrupt(SessionInterrupted(self.session_id, f"{exc.strerror}."))
+                self._set_interruption(SessionInterrupted(self.session_id, f"{exc.strerror}."))
             else:
                 await self._store_failure(exc, journal, services.clock.now())
         finally:
             self._release_lease()
             self._notify_callers()
 
-    def _store_request(self, store: SessionStore, request: SessionRequest) -> None:
-        store.write(self.session_id, "session", request.model_dump_json(), first=True)
+    def _store_request_and_acquire_lease(self, store: SessionStore, request: SessionRequest) -> None:
+        store.write(self.session_id, "session", request.model_dump_json(), create_session=True)
         self.lease = store.acquire_lease(self.session_id)
 
-    def _interrupt(self, interruption: SessionInterrupted) -> None:
+    def _set_interruption(self, interruption: SessionInterrupted) -> None:
         is_stored = self.phase is not SessionPhase.OPENING
         self.phase = SessionPhase.INTERRUPTED if is_stored else SessionPhase.NOT_OPENED
         self.interruption = interruption
@@ -277,7 +279,7 @@ class WorkflowSession:
         try:
             await journal.write("ended", ended)
         except SessionInterrupted as interruption:
-            self._interrupt(interruption)
+            self._set_interruption(interruption)
             return
         self.error = ended.error
         self._set_end(ended)
@@ -298,23 +300,27 @@ class WorkflowSession:
         await journal.write(f"checkpoint-{checkpoint.iteration}", pending)
         self._pending = pending
         self._reports = list_source_reports(checkpoint)
-        decision = await self._find_decision(pending, services) or await self._handler.handle(checkpoint)
+        decision = await self._add_to_inbox_and_find_decision(pending, services) or await self._handler.handle(
+            checkpoint
+        )
         self._decisions_taken = checkpoint.iteration + 1
         if self.phase is SessionPhase.WAITING:
             self.phase = SessionPhase.WORKING
         return decision
 
-    async def _find_decision(self, pending: PendingCheckpoint, services: SessionServices) -> Decision | None:
+    async def _add_to_inbox_and_find_decision(
+        self, pending: PendingCheckpoint, services: SessionServices
+    ) -> Decision | None:
         """Add the checkpoint to the inbox; return the decision if the inbox already holds a valid one."""
         inbox = services.inbox
         entry = await run_storage_call(self.session_id, lambda: add_to_inbox(inbox, self.query, pending))
         if entry.state != "decided":
             return None
-        if (decision := _check_entry(entry, pending)) is None:
+        if (decision := _check_entry_or_none(entry, pending)) is None:
             await run_storage_call(self.session_id, lambda: inbox.reopen(entry.id))
         return decision
 
-    def _start_waiting(self) -> None:
+    def _set_waiting_and_notify(self) -> None:
         assert self._pending is not None
         assert self._services is not None
         self.phase = SessionPhase.WAITING
@@ -322,7 +328,7 @@ class WorkflowSession:
         self._notify_callers()
         self._services.on_waiting()
 
-    def _note_progress(self, phase: str, facts: dict[str, Any]) -> None:
+    def _record_progress(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "source_finished":
             self._reports = [*self._reports, SourceReport.model_validate(facts["report"])]
         elif phase != COMPLETED:  # the session is complete once its result is stored
@@ -339,7 +345,7 @@ class WorkflowSession:
         event.set()
 
 
-def _check_entry(entry: Entry, pending: PendingCheckpoint) -> CheckedDecision | None:
+def _check_entry_or_none(entry: Entry, pending: PendingCheckpoint) -> CheckedDecision | None:
     """Return the checked decision of an inbox entry, or None if it does not fit the checkpoint."""
     assert entry.decision is not None
     try:

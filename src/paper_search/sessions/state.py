@@ -44,14 +44,17 @@ class SessionRequest(BaseModel):
         """The number of rounds that the session has at most."""
         return int(self.config.get("max_rounds", 0))
 
-    def restore_config(self, present: AppConfig) -> AppConfig:
+    def restore_config(self, current_config: AppConfig) -> AppConfig:
         """Return the configuration of the session, with the keys of the present one."""
         config = AppConfig.model_validate(self.config)
-        for name, source in present.sources.items():
+        for name, source in current_config.sources.items():
             if source.api_key:
                 config.sources.setdefault(name, SearchSourceConfig(name=name)).api_key = source.api_key
-        if (config.llm.provider, config.llm.base_url) == (present.llm.provider, redact(present.llm.base_url)):
-            config.llm.api_key, config.llm.base_url = present.llm.api_key, present.llm.base_url
+        if (config.llm.provider, config.llm.base_url) == (
+            current_config.llm.provider,
+            redact(current_config.llm.base_url),
+        ):
+            config.llm.api_key, config.llm.base_url = current_config.llm.api_key, current_config.llm.base_url
         return config
 
 
@@ -106,7 +109,7 @@ class SessionState:
         """The id of the pending checkpoint, or None."""
         return self.pending.checkpoint.checkpoint_id if self.pending else None
 
-    def has_passed(self, checkpoint_id: str | None) -> bool:
+    def has_passed_checkpoint(self, checkpoint_id: str | None) -> bool:
         """Return True if the session has ended or waits at another checkpoint than this one."""
         return self.ended is not None or self.checkpoint_id not in (None, checkpoint_id)
 
@@ -116,7 +119,7 @@ def read_session_state(store: SessionStore, inbox: InboxPort, session_id: str) -
     steps = store.list_steps(session_id)
     request = read_step(store, session_id, "session", SessionRequest)
     state = SessionState(session_id, request.query, request.at, request.max_rounds)
-    last = _find_last_checkpoint(steps)
+    last = _find_last_checkpoint_number(steps)
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", SessionEnd)
         return replace(
@@ -130,7 +133,7 @@ def read_session_state(store: SessionStore, inbox: InboxPort, session_id: str) -
     if last is None:
         return state
     asked = read_step(store, session_id, f"checkpoint-{last}", PendingCheckpoint)
-    is_pending = f"decision-{last}" not in steps and _is_pending(inbox, asked.checkpoint.checkpoint_id)
+    is_pending = f"decision-{last}" not in steps and _is_pending_or_missing(inbox, asked.checkpoint.checkpoint_id)
     return replace(
         state,
         phase=WAITING if is_pending else WORKING,
@@ -169,7 +172,7 @@ def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, la
         ended = read_step(store, session_id, "ended", SessionEnd)
         outcome = {"paper_count": ended.paper_count} if ended.error is None else {"error": ended.error}
         return summary.model_copy(update={"phase": FAILED if ended.error else COMPLETED, **outcome})
-    last = _find_last_checkpoint(steps)
+    last = _find_last_checkpoint_number(steps)
     if last is not None and f"decision-{last}" not in steps:
         pending = [entry for entry in inbox.beginning_with(f"{session_id}:{last}:") if entry.state == "pending"]
         if pending:
@@ -184,13 +187,13 @@ def list_source_reports(checkpoint: Checkpoint) -> list[SourceReport]:
     return payload.collection.metadata.sources if isinstance(payload, ResultPayload) else []
 
 
-def _find_last_checkpoint(steps: list[str]) -> int | None:
+def _find_last_checkpoint_number(steps: list[str]) -> int | None:
     """Return the number of the last checkpoint among the steps, or None."""
     prefix = "checkpoint-"
     return max((int(step.removeprefix(prefix)) for step in steps if step.startswith(prefix)), default=None)
 
 
-def _is_pending(inbox: InboxPort, checkpoint_id: str) -> bool:
+def _is_pending_or_missing(inbox: InboxPort, checkpoint_id: str) -> bool:
     try:
         return inbox.get(checkpoint_id).state == "pending"
     except DecisionNotFound:

@@ -59,8 +59,8 @@ class SessionStore(Protocol):
     They raise SessionNotFound for an unknown session, unless stated otherwise.
     """
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
-        """Store the result of a step, unless there is one. The `first` step creates the session."""
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
+        """Store the result of a step, unless there is one. With `create_session` create the session first."""
         ...
 
     def read(self, session_id: str, step: str) -> str | None:
@@ -98,21 +98,21 @@ class SessionFiles:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder or secure_own_folder("data", "paper_search", "sessions")
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
         path = self._get_path(session_id)
-        if first and not path.exists():
+        if create_session and not path.exists():
             self._create_file(session_id, path, step, value)
             return
-        with self._open_database(session_id) as connection:
+        with self._open_and_migrate_database(session_id) as connection:
             _insert_step(connection, step, value)
 
     def read(self, session_id: str, step: str) -> str | None:
-        with self._open_database(session_id) as connection, translate_read_errors(connection):
+        with self._open_and_migrate_database(session_id) as connection, translate_read_errors(connection):
             row: Any = connection.execute("SELECT value FROM steps WHERE step = ?", (step,)).fetchone()
         return row and row[0]
 
     def list_steps(self, session_id: str) -> list[str]:
-        with self._open_database(session_id) as connection, translate_read_errors(connection):
+        with self._open_and_migrate_database(session_id) as connection, translate_read_errors(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
@@ -120,7 +120,7 @@ class SessionFiles:
         if not path.is_file():  # a lease would leave a lock file behind
             raise SessionNotFound(session_id)
         lease = Lease(path.with_suffix(".lock"))
-        with _raise_interruptions(session_id):
+        with _convert_os_errors_to_interruptions(session_id):
             if not lease.acquire():
                 return None
         self.touch(session_id)
@@ -132,7 +132,7 @@ class SessionFiles:
 
     def delete(self, session_id: str) -> None:
         path = self._get_path(session_id)
-        with _raise_interruptions(session_id):
+        with _convert_os_errors_to_interruptions(session_id):
             for ending in (".db", ".db-wal", ".db-shm", ".new", ".new-wal", ".new-shm", ".lock"):
                 path.with_suffix(ending).unlink(missing_ok=True)
             (self._folder.parent / REVIEWS / f"{session_id}.json").unlink(missing_ok=True)
@@ -141,16 +141,18 @@ class SessionFiles:
 
     def list_unused_since(self, moment: datetime) -> list[str]:
         files = [*self._folder.glob("*.db"), *self._folder.glob("*.new")]
-        return [file.stem for file in files if _read_write_time(file) < moment.timestamp()]
+        return [file.stem for file in files if _get_modification_time(file) < moment.timestamp()]
 
     def list_last_uses(self) -> dict[str, datetime]:
-        times = {file.stem: _read_write_time(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)}
+        times = {
+            file.stem: _get_modification_time(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)
+        }
         latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
         return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
 
     def _create_file(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Create the file under another name and rename it, so that a session file always holds its first step."""
-        with _raise_interruptions(session_id):
+        with _convert_os_errors_to_interruptions(session_id):
             make_private_folder(path.parent)
             with closing(connect(path.with_suffix(".new"), durable=True)) as connection:
                 migrate(connection, _MIGRATIONS)
@@ -168,7 +170,7 @@ class SessionFiles:
         return self._folder / f"{session_id}.db"
 
     @contextmanager
-    def _open_database(self, session_id: str) -> Generator[sqlite3.Connection]:
+    def _open_and_migrate_database(self, session_id: str) -> Generator[sqlite3.Connection]:
         try:
             connection = connect(self._get_path(session_id), create=False, durable=True)
         except DatabaseMissing:
@@ -192,14 +194,14 @@ def _refuse_empty_journal(connection: sqlite3.Connection, session_id: str) -> No
 
 
 @contextmanager
-def _raise_interruptions(session_id: str) -> Generator[None]:
+def _convert_os_errors_to_interruptions(session_id: str) -> Generator[None]:
     try:
         yield
     except OSError as error:
         raise SessionInterrupted(session_id, f"{error.strerror or 'the disk failed'}.") from error
 
 
-def _read_write_time(file: Path) -> float:
+def _get_modification_time(file: Path) -> float:
     """Return the time of the last write; infinity if another process has just deleted the file."""
     try:
         return file.stat().st_mtime
@@ -215,9 +217,9 @@ class MemorySessions:
         self._sessions: dict[str, dict[str, str]] = {}
         self._leased: set[str] = set()
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
         with self._lock:
-            if first:
+            if create_session:
                 self._sessions.setdefault(session_id, {})
             self._get_steps(session_id).setdefault(step, value)
 
@@ -275,13 +277,13 @@ class SessionJournal:
         self._session_id = session_id
         self._stored_steps: set[str] | None = None
 
-    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run_and_store(self, step: str, model: type[M], run: Callable[[], Awaitable[M]]) -> M:
         """Return the stored result of `step`; if there is none, run the step and store its result first."""
         store, session_id = self._store, self._session_id
         if self._stored_steps is None:
             self._stored_steps = set(await run_storage_call(session_id, lambda: store.list_steps(session_id)))
         if step in self._stored_steps:
-            return await run_storage_call(session_id, lambda: read_step(store, session_id, step, kind))
+            return await run_storage_call(session_id, lambda: read_step(store, session_id, step, model))
         result = await run()
         await self.write(step, result)
         return result
@@ -294,10 +296,10 @@ class SessionJournal:
             self._stored_steps.add(step)
 
 
-def read_step(store: SessionStore, session_id: str, step: str, kind: type[M]) -> M:
+def read_step(store: SessionStore, session_id: str, step: str, model: type[M]) -> M:
     """Return the result of a step. Raise SessionInterrupted if it is missing or cannot be read."""
     try:
-        return kind.model_validate_json(store.read(session_id, step) or "")
+        return model.model_validate_json(store.read(session_id, step) or "")
     except ValidationError:
         raise SessionInterrupted(session_id, f"its journal is damaged, or of another version, at '{step}'.") from None
 

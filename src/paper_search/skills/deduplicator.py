@@ -6,7 +6,7 @@ from typing import Final
 
 from paper_search.dedup import deduplicate
 from paper_search.models import RawPaper
-from paper_search.workflow.ports import DistinctPapers
+from paper_search.workflow.skill_interfaces import DistinctPapers
 
 _INLINE_RECORDS: Final = 50
 """Up to this many records are compared in the event loop; more go to a thread."""

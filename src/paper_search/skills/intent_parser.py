@@ -7,14 +7,14 @@ from pydantic import ValidationError
 
 from paper_search.domains import get_domain
 from paper_search.errors import LLMError
-from paper_search.intent.cleanup import normalise_text
+from paper_search.identifier_queries import read_identifiers
 from paper_search.intent.concepts import MAX_CONCEPTS
-from paper_search.intent.intent_reader import read_query
-from paper_search.intent.limits import correct_limits
+from paper_search.intent.intent_reader import read_intent
+from paper_search.intent.result_limits import correct_limits
+from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.intent.years import describe_years
 from paper_search.llm.base import LLMProvider, make_answer_schema
-from paper_search.lookups import read_identifiers
 from paper_search.models import ParsedIntent, SearchConstraints
 from paper_search.query.rendering import parse_phrase
 from uraniborg.kernel.clock import Clock, SystemClock
@@ -47,12 +47,12 @@ class IntentParser:
 
     async def parse(self, user_input: str) -> ParsedIntent:
         """Return the intent of the text; `notes` say how it was read. Never raises: rules replace a failing model."""
-        by_rule = await asyncio.to_thread(read_query, user_input, self._vocabulary, self._clock.now().date())
+        by_rule = await asyncio.to_thread(read_intent, user_input, self._vocabulary, self._clock.now().date())
         if self._llm is None or read_identifiers(by_rule.topic):
             return by_rule
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:
-            answer = await self._llm.complete_json(system, _write_prompt(user_input), _SCHEMA)
+            answer = await self._llm.complete_json(system, _build_prompt(user_input), _SCHEMA)
             return self._combine_readings(ParsedIntent.model_validate(answer), by_rule)
         except LLMError as exc:
             note = f"The language model failed ({exc.code}), so the query was read by rule."
@@ -60,24 +60,24 @@ class IntentParser:
             note = "The answer of the language model was invalid, so the query was read by rule."
         return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
-    def _combine_readings(self, read: ParsedIntent, by_rule: ParsedIntent) -> ParsedIntent:
+    def _combine_readings(self, by_model: ParsedIntent, by_rule: ParsedIntent) -> ParsedIntent:
         """Return the model's reading within limits, with the numbers and quotes of the query as the rules read them."""
-        limits, notes = correct_limits(read.constraints, self._clock.now().date())
+        limits, notes = correct_limits(by_model.constraints, self._clock.now().date())
         stated = limits.model_dump(include={"year_from", "year_to", "language"})
         if "max_results" in by_rule.constraints.model_fields_set:
             stated["max_results"] = by_rule.constraints.max_results
         if limits.year_from is not None or limits.year_to is not None:
             notes.append(f"Limited to papers {describe_years(limits.year_from, limits.year_to)}.")
         return ParsedIntent(
-            topic=normalise_text(read.topic)[:_MAX_CHARACTERS] or by_rule.topic,
-            concepts=_clean_texts(read.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
-            intent_type=read.intent_type,
+            topic=normalise_text(by_model.topic)[:_MAX_CHARACTERS] or by_rule.topic,
+            concepts=_clean_texts(by_model.concepts)[:MAX_CONCEPTS] or by_rule.concepts,
+            intent_type=by_model.intent_type,
             constraints=SearchConstraints(**stated),
-            phrases=_clean_texts([*by_rule.phrases, *read.phrases]),
-            authors=_clean_texts(read.authors),
-            venues=_clean_texts(read.venues),
-            excluded=_clean_texts(read.excluded),
-            preferences=_clean_texts(read.preferences) or by_rule.preferences,
+            phrases=_clean_texts([*by_rule.phrases, *by_model.phrases]),
+            authors=_clean_texts(by_model.authors),
+            venues=_clean_texts(by_model.venues),
+            excluded=_clean_texts(by_model.excluded),
+            preferences=_clean_texts(by_model.preferences) or by_rule.preferences,
             notes=["The query was read by a language model.", *notes],
         )
 
@@ -85,7 +85,7 @@ class IntentParser:
 _SCHEMA = make_answer_schema(ParsedIntent)
 
 
-def _write_prompt(query: str) -> str:
+def _build_prompt(query: str) -> str:
     text = json.dumps({"query": query}, ensure_ascii=False)
     return text.encode("utf-8", "replace").decode()
 

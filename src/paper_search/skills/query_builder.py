@@ -8,12 +8,12 @@ from pydantic import ValidationError
 
 from paper_search.domains import get_domain
 from paper_search.errors import LLMError
-from paper_search.intent.cleanup import normalise_text
-from paper_search.intent.limits import correct_limits
+from paper_search.identifier_queries import read_identifiers
+from paper_search.intent.result_limits import correct_limits
 from paper_search.intent.strategy_planner import plan_strategy
+from paper_search.intent.text_cleanup import normalise_text
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.llm.base import LLMProvider, make_answer_schema
-from paper_search.lookups import read_identifiers
 from paper_search.models import PartOrigin, QueryBuilderInput, SearchQuery, SearchStrategy
 from paper_search.query.rendering import normalise_query
 from uraniborg.kernel.clock import Clock, SystemClock
@@ -68,7 +68,7 @@ class QueryBuilder:
             return by_rule
         system = f"{_SYSTEM}\nField of research: {self._domain.description} {self._domain.instructions}"
         try:
-            answer = await self._llm.complete_json(system, self._write_prompt(input), _SCHEMA)
+            answer = await self._llm.complete_json(system, self._build_prompt(input), _SCHEMA)
             proposed = self._limit_strategy(SearchStrategy.model_validate(answer), by_rule, input.previous_strategies)
         except LLMError as exc:
             note = f"The language model failed ({exc.code}), so the queries were built by rule."
@@ -80,7 +80,7 @@ class QueryBuilder:
             note = "The language model proposed no new query, so the queries were built by rule."
         return by_rule.model_copy(update={"notes": [note, *by_rule.notes]})
 
-    def _write_prompt(self, given: QueryBuilderInput) -> str:
+    def _build_prompt(self, given: QueryBuilderInput) -> str:
         texts = [*given.earlier_texts, *(given.user_feedback.texts if given.user_feedback else ())]
         last = given.previous_strategies[-1] if given.previous_strategies else None
         return json.dumps(

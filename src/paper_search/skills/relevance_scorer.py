@@ -7,12 +7,12 @@ from collections.abc import Sequence, Set
 from typing import Any, cast
 
 from paper_search.errors import LLMError
+from paper_search.identifier_queries import describe_missing_works, read_identifiers
 from paper_search.llm.base import LLMProvider
-from paper_search.lookups import describe_missing_works, read_identifiers
 from paper_search.models import PaperTag, ParsedIntent, RawPaper, RelevanceHints, ScoredPaper
-from paper_search.relevance.feedback import read_marks
+from paper_search.relevance.feedback_similarity import read_marks
 from paper_search.relevance.scores import score_papers
-from paper_search.workflow.ports import ScoredPapers
+from paper_search.workflow.skill_interfaces import ScoredPapers
 from uraniborg.kernel.clock import Clock, SystemClock
 
 _INLINE_PAPERS = 20
@@ -96,7 +96,7 @@ class RelevanceScorer:
         """Return the batch with the model's scores, and the problem if there was one. `pinned` papers keep theirs."""
         try:
             async with slots:
-                answer = await llm.complete_json(_SYSTEM, _write_prompt(batch, intent, hints))
+                answer = await llm.complete_json(_SYSTEM, _build_prompt(batch, intent, hints))
         except LLMError as error:
             return list(batch), f"the model failed ({error.code})"
         verdicts = _read_verdicts(answer)
@@ -108,7 +108,7 @@ class RelevanceScorer:
         return scored, "the model left papers out" if missing else None
 
 
-def _write_prompt(batch: Sequence[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> str:
+def _build_prompt(batch: Sequence[ScoredPaper], intent: ParsedIntent, hints: RelevanceHints) -> str:
     return json.dumps(
         {
             "intent": intent.model_dump(mode="json", exclude={"notes"}),
@@ -135,20 +135,20 @@ def _read_verdicts(answer: object) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for entry in cast("list[object]", results) if isinstance(results, list) else []:
         verdict = cast("dict[str, Any]", entry) if isinstance(entry, dict) else {}
-        has_score = _read_score(verdict.get("relevance_score")) is not None
+        has_score = _clamp_score_or_none(verdict.get("relevance_score")) is not None
         if isinstance(paper_id := verdict.get("paper_id"), str) and has_score:
             found.setdefault(paper_id.strip(), verdict)
     return found
 
 
-def _read_score(value: object) -> float | None:
+def _clamp_score_or_none(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return min(1.0, max(0.0, float(value)))
 
 
 def _apply_verdict(scored: ScoredPaper, verdict: dict[str, Any] | None) -> ScoredPaper:
-    score = _read_score(verdict.get("relevance_score")) if verdict else None
+    score = _clamp_score_or_none(verdict.get("relevance_score")) if verdict else None
     if verdict is None or score is None:
         return scored
     reason = verdict.get("relevance_reason")
@@ -157,12 +157,12 @@ def _apply_verdict(scored: ScoredPaper, verdict: dict[str, Any] | None) -> Score
         update={
             "relevance_score": score,
             "relevance_reason": text or scored.relevance_reason,
-            "tags": _read_tags(verdict.get("tags")) or scored.tags,
+            "tags": _select_known_tags(verdict.get("tags")) or scored.tags,
         }
     )
 
 
-def _read_tags(value: object) -> list[PaperTag]:
+def _select_known_tags(value: object) -> list[PaperTag]:
     known = {tag.value: tag for tag in PaperTag}
     given = cast("list[object]", value) if isinstance(value, list) else []
     return list(dict.fromkeys(known[tag] for tag in given if isinstance(tag, str) and tag in known))

@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 from paper_search.errors import SearchSourceError
 from paper_search.models import RawPaper, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import filter_papers
-from paper_search.review import ExclusionReason
+from paper_search.review_models import ExclusionReason
 from paper_search.sources.interfaces import ReportingSource, SearchSource, SourceResult
-from paper_search.workflow.ports import FoundPapers, SearchOutcome
+from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.logging import get_logger
 
@@ -50,14 +50,14 @@ class Searcher:
                 if on_report is not None:
                     on_report(result.report)
         # By name, not by arrival, so that the same answers give the same outcome.
-        ordered = [results[name] for name in self._select_names(strategy)]
+        ordered = [results[name] for name in self._select_source_names(strategy)]
         return FoundPapers(
             [paper for result in ordered for paper in result.papers], [result.report for result in ordered]
         )
 
     async def stream_results(self, strategy: SearchStrategy) -> AsyncGenerator[SourceResult, None]:
         """Yield the result of each source as it finishes. Closing the generator stops the other sources."""
-        reasons = {name: self._explain_skip(name, strategy) for name in self._select_names(strategy)}
+        reasons = {name: self._explain_skip(name, strategy) for name in self._select_source_names(strategy)}
         tasks = {
             asyncio.create_task(_search_source(self._sources[name], strategy), name=f"search {name}"): name
             for name, reason in reasons.items()
@@ -71,7 +71,7 @@ class Searcher:
             while pending:
                 done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
                 for task in sorted(done, key=list(tasks).index):
-                    yield _read_task_result(tasks[task], task)
+                    yield _make_result_of_task(tasks[task], task)
         finally:
             for task in pending:
                 task.cancel()
@@ -83,7 +83,7 @@ class Searcher:
             if isinstance(source, _Closable):
                 await source.aclose()
 
-    def _select_names(self, strategy: SearchStrategy) -> list[str]:
+    def _select_source_names(self, strategy: SearchStrategy) -> list[str]:
         return list(dict.fromkeys(strategy.sources)) or self.available
 
     def _explain_skip(self, name: str, strategy: SearchStrategy) -> str | None:
@@ -97,7 +97,7 @@ async def _search_source(source: SearchSource, strategy: SearchStrategy) -> Sour
     # Each source gets a copy: a source that changes its strategy must not change another's.
     own = strategy.model_copy(deep=True)
     if isinstance(source, ReportingSource):
-        result = await source.search_reported(own)
+        result = await source.search_with_report(own)
         result = SourceResult(result.papers, _correct_counts(result))
     else:
         result = _filter_and_report(source.source_name, await source.search_advanced(own), strategy)
@@ -125,7 +125,7 @@ def _filter_and_report(name: str, received: list[RawPaper], strategy: SearchStra
     return SourceResult(papers, report)
 
 
-def _read_task_result(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:
+def _make_result_of_task(name: str, task: asyncio.Task[SourceResult]) -> SourceResult:
     """Return the result of a finished task, or a report of its failure."""
     if task.cancelled():
         return SourceResult([], SourceReport(name=name, status=SourceStatus.FAILED, reason="It was cancelled."))

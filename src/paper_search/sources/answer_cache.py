@@ -29,11 +29,11 @@ class CachingTransport:
         self._swept = False
 
     async def send(self, request: Request) -> Response:
-        if (stored := await asyncio.to_thread(self._find_fresh_answer, request)) is not None:
+        if (stored := await asyncio.to_thread(self._sweep_once_and_find_fresh_answer, request)) is not None:
             return stored
         response = await self._inner.send(request)
         if response.status == 200:
-            await asyncio.to_thread(self._store_answer, request, response)
+            await asyncio.to_thread(self._try_store_answer, request, response)
         return response
 
     async def forget_answer(self, request: Request) -> None:
@@ -44,10 +44,10 @@ class CachingTransport:
     async def aclose(self) -> None:
         await self._inner.aclose()
 
-    def _find_fresh_answer(self, request: Request) -> Response | None:
+    def _sweep_once_and_find_fresh_answer(self, request: Request) -> Response | None:
         if not self._swept:
             self._swept = True
-            self._sweep_old_answers()
+            self._delete_old_answers_and_make_rest_private()
         try:
             entry = self._store.read_entry(request)
         except DamagedEntry as error:
@@ -60,15 +60,15 @@ class CachingTransport:
             return None
         return replace(answer.replay(), calls=0)
 
-    def _store_answer(self, request: Request, response: Response) -> None:
+    def _try_store_answer(self, request: Request, response: Response) -> None:
         try:
             self._store.write_entry(request, [StoredAnswer.from_response(response)], kept_at=self._clock.now())
         except OSError as error:
             _log.warning("the cache cannot be written", reason=error.strerror)
 
-    def _sweep_old_answers(self) -> None:
+    def _delete_old_answers_and_make_rest_private(self) -> None:
         oldest = (self._clock.now() - self._lifetime).timestamp()
-        for path in self._store.iterate_paths():
+        for path in self._store.iterate_entry_paths():
             try:
                 if path.stat().st_mtime < oldest:
                     path.unlink()

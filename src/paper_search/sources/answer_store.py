@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
@@ -45,7 +45,7 @@ class StoredAnswer(_Strict):
     _bytes: bytes = PrivateAttr()
 
     @model_validator(mode="after")
-    def _check_body(self) -> "StoredAnswer":
+    def _decode_and_check_body(self) -> "StoredAnswer":
         try:
             self._bytes = _decode_body(self.encoding, self.body)
         except TypeError:
@@ -95,9 +95,11 @@ class StoredFailure(_Strict):
             ids={name: value for name, value in error.ids.items() if isinstance(value, str | int | float | None)},
         )
 
-    def replay(self) -> Response:
+    def replay(self) -> NoReturn:
         """Raise the stored failure."""
-        kind = {kind.code: kind for kind in _iterate_error_classes(SearchSourceError)}.get(self.code, NonRetryableError)
+        kind = {kind.code: kind for kind in _iterate_class_and_subclasses(SearchSourceError)}.get(
+            self.code, NonRetryableError
+        )
         limits = {"rate_limited": self.rate_limited, "retry_after_s": self.retry_after_s}
         extra: dict[str, Any] = {**self.ids, **(limits if issubclass(kind, RetryableError) else {})}
         raise kind(self.message, hint=self.hint, retry_at=self.retry_at, **extra)
@@ -108,7 +110,7 @@ class StoredTimeout(_Strict):
 
     kind: Literal["stopped"] = "stopped"
 
-    def replay(self) -> Response:
+    def replay(self) -> NoReturn:
         """Raise TimeoutError, as the caller's deadline did."""
         raise TimeoutError
 
@@ -179,19 +181,19 @@ class AnswerStore:
             ],
         }
         make_folder(self.folder)
-        write_atomic(self.get_path(request), format_readable_json(content))
+        write_atomic(self.get_path(request), format_indented_json_bytes(content))
 
     def remove_entry(self, request: Request) -> None:
         """Remove the entry of a request, if there is one."""
         self.get_path(request).unlink(missing_ok=True)
 
-    def iterate_paths(self) -> Iterator[Path]:
+    def iterate_entry_paths(self) -> Iterator[Path]:
         """Yield the files that hold entries. The folder may hold other files too: people choose the folder."""
         return (path for path in self.folder.glob("*.json") if _ENTRY.fullmatch(path.name))
 
     def read_entries(self) -> list[Entry]:
         """Return every entry in the folder. Raise DamagedEntry for the first that cannot be read."""
-        return [read_entry_file(path) for path in sorted(self.iterate_paths())]
+        return [read_entry_file(path) for path in sorted(self.iterate_entry_paths())]
 
 
 def read_entry_file(path: Path) -> Entry:
@@ -208,7 +210,7 @@ def read_entry_file(path: Path) -> Entry:
         ) from error
 
 
-def format_readable_json(content: Mapping[str, Any]) -> bytes:
+def format_indented_json_bytes(content: Mapping[str, Any]) -> bytes:
     """Return indented JSON that people can read and compare line by line."""
     return (json.dumps(content, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "surrogatepass")
 
@@ -237,7 +239,7 @@ def _format_compact_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _iterate_error_classes(kind: type[SearchSourceError]) -> Iterable[type[SearchSourceError]]:
-    yield kind
-    for child in kind.__subclasses__():
-        yield from _iterate_error_classes(child)
+def _iterate_class_and_subclasses(error_class: type[SearchSourceError]) -> Iterable[type[SearchSourceError]]:
+    yield error_class
+    for child in error_class.__subclasses__():
+        yield from _iterate_class_and_subclasses(child)

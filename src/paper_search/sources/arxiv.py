@@ -4,21 +4,21 @@ from collections.abc import Sequence
 from xml.etree.ElementTree import Element
 
 from paper_search.errors import NonRetryableError, RetryableError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import Node
 from paper_search.query.filters import has_year_limit
-from paper_search.query.rendering import quote_term, render_search, render_with_operators
+from paper_search.query.rendering import quote_term_if_needed, render_search_query_within_limit, render_with_operators
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import build_paper, find_year, get_element_text, parse_count, read_papers
 from paper_search.sources.response_bodies import (
-    build_next_request,
     limit_page_size,
-    list_values,
-    make_refusal_error,
+    make_permanent_refusal_error,
     make_source_error,
     make_unreadable_error,
     parse_xml,
+    replace_params,
+    select_values_of_scheme,
     split_batches,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
@@ -39,7 +39,7 @@ class Arxiv:
     capabilities = frozenset({"year", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search(query, _render_query, _MAX_QUERY_BYTES)
+        search = render_search_query_within_limit(query, _render_query, _MAX_QUERY_BYTES)
         if not search:
             return []
         if has_year_limit(filters):
@@ -49,8 +49,8 @@ class Arxiv:
         paging = (("start", "0"), ("max_results", str(size)), ("sortBy", "relevance"), ("sortOrder", "descending"))
         return [Request(NAME, _URL, (("search_query", search), *paging))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        ids = list_values(identifiers, "arxiv")
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        ids = select_values_of_scheme(identifiers, "arxiv")
         return [
             Request(NAME, _URL, (("id_list", ",".join(batch)), ("start", "0"), ("max_results", str(len(batch)))))
             for batch in split_batches(ids, _PAGE)
@@ -61,7 +61,7 @@ class Arxiv:
         if feed.tag != f"{_ATOM}feed":
             raise make_unreadable_error(NAME, "XML that is not an Atom feed")
         entries = feed.findall(f"{_ATOM}entry")
-        if error := _find_error(entries):
+        if error := _find_error_text(entries):
             raise make_source_error(NAME, error)
         papers = read_papers(entries, _read_paper)
         found = parse_count(get_element_text(feed.find(f"{_OPENSEARCH}totalResults")))
@@ -69,24 +69,26 @@ class Arxiv:
         more = start < (found or 0)
         if more and not entries:  # this happens under load, and a retry gets the entries
             raise RetryableError(f"{NAME} sent an empty page although it has more papers.", source=NAME)
-        return Page(papers, (build_next_request(request, start=start),) if more and len(papers) < limit else (), found)
+        return Page(papers, (replace_params(request, start=start),) if more and len(papers) < limit else (), found)
 
     def read_failure(self, response: Response) -> Exception | None:
         try:
             entries = parse_xml(NAME, response).findall(f"{_ATOM}entry")
         except NonRetryableError:
             return None
-        return make_refusal_error(NAME, response, _find_error(entries))
+        return make_permanent_refusal_error(NAME, response, _find_error_text(entries))
 
 
 definition: SourceDefinition = Arxiv()
 
 
 def _render_query(node: Node) -> str:
-    return render_with_operators(node, term=lambda term: f"all:{quote_term(term)}", without=" ANDNOT ")
+    return render_with_operators(
+        node, render_term=lambda term: f"all:{quote_term_if_needed(term)}", not_sign=" ANDNOT "
+    )
 
 
-def _find_error(entries: list[Element]) -> str:
+def _find_error_text(entries: list[Element]) -> str:
     """Return the error text of a feed whose only entry is an error, or ""."""
     for entry in entries:
         if "/api/errors" in get_element_text(entry.find(f"{_ATOM}id")):

@@ -3,36 +3,36 @@
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import REGISTRATION, RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import AllOf, Node, parse_search_query
 from paper_search.query.languages import parse_language
 from paper_search.query.rendering import list_wanted_words, render_within_limit
+from paper_search.sources.editorial_notice_readers import read_crossref_notices
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
-from paper_search.sources.notices import read_crossref_notices
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     build_paper,
     clean_text,
+    ensure_list,
     find_year,
     format_page_range,
     get_date_parts,
     get_first_text,
-    join_subtitle,
-    list_objects,
+    get_object_or_empty,
+    join_title_and_subtitle,
+    list_json_objects,
     parse_count,
     read_papers,
 )
 from paper_search.sources.response_bodies import (
-    build_next_request,
-    get_list,
+    get_list_or_raise,
     limit_page_size,
-    list_values,
-    make_refusal_error,
+    make_permanent_refusal_error,
     make_source_error,
     make_unreadable_error,
     parse_json_object,
+    replace_params,
+    select_values_of_scheme,
     split_batches,
     try_parse_json,
 )
@@ -87,8 +87,8 @@ class Crossref:
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        dois = list_values(identifiers, "doi")
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        dois = select_values_of_scheme(identifiers, "doi")
         # A comma ends a filter, so a DOI with a comma is fetched by its own address.
         alone = [Request(NAME, f"{_URL}/{quote(doi, safe='')}") for doi in dois if "," in doi]
         together = [
@@ -99,9 +99,9 @@ class Crossref:
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         body = parse_json_object(NAME, response)
-        message, kind = as_object(body.get("message")), clean_text(body.get("message-type"))
+        message, kind = get_object_or_empty(body.get("message")), clean_text(body.get("message-type"))
         if body.get("status") != "ok" or not message:
-            error_text = _join_messages(body.get("message"))
+            error_text = _join_error_messages(body.get("message"))
             raise (
                 make_source_error(NAME, error_text)
                 if error_text
@@ -111,12 +111,14 @@ class Crossref:
             return Page(read_papers([message], _read_paper))
         if kind != "work-list":  # a list of journals, members, funders
             return Page([])
-        works = get_list(NAME, message, "items")
-        papers, found = read_papers(list_objects(works), _read_paper), parse_count(message.get("total-results"))
+        works = get_list_or_raise(NAME, message, "items")
+        papers, found = read_papers(list_json_objects(works), _read_paper), parse_count(message.get("total-results"))
         return Page(papers, _build_next_requests(request, len(works), found) if len(papers) < limit else (), found)
 
     def read_failure(self, response: Response) -> Exception | None:
-        return make_refusal_error(NAME, response, _join_messages(as_object(try_parse_json(response)).get("message")))
+        return make_permanent_refusal_error(
+            NAME, response, _join_error_messages(get_object_or_empty(try_parse_json(response)).get("message"))
+        )
 
 
 definition: SourceDefinition = Crossref()
@@ -131,11 +133,11 @@ def _build_next_requests(request: Request, received: int, found: int | None) -> 
         or offset >= min(found or 0, _MAX_OFFSET)
     ):
         return ()
-    return (build_next_request(request, offset=offset),)
+    return (replace_params(request, offset=offset),)
 
 
-def _join_messages(message: object) -> str:
-    parts = [as_object(part).get("message", part) for part in as_list(message)]
+def _join_error_messages(message: object) -> str:
+    parts = [get_object_or_empty(part).get("message", part) for part in ensure_list(message)]
     return "; ".join(found for part in parts if (found := clean_text(part)))
 
 
@@ -155,17 +157,19 @@ def _build_filter(filters: SearchConstraints) -> str:
 def _read_paper(work: dict[str, object]) -> RawPaper | None:
     doi, kind = clean_text(work.get("DOI")), clean_text(work.get("type"))
     published, created = (
-        find_year(*(_get_year(work.get(date)) for date in _DATES)),
-        find_year(_get_year(work.get("created"))),
+        find_year(*(_get_year_of_date(work.get(date)) for date in _DATES)),
+        find_year(_get_year_of_date(work.get("created"))),
     )
     return build_paper(
         NAME,
         doi,
-        join_subtitle(get_first_text(*as_list(work.get("title"))), get_first_text(*as_list(work.get("subtitle")))),
-        authors=[_read_author(author) for author in list_objects(work.get("author"))],
-        editors=[_read_author(editor) for editor in list_objects(work.get("editor"))],
+        join_title_and_subtitle(
+            get_first_text(*ensure_list(work.get("title"))), get_first_text(*ensure_list(work.get("subtitle")))
+        ),
+        authors=[_read_name_and_orcid(author) for author in list_json_objects(work.get("author"))],
+        editors=[_read_name_and_orcid(editor) for editor in list_json_objects(work.get("editor"))],
         identifiers={"doi": doi},
-        links=(_find_open_pdf(work), f"https://doi.org/{doi}" if doi else None, work.get("URL")),
+        links=(_find_open_pdf_link(work), f"https://doi.org/{doi}" if doi else None, work.get("URL")),
         year=published or created,
         venue=_find_venue(work),
         abstract=work.get("abstract"),
@@ -182,28 +186,30 @@ def _read_paper(work: dict[str, object]) -> RawPaper | None:
     )
 
 
-def _read_author(author: dict[str, object]) -> tuple[str, object]:
+def _read_name_and_orcid(author: dict[str, object]) -> tuple[str, object]:
     parts = (author.get("given"), author.get("prefix"), author.get("family"), author.get("suffix"))
     full = " ".join(found for part in parts if (found := clean_text(part)))
     return full or clean_text(author.get("name")), clean_text(author.get("ORCID")).rpartition("/")[2]
 
 
-def _get_year(date: object) -> object:
+def _get_year_of_date(date: object) -> object:
     return next(iter(get_date_parts(date)), None)
 
 
 def _find_venue(work: dict[str, object]) -> str:
-    institutions = (institution.get("name") for institution in list_objects(work.get("institution")))
-    event = as_object(work.get("event"))
+    institutions = (institution.get("name") for institution in list_json_objects(work.get("institution")))
+    event = get_object_or_empty(work.get("event"))
     return get_first_text(
-        *as_list(work.get("container-title")), event.get("name"), *institutions, work.get("group-title")
+        *ensure_list(work.get("container-title")), event.get("name"), *institutions, work.get("group-title")
     )
 
 
-def _find_open_pdf(work: dict[str, object]) -> object:
+def _find_open_pdf_link(work: dict[str, object]) -> object:
     """Return the PDF link of a work under an open licence, else None: other links often lead to a paywall."""
-    licences = [clean_text(licence.get("URL")) for licence in list_objects(work.get("license"))]
+    licences = [clean_text(licence.get("URL")) for licence in list_json_objects(work.get("license"))]
     if not any("creativecommons.org" in licence for licence in licences):
         return None
-    pdfs = [link.get("URL") for link in list_objects(work.get("link")) if link.get("content-type") == "application/pdf"]
+    pdfs = [
+        link.get("URL") for link in list_json_objects(work.get("link")) if link.get("content-type") == "application/pdf"
+    ]
     return pdfs[0] if pdfs else None

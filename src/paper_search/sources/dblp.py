@@ -9,26 +9,26 @@ from paper_search.query.boolean_query import AllOf, Node, parse_search_query
 from paper_search.query.rendering import list_word_clauses, render_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     build_paper,
     clean_text,
+    ensure_list,
     find_year,
     format_page_range,
     get_element_text,
     get_first_link,
-    list_objects,
+    get_object_or_empty,
+    list_json_objects,
     parse_count,
     read_papers,
 )
 from paper_search.sources.response_bodies import (
-    build_next_request,
-    get_list,
-    is_xml,
+    get_list_or_raise,
+    is_xml_or_html,
     limit_page_size,
     make_unreadable_error,
     parse_json_object,
     parse_xml,
+    replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
@@ -65,13 +65,13 @@ class Dblp:
         return [Request(NAME, _URL, (("q", words), ("format", "json"), ("h", str(size)), ("f", "0"), ("c", "0")))]
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        hits = _read_xml_hits(response) if is_xml(response) else _read_json_hits(response)
-        records = get_list(NAME, {"hits": hits.get("hit")}, "hits")
-        papers = read_papers((as_object(hit.get("info")) for hit in list_objects(records)), _read_paper)
+        hits = _read_xml_hits_in_json_form(response) if is_xml_or_html(response) else _read_json_hits(response)
+        records = get_list_or_raise(NAME, {"hits": hits.get("hit")}, "hits")
+        papers = read_papers((get_object_or_empty(hit.get("info")) for hit in list_json_objects(records)), _read_paper)
         found = parse_count(hits.get("@total"))
         start = (parse_count(hits.get("@first")) or 0) + len(records)
         more = records and len(papers) < limit and start < (found or 0)
-        return Page(papers, (build_next_request(request, f=start),) if more else (), found)
+        return Page(papers, (replace_params(request, f=start),) if more else (), found)
 
     def read_failure(self, response: Response) -> Exception | None:
         return None
@@ -81,21 +81,21 @@ definition: SourceDefinition = Dblp()
 
 
 def _render_query(node: Node) -> str:
-    return " ".join("|".join(_clean_word(word) for word in clause) for clause in list_word_clauses(node))
+    return " ".join("|".join(_remove_operators(word) for word in clause) for clause in list_word_clauses(node))
 
 
-def _clean_word(word: str) -> str:
+def _remove_operators(word: str) -> str:
     return re.sub(r"[|$:]", "", word)
 
 
 def _read_json_hits(response: Response) -> dict[str, Any]:
-    result = as_object(parse_json_object(NAME, response).get("result"))
+    result = get_object_or_empty(parse_json_object(NAME, response).get("result"))
     if not isinstance(result.get("hits"), dict):
         raise make_unreadable_error(NAME, "JSON without hits")
-    return as_object(result["hits"])
+    return get_object_or_empty(result["hits"])
 
 
-def _read_xml_hits(response: Response) -> dict[str, Any]:
+def _read_xml_hits_in_json_form(response: Response) -> dict[str, Any]:
     hits = parse_xml(NAME, response).find("hits")
     if hits is None:
         raise make_unreadable_error(NAME, "a web page or XML without hits")
@@ -103,12 +103,14 @@ def _read_xml_hits(response: Response) -> dict[str, Any]:
         "@total": hits.get("total"),
         "@first": hits.get("first"),
         "hit": [
-            {"info": _read_xml_info(info)} for hit in hits.findall("hit") if (info := hit.find("info")) is not None
+            {"info": _convert_xml_info_to_json_form(info)}
+            for hit in hits.findall("hit")
+            if (info := hit.find("info")) is not None
         ],
     }
 
 
-def _read_xml_info(info: Element) -> dict[str, Any]:
+def _convert_xml_info_to_json_form(info: Element) -> dict[str, Any]:
     """Return the XML form of a hit as the object of the JSON form."""
     found: dict[str, Any] = {child.tag: get_element_text(child) for child in info}
     authors = [
@@ -119,12 +121,14 @@ def _read_xml_info(info: Element) -> dict[str, Any]:
 
 def _read_paper(info: dict[str, Any]) -> RawPaper | None:
     key, kind = clean_text(info.get("key")), clean_text(info.get("type"))
-    addresses = [get_first_link(link) for link in as_list(info.get("ee"))]
+    addresses = [get_first_link(link) for link in ensure_list(info.get("ee"))]
     return build_paper(
         NAME,
         key,
-        _get_text(info.get("title")),
-        authors=[_read_author(author) for author in as_list(as_object(info.get("authors")).get("author"))],
+        _get_plain_or_nested_text(info.get("title")),
+        authors=[
+            _read_name_and_pid(author) for author in ensure_list(get_object_or_empty(info.get("authors")).get("author"))
+        ],
         identifiers={
             "doi": info.get("doi"),
             "arxiv": next((found for link in addresses if (found := normalise_arxiv(link))), None),
@@ -132,7 +136,9 @@ def _read_paper(info: dict[str, Any]) -> RawPaper | None:
         },
         links=(*addresses, info.get("url")),
         year=find_year(info.get("year")),
-        venue=" / ".join(found for venue in as_list(info.get("venue")) if (found := _get_text(venue))),
+        venue=" / ".join(
+            found for venue in ensure_list(info.get("venue")) if (found := _get_plain_or_nested_text(venue))
+        ),
         work_type=_find_work_type(kind, key),
         volume=info.get("volume"),
         issue=info.get("number"),
@@ -142,13 +148,13 @@ def _read_paper(info: dict[str, Any]) -> RawPaper | None:
     )
 
 
-def _get_text(value: object) -> str:
+def _get_plain_or_nested_text(value: object) -> str:
     """Return the text of a JSON value, which is plain text or an object with attributes and the text."""
-    return clean_text(as_object(value).get("text")) or clean_text(value)
+    return clean_text(get_object_or_empty(value).get("text")) or clean_text(value)
 
 
-def _read_author(author: object) -> tuple[str, object]:
-    return _HOMONYM.sub("", _get_text(author)), as_object(author).get("@pid")
+def _read_name_and_pid(author: object) -> tuple[str, object]:
+    return _HOMONYM.sub("", _get_plain_or_nested_text(author)), get_object_or_empty(author).get("@pid")
 
 
 def _find_work_type(kind: str, key: str) -> WorkType | None:

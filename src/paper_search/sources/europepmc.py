@@ -4,35 +4,35 @@ from collections.abc import Sequence
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_bibliographic_code
-from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
+from paper_search.sources.editorial_notice_readers import read_medline_notices
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
-from paper_search.sources.notices import read_medline_notices
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     build_paper,
     clean_text,
+    ensure_list,
     find_year,
     format_page_range,
     get_first_text,
-    list_objects,
+    get_object_or_empty,
+    list_json_objects,
     parse_count,
     read_papers,
 )
 from paper_search.sources.response_bodies import (
-    build_next_request,
-    get_list,
-    is_xml,
+    get_list_or_raise,
+    is_xml_or_html,
     limit_page_size,
-    make_refusal_error,
+    make_permanent_refusal_error,
     make_source_error,
     make_unreadable_error,
     parse_json_object,
     parse_xml,
+    replace_params,
     split_batches,
     try_parse_json,
 )
@@ -60,25 +60,29 @@ class EuropePmc:
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search(query, render_with_operators, _MAX_QUERY_BYTES)
+        search = render_search_query_within_limit(query, render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
         if has_year_limit(filters):
             search += f" AND PUB_YEAR:[{filters.year_from or 1000} TO {filters.year_to or 3000}]"
         if language := parse_language(filters.language):
             search += f' AND LANG:"{to_bibliographic_code(language)}"'
-        return [_build_search(search, limit_page_size(limit, _PAGE))]
+        return [_build_search_request(search, limit_page_size(limit, _PAGE))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
         terms = [
             _TERMS[identifier.scheme].format(identifier.value)
             for identifier in identifiers
             if identifier.scheme in _TERMS
         ]
-        return [_build_search(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)]
+        return [_build_search_request(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)]
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        body = _to_object(parse_xml(NAME, response)) if is_xml(response) else parse_json_object(NAME, response)
+        body = (
+            _convert_xml_to_dict(parse_xml(NAME, response))
+            if is_xml_or_html(response)
+            else parse_json_object(NAME, response)
+        )
         if error_text := get_first_text(body.get("errMsg"), body.get("error"), body.get("message")):
             raise make_source_error(
                 NAME, error_text, retryable=(parse_count(body.get("errCode") or body.get("status")) or 0) >= 500
@@ -87,18 +91,18 @@ class EuropePmc:
             if "hitCount" not in body:
                 raise make_unreadable_error(NAME, "an answer without results")
             return Page([], found=parse_count(body["hitCount"]))
-        records = get_list(NAME, as_object(body["resultList"]), "result")
-        papers = read_papers(list_objects(records), _read_paper)
+        records = get_list_or_raise(NAME, get_object_or_empty(body["resultList"]), "result")
+        papers = read_papers(list_json_objects(records), _read_paper)
         cursor = clean_text(body.get("nextCursorMark"))
         fresh = cursor and cursor != dict(request.params).get("cursorMark")
         more = records and fresh and len(papers) < limit
         return Page(
-            papers, (build_next_request(request, cursorMark=cursor),) if more else (), parse_count(body.get("hitCount"))
+            papers, (replace_params(request, cursorMark=cursor),) if more else (), parse_count(body.get("hitCount"))
         )
 
     def read_failure(self, response: Response) -> Exception | None:
-        body = as_object(try_parse_json(response))
-        return make_refusal_error(
+        body = get_object_or_empty(try_parse_json(response))
+        return make_permanent_refusal_error(
             NAME, response, get_first_text(body.get("errMsg"), body.get("message"), body.get("error"))
         )
 
@@ -106,47 +110,47 @@ class EuropePmc:
 definition: SourceDefinition = EuropePmc()
 
 
-def _build_search(query: str, size: int) -> Request:
+def _build_search_request(query: str, size: int) -> Request:
     paging = (("resultType", "core"), ("format", "json"), ("pageSize", str(size)), ("cursorMark", "*"))
     return Request(NAME, _URL, (("query", query), *paging))
 
 
-def _to_object(element: Element, depth: int = 8) -> dict[str, Any]:
+def _convert_xml_to_dict(element: Element, depth: int = 8) -> dict[str, Any]:
     """Return the XML form as the object of the JSON form, with text for elements without children."""
     found: dict[str, Any] = {}
     for child in element:
         if name := _LISTS.get(child.tag):
-            found[child.tag] = {name: [_to_value(item, depth) for item in child.findall(name)]}
+            found[child.tag] = {name: [_convert_xml_to_value(item, depth) for item in child.findall(name)]}
         else:
-            found[child.tag] = _to_value(child, depth)
+            found[child.tag] = _convert_xml_to_value(child, depth)
     return found
 
 
-def _to_value(element: Element, depth: int) -> object:
-    return _to_object(element, depth - 1) if len(element) and depth else element.text
+def _convert_xml_to_value(element: Element, depth: int) -> object:
+    return _convert_xml_to_dict(element, depth - 1) if len(element) and depth else element.text
 
 
 def _read_paper(record: dict[str, Any]) -> RawPaper | None:
-    info = as_object(record.get("journalInfo"))
+    info = get_object_or_empty(record.get("journalInfo"))
     journal, origin, local = (
-        as_object(info.get("journal")),
+        get_object_or_empty(info.get("journal")),
         clean_text(record.get("source")),
         clean_text(record.get("id")),
     )
-    kinds = _list_kinds(record)
+    kinds = _list_publication_types(record)
     return build_paper(
         NAME,
         f"{origin}:{local}" if origin and local else local,
         record.get("title"),
-        authors=_read_authors(record),
+        authors=_read_names_and_author_ids(record),
         identifiers={"doi": record.get("doi"), "pmid": record.get("pmid"), "pmcid": record.get("pmcid")},
         links=(
-            *_list_addresses(record),
+            *_list_full_text_urls(record),
             f"https://europepmc.org/article/{origin}/{local}" if origin and local else None,
         ),
         year=find_year(record.get("pubYear"), info.get("yearOfPublication"), record.get("firstPublicationDate")),
         venue=get_first_text(
-            journal.get("title"), record.get("journalTitle"), _get_book_title(record), _get_repository(record)
+            journal.get("title"), record.get("journalTitle"), _get_book_title(record), _get_preprint_server(record)
         ),
         abstract=record.get("abstractText"),
         citation_count=record.get("citedByCount"),
@@ -155,14 +159,14 @@ def _read_paper(record: dict[str, Any]) -> RawPaper | None:
         volume=get_first_text(info.get("volume"), record.get("journalVolume")),
         issue=get_first_text(info.get("issue"), record.get("issue")),
         pages=format_page_range(record.get("pageInfo")),
-        publisher=as_object(record.get("bookOrReportDetails")).get("publisher"),
-        notices=read_medline_notices(NAME, kinds, _list_corrections(record)),
+        publisher=get_object_or_empty(record.get("bookOrReportDetails")).get("publisher"),
+        notices=read_medline_notices(NAME, kinds, _list_correction_links(record)),
         raw_data={"types": kinds},
     )
 
 
-def _list_corrections(record: dict[str, Any]) -> list[tuple[str, str, str]]:
-    entries = list_objects(as_object(record.get("commentCorrectionList")).get("commentCorrection"))
+def _list_correction_links(record: dict[str, Any]) -> list[tuple[str, str, str]]:
+    entries = list_json_objects(get_object_or_empty(record.get("commentCorrectionList")).get("commentCorrection"))
     return [
         (
             clean_text(entry.get("type")),
@@ -177,11 +181,13 @@ def _is_in_pubmed(entry: dict[str, Any]) -> bool:
     return entry.get("source") == "MED"
 
 
-def _read_authors(record: dict[str, Any]) -> list[tuple[object, object]]:
-    listed_authors = list_objects(as_object(record.get("authorList")).get("author"))
+def _read_names_and_author_ids(record: dict[str, Any]) -> list[tuple[object, object]]:
+    listed_authors = list_json_objects(get_object_or_empty(record.get("authorList")).get("author"))
     if not listed_authors:
         return [(name, None) for name in clean_text(record.get("authorString")).rstrip(".").split(", ")]
-    return [(_format_name(author), as_object(author.get("authorId")).get("value")) for author in listed_authors]
+    return [
+        (_format_name(author), get_object_or_empty(author.get("authorId")).get("value")) for author in listed_authors
+    ]
 
 
 def _format_name(author: dict[str, Any]) -> str:
@@ -193,10 +199,10 @@ def _format_name(author: dict[str, Any]) -> str:
     )
 
 
-def _list_kinds(record: dict[str, Any]) -> list[str]:
-    kinds = as_list(as_object(record.get("pubTypeList")).get("pubType")) or clean_text(record.get("pubType")).split(
-        "; "
-    )
+def _list_publication_types(record: dict[str, Any]) -> list[str]:
+    kinds = ensure_list(get_object_or_empty(record.get("pubTypeList")).get("pubType")) or clean_text(
+        record.get("pubType")
+    ).split("; ")
     return [kind for item in kinds if (kind := clean_text(item).lower())]
 
 
@@ -210,9 +216,9 @@ def _find_work_type(origin: str, kinds: list[str]) -> WorkType | None:
     return WorkType.ARTICLE if kinds or origin in {"MED", "PMC"} else None
 
 
-def _list_addresses(record: dict[str, Any]) -> list[object]:
+def _list_full_text_urls(record: dict[str, Any]) -> list[object]:
     """Return the full-text addresses: free copies first, PDFs before pages."""
-    links = list_objects(as_object(record.get("fullTextUrlList")).get("fullTextUrl"))
+    links = list_json_objects(get_object_or_empty(record.get("fullTextUrlList")).get("fullTextUrl"))
     if pmcid := normalise_pmcid(clean_text(record.get("pmcid"))):
         links = [*links, {"availabilityCode": "F", "url": f"https://europepmc.org/articles/{pmcid}"}]
     order = {"OA": 0, "F": 1}
@@ -224,9 +230,9 @@ def _list_addresses(record: dict[str, Any]) -> list[object]:
 
 
 def _get_book_title(record: dict[str, Any]) -> object:
-    return as_object(record.get("bookOrReportDetails")).get("comprisingTitle")
+    return get_object_or_empty(record.get("bookOrReportDetails")).get("comprisingTitle")
 
 
-def _get_repository(record: dict[str, Any]) -> object:
+def _get_preprint_server(record: dict[str, Any]) -> object:
     """Return the preprint server, which Europe PMC names as the publisher of a preprint."""
-    return as_object(record.get("bookOrReportDetails")).get("publisher")
+    return get_object_or_empty(record.get("bookOrReportDetails")).get("publisher")

@@ -14,10 +14,10 @@ from paper_search.errors import (
     RetryableError,
     SearchSourceError,
 )
-from paper_search.lookups import read_identifiers
+from paper_search.identifier_queries import read_identifiers
 from paper_search.models import MAX_RESULTS_CAP, RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
 from paper_search.query.filters import compute_query_limit, filter_papers
-from paper_search.review import ExclusionReason
+from paper_search.review_models import ExclusionReason
 from paper_search.sources.interfaces import (
     LookupDefinition,
     Page,
@@ -68,7 +68,7 @@ class HttpSource(SearchSource):
             raise progress.errors[-1]
         return progress.papers
 
-    async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
+    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult:
         """Return the papers and a report, which contains every failure. Never raises."""
         progress = await self._run_search(strategy)
         return SourceResult(progress.papers, progress.build_report(self.source_name))
@@ -110,15 +110,15 @@ class _SearchProgress:
         self.calls += calls
         self.seconds = round(self.seconds + seconds, 3)
 
-    def add_papers(self, papers: list[RawPaper], most: int) -> int:
-        """Add up to `most` papers that are new, count the others as removed, and return how many were added."""
+    def add_papers(self, papers: list[RawPaper], limit: int) -> int:
+        """Add up to `limit` papers that are new, count the others as removed, and return how many were added."""
         before = len(self.papers)
         for paper in papers:
             # Records without an identifier may share an id and yet be two papers: the deduplicator decides that.
             identified = bool(paper.identifiers or paper.doi)
             if identified and paper.id in self._seen:
                 self.removed[ExclusionReason.DUPLICATE.value] += 1
-            elif len(self.papers) - before >= most:
+            elif len(self.papers) - before >= limit:
                 self.removed[ExclusionReason.OVER_SOURCE_LIMIT.value] += 1
             else:
                 self._seen.add(paper.id)
@@ -192,10 +192,10 @@ class _Search:
             if progress.remaining <= 0:
                 break
             try:
-                await self._fetch_pages(query, min(share, progress.remaining))
+                await self._fetch_pages_into_progress(query, min(share, progress.remaining))
             except SearchSourceError as error:
                 progress.errors.append(error)
-                if _is_final(error):
+                if _is_final_for_source(error):
                     break
             except Exception as error:
                 _log.exception("a source failed unexpectedly", source=self._definition.name)
@@ -221,10 +221,10 @@ class _Search:
         if not identifiers:
             return self._definition.build_requests(query, self._filters, limit)
         if isinstance(self._definition, LookupDefinition):
-            return self._definition.build_lookups(identifiers)
+            return self._definition.build_lookup_requests(identifiers)
         return []
 
-    async def _fetch_pages(self, query: SearchQuery, limit: int) -> None:
+    async def _fetch_pages_into_progress(self, query: SearchQuery, limit: int) -> None:
         """Send the requests of one query and those that follow from the answers, until `limit` papers are added."""
         is_lookup = bool(read_identifiers(query.boolean_query))
         waiting = deque(self._build_requests(query, limit))
@@ -234,34 +234,34 @@ class _Search:
         for _ in range(MOST_REQUESTS_PER_QUERY):
             if not waiting or limit <= 0:
                 return
-            page = await self._fetch_page(waiting.popleft(), limit, missing_ok=is_lookup)
+            page = await self._fetch_page_with_retry(waiting.popleft(), limit, missing_ok=is_lookup)
             papers, removed = filter_papers(
                 page.papers, self._filters, [query.boolean_query], self._definition.capabilities
             )
             self._progress.removed += removed
             limit -= self._progress.add_papers(papers, limit)
-            self._progress.found = _get_larger(self._progress.found, page.found)
+            self._progress.found = _get_larger_count(self._progress.found, page.found)
             # Following a page that leads back to an earlier one would never end.
             waiting.extend(further for further in page.follow if further not in known)
             known.update(page.follow)
         if waiting and limit > 0:
             raise NonRetryableError(f"Stopped after {MOST_REQUESTS_PER_QUERY} requests for one query.")
 
-    async def _fetch_page(self, request: Request, limit: int, *, missing_ok: bool) -> Page:
+    async def _fetch_page_with_retry(self, request: Request, limit: int, *, missing_ok: bool) -> Page:
         try:
-            response = await self._send_request(request)
+            response = await self._send_request_until_deadline(request)
         except NonRetryableError as error:
             if missing_ok and error.ids.get("status") == _NOT_FOUND:
                 return Page([])
             raise
         try:
-            return await self._read_page(request, response, limit)
+            return await self._read_page_or_forget_answer(request, response, limit)
         except RetryableError as error:
             if error.rate_limited:
                 raise
-        return await self._read_page(request, await self._send_request(request), limit)
+        return await self._read_page_or_forget_answer(request, await self._send_request_until_deadline(request), limit)
 
-    async def _send_request(self, request: Request) -> Response:
+    async def _send_request_until_deadline(self, request: Request) -> Response:
         """Send a request until the deadline, which never ends the reading of an answer: a replay must end the same."""
         self._progress.sent += 1
         try:
@@ -276,7 +276,7 @@ class _Search:
         self._progress.add_cost(response.calls, response.seconds)
         return response
 
-    async def _read_page(self, request: Request, response: Response, limit: int) -> Page:
+    async def _read_page_or_forget_answer(self, request: Request, response: Response, limit: int) -> Page:
         read = self._definition.read_response
         try:
             if len(response.body) < _QUICKLY_READ:
@@ -290,10 +290,10 @@ class _Search:
             raise NonRetryableError(f"Malformed answer ({type(error).__name__}).") from error
 
 
-def _is_final(error: SearchSourceError) -> bool:
+def _is_final_for_source(error: SearchSourceError) -> bool:
     """Return True if the source's other queries would fail in the same way."""
     return isinstance(error, MissingKeyError | CallLimitError | DeadlineError) or error.rate_limited
 
 
-def _get_larger(first: int | None, second: int | None) -> int | None:
+def _get_larger_count(first: int | None, second: int | None) -> int | None:
     return second if first is None else max(first, second or 0)

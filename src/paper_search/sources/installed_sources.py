@@ -18,7 +18,7 @@ from typing import Any, Final, cast
 from pydantic import ValidationError
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, make_lookup_query
+from paper_search.identifier_queries import Identifier, make_lookup_query
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.sources.interfaces import Page, Request, Response
 from uraniborg.kernel.errors import UraniborgError
@@ -30,14 +30,14 @@ _log = get_logger(__name__)
 _Search = Callable[[dict[str, Any]], Awaitable[Any]]
 
 
-def list_installed_sources() -> dict[str, EntryPoint]:
+def list_installed_entry_points() -> dict[str, EntryPoint]:
     """Return the entry points by name, without importing them."""
     return {entry.name: entry for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name)}
 
 
-def list_ready_sources() -> list[str]:
+def list_ready_source_names() -> list[str]:
     """Return the names of the entry points that are ready, and of those that fail to answer."""
-    return [name for name, entry in list_installed_sources().items() if _is_ready(entry)]
+    return [name for name, entry in list_installed_entry_points().items() if _is_ready(entry)]
 
 
 def _is_ready(entry: EntryPoint) -> bool:
@@ -62,7 +62,7 @@ class InstalledDefinition:
         strategy = SearchStrategy(queries=[query], sources=[self.name], filters=wanted)
         return [Request(self.name, f"{SCHEME}{self.name}", (("strategy", strategy.model_dump_json()),))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
         """Return a search for the identifiers as words; other works in the answer are dropped afterwards."""
         return self.build_requests(make_lookup_query(identifiers), SearchConstraints(), SearchConstraints().max_results)
 
@@ -100,7 +100,7 @@ class InstalledTransport:
         started = asyncio.get_running_loop().time()
         try:
             if name not in self._loaded:
-                self._loaded[name] = await asyncio.to_thread(_load_search, self._entries[name])
+                self._loaded[name] = await asyncio.to_thread(_load_search_method, self._entries[name])
             records = await self._loaded[name](json.loads(dict(request.params)["strategy"]))
             body = json.dumps(records, ensure_ascii=False, separators=(",", ":")).encode()
         except UraniborgError as error:
@@ -116,7 +116,7 @@ class InstalledTransport:
         self._loaded.clear()
 
 
-def _load_search(entry: EntryPoint) -> _Search:
+def _load_search_method(entry: EntryPoint) -> _Search:
     source = entry.load()()
     search = getattr(source, "search_advanced", None)
     if not isinstance(getattr(source, "source_name", None), str) or not inspect.iscoroutinefunction(search):

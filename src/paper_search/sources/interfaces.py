@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 from urllib.parse import urlencode
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
 
 
@@ -97,7 +97,7 @@ class SourceDefinition(Protocol):
 class LookupDefinition(Protocol):
     """A source that can fetch works by their identifiers."""
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
         """Return the requests for these works; [] for identifiers of schemes that the source does not support."""
         ...
 
@@ -156,4 +156,4 @@ class SearchSource(ABC):
 class ReportingSource(Protocol):
     """A source that also reports on its search. The searcher reports on the other sources."""
 
-    async def search_reported(self, strategy: SearchStrategy) -> SourceResult: ...
+    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult: ...

@@ -2,36 +2,36 @@
 
 from collections.abc import Sequence
 
+from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.errors import CreditsExhaustedError, RetryableError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
-from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language
-from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     build_paper,
     clean_text,
+    ensure_list,
     find_year,
     format_page_range,
     get_first_link,
     get_first_text,
-    list_objects,
+    get_object_or_empty,
+    list_json_objects,
     parse_count,
     read_papers,
 )
 from paper_search.sources.response_bodies import (
-    build_next_request,
-    get_list,
+    get_list_or_raise,
     limit_page_size,
-    list_values,
-    make_refusal_error,
+    make_permanent_refusal_error,
     make_source_error,
     make_unreadable_error,
     parse_json_object,
+    replace_params,
+    select_values_of_scheme,
     split_batches,
     try_parse_json,
 )
@@ -75,7 +75,7 @@ class OpenAlex:
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search(query, render_with_operators, _MAX_QUERY_BYTES)
+        search = render_search_query_within_limit(query, render_with_operators, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("search", search), ("per-page", str(limit_page_size(limit, _PAGE))), ("cursor", "*")]
@@ -83,14 +83,14 @@ class OpenAlex:
             params.append(("filter", restrictions))
         return [Request(NAME, _URL, (*params, ("select", _FIELDS)))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
         dois = [
             identifier.value
             for identifier in identifiers
             if identifier.scheme == "doi" and not {",", "|"} & set(identifier.value)
         ]
         dois += [arxiv_to_doi(identifier.value) for identifier in identifiers if identifier.scheme == "arxiv"]
-        pmids = list_values(identifiers, "pmid")
+        pmids = select_values_of_scheme(identifiers, "pmid")
         wanted = [
             (name, batch) for name, ids in (("doi", dois), ("pmid", pmids)) for batch in split_batches(ids, _BATCH)
         ]
@@ -111,18 +111,16 @@ class OpenAlex:
             if not {"id", "doi"} & body.keys():
                 raise make_unreadable_error(NAME, "JSON without results")
             return Page(read_papers([body], _read_paper))
-        works, meta = get_list(NAME, body, "results"), as_object(body.get("meta"))
-        papers, cursor = read_papers(list_objects(works), _read_paper), clean_text(meta.get("next_cursor"))
+        works, meta = get_list_or_raise(NAME, body, "results"), get_object_or_empty(body.get("meta"))
+        papers, cursor = read_papers(list_json_objects(works), _read_paper), clean_text(meta.get("next_cursor"))
         more = works and cursor and len(papers) < limit
-        return Page(
-            papers, (build_next_request(request, cursor=cursor),) if more else (), parse_count(meta.get("count"))
-        )
+        return Page(papers, (replace_params(request, cursor=cursor),) if more else (), parse_count(meta.get("count")))
 
     def read_failure(self, response: Response) -> Exception | None:
-        body = as_object(try_parse_json(response))
+        body = get_object_or_empty(try_parse_json(response))
         error_text = get_first_text(body.get("message"), body.get("error"))
         if response.status != 429:
-            return make_refusal_error(NAME, response, error_text)
+            return make_permanent_refusal_error(NAME, response, error_text)
         if _is_out_of_credits(response, body, error_text):
             return CreditsExhaustedError(
                 f"{NAME} has no credits left for today.",
@@ -158,15 +156,19 @@ def _read_paper(work: dict[str, object]) -> RawPaper | None:
     openalex = normalise_openalex(clean_text(work.get("id")))
     if work.get("id") and not openalex:  # an author, a journal, a funder
         return None
-    primary, best = as_object(work.get("primary_location")), as_object(work.get("best_oa_location"))
-    host, access = as_object(work.get("host_venue")), as_object(work.get("open_access"))
-    journal, ids, biblio = as_object(primary.get("source")), as_object(work.get("ids")), as_object(work.get("biblio"))
+    primary, best = get_object_or_empty(work.get("primary_location")), get_object_or_empty(work.get("best_oa_location"))
+    host, access = get_object_or_empty(work.get("host_venue")), get_object_or_empty(work.get("open_access"))
+    journal, ids, biblio = (
+        get_object_or_empty(primary.get("source")),
+        get_object_or_empty(work.get("ids")),
+        get_object_or_empty(work.get("biblio")),
+    )
     addresses = [location.get(kind) for location in (best, primary) for kind in ("pdf_url", "landing_page_url")]
     return build_paper(
         NAME,
         openalex,
         get_first_text(work.get("title"), work.get("display_name")),
-        authors=[_read_author(authorship) for authorship in list_objects(work.get("authorships"))],
+        authors=[_read_name_and_author_id(authorship) for authorship in list_json_objects(work.get("authorships"))],
         identifiers={
             "doi": get_first_text(work.get("doi"), ids.get("doi")),
             "arxiv": next((found for link in addresses if (found := normalise_arxiv(get_first_link(link)))), None),
@@ -204,17 +206,17 @@ def _read_notices(work: dict[str, object]) -> list[EditorialNotice]:
     return [EditorialNotice(status=NoticeStatus.RETRACTED, source=NAME, label="is_retracted")]
 
 
-def _read_author(authorship: dict[str, object]) -> tuple[str, object]:
-    author = as_object(authorship.get("author"))
+def _read_name_and_author_id(authorship: dict[str, object]) -> tuple[str, object]:
+    author = get_object_or_empty(authorship.get("author"))
     name = get_first_text(author.get("display_name"), authorship.get("raw_author_name"))
     return name, clean_text(author.get("id")).rpartition("/")[2]
 
 
-def _rebuild_abstract(index: object) -> str:
+def _rebuild_abstract(inverted_index: object) -> str:
     positions = [
         (position, word)
-        for word, found in as_object(index).items()
-        for position in as_list(found)
+        for word, found in get_object_or_empty(inverted_index).items()
+        for position in ensure_list(found)
         if isinstance(position, int)
     ]
     return " ".join(word for _, word in sorted(positions))

@@ -3,30 +3,30 @@
 from collections.abc import Sequence
 
 from paper_search.errors import SearchSourceError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.query.filters import has_year_limit
 from paper_search.query.languages import parse_language, to_english_name
-from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
-from paper_search.sources.medline import read_medline_papers
+from paper_search.sources.medline_xml import read_medline_papers
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     clean_text,
+    ensure_list,
     get_element_text,
     get_first_text,
+    get_object_or_empty,
     parse_count,
 )
 from paper_search.sources.response_bodies import (
-    is_xml,
+    is_xml_or_html,
     limit_page_size,
-    list_values,
+    make_refusal_error_from_json,
     make_source_error,
     make_unreadable_error,
     parse_json_object,
     parse_xml,
-    read_refusal,
+    select_values_of_scheme,
     split_batches,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_pmid
@@ -53,46 +53,46 @@ class PubMed:
     capabilities = frozenset({"year", "language", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        term = render_search(query, render_with_operators, _MAX_QUERY_BYTES)
+        term = render_search_query_within_limit(query, render_with_operators, _MAX_QUERY_BYTES)
         if not term:
             return []
         if has_year_limit(filters):
             term += f" AND {filters.year_from or 1000}:{filters.year_to or 3000}[dp]"
         if language := parse_language(filters.language):
             term += f" AND {to_english_name(language)}[la]"
-        return [_build_search(term, limit_page_size(limit, _MOST_IDS))]
+        return [_build_search_request(term, limit_page_size(limit, _MOST_IDS))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
-        pmids = list_values(identifiers, "pmid")
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
+        pmids = select_values_of_scheme(identifiers, "pmid")
         terms = [
             f'"{identifier.value}"[{_FIELDS[identifier.scheme]}]'
             for identifier in identifiers
             if identifier.scheme in _FIELDS
         ]
         return [
-            *_build_fetches(pmids),
-            *(_build_search(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)),
+            *_build_fetch_requests(pmids),
+            *(_build_search_request(" OR ".join(batch), len(batch)) for batch in split_batches(terms, _TERMS_AT_ONCE)),
         ]
 
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
-        if is_xml(response):
+        if is_xml_or_html(response):
             return _read_xml_page(response, limit)
         body = parse_json_object(NAME, response)
-        result = as_object(body.get("esearchresult"))
+        result = get_object_or_empty(body.get("esearchresult"))
         if error_text := get_first_text(body.get("error"), body.get("ERROR"), result.get("ERROR")):
-            raise _make_error(error_text)
+            raise _make_error_from_text(error_text)
         if "idlist" not in result:
             raise make_unreadable_error(NAME, "JSON without a list of ids")
-        return _make_ids_page(as_list(result["idlist"]), parse_count(result.get("count")), limit)
+        return _make_page_of_fetch_requests(ensure_list(result["idlist"]), parse_count(result.get("count")), limit)
 
     def read_failure(self, response: Response) -> Exception | None:
-        return read_refusal(NAME, response, "error", "message")
+        return make_refusal_error_from_json(NAME, response, "error", "message")
 
 
 definition: SourceDefinition = PubMed()
 
 
-def _make_error(error_text: str) -> SearchSourceError:
+def _make_error_from_text(error_text: str) -> SearchSourceError:
     lowered = error_text.lower()
     retryable = any(word in lowered for word in _RETRYABLE)
     return make_source_error(NAME, error_text, retryable=retryable, rate_limited="rate limit" in lowered)
@@ -103,22 +103,24 @@ def _read_xml_page(response: Response, limit: int) -> Page:
     if root.tag not in _ROOTS:
         raise make_unreadable_error(NAME, "a web page or XML that is not from PubMed")
     if root.tag == "eSearchResult" and (ids := root.find("IdList")) is not None:
-        return _make_ids_page([found.text for found in ids], parse_count(get_element_text(root.find("Count"))), limit)
+        return _make_page_of_fetch_requests(
+            [found.text for found in ids], parse_count(get_element_text(root.find("Count"))), limit
+        )
     if error_text := next((found for element in root.iter("ERROR") if (found := get_element_text(element))), ""):
-        raise _make_error(error_text)
+        raise _make_error_from_text(error_text)
     return Page(read_medline_papers(root))
 
 
-def _make_ids_page(ids: list[object], found: int | None, limit: int) -> Page:
+def _make_page_of_fetch_requests(ids: list[object], found: int | None, limit: int) -> Page:
     wanted = [pmid for item in ids if (pmid := normalise_pmid(clean_text(item)))][:limit]
-    return Page([], tuple(_build_fetches(wanted)), found)
+    return Page([], tuple(_build_fetch_requests(wanted)), found)
 
 
-def _build_search(term: str, size: int) -> Request:
+def _build_search_request(term: str, size: int) -> Request:
     rest = (("retmode", "json"), ("retmax", str(size)), ("retstart", "0"), ("sort", "relevance"))
     return Request(NAME, _SEARCH, (("db", "pubmed"), ("term", term), *rest))
 
 
-def _build_fetches(pmids: Sequence[str]) -> list[Request]:
+def _build_fetch_requests(pmids: Sequence[str]) -> list[Request]:
     form = (("db", "pubmed"), ("retmode", "xml"))
     return [Request(NAME, _FETCH, form=(*form, ("id", ",".join(batch)))) for batch in split_batches(pmids, _BATCH)]

@@ -7,8 +7,8 @@ from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element
 
+from paper_search.editorial_notices import EditorialNotice
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
-from paper_search.notices import EditorialNotice
 from uraniborg.kernel.bibliography.identifiers import normalise_identifiers
 
 Record = TypeVar("Record")
@@ -59,13 +59,13 @@ def strip_markup(value: object) -> str:
         # Registrants escape twice as often as not: &amp;lt;i&amp;gt;
         line = unescape(unescape(line))
     if "<" in line:
-        line = _ITALICS_AFTER_WORD.sub(" ", _WORD_AFTER_ITALICS.sub(r"\1 ", _FORMULA.sub(_format_formula, line)))
+        line = _ITALICS_AFTER_WORD.sub(" ", _WORD_AFTER_ITALICS.sub(r"\1 ", _FORMULA.sub(_format_formula_match, line)))
         line = _BLOCK_TAG.sub(" ", _ABSTRACT_HEADING.sub("", line, count=1))
         line = _remove_paired_tags(_INLINE_TAG.sub("", _FOREIGN_TAG.sub("", line)))
     return clean_text(line)
 
 
-def _format_formula(found: re.Match[str]) -> str:
+def _format_formula_match(found: re.Match[str]) -> str:
     """Return the text of a formula, with spaces around it unless it is an index as in "H2O"."""
     inside = _ANY_TAG.sub("", re.sub(r">\s+<", "><", _TEX_OF_FORMULA.sub("", found["inside"]))).strip()
     before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
@@ -89,21 +89,21 @@ def get_element_text(element: Element | None) -> str:
     return clean_text("".join(element.itertext())) if element is not None else ""
 
 
-def as_object(value: object) -> dict[str, Any]:
+def get_object_or_empty(value: object) -> dict[str, Any]:
     """Return the value if it is a JSON object, else {}."""
     return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
-def as_list(value: object) -> list[Any]:
+def ensure_list(value: object) -> list[Any]:
     """Return a list unchanged, None as [], and other values as a list of one."""
     if isinstance(value, list):
         return cast("list[Any]", value)
     return [] if value is None else [value]
 
 
-def list_objects(value: object) -> list[dict[str, Any]]:
+def list_json_objects(value: object) -> list[dict[str, Any]]:
     """Return the JSON objects in a list, without other values."""
-    return [cast("dict[str, Any]", item) for item in as_list(value) if isinstance(item, dict)]
+    return [cast("dict[str, Any]", item) for item in ensure_list(value) if isinstance(item, dict)]
 
 
 def get_first_text(*values: object) -> str:
@@ -143,8 +143,8 @@ def get_first_link(*values: object) -> str | None:
 
 def get_date_parts(value: object) -> list[Any]:
     """Return the year, month and day, as far as given, of a date in the notation of Crossref and CSL."""
-    parts = as_list(as_object(value).get("date-parts"))
-    return as_list(parts[0]) if parts else []
+    parts = ensure_list(get_object_or_empty(value).get("date-parts"))
+    return ensure_list(parts[0]) if parts else []
 
 
 def format_page_range(first: object, last: object = None) -> str | None:
@@ -165,31 +165,31 @@ def clean_title(value: object) -> str:
     return title.removesuffix(".") if last_word.count(".") == 1 and not is_initial else title
 
 
-def join_subtitle(title: object, subtitle: object) -> str:
+def join_title_and_subtitle(title: object, subtitle: object) -> str:
     """Return "Title: Subtitle" without markup, or the title alone if there is no subtitle or it is in the title."""
     main, rest = clean_title(title), clean_title(subtitle)
-    if not main or not rest or _fold_letters(rest) in _fold_letters(main):
+    if not main or not rest or _fold_letters_and_digits(rest) in _fold_letters_and_digits(main):
         return main
     return f"{main} {rest}" if main[-1] in ":?!.…–—" else f"{main}: {rest}"
 
 
-def _fold_letters(title: str) -> str:
+def _fold_letters_and_digits(title: str) -> str:
     return "".join(filter(str.isalnum, title.casefold()))
 
 
-def read_papers(records: Iterable[Record], read: Callable[[Record], RawPaper | None]) -> list[RawPaper]:
-    """Return the papers that `read` makes of the records, in order, without records that are not papers."""
-    return [found for record in records if (found := read(record))]
+def read_papers(records: Iterable[Record], read_record: Callable[[Record], RawPaper | None]) -> list[RawPaper]:
+    """Return the papers that `read_record` makes of the records, in order, without records that are not papers."""
+    return [found for record in records if (found := read_record(record))]
 
 
-def read_people(names: Iterable[tuple[object, object]]) -> list[Author]:
+def make_authors(names_and_ids: Iterable[tuple[object, object]]) -> list[Author]:
     """Return authors in order from pairs of a name and the source's id for that person.
 
     Texts without a letter, and pieces of addresses, which begin with a comma, are dropped.
     """
     return [
         Author(name=name, author_id=clean_text(author_id) or None)
-        for raw, author_id in names
+        for raw, author_id in names_and_ids
         if (name := strip_markup(raw)) and name[0] != "," and any(map(str.isalpha, name))
     ]
 
@@ -227,11 +227,11 @@ def build_paper(
     if not name:
         return None
     known = normalise_identifiers({scheme: clean_text(value) for scheme, value in identifiers.items()})
-    writers = read_people(authors)
+    writers = make_authors(authors)
     return RawPaper(
         title=name,
         authors=writers,
-        editors=[] if writers else read_people(editors),
+        editors=[] if writers else make_authors(editors),
         year=year,
         venue=strip_markup(venue) or None,
         doi=known.get("doi"),

@@ -19,7 +19,7 @@ from paper_search.sources.answer_store import (
     StoredAnswer,
     StoredFailure,
     StoredTimeout,
-    format_readable_json,
+    format_indented_json_bytes,
 )
 from paper_search.sources.interfaces import Request, Response, Transport, forget_answer
 from uraniborg.kernel.clock import Clock, FrozenClock, SystemClock
@@ -75,7 +75,7 @@ class Recording:
     options: RecordedOptions
     recorded_at: datetime
     outcomes: Mapping[str, tuple[Outcome, ...]] = field(default_factory=dict[str, tuple[Outcome, ...]])
-    """Outcomes by the fingerprint of the request (see `_fingerprint_question`)."""
+    """Outcomes by the fingerprint of the request (see `_fingerprint_without_field_list`)."""
     sources: tuple[str, ...] = ()
     """The sources whose answers the recording holds."""
 
@@ -112,7 +112,7 @@ class Recording:
             manifest.query,
             manifest.options,
             manifest.recorded_at.astimezone(UTC),
-            {_fingerprint_question(entry.request): entry.outcomes for entry in entries},
+            {_fingerprint_without_field_list(entry.request): entry.outcomes for entry in entries},
             tuple(dict.fromkeys(entry.request.source for entry in entries)),
         )
 
@@ -121,11 +121,11 @@ class Recording:
         """A clock frozen at the time of the recording."""
         return FrozenClock(self.recorded_at)
 
-    def open_recorder(self, inner: Transport) -> "RecordingTransport":
+    def make_recording_transport(self, inner: Transport) -> "RecordingTransport":
         """Return a transport that sends to `inner` and records every outcome; closing it completes the recording."""
         return RecordingTransport(inner, self)
 
-    def open_replay(self) -> "ReplayTransport":
+    def make_replay_transport(self) -> "ReplayTransport":
         """Return a transport that answers from this recording only."""
         return ReplayTransport(self)
 
@@ -134,7 +134,7 @@ class Recording:
         manifest = _Manifest(
             format=1, recorded_at=self.recorded_at, complete=complete, query=self.query, options=self.options
         )
-        write_atomic(self.folder / MANIFEST, format_readable_json(manifest.model_dump(mode="json")))
+        write_atomic(self.folder / MANIFEST, format_indented_json_bytes(manifest.model_dump(mode="json")))
 
 
 class RecordingTransport:
@@ -157,12 +157,12 @@ class RecordingTransport:
         try:
             response = await self._inner.send(request)
         except SearchSourceError as error:
-            self._queue_outcome(request, error)
+            self._queue_write_of_outcome(request, error)
             raise
         except asyncio.CancelledError:
-            self._queue_outcome(request, None)
+            self._queue_write_of_outcome(request, None)
             raise
-        self._queue_outcome(request, response)
+        self._queue_write_of_outcome(request, response)
         return response
 
     async def forget_answer(self, request: Request) -> None:
@@ -182,7 +182,7 @@ class RecordingTransport:
             _log.exception("the recording is incomplete", failure, folder=str(self._recording.folder))
         await self._inner.aclose()
 
-    def _queue_outcome(self, request: Request, end: Response | SearchSourceError | None) -> None:
+    def _queue_write_of_outcome(self, request: Request, end: Response | SearchSourceError | None) -> None:
         # Nothing is awaited between the end of a request and this call, so no deadline can fall between the two.
         ends = self._ends[request]
         ends.append(end)
@@ -215,7 +215,7 @@ class ReplayTransport:
 
     async def send(self, request: Request) -> Response:
         await asyncio.sleep(0)
-        question = _fingerprint_question(request)
+        question = _fingerprint_without_field_list(request)
         outcomes = self._recording.outcomes.get(question)
         if not outcomes:
             raise NotRecordedError(
@@ -233,7 +233,7 @@ class ReplayTransport:
         self._replayed.clear()
 
 
-def _fingerprint_question(request: Request) -> str:
+def _fingerprint_without_field_list(request: Request) -> str:
     """Return the fingerprint of a request without its list of fields.
 
     Later versions request more fields. A recording of an earlier version still answers such requests.
@@ -247,18 +247,18 @@ def _read_manifest(folder: Path) -> _Manifest:
         manifest = _Manifest.model_validate(json.loads((folder / MANIFEST).read_bytes()))
     except (FileNotFoundError, NotADirectoryError):
         if not folder.exists():
-            raise _make_error(folder, "does not exist") from None
-        raise _make_error(folder, f"is not a recording: it has no {MANIFEST}") from None
+            raise _make_recording_error(folder, "does not exist") from None
+        raise _make_recording_error(folder, f"is not a recording: it has no {MANIFEST}") from None
     except ValidationError as error:
-        raise _make_error(folder, f"cannot be used. {make_invalid_input(error, label=MANIFEST).message}") from error
+        raise _make_recording_error(folder, f"cannot be used. {make_invalid_input(error, label=MANIFEST).message}") from error
     except (OSError, ValueError, RecursionError) as error:
-        raise _make_error(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
+        raise _make_recording_error(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
     if not manifest.complete:
-        raise _make_error(folder, "is an unfinished recording")
+        raise _make_recording_error(folder, "is an unfinished recording")
     return manifest
 
 
-def _make_error(folder: Path, problem: str) -> InvalidRecording:
+def _make_recording_error(folder: Path, problem: str) -> InvalidRecording:
     return InvalidRecording(
         f"'{display_path(folder)}' {problem}.",
         hint="Name the folder of a recorded search.",

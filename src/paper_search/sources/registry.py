@@ -15,18 +15,18 @@ from paper_search.sources.installed_sources import (
     SCHEME,
     InstalledDefinition,
     InstalledTransport,
-    list_installed_sources,
-    list_ready_sources,
+    list_installed_entry_points,
+    list_ready_source_names,
 )
 from paper_search.sources.interfaces import Request, Response, SearchSource, SourceDefinition, Transport, forget_answer
-from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import ReplayTransport
+from paper_search.sources.request_policies import Auth, SourcePolicy
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.text import plural
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
-    from paper_search.sources.transport import Network
+    from paper_search.sources.http_transport import Network
     from uraniborg.kernel.clock import Clock
 
 
@@ -61,18 +61,18 @@ KNOWN: Final[Mapping[str, KnownSource]] = {
 }
 
 
-def list_known_names() -> list[str]:
+def list_source_names() -> list[str]:
     """Return the names of all sources: first those of this package, then those installed by other packages."""
-    return [*KNOWN, *(name for name in list_installed_sources() if name not in KNOWN)]
+    return [*KNOWN, *(name for name in list_installed_entry_points() if name not in KNOWN)]
 
 
-def list_default_names(config: "AppConfig") -> list[str]:
+def list_default_source_names(config: "AppConfig") -> list[str]:
     """Return the sources that a search uses by default: all that are enabled, ready and have the key they need.
 
     Raise UnknownSource if the config names an unknown source.
     """
-    check_source_names(config.sources, list_known_names())
-    names = [*KNOWN, *(name for name in list_ready_sources() if name not in KNOWN)]
+    check_source_names(config.sources, list_source_names())
+    names = [*KNOWN, *(name for name in list_ready_source_names() if name not in KNOWN)]
     return [name for name in names if _is_enabled(name, config) and not _is_key_missing(name, config)]
 
 
@@ -90,12 +90,15 @@ def build_sources(
     """
     # A recording may hold sources that are not installed here.
     recorded = transport.sources if isinstance(transport, ReplayTransport) else ()
-    check_source_names({*config.sources, *(only or ())}, list(dict.fromkeys([*list_known_names(), *recorded])))
-    names = list_default_names(config) if only is None else list(dict.fromkeys(only))
+    check_source_names({*config.sources, *(only or ())}, list(dict.fromkeys([*list_source_names(), *recorded])))
+    names = list_default_source_names(config) if only is None else list(dict.fromkeys(only))
     transport = transport or build_transport(config, clock=clock)
     reader = ThreadPoolExecutor(1, thread_name_prefix="paper-reader")
     deadline_s = config.source_deadline_s
-    return [HttpSource(load_definition(name), transport, deadline_s=deadline_s, reader=reader) for name in names]
+    return [
+        HttpSource(load_known_or_installed_definition(name), transport, deadline_s=deadline_s, reader=reader)
+        for name in names
+    ]
 
 
 def build_transport(
@@ -105,17 +108,17 @@ def build_transport(
 
     `clock` must give the real time, even if the search runs on a frozen clock. Concurrent searches share a `network`.
     """
-    from paper_search.sources.transport import HttpTransport  # httpx is slow to import
+    from paper_search.sources.http_transport import HttpTransport  # httpx is slow to import
 
     policies = {name: build_policy(source, config) for name, source in KNOWN.items()}
     transport: Transport = HttpTransport(policies, clock=clock, network=network, contact_email=config.contact_email)
     if config.cache_ttl_s > 0:
         folder = config.cache_dir or secure_own_folder("cache", "paper_search")
         transport = CachingTransport(transport, folder, ttl_s=config.cache_ttl_s, clock=clock)
-    return _RoutingTransport(transport, InstalledTransport(list_installed_sources()))
+    return _RoutingTransport(transport, InstalledTransport(list_installed_entry_points()))
 
 
-def load_definition(name: str) -> SourceDefinition:
+def load_known_or_installed_definition(name: str) -> SourceDefinition:
     """Return the definition of a known or installed source, imported when first needed."""
     if name in KNOWN:
         return import_module(f"paper_search.sources.{name}").definition
@@ -135,7 +138,7 @@ def build_policy(source: KnownSource, config: "AppConfig") -> SourcePolicy:
         auth=Auth(*source.key, key) if source.key and key else None,
         missing_key=_explain_missing_key(source) if _is_key_missing(source.name, config) else None,
         params=((source.contact, email),) if source.contact and email else (),
-        read_failure=lambda response: load_definition(source.name).read_failure(response),
+        read_failure=lambda response: load_known_or_installed_definition(source.name).read_failure(response),
     )
 
 
@@ -172,8 +175,8 @@ def _is_enabled(name: str, config: "AppConfig") -> bool:
 
 def describe_sources(config: "AppConfig") -> list[dict[str, Any]]:
     """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
-    used = set(list_default_names(config))
-    return [{"name": name, "used": name in used, "remark": _describe_use(name, config)} for name in list_known_names()]
+    used = set(list_default_source_names(config))
+    return [{"name": name, "used": name in used, "remark": _describe_use(name, config)} for name in list_source_names()]
 
 
 def _describe_use(name: str, config: "AppConfig") -> str:
@@ -182,7 +185,7 @@ def _describe_use(name: str, config: "AppConfig") -> str:
     if _is_key_missing(name, config):
         return f"needs a key: set {KNOWN[name].key_variable}"
     if name not in KNOWN:
-        return "installed" if name in list_ready_sources() else "installed, but has nothing to search"
+        return "installed" if name in list_ready_source_names() else "installed, but has nothing to search"
     policy = build_policy(KNOWN[name], config)
     rate = f"{plural(round(policy.rate_per_s, 2), 'request')} a second"
     return f"{rate}, with your key" if policy.auth else rate

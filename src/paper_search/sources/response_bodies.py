@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from xml.parsers import expat
 
 from paper_search.errors import NonRetryableError, RetryableError, SearchSourceError
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.sources.interfaces import Request, Response
-from paper_search.sources.record_fields import as_list, as_object, clean_text, get_first_text
+from paper_search.sources.record_fields import clean_text, ensure_list, get_first_text, get_object_or_empty
 
 
 def parse_json(source: str, response: Response) -> Any:
@@ -70,19 +70,21 @@ def _check_no_entities(body: bytes) -> None:
         return
 
 
-def is_xml(response: Response) -> bool:
+def is_xml_or_html(response: Response) -> bool:
     """Return True if the body starts like XML or HTML."""
     return response.body.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
 
 
-def make_unreadable_error(source: str, what: str) -> NonRetryableError:
-    """Return the error for a body that cannot be read, described by `what`."""
+def make_unreadable_error(source: str, body_description: str) -> NonRetryableError:
+    """Return the error for a body that cannot be read, described by `body_description`."""
     return NonRetryableError(
-        f"{source} answered with {what}.", hint=f"Try again later, or search without {source}.", source=source
+        f"{source} answered with {body_description}.",
+        hint=f"Try again later, or search without {source}.",
+        source=source,
     )
 
 
-def make_refusal_error(source: str, response: Response, message: object) -> NonRetryableError | None:
+def make_permanent_refusal_error(source: str, response: Response, message: object) -> NonRetryableError | None:
     """Return the error for a request that the source will never accept, with the source's message; else None."""
     detail = clean_text(message)[:300]
     if not detail or response.status in {408, 425, 429} or not 400 <= response.status < 500:
@@ -113,32 +115,32 @@ def split_batches(values: Sequence[str], size: int) -> list[Sequence[str]]:
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 
-def build_next_request(request: Request, **params: object) -> Request:
+def replace_params(request: Request, **params: object) -> Request:
     """Return the request with these parameters replaced. Underscores in their names stand for hyphens."""
     new = {name.replace("_", "-"): str(value) for name, value in params.items()}
     unchanged = tuple((name, value) for name, value in request.params if name not in new)
     return replace(request, params=(*unchanged, *new.items()))
 
 
-def get_list(source: str, body: Mapping[str, Any], key: str) -> list[Any]:
+def get_list_or_raise(source: str, body: Mapping[str, Any], key: str) -> list[Any]:
     """Return the list under a key, [] without the key. Raise NonRetryableError for other values."""
     found = body.get(key)
     if found is not None and not isinstance(found, list):
         raise make_unreadable_error(source, f"JSON in which {key} is not a list")
-    return as_list(cast("object", found))
+    return ensure_list(cast("object", found))
 
 
-def read_refusal(source: str, response: Response, *keys: str) -> NonRetryableError | None:
-    """Return the error of `make_refusal_error` with the first text under `keys` of the JSON body as the message."""
-    body = as_object(try_parse_json(response))
-    return make_refusal_error(source, response, get_first_text(*(body.get(key) for key in keys)))
+def make_refusal_error_from_json(source: str, response: Response, *keys: str) -> NonRetryableError | None:
+    """Return `make_permanent_refusal_error` with the first text under `keys` of the JSON body as the message."""
+    body = get_object_or_empty(try_parse_json(response))
+    return make_permanent_refusal_error(source, response, get_first_text(*(body.get(key) for key in keys)))
 
 
-def limit_page_size(limit: int, most: int) -> int:
-    """Return the page size for up to `limit` papers: at least 1, at most `most`."""
-    return max(1, min(limit, most))
+def limit_page_size(wanted_papers: int, max_size: int) -> int:
+    """Return the page size for up to `wanted_papers` papers: at least 1, at most `max_size`."""
+    return max(1, min(wanted_papers, max_size))
 
 
-def list_values(identifiers: Iterable[Identifier], scheme: str) -> list[str]:
+def select_values_of_scheme(identifiers: Iterable[Identifier], scheme: str) -> list[str]:
     """Return the values of the identifiers of one scheme."""
     return [identifier.value for identifier in identifiers if identifier.scheme == scheme]

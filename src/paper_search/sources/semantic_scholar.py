@@ -5,31 +5,31 @@ from collections.abc import Sequence
 from typing import Any, cast
 from urllib.parse import quote
 
-from paper_search.lookups import Identifier
+from paper_search.identifier_queries import Identifier
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import Node
 from paper_search.query.filters import has_year_limit
-from paper_search.query.rendering import render_search, render_with_operators
+from paper_search.query.rendering import render_search_query_within_limit, render_with_operators
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     build_paper,
     clean_text,
+    ensure_list,
     find_year,
     format_page_range,
     get_first_text,
-    list_objects,
+    get_object_or_empty,
+    list_json_objects,
     parse_count,
     read_papers,
 )
 from paper_search.sources.response_bodies import (
-    build_next_request,
-    get_list,
+    get_list_or_raise,
+    make_refusal_error_from_json,
     make_source_error,
     make_unreadable_error,
     parse_json,
-    read_refusal,
+    replace_params,
 )
 from uraniborg.kernel.bibliography.identifiers import normalise_arxiv
 
@@ -60,7 +60,7 @@ class SemanticScholar:
     capabilities = frozenset({"year", "not"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search(query, _render_query, _MAX_QUERY_BYTES)
+        search = render_search_query_within_limit(query, _render_query, _MAX_QUERY_BYTES)
         if not search:
             return []
         params = [("query", search), ("fields", _FIELDS), ("sort", "citationCount:desc")]
@@ -68,7 +68,7 @@ class SemanticScholar:
             params.append(("year", f"{filters.year_from or ''}-{filters.year_to or ''}"))
         return [Request(NAME, _URL, tuple(params))]
 
-    def build_lookups(self, identifiers: Sequence[Identifier]) -> list[Request]:
+    def build_lookup_requests(self, identifiers: Sequence[Identifier]) -> list[Request]:
         known = [
             (_SCHEMES[identifier.scheme], identifier.value)
             for identifier in identifiers
@@ -82,42 +82,40 @@ class SemanticScholar:
     def read_response(self, request: Request, response: Response, limit: int) -> Page:
         body: object = parse_json(NAME, response)
         if isinstance(body, list):
-            return Page(read_papers(list_objects(cast("object", body)), _read_paper))
-        answer = as_object(body)
+            return Page(read_papers(list_json_objects(cast("object", body)), _read_paper))
+        answer = get_object_or_empty(body)
         if error_text := get_first_text(answer.get("error"), answer.get("message")):
             raise make_source_error(NAME, error_text)
         key = "recommendedPapers" if "recommendedPapers" in answer else "data"
         if not {key, "paperId", "authorId", "total"} & answer.keys():
             raise make_unreadable_error(NAME, "JSON without papers")
-        papers = read_papers(list_objects(get_list(NAME, answer, key) or answer), _read_paper)
+        papers = read_papers(list_json_objects(get_list_or_raise(NAME, answer, key) or answer), _read_paper)
         token = clean_text(answer.get("token"))
         more = token and papers and len(papers) < limit
-        return Page(
-            papers, (build_next_request(request, token=token),) if more else (), parse_count(answer.get("total"))
-        )
+        return Page(papers, (replace_params(request, token=token),) if more else (), parse_count(answer.get("total")))
 
     def read_failure(self, response: Response) -> Exception | None:
-        return read_refusal(NAME, response, "error", "message")
+        return make_refusal_error_from_json(NAME, response, "error", "message")
 
 
 definition: SourceDefinition = SemanticScholar()
 
 
 def _render_query(node: Node) -> str:
-    return render_with_operators(node, both=" + ", either=" | ", without=" -")
+    return render_with_operators(node, and_sign=" + ", or_sign=" | ", not_sign=" -")
 
 
 def _read_paper(record: dict[str, Any]) -> RawPaper | None:
     """Return the paper of a search hit, a citation, a reference or a snippet, which wrap it differently."""
-    work = next((as_object(record[key]) for key in _WRAPPERS if key in record), record)
-    ids, journal = as_object(work.get("externalIds")), as_object(work.get("journal"))
-    kinds = [kind for item in as_list(work.get("publicationTypes")) if (kind := clean_text(item))]
+    work = next((get_object_or_empty(record[key]) for key in _WRAPPERS if key in record), record)
+    ids, journal = get_object_or_empty(work.get("externalIds")), get_object_or_empty(work.get("journal"))
+    kinds = [kind for item in ensure_list(work.get("publicationTypes")) if (kind := clean_text(item))]
     venue = get_first_text(work.get("venue"), journal.get("name"))
     return build_paper(
         NAME,
         work.get("paperId"),
         _PROTECTED.sub(r"\1", clean_text(work.get("title"))),
-        authors=[_read_author(author) for author in as_list(work.get("authors"))],
+        authors=[_read_name_and_author_id(author) for author in ensure_list(work.get("authors"))],
         identifiers={
             "doi": ids.get("DOI"),
             "arxiv": ids.get("ArXiv"),
@@ -127,14 +125,14 @@ def _read_paper(record: dict[str, Any]) -> RawPaper | None:
             "dblp": ids.get("DBLP"),
         },
         links=(
-            as_object(work.get("openAccessPdf")).get("url"),
+            get_object_or_empty(work.get("openAccessPdf")).get("url"),
             f"https://arxiv.org/pdf/{arxiv}" if (arxiv := normalise_arxiv(clean_text(ids.get("ArXiv")))) else None,
             work.get("url"),
         ),
         year=find_year(work.get("year"), work.get("publicationDate")),
         venue=venue,
         abstract=work.get("abstract"),
-        snippet=as_object(record.get("snippet")).get("text"),
+        snippet=get_object_or_empty(record.get("snippet")).get("text"),
         citation_count=work.get("citationCount"),
         work_type=_find_work_type(kinds, venue),
         volume=journal.get("volume"),
@@ -143,10 +141,10 @@ def _read_paper(record: dict[str, Any]) -> RawPaper | None:
     )
 
 
-def _read_author(author: object) -> tuple[object, object]:
+def _read_name_and_author_id(author: object) -> tuple[object, object]:
     if isinstance(author, str):
         return author, None
-    return as_object(author).get("name"), as_object(author).get("authorId")
+    return get_object_or_empty(author).get("name"), get_object_or_empty(author).get("authorId")
 
 
 def _find_work_type(kinds: list[str], venue: str) -> WorkType | None:

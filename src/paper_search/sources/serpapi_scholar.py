@@ -7,26 +7,26 @@ from paper_search.errors import NonRetryableError, SearchSourceError
 from paper_search.models import RawPaper, SearchConstraints, SearchQuery, WorkType
 from paper_search.query.boolean_query import AllOf, AnyOf, Node, Term
 from paper_search.query.languages import parse_language
-from paper_search.query.rendering import quote_term, render_search
+from paper_search.query.rendering import quote_term_if_needed, render_search_query_within_limit
 from paper_search.sources.interfaces import Page, Request, Response, SourceDefinition
 from paper_search.sources.record_fields import (
-    as_object,
     build_paper,
     clean_text,
     find_year,
     get_first_link,
     get_first_text,
-    list_objects,
+    get_object_or_empty,
+    list_json_objects,
     parse_count,
     read_papers,
 )
 from paper_search.sources.response_bodies import (
-    build_next_request,
-    get_list,
+    get_list_or_raise,
     limit_page_size,
     make_source_error,
     make_unreadable_error,
     parse_json_object,
+    replace_params,
     try_parse_json,
 )
 from uraniborg.kernel.bibliography.identifiers import find_doi_in_url, normalise_arxiv
@@ -49,7 +49,7 @@ class SerpApiScholar:
     capabilities = frozenset({"year", "language"})
 
     def build_requests(self, query: SearchQuery, filters: SearchConstraints, limit: int) -> list[Request]:
-        search = render_search(query, _render_query, _MAX_QUERY_CHARS, measure=len)
+        search = render_search_query_within_limit(query, _render_query, _MAX_QUERY_CHARS, measure=len)
         if not search:
             return []
         params = [
@@ -69,23 +69,23 @@ class SerpApiScholar:
         if error_text := clean_text(body.get("error")):
             if _is_nothing_found(error_text):
                 return Page([], found=0)
-            raise _make_error(error_text)
-        if "organic_results" not in body and not as_object(body.get("search_metadata")):
+            raise _make_error_from_text(error_text)
+        if "organic_results" not in body and not get_object_or_empty(body.get("search_metadata")):
             raise make_unreadable_error(NAME, "JSON that is not a results page")
-        results = get_list(NAME, body, "organic_results")
-        papers = read_papers(list_objects(results), _read_paper)
-        found = parse_count(as_object(body.get("search_information")).get("total_results"))
-        pages = {**as_object(body.get("pagination")), **as_object(body.get("serpapi_pagination"))}
+        results = get_list_or_raise(NAME, body, "organic_results")
+        papers = read_papers(list_json_objects(results), _read_paper)
+        found = parse_count(get_object_or_empty(body.get("search_information")).get("total_results"))
+        pages = {**get_object_or_empty(body.get("pagination")), **get_object_or_empty(body.get("serpapi_pagination"))}
         params = dict(request.params)
         start = (parse_count(params.get("start")) or 0) + (parse_count(params.get("num")) or len(results))
         more = results and pages.get("next") and len(papers) < limit
-        return Page(papers, (build_next_request(request, start=start),) if more else (), found)
+        return Page(papers, (replace_params(request, start=start),) if more else (), found)
 
     def read_failure(self, response: Response) -> Exception | None:
-        error_text = clean_text(as_object(try_parse_json(response)).get("error"))
+        error_text = clean_text(get_object_or_empty(try_parse_json(response)).get("error"))
         if not error_text or response.status >= 500 or (response.status == 429 and not _is_quota_used_up(error_text)):
             return None
-        return _make_error(error_text)
+        return _make_error_from_text(error_text)
 
 
 definition: SourceDefinition = SerpApiScholar()
@@ -99,7 +99,7 @@ def _is_quota_used_up(error_text: str) -> bool:
     return "run out of searches" in error_text.lower()
 
 
-def _make_error(error_text: str) -> SearchSourceError:
+def _make_error_from_text(error_text: str) -> SearchSourceError:
     lowered = error_text.lower()
     if _is_quota_used_up(error_text):  # until the next month of the account, whose date is not given
         hint = "Add searches to the SerpAPI account, or wait for its next month."
@@ -120,7 +120,7 @@ def _render_query(node: Node) -> str:
 
 def _render_nested(node: Node) -> str:
     if isinstance(node, Term):
-        return quote_term(node).replace("*", "")
+        return quote_term_if_needed(node).replace("*", "")
     if isinstance(node, AnyOf):
         return f"({' OR '.join(map(_render_nested, node.parts))})"
     return f"({_render_query(node)})"
@@ -132,28 +132,28 @@ def _render_exclusion(node: Node) -> str:
 
 
 def _read_paper(result: dict[str, Any]) -> RawPaper | None:
-    info, links = as_object(result.get("publication_info")), as_object(result.get("inline_links"))
-    names, venue, year, publisher = _parse_summary(clean_text(info.get("summary")))
+    info, links = get_object_or_empty(result.get("publication_info")), get_object_or_empty(result.get("inline_links"))
+    names, venue, year, publisher = _parse_authors_venue_year_publisher(clean_text(info.get("summary")))
     link, kind = get_first_link(result.get("link")), clean_text(result.get("type"))
-    ids = {clean_text(author.get("name")): author.get("author_id") for author in list_objects(info.get("authors"))}
+    ids = {clean_text(author.get("name")): author.get("author_id") for author in list_json_objects(info.get("authors"))}
     return build_paper(
         NAME,
         result.get("result_id"),
         _LABEL.sub("", clean_text(result.get("title"))),
         authors=[(name, ids.get(name)) for name in names or list(ids)],
         identifiers={"doi": find_doi_in_url(link), "arxiv": normalise_arxiv(link), "scholar": result.get("result_id")},
-        links=(*(resource.get("link") for resource in list_objects(result.get("resources"))), link),
+        links=(*(resource.get("link") for resource in list_json_objects(result.get("resources"))), link),
         year=year,
         venue=venue,
         snippet=result.get("snippet"),
-        citation_count=as_object(links.get("cited_by")).get("total"),
+        citation_count=get_object_or_empty(links.get("cited_by")).get("total"),
         work_type=_WORK_TYPES.get(kind.lower()),
         publisher=publisher,
         raw_data={"types": [kind] if kind else []},
     )
 
 
-def _parse_summary(summary: str) -> tuple[list[str], str, int | None, str]:
+def _parse_authors_venue_year_publisher(summary: str) -> tuple[list[str], str, int | None, str]:
     """Return authors, venue, year and publisher from `authors - venue, year - host`, any of which may be missing."""
     first, *rest = summary.split(" - ")
     if _YEAR_AT_END.match(first) or (not rest and _HOST.fullmatch(first)):  # no authors: "2020 - apps.example.org"

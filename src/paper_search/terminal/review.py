@@ -9,8 +9,8 @@ from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.replies import describe_progress, describe_source_problems
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
-from paper_search.terminal.dialog import PaperReview, ask_about_strategy
-from paper_search.terminal.marks import MarkStore
+from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
+from paper_search.terminal.saved_marks import MarkStore
 from paper_search.terminal.screen import Screen
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
 from uraniborg.kernel.text import plural
@@ -50,11 +50,11 @@ class TerminalReview:
                 if "error" not in state:
                     self._screen.write(f"\nComplete: {plural(state['paper_count'], 'paper')}.")
                 return True
-            checkpoint = await self._manager.get_checkpoint(session_id)
+            checkpoint = await self._manager.get_pending_checkpoint(session_id)
             if checkpoint is None:
                 await asyncio.sleep(_POLL_S)
                 continue
-            decision = await asyncio.to_thread(self._ask, session_id, checkpoint)
+            decision = await asyncio.to_thread(self._ask_for_decision, session_id, checkpoint)
             if decision is None:
                 self._screen.write(f"\nThe session waits. Continue: paper-search sessions resume {session_id[:8]}")
                 return False
@@ -68,8 +68,8 @@ class TerminalReview:
             self._last = now
             self._screen.write(f"{now} ...")
 
-    def _ask(self, session_id: str, checkpoint: Checkpoint) -> Decision | None:
-        self._screen.discard_typed()
+    def _ask_for_decision(self, session_id: str, checkpoint: Checkpoint) -> Decision | None:
+        self._screen.discard_typed_keys()
         if isinstance(checkpoint.payload, StrategyPayload):
             return ask_about_strategy(checkpoint, self._screen, self._refused_edit)
         if problems := describe_source_problems(checkpoint.payload.collection):
@@ -79,7 +79,7 @@ class TerminalReview:
         if marks.decisions:
             self._screen.write(f"\n{plural(len(marks.decisions), 'mark')} of this review restored.")
         review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
-        return review.ask(marks.reviewer)
+        return review.ask_for_decision(marks.reviewer)
 
     async def _send_decision(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:

@@ -36,20 +36,20 @@ class Screen(Protocol):
 
     def write(self, text: str) -> None: ...
 
-    def discard_typed(self) -> None: ...
+    def discard_typed_keys(self) -> None: ...
 
     def read_key(self) -> str: ...
 
     def read_line(self, prompt: str) -> str | None: ...
 
-    def edit(self, text: str) -> str: ...
+    def edit_text(self, text: str) -> str: ...
 
 
 class TerminalScreen:
     """The user's terminal. It leaves stdout to results."""
 
     @staticmethod
-    def require() -> "TerminalScreen":
+    def require_terminal() -> "TerminalScreen":
         """Return the screen. Raise InvalidInput if stdin or stderr is not a terminal."""
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise InvalidInput(
@@ -69,7 +69,7 @@ class TerminalScreen:
         sys.stderr.write(make_printable(text) + "\n")
         sys.stderr.flush()
 
-    def discard_typed(self) -> None:
+    def discard_typed_keys(self) -> None:
         """Discard keys that were typed before a question was displayed."""
         if termios is not None:
             termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
@@ -78,9 +78,11 @@ class TerminalScreen:
         """Return one key. Ctrl-C is a key here, so that the review can end with the command that resumes it."""
         if termios is None:
             return typer.getchar()
-        with _disable_signals(whole_lines=False) as stdin:
+        with _disable_stdin_signals(whole_lines=False) as stdin:
             typed = os.read(stdin, 1)
-            while typed and (_is_incomplete(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)):
+            while typed and (
+                _is_incomplete_utf8(typed) or (select.select([stdin], [], [], 0)[0] and typed[:1] == _ESCAPE)
+            ):
                 typed += os.read(stdin, 1)
         return typed.decode("utf-8", "replace")
 
@@ -90,14 +92,14 @@ class TerminalScreen:
             return typer.prompt(prompt, default="", show_default=False, err=True)
         sys.stderr.write(f"{make_printable(prompt)}: ")
         sys.stderr.flush()
-        with _disable_signals(whole_lines=True) as stdin:
+        with _disable_stdin_signals(whole_lines=True) as stdin:
             line = os.read(stdin, _MAX_LINE_BYTES).decode("utf-8", "replace")
         if not line or line.endswith(_INTERRUPT):
             sys.stderr.write("\n")
             return None
         return line.strip()
 
-    def edit(self, text: str) -> str:
+    def edit_text(self, text: str) -> str:
         """Open the text in the user's editor and return the edited text. Raise InvalidInput if the editor fails."""
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         with tempfile.TemporaryDirectory(prefix="paper-search-") as folder:
@@ -113,7 +115,7 @@ class TerminalScreen:
 
 
 @contextmanager
-def _disable_signals(*, whole_lines: bool) -> Generator[int]:
+def _disable_stdin_signals(*, whole_lines: bool) -> Generator[int]:
     """Yield the descriptor of stdin, with Ctrl-C as a character. Keys typed before are not lost."""
     assert termios is not None
     stdin = sys.stdin.fileno()
@@ -131,7 +133,7 @@ def _disable_signals(*, whole_lines: bool) -> Generator[int]:
         termios.tcsetattr(stdin, termios.TCSANOW, before)
 
 
-def _is_incomplete(typed: bytes) -> bool:
+def _is_incomplete_utf8(typed: bytes) -> bool:
     """Return True if more bytes of the UTF-8 character must follow."""
     lead = typed[0]
     return lead >= 0xC0 and len(typed) < (2 if lead < 0xE0 else 3 if lead < 0xF0 else 4)

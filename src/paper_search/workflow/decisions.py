@@ -57,7 +57,7 @@ class StoredTime(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class CheckpointDialog:
+class JournalledDecisions:
     """Shows checkpoints to a handler and takes its decisions, each once: both are in the journal."""
 
     handler: CheckpointHandler
@@ -67,11 +67,11 @@ class CheckpointDialog:
     journal: StepJournal
     clock: Clock
 
-    async def create_checkpoint(
+    async def create_checkpoint_with_journalled_time(
         self, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, number: int, round_number: int
     ) -> Checkpoint:
         """Return the checkpoint with this number and the time at which it was first shown."""
-        shown = await self.journal.get_or_run(f"asked-{number}", StoredTime, self._get_time)
+        shown = await self.journal.get_or_run_and_store(f"asked-{number}", StoredTime, self._make_stored_time)
         return Checkpoint(
             kind=kind,
             payload=payload,
@@ -81,7 +81,7 @@ class CheckpointDialog:
             timestamp=shown.at,
         )
 
-    async def take_decision(self, checkpoint: Checkpoint) -> CheckedDecision:
+    async def replay_or_request_decision(self, checkpoint: Checkpoint) -> CheckedDecision:
         """Return the decision from the journal, or else from the handler. Raise InvalidDecision if it does not fit."""
         checked: CheckedDecision | None = None
 
@@ -97,13 +97,13 @@ class CheckpointDialog:
                 action=decision.action, revised_data=decision.revised_data, note=decision.note, at=checked.at
             )
 
-        stored = await self.journal.get_or_run(f"decision-{checkpoint.iteration}", StoredDecision, ask)
+        stored = await self.journal.get_or_run_and_store(f"decision-{checkpoint.iteration}", StoredDecision, ask)
         if checked is None:
             checked = check_decision(checkpoint, stored, self.sources)
             checked.at = stored.at
         return checked
 
-    async def _get_time(self) -> StoredTime:
+    async def _make_stored_time(self) -> StoredTime:
         return StoredTime(at=self.clock.now().isoformat())
 
 
@@ -157,12 +157,12 @@ def read_strategy(checkpoint: Checkpoint, decision: Decision, known_sources: Ite
     if not fields:
         raise InvalidDecision(
             "An edit of the strategy needs the revised strategy.",
-            hint=f"Send data with any of: {_list_fields(SearchStrategy)}. Or send 'approve' or 'reject'.",
+            hint=f"Send data with any of: {_join_field_names(SearchStrategy)}. Or send 'approve' or 'reject'.",
         )
     if isinstance(filters := fields.get("filters"), dict):
         fields["filters"] = {**proposed.filters.model_dump(), **cast("dict[str, Any]", filters)}
     strategy = _validate_fields(SearchStrategy, {**proposed.model_dump(), **fields}, "strategy")
-    return _check_strategy(strategy, list(known_sources))
+    return _check_and_cap_strategy(strategy, list(known_sources))
 
 
 def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
@@ -176,7 +176,7 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
     feedback = _validate_fields(UserFeedback, fields, "feedback")
-    _refuse_unknown_papers(checkpoint, feedback)
+    _refuse_unknown_or_contradictory_marks(checkpoint, feedback)
     note = decision.note if decision.note and decision.note.strip() else None
     if note and feedback.note and feedback.note != note:
         raise InvalidDecision(
@@ -186,7 +186,7 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
     return feedback.model_copy(update={"reviewer": reviewer, "note": note or feedback.note})
 
 
-def add_reviewer(data: Any, reviewer: str) -> Any:
+def add_missing_reviewer(data: Any, reviewer: str) -> Any:
     """Return the data with the name of the reviewer, if it decides about papers and does not name one."""
     if isinstance(data, str):
         with suppress(ValueError):
@@ -204,46 +204,46 @@ def _refuse_approve_data(decision: Decision, hint: str) -> None:
         raise InvalidDecision("An approve takes no data.", hint=hint)
 
 
-def _read_fields(data: Any, model: type[BaseModel], what: str) -> dict[str, Any]:
+def _read_fields(data: Any, model: type[BaseModel], object_name: str) -> dict[str, Any]:
     """Return the fields of an object, of a model, or of JSON text; {} if there is no data."""
     if isinstance(data, model):
         return data.model_dump()
     if isinstance(data, str) and data.strip():
-        data = _parse_json(data, what)
+        data = _parse_json(data, object_name)
     if not data:
         return {}
     if not isinstance(data, dict):
         raise InvalidDecision(
-            f"The {what} must be an object, not {type(data).__name__}.",
-            hint=f"Its fields are: {_list_fields(model)}.",
+            f"The {object_name} must be an object, not {type(data).__name__}.",
+            hint=f"Its fields are: {_join_field_names(model)}.",
         )
     fields = cast("dict[str, Any]", data)
     if unknown := sorted(set(map(str, fields)) - set(model.model_fields)):
         raise InvalidDecision(
-            f"Unknown {what} fields: {', '.join(unknown)}.",
-            hint=f"Allowed: {_list_fields(model)}.",
+            f"Unknown {object_name} fields: {', '.join(unknown)}.",
+            hint=f"Allowed: {_join_field_names(model)}.",
             unknown=unknown,
             allowed=sorted(model.model_fields),
         )
     return dict(fields)
 
 
-def _parse_json(text: str, what: str) -> Any:
+def _parse_json(text: str, object_name: str) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        raise InvalidDecision(f"The {what} is text that is not JSON.", hint="Send an object.") from None
+        raise InvalidDecision(f"The {object_name} is text that is not JSON.", hint="Send an object.") from None
 
 
-def _validate_fields(model: type[M], fields: dict[str, Any], what: str) -> M:
+def _validate_fields(model: type[M], fields: dict[str, Any], object_name: str) -> M:
     try:
         return model.model_validate(fields)
     except ValidationError as error:
-        problem = make_invalid_input(error, label=what)
+        problem = make_invalid_input(error, label=object_name)
         raise InvalidDecision(problem.message, hint=problem.hint, **problem.ids) from None
 
 
-def _check_strategy(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
+def _check_and_cap_strategy(strategy: SearchStrategy, known_sources: list[str]) -> SearchStrategy:
     """Return the strategy with max_results capped. Raise InvalidDecision if it cannot be searched."""
     if not any(query.boolean_query.strip() for query in strategy.queries):
         raise InvalidDecision(
@@ -273,7 +273,7 @@ def _check_strategy(strategy: SearchStrategy, known_sources: list[str]) -> Searc
     return strategy
 
 
-def _refuse_unknown_papers(checkpoint: Checkpoint, feedback: UserFeedback) -> None:
+def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: UserFeedback) -> None:
     """Raise InvalidDecision if the feedback marks a paper twice or names one that is not in the session."""
     statuses = feedback.statuses
     if both := sorted(set(feedback.marked_relevant) & set(feedback.marked_irrelevant)):
@@ -308,5 +308,5 @@ def _collect_paper_ids(checkpoint: Checkpoint) -> set[str]:
     return current.union(*(paper.other_ids for paper in listed), *(exclusion.other_ids for exclusion in excluded))
 
 
-def _list_fields(model: type[BaseModel]) -> str:
+def _join_field_names(model: type[BaseModel]) -> str:
     return ", ".join(model.model_fields)

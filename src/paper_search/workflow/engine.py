@@ -4,11 +4,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from paper_search.limits import check_query
+from paper_search.input_checks import check_query
 from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
 from paper_search.workflow.journal import NoJournal, StepJournal
-from paper_search.workflow.ports import (
+from paper_search.workflow.search_run import RunOptions, SearchRun
+from paper_search.workflow.skill_interfaces import (
     DeduplicatorPort,
     IntentParserPort,
     ProgressReporter,
@@ -18,7 +19,6 @@ from paper_search.workflow.ports import (
     SearcherPort,
     Skills,
 )
-from paper_search.workflow.search_run import RunOptions, SearchRun
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.version import version
 
@@ -80,7 +80,7 @@ class SearchWorkflow:
 
         Raise UnknownDomain, UnknownSource or InvalidInput if the config names something that does not exist.
         """
-        from paper_search.assembly import build_components  # the engine itself imports no source and no model
+        from paper_search.workflow_assembly import build_components  # the engine itself imports no source and no model
 
         components = build_components(config, **options)
         skills = components.skills

@@ -15,7 +15,7 @@ M = TypeVar("M", bound=BaseModel)
 class StepJournal(Protocol):
     """Results of steps by name, each stored once."""
 
-    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run_and_store(self, step: str, model: type[M], run: Callable[[], Awaitable[M]]) -> M:
         """Return the stored result of `step`; if there is none, run the step and store its result first."""
         ...
 
@@ -23,7 +23,7 @@ class StepJournal(Protocol):
 class NoJournal:
     """A journal that stores nothing."""
 
-    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run_and_store(self, step: str, model: type[M], run: Callable[[], Awaitable[M]]) -> M:
         """Run the step."""
         return await run()
 
@@ -34,10 +34,10 @@ class MemoryJournal:
     def __init__(self) -> None:
         self.entries: dict[str, str] = {}
 
-    async def get_or_run(self, step: str, kind: type[M], run: Callable[[], Awaitable[M]]) -> M:
+    async def get_or_run_and_store(self, step: str, model: type[M], run: Callable[[], Awaitable[M]]) -> M:
         """Return the stored result of `step`; if there is none, run the step and store its result first."""
         if (stored := self.entries.get(step)) is not None:
-            return kind.model_validate_json(stored)
+            return model.model_validate_json(stored)
         result = await run()
         self.entries[step] = result.model_dump_json()
         return result

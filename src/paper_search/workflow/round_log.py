@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from paper_search.models import Paper, RoundLog, SearchStrategy, StageCount
-from paper_search.review import Exclusion, ExclusionReason
-from paper_search.workflow.pool import RoundAdditions
-from paper_search.workflow.ports import SearchOutcome
+from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.workflow.paper_pool import RoundAdditions
+from paper_search.workflow.skill_interfaces import SearchOutcome
 
 
 def build_round_log(
@@ -16,7 +16,7 @@ def build_round_log(
     added: RoundAdditions,
     merge_reasons: dict[str, int],
 ) -> RoundLog:
-    """Return the log of a round that has searched. `add_outcomes` adds the numbers of included and excluded papers."""
+    """Return the log of a round that has searched. `add_inclusion_counts` adds the included and excluded papers."""
     removed: Counter[str] = Counter()
     for report in outcome.reports:
         removed.update(report.removed)
@@ -35,7 +35,9 @@ def build_round_log(
     )
 
 
-def add_outcomes(logs: Iterable[RoundLog], papers: Iterable[Paper], exclusions: Iterable[Exclusion]) -> list[RoundLog]:
+def add_inclusion_counts(
+    logs: Iterable[RoundLog], papers: Iterable[Paper], exclusions: Iterable[Exclusion]
+) -> list[RoundLog]:
     """Return the logs with the numbers of included and excluded papers of those that each round screened."""
     included = Counter(paper.found_in_round for paper in papers)
     excluded = Counter((exclusion.round, exclusion.reason.value) for exclusion in exclusions)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from paper_search.citation_keys import with_citation_keys
+from paper_search.citation_keys import add_citation_keys
 from paper_search.facets import count_facets
 from paper_search.models import (
     PaperCollection,
@@ -19,7 +19,7 @@ from paper_search.models import (
     UserFeedback,
     any_source_answered,
 )
-from paper_search.review import ReviewStatus
+from paper_search.review_models import ReviewStatus
 from paper_search.workflow.checkpoints import (
     Checkpoint,
     CheckpointHandler,
@@ -28,13 +28,13 @@ from paper_search.workflow.checkpoints import (
     ResultPayload,
     StrategyPayload,
 )
-from paper_search.workflow.decisions import CheckedDecision, CheckpointDialog
+from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
 from paper_search.workflow.journal import StepJournal
-from paper_search.workflow.pool import find_members
-from paper_search.workflow.ports import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
-from paper_search.workflow.round_log import add_outcomes, build_round_log, count_stages
+from paper_search.workflow.paper_pool import find_record_positions
+from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
+from paper_search.workflow.skill_interfaces import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
 from paper_search.workflow.state import WorkflowState
-from paper_search.workflow.strategy_origins import inherit_parts, record_edit, record_origins, select_person_queries
+from paper_search.workflow.strategy_origins import add_origins, inherit_parts, mark_edited_parts, select_person_queries
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger
 
@@ -75,7 +75,9 @@ class SearchRun:
         self._skills = skills
         self._options = options
         self._dialog = (
-            CheckpointDialog(handler, run_id, skills.available_sources, journal, clock) if handler is not None else None
+            JournalledDecisions(handler, run_id, skills.available_sources, journal, clock)
+            if handler is not None
+            else None
         )
         self._progress = progress
         self._journal = journal
@@ -89,21 +91,21 @@ class SearchRun:
     async def run_rounds(self) -> PaperCollection:
         """Search in rounds until a person approves the result or the rounds are used up; return the result."""
         self._report_progress("intent_parsing")
-        intent = await self._journal.get_or_run("intent", ParsedIntent, self._parse_intent)
+        intent = await self._journal.get_or_run_and_store("intent", ParsedIntent, self._parse_intent)
         latest: SearchMetadata | None = None
         while self._state.current_iteration < self._options.max_rounds:
-            strategy, feedback = await self._choose_strategy(intent)
+            strategy, feedback = await self._propose_and_confirm_strategy(intent)
             if feedback is not None:
-                self._close_round(strategy, 0, feedback)
+                self._record_round(strategy, 0, feedback)
                 continue
-            latest = await self._search(intent, strategy)
+            latest = await self._search_and_update_pool(intent, strategy)
             is_approved, feedback = await self._review_result(latest)
             result_count = len(self._state.pool.included)
             if is_approved:
                 self._state.record_iteration(strategy, result_count, feedback)
-                return await self._complete_search(latest, reason=None)
-            self._close_round(strategy, result_count, feedback)
-        return await self._complete_search(latest or self._build_empty_metadata(intent), reason=MAX_ROUNDS)
+                return await self._complete_search(latest, end_reason=None)
+            self._record_round(strategy, result_count, feedback)
+        return await self._complete_search(latest or self._build_empty_metadata(intent), end_reason=MAX_ROUNDS)
 
     async def _parse_intent(self) -> ParsedIntent:
         """Return the intent of the query, with max_results at most as in the options."""
@@ -115,17 +117,19 @@ class SearchRun:
         notes = [*self._options.notes, *intent.notes]
         return intent.model_copy(update={"constraints": limited, "notes": list(dict.fromkeys(notes))})
 
-    async def _choose_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
+    async def _propose_and_confirm_strategy(self, intent: ParsedIntent) -> tuple[SearchStrategy, UserFeedback | None]:
         """Return the strategy to search with; or a rejected strategy with the person's feedback."""
         self._report_progress("query_building", iteration=self._round)
         last = self._state.previous_strategies[-1] if self._state.history else None
 
         async def propose() -> SearchStrategy:
-            return inherit_parts(last, await self._skills.query_builder.build(self._build_input(intent, last)))
+            return inherit_parts(
+                last, await self._skills.query_builder.build(self._build_query_builder_input(intent, last))
+            )
 
-        proposed = await self._journal.get_or_run(self._name_step("strategy"), SearchStrategy, propose)
+        proposed = await self._journal.get_or_run_and_store(self._name_step("strategy"), SearchStrategy, propose)
         if not proposed.origins:  # written by a version that did not store them
-            proposed = record_origins(last, proposed)
+            proposed = add_origins(last, proposed)
         if self._dialog is None or not self._options.ask_about_strategy:
             return proposed, None
         payload = StrategyPayload(intent=intent, strategy=proposed)
@@ -136,33 +140,33 @@ class SearchRun:
         if decision.action is DecisionAction.EDIT:
             if strategy.queries != proposed.queries:
                 self._queries_edited_in = self._round
-            strategy = record_edit(proposed, strategy, self._round)
+            strategy = mark_edited_parts(proposed, strategy, self._round)
         return strategy, None
 
-    def _build_input(self, intent: ParsedIntent, last: SearchStrategy | None) -> QueryBuilderInput:
+    def _build_query_builder_input(self, intent: ParsedIntent, last: SearchStrategy | None) -> QueryBuilderInput:
         return QueryBuilderInput(
             intent=intent,
             previous_strategies=self._state.previous_strategies,
             user_feedback=self._state.latest_feedback,
-            earlier_texts=self._state.collect_feedback_texts(before_last=True, since=self._queries_edited_in),
+            earlier_texts=self._state.collect_feedback_texts(exclude_last=True, since_round=self._queries_edited_in),
             person_queries=select_person_queries(last),
             relevant_titles=[paper.title for paper in self._state.accumulated_papers],
             irrelevant_titles=[paper.title for paper in self._state.rejected_papers],
         )
 
-    async def _search(self, intent: ParsedIntent, strategy: SearchStrategy) -> SearchMetadata:
+    async def _search_and_update_pool(self, intent: ParsedIntent, strategy: SearchStrategy) -> SearchMetadata:
         """Search, and add the papers to the pool. If no source answers, the result stays as it is."""
         self._report_progress("searching", iteration=self._round, sources=strategy.sources)
-        outcome = await self._journal.get_or_run(
+        outcome = await self._journal.get_or_run_and_store(
             self._name_step("search"), SearchOutcome, lambda: self._skills.search(strategy, self._report_source)
         )
-        await self._merge_papers(strategy, outcome)
+        await self._merge_papers_and_log_round(strategy, outcome)
         is_answered = bool(outcome.papers) or not outcome.reports or any_source_answered(outcome.reports)
-        scoring = await self._score_papers(intent) if is_answered else ScoringOutcome(papers=[])
+        scoring = await self._score_pool(intent) if is_answered else ScoringOutcome(papers=[])
         not_admitted = {entry.id for entry in self._state.pool.entries if not entry.admitted}
         candidates = [scored for scored in scoring.papers if scored.paper.id in not_admitted]
         self._report_progress("organizing", iteration=self._round, scored_count=len(scoring.papers))
-        added = await self._journal.get_or_run(
+        added = await self._journal.get_or_run_and_store(
             self._name_step("organize"),
             PaperCollection,
             lambda: self._skills.result_organizer.organize(candidates, strategy, self._query),
@@ -174,39 +178,39 @@ class SearchRun:
         notes = [*self._options.notes, *intent.notes, *self._notes, *strategy.notes, *scoring.notes]
         return added.metadata.model_copy(update={"sources": outcome.reports, "notes": list(dict.fromkeys(notes))})
 
-    async def _merge_papers(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
+    async def _merge_papers_and_log_round(self, strategy: SearchStrategy, outcome: SearchOutcome) -> None:
         """Merge the new records with the pool, and log the round."""
         pool = self._state.pool
         records = [*outcome.papers, *(entry.scored.paper for entry in pool.entries)]
         self._report_progress("deduplicating", iteration=self._round, raw_count=len(records))
-        merged = await self._journal.get_or_run(
+        merged = await self._journal.get_or_run_and_store(
             self._name_step("dedup"), MergeOutcome, lambda: self._skills.deduplicate(records)
         )
-        members = merged.members or find_members(records, merged.papers)
+        members = merged.members or find_record_positions(records, merged.papers)
         added = pool.add_papers(merged.papers, members, len(outcome.papers), self._round)
         self._logs.append(build_round_log(self._round, strategy, outcome, added, merged.merged))
 
-    async def _score_papers(self, intent: ParsedIntent) -> ScoringOutcome:
+    async def _score_pool(self, intent: ParsedIntent) -> ScoringOutcome:
         """Score every paper that no person has excluded: feedback changes the scores of earlier rounds too."""
         pool = self._state.pool
         papers = [entry.scored.paper for entry in pool.entries if entry.status is not ReviewStatus.EXCLUDE]
         self._report_progress("scoring", iteration=self._round, candidate_count=len(papers))
-        scoring = await self._journal.get_or_run(
+        scoring = await self._journal.get_or_run_and_store(
             self._name_step("score"), ScoringOutcome, lambda: self._skills.score(papers, intent, self._state.hints)
         )
         pool.update_scores(scoring.papers)
         return scoring
 
-    async def _collect_papers(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
+    async def _build_collection_in_thread_if_large(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
         """Return the present result of all rounds with the search log, built in a thread if it is large."""
         if len(self._state.pool.entries) <= _INLINE_PAPERS:
             return self._build_collection(latest, rounds)
         return await asyncio.to_thread(self._build_collection, latest, rounds)
 
     def _build_collection(self, latest: SearchMetadata, rounds: int) -> PaperCollection:
-        papers = with_citation_keys(self._state.pool.result)
+        papers = add_citation_keys(self._state.pool.result)
         exclusions = self._state.pool.list_exclusions(self._skills.min_relevance)
-        logs = add_outcomes(self._logs, papers, exclusions)
+        logs = add_inclusion_counts(self._logs, papers, exclusions)
         metadata = latest.model_copy(
             update={
                 "total_found": len(self._state.pool.entries),
@@ -216,7 +220,7 @@ class SearchRun:
                 "stage_counts": count_stages(logs),
                 "round_logs": logs,
                 "exclusions": exclusions,
-                "partial": any(_is_incomplete(report) for log in logs for report in log.sources),
+                "partial": any(_is_report_incomplete(report) for log in logs for report in log.sources),
             }
         )
         return PaperCollection(metadata=metadata, papers=papers, facets=count_facets(papers))
@@ -225,7 +229,7 @@ class SearchRun:
         """Ask about the result; return whether it is approved, and the feedback. Without a handler it is approved."""
         if self._dialog is None:
             return True, UserFeedback()
-        collection = await self._collect_papers(latest, self._round + 1)
+        collection = await self._build_collection_in_thread_if_large(latest, self._round + 1)
         payload = ResultPayload(collection=collection, accumulated_papers=self._state.accumulated_papers)
         checkpoint, decision = await self._ask_person(
             self._dialog, CheckpointKind.RESULT_REVIEW, payload, paper_count=len(collection.papers)
@@ -235,16 +239,18 @@ class SearchRun:
         return decision.action is DecisionAction.APPROVE, decision.feedback
 
     async def _ask_person(
-        self, dialog: CheckpointDialog, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
+        self, dialog: JournalledDecisions, kind: CheckpointKind, payload: StrategyPayload | ResultPayload, **facts: Any
     ) -> tuple[Checkpoint, CheckedDecision]:
         """Show a checkpoint and return it with its decision."""
-        checkpoint = await dialog.create_checkpoint(kind, payload, self._state.decisions_taken, self._round)
+        checkpoint = await dialog.create_checkpoint_with_journalled_time(
+            kind, payload, self._state.decisions_taken, self._round
+        )
         self._report_progress("waiting_checkpoint", checkpoint_kind=kind.value, iteration=self._round, **facts)
-        decision = await dialog.take_decision(checkpoint)
+        decision = await dialog.replay_or_request_decision(checkpoint)
         self._state.decisions_taken += 1
         return checkpoint, decision
 
-    def _close_round(self, strategy: SearchStrategy, result_count: int, feedback: UserFeedback) -> None:
+    def _record_round(self, strategy: SearchStrategy, result_count: int, feedback: UserFeedback) -> None:
         self._state.record_iteration(strategy, result_count, feedback)
         self._report_progress("iterating", next_iteration=self._round)
 
@@ -258,12 +264,12 @@ class SearchRun:
             notes=list(intent.notes),
         )
 
-    async def _complete_search(self, latest: SearchMetadata, reason: str | None) -> PaperCollection:
+    async def _complete_search(self, latest: SearchMetadata, end_reason: str | None) -> PaperCollection:
         """Return the result: all admitted papers that are not excluded, both on approval and after the last round."""
         self._state.is_complete = True
-        metadata = latest.model_copy(update={"reason": reason})
-        collection = await self._collect_papers(metadata, self._state.current_iteration)
-        facts = {"reason": reason} if reason else {}
+        metadata = latest.model_copy(update={"reason": end_reason})
+        collection = await self._build_collection_in_thread_if_large(metadata, self._state.current_iteration)
+        facts = {"reason": end_reason} if end_reason else {}
         self._report_progress("completed", iteration=self._round, paper_count=len(collection.papers), **facts)
         return collection
 
@@ -293,5 +299,5 @@ def _describe_missing_answers(round_number: int, has_papers: bool) -> str:
     return f"No source answered in round {round_number + 1}{earlier}."
 
 
-def _is_incomplete(report: SourceReport) -> bool:
+def _is_report_incomplete(report: SourceReport) -> bool:
     return report.partial or report.status in (SourceStatus.FAILED, SourceStatus.RATE_LIMITED)

@@ -5,8 +5,8 @@ from datetime import datetime
 from pydantic import BaseModel, Field
 
 from paper_search.models import Paper, RelevanceHints, SearchStrategy, UserFeedback
-from paper_search.review import DEFAULT_REVIEWER, ReviewStatus
-from paper_search.workflow.pool import Pool
+from paper_search.review_models import DEFAULT_REVIEWER, ReviewStatus
+from paper_search.workflow.paper_pool import Pool
 
 
 class IterationRecord(BaseModel):
@@ -47,9 +47,9 @@ class WorkflowState(BaseModel):
         """The feedback of the last finished round."""
         return self.history[-1].feedback if self.history else None
 
-    def collect_feedback_texts(self, *, before_last: bool = False, since: int = 0) -> list[str]:
-        """Return the texts of the feedback of all rounds from `since` on, with or without the last one."""
-        records = self.history[since : -1 if before_last else None]
+    def collect_feedback_texts(self, *, exclude_last: bool = False, since_round: int = 0) -> list[str]:
+        """Return the texts of the feedback of all rounds from `since_round` on, with or without the last one."""
+        records = self.history[since_round : -1 if exclude_last else None]
         return [text for record in records if record.feedback for text in record.feedback.texts]
 
     @property

@@ -28,7 +28,7 @@ def inherit_parts(last: SearchStrategy | None, proposed: SearchStrategy) -> Sear
     A proposal changes such a part only where its origins say that a person asked for the change.
     """
     if last is None:
-        return record_origins(None, proposed)
+        return add_origins(None, proposed)
     asked_for = {origin.part for origin in proposed.origins if origin.by_person}
     fixed = {origin.part for origin in last.origins if origin.by_person} - asked_for
     queries, amended = _merge_queries(last, proposed)
@@ -41,10 +41,10 @@ def inherit_parts(last: SearchStrategy | None, proposed: SearchStrategy) -> Sear
     claims |= {key: origin.model_copy(update={"by_person": True}) for key, origin in claims.items() if key in amended}
     sources = last.sources if "sources" in fixed else proposed.sources
     merged = proposed.model_copy(update={"queries": queries, "sources": sources, "filters": filters})
-    return record_origins(last, merged, claims)
+    return add_origins(last, merged, claims)
 
 
-def record_origins(
+def add_origins(
     last: SearchStrategy | None, strategy: SearchStrategy, claims: Mapping[str, PartOrigin] | None = None
 ) -> SearchStrategy:
     """Return the strategy with its origins: unchanged parts are inherited, other parts are as claimed, or new."""
@@ -52,8 +52,8 @@ def record_origins(
     inherited: dict[str, PartOrigin] = {}
     removed: list[PartOrigin] = []
     if last is not None:
-        values = {key: value for _, key, value in _list_parts(strategy)}
-        same = {key for _, key, value in _list_parts(last) if key in values and values[key] == value}
+        values = {key: value for _, key, value in _iterate_parts(strategy)}
+        same = {key for _, key, value in _iterate_parts(last) if key in values and values[key] == value}
         earlier = {key: origin.model_copy(update={"inherited": True}) for key, origin in _index_origins(last).items()}
         asked_for = {key for key, origin in claimed.items() if origin.by_person}
         inherited = {key: origin for key, origin in earlier.items() if key in same - asked_for}
@@ -61,21 +61,21 @@ def record_origins(
     return strategy.model_copy(update={"origins": [*_list_origins(strategy, {**claimed, **inherited}), *removed]})
 
 
-def record_edit(proposed: SearchStrategy, edited: SearchStrategy, number: int) -> SearchStrategy:
+def mark_edited_parts(proposed: SearchStrategy, edited: SearchStrategy, round_number: int) -> SearchStrategy:
     """Return the edited strategy, with the parts that the person changed in this round marked as set by a person."""
     known = _index_origins(proposed)
-    before = {key: value for _, key, value in _list_parts(proposed)}
+    before = {key: value for _, key, value in _iterate_parts(proposed)}
     texts = [query.boolean_query for query in edited.queries]
     proposals = [query.boolean_query for query in proposed.queries]
     mark = PartOrigin(
-        part="", value="", inherited=False, reason=f"set by a person in round {number + 1}", by_person=True
+        part="", value="", inherited=False, reason=f"set by a person in round {round_number + 1}", by_person=True
     )
     # A list of queries that was changed is the person's as a whole.
-    changed = {key for _, key, value in _list_parts(edited) if key not in before or before[key] != value}
+    changed = {key for _, key, value in _iterate_parts(edited) if key not in before or before[key] != value}
     changed |= {text for text in texts if texts != proposals and not (text in known and known[text].by_person)}
     origins = _list_origins(edited, {**known, **dict.fromkeys(changed, mark)})
     earlier = {origin.value: origin for origin in proposed.origins if origin.part == REMOVED}
-    reason = f"removed by a person in round {number + 1}"
+    reason = f"removed by a person in round {round_number + 1}"
     now = {text: PartOrigin(part=REMOVED, value=text, inherited=False, reason=reason) for text in proposals}
     removed = [origin for text, origin in {**now, **earlier}.items() if text not in texts]
     return edited.model_copy(update={"origins": [*origins, *removed]})
@@ -95,15 +95,15 @@ def _merge_queries(last: SearchStrategy, proposed: SearchStrategy) -> tuple[list
     return [*inherited, *fresh] or list(proposed.queries), amended
 
 
-def _has_more_exclusions(query: SearchQuery, than: SearchQuery) -> bool:
-    parsed, other = parse_query(query.boolean_query), parse_query(than.boolean_query)
+def _has_more_exclusions(query: SearchQuery, earlier: SearchQuery) -> bool:
+    parsed, other = parse_query(query.boolean_query), parse_query(earlier.boolean_query)
     if parsed is None or other is None:
         return False
     (wanted, excluded), (other_wanted, other_excluded) = split_exclusions(parsed), split_exclusions(other)
     return wanted == other_wanted and set(other_excluded) < set(excluded)
 
 
-def _list_parts(strategy: SearchStrategy) -> Iterator[tuple[str, str, Any]]:
+def _iterate_parts(strategy: SearchStrategy) -> Iterator[tuple[str, str, Any]]:
     """Yield the name, the key and the value of each part. The key of a query is its text, at any index."""
     for index, query in enumerate(strategy.queries):
         yield f"queries[{index}]", query.boolean_query, query.boolean_query
@@ -114,13 +114,13 @@ def _list_parts(strategy: SearchStrategy) -> Iterator[tuple[str, str, Any]]:
 
 def _index_origins(strategy: SearchStrategy) -> dict[str, PartOrigin]:
     by_part = {origin.part: origin for origin in strategy.origins}
-    return {key: by_part[part] for part, key, _ in _list_parts(strategy) if part in by_part}
+    return {key: by_part[part] for part, key, _ in _iterate_parts(strategy) if part in by_part}
 
 
 def _list_origins(strategy: SearchStrategy, known: Mapping[str, PartOrigin]) -> list[PartOrigin]:
     """Return the origin of each part; a filter that is not set has one only if a person removed it."""
     origins: list[PartOrigin] = []
-    for part, key, value in _list_parts(strategy):
+    for part, key, value in _iterate_parts(strategy):
         origin = known.get(key) or PartOrigin(
             part=part, value="", inherited=False, reason=_REASONS.get(part, _OTHER_REASON)
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_search.citation_keys import with_citation_keys
+from paper_search.citation_keys import add_citation_keys
 from paper_search.export import export_bibtex, export_json
 from paper_search.models import Author, Paper
 from tests.paper_search.export.samples import collection
@@ -51,7 +51,7 @@ def test_the_keys_of_a_search_equal_those_of_its_bibtex_even_if_papers_share_a_k
         make_wang_paper("Perovskite B", doi="10.1000/b"),
         make_wang_paper("Other D"),
     ]
-    found = collection(*with_citation_keys(papers))
+    found = collection(*add_citation_keys(papers))
     (tmp_path / "found.json").write_text(export_json(found), encoding="utf-8")
     (tmp_path / "found.bib").write_text(export_bibtex(found), encoding="utf-8")
     expected = dict(zip((paper.title for paper in papers), find_bibtex_keys(export_bibtex(found)), strict=True))

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paper_search.dedup import deduplicate, merge_duplicates
+from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.models import Author, RawPaper, SourceRecord, WorkType
-from paper_search.notices import EditorialNotice, NoticeStatus
 
 TITLES = [
     "",

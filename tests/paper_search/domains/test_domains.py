@@ -6,8 +6,8 @@ import pytest
 
 from paper_search.domains import get_domain, list_domains
 from paper_search.errors import UnknownDomain
-from paper_search.intent.vocabulary import Vocabulary, make_key
-from paper_search.sources.registry import list_known_names
+from paper_search.intent.vocabulary import Vocabulary, make_term_key
+from paper_search.sources.registry import list_source_names
 
 
 def test_the_two_domains_are_listed() -> None:
@@ -59,7 +59,7 @@ def test_an_acronym_has_its_meaning_in_the_field() -> None:
 
 @pytest.mark.parametrize("name", list_domains())
 def test_priority_sources_exist(name: str) -> None:
-    assert set(get_domain(name).priority_sources) <= set(list_known_names())
+    assert set(get_domain(name).priority_sources) <= set(list_source_names())
 
 
 @pytest.mark.parametrize("name", list_domains())
@@ -68,7 +68,7 @@ def test_no_term_is_in_two_groups_or_twice_in_one(name: str) -> None:
     for term, others in get_domain(name).synonyms.items():
         assert len({term.casefold(), *map(str.casefold, others)}) == 1 + len(others)
         for spelling in (term, *others):
-            assert group_of.setdefault(make_key(spelling), term) == term
+            assert group_of.setdefault(make_term_key(spelling), term) == term
 
 
 def test_every_spelling_leads_to_the_others() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy, WorkType
-from paper_search.notices import EditorialNotice, NoticeStatus
 from uraniborg.kernel.bibliography.text import to_one_line
 
 untimed = settings(deadline=None)

@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import given
 
-from paper_search.citation_keys import with_citation_keys
+from paper_search.citation_keys import add_citation_keys
 from paper_search.export import export_bibtex, export_csl_json, export_json, export_ris
 from paper_search.models import PaperCollection
 from tests.paper_search.export.samples import (
@@ -60,7 +60,7 @@ def test_lone_surrogates_become_replacement_characters_and_other_text_stays() ->
 @untimed
 @given(collections)
 def test_the_keys_in_the_json_are_those_of_the_other_formats(made: PaperCollection) -> None:
-    made = made.model_copy(update={"papers": with_citation_keys(made.papers)})
+    made = made.model_copy(update={"papers": add_citation_keys(made.papers)})
     keys = [written["citation_key"] for written in json.loads(export_json(made))["papers"]]
     assert keys == [item["id"] for item in json.loads(export_csl_json(made))]
     assert keys == re.findall(r"^@[a-z]+\{([^,]+),$", export_bibtex(made), re.MULTILINE)

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 
+from paper_search.editorial_notices import NoticeStatus
 from paper_search.export import export_markdown
 from paper_search.models import Author, PaperCollection
-from paper_search.notices import NoticeStatus
 from tests.paper_search.export.samples import (
     CONCERN,
     CORRECTION,

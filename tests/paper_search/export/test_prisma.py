@@ -21,7 +21,7 @@ from paper_search.models import (
     SourceReport,
     SourceStatus,
 )
-from paper_search.review import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
+from paper_search.review_models import Exclusion, ExclusionReason, ReviewDecision, ReviewStatus
 from tests.paper_search.export.samples import collection, hostile_text, paper, untimed
 
 SVG = "{http://www.w3.org/2000/svg}"

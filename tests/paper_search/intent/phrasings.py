@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from paper_search.domains import get_domain
-from paper_search.intent.intent_reader import read_query
+from paper_search.intent.intent_reader import read_intent
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import ParsedIntent, QueryBuilderInput
@@ -50,7 +50,7 @@ def choose_slice(phrasing: str) -> str:
 
 def find_problems(row: dict[str, Any]) -> list[str]:
     """Return how the reading of a phrasing differs from the row; an empty list when it does not."""
-    intent = read_query(row["q"], _VOCABULARY, TODAY)
+    intent = read_intent(row["q"], _VOCABULARY, TODAY)
     words = _list_search_words(intent)
     checks: dict[str, tuple[object, object]] = {
         "from": (row.get("from"), intent.constraints.year_from),

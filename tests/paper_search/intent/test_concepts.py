@@ -5,10 +5,10 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.cleanup import normalise_text, replace_phrases, restore_phrases
 from paper_search.intent.concepts import find_acronyms, find_alternatives, find_concepts
-from paper_search.intent.courtesy import remove_courtesies
-from paper_search.intent.intent_reader import read_query
+from paper_search.intent.courtesy_phrases import remove_courtesies
+from paper_search.intent.intent_reader import read_intent
+from paper_search.intent.text_cleanup import normalise_text, replace_quoted_phrases, restore_phrases
 from paper_search.intent.vocabulary import Vocabulary
 
 VOCABULARY = Vocabulary(get_domain("general").synonyms)
@@ -140,11 +140,11 @@ def test_a_capital_or_makes_alternatives() -> None:
     ],
 )
 def test_quoted_phrases_are_replaced_for_every_kind_of_quotes(text: str, phrases: list[str]) -> None:
-    assert replace_phrases(normalise_text(text))[1] == phrases
+    assert replace_quoted_phrases(normalise_text(text))[1] == phrases
 
 
 def test_the_phrases_of_a_text_can_be_restored() -> None:
-    text, phrases = replace_phrases('roads with "black ice" in winter')
+    text, phrases = replace_quoted_phrases('roads with "black ice" in winter')
     assert "black" not in text
     assert restore_phrases(text, phrases) == "roads with black ice in winter"
 
@@ -166,4 +166,4 @@ def test_normalising_removes_control_and_private_characters() -> None:
     ],
 )
 def test_courtesies_are_distinguished_from_topics(query: str, concepts: list[str]) -> None:
-    assert read_query(query, VOCABULARY, date(2024, 6, 15)).concepts == concepts
+    assert read_intent(query, VOCABULARY, date(2024, 6, 15)).concepts == concepts

@@ -5,7 +5,6 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.directions import Direction
 from paper_search.intent.feedback import (
     extract_wanted_words,
     find_terms_to_avoid,
@@ -13,6 +12,7 @@ from paper_search.intent.feedback import (
     read_feedback,
     read_feedback_texts,
 )
+from paper_search.intent.feedback_directions import Direction
 from paper_search.intent.vocabulary import Vocabulary
 from paper_search.models import SearchConstraints
 

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from paper_search.domains import get_domain
-from paper_search.intent.intent_reader import read_query
+from paper_search.intent.intent_reader import read_intent
 from paper_search.intent.preferences import read_preferences
 from paper_search.intent.strategy_planner import plan_strategy
 from paper_search.intent.vocabulary import Vocabulary
@@ -53,7 +53,7 @@ def test_wishes_are_distinguished_from_topics(text: str, preferences: list[str],
 
 
 def test_a_preference_is_not_a_condition_of_any_query_and_is_noted() -> None:
-    intent = read_query("TRAPPIST-1 atmospheres, preferably with JWST, ideally since 2022", VOCABULARY, TODAY)
+    intent = read_intent("TRAPPIST-1 atmospheres, preferably with JWST, ideally since 2022", VOCABULARY, TODAY)
     assert intent.preferences == ["JWST", "published in 2022 or later"]
     assert intent.constraints.year_from is None
     assert "“JWST” was read as a preference" in " ".join(intent.notes)
@@ -64,7 +64,7 @@ def test_a_preference_is_not_a_condition_of_any_query_and_is_noted() -> None:
 
 
 def test_a_wish_without_another_subject_becomes_the_subject() -> None:
-    intent = read_query("I care most about sea ice", VOCABULARY, TODAY)
+    intent = read_intent("I care most about sea ice", VOCABULARY, TODAY)
     assert (intent.topic, intent.preferences) == ("sea ice", [])
 
 
@@ -79,9 +79,9 @@ def test_a_wish_without_another_subject_becomes_the_subject() -> None:
 def test_a_wish_beside_exclusions_alone_becomes_the_subject(
     query: str, concepts: list[str], excluded: list[str]
 ) -> None:
-    intent = read_query(query, VOCABULARY, TODAY)
+    intent = read_intent(query, VOCABULARY, TODAY)
     assert (intent.concepts, intent.excluded, intent.preferences) == (concepts, excluded, [])
 
 
 def test_a_quoted_wish_keeps_its_words() -> None:
-    assert read_query('ice, preferably "first-year ice"', VOCABULARY, TODAY).preferences == ["first-year ice"]
+    assert read_intent('ice, preferably "first-year ice"', VOCABULARY, TODAY).preferences == ["first-year ice"]

@@ -5,8 +5,8 @@ import pytest
 from paper_search.intent.authors import read_authors
 from paper_search.intent.exclusions import read_exclusions
 from paper_search.intent.languages import read_language
-from paper_search.intent.limits import read_amount
-from paper_search.intent.purpose import read_purpose
+from paper_search.intent.purpose import read_intent_type
+from paper_search.intent.result_limits import read_amount
 from paper_search.intent.venues import read_venues
 from paper_search.models import MAX_RESULTS_CAP, IntentType
 
@@ -205,4 +205,4 @@ def test_exclusions_are_distinguished_from_plain_negations(query: str, excluded:
     ],
 )
 def test_the_purpose_is_read_from_words_that_ask_and_not_from_subjects(query: str, purpose: IntentType) -> None:
-    assert read_purpose(query)[0] is purpose
+    assert read_intent_type(query)[0] is purpose

@@ -9,9 +9,9 @@ from paper_search.intent.written_queries import (
     build_search_query,
     describe_loosening,
     describe_tightening,
-    loosen_query,
+    iterate_looser_queries,
+    iterate_tighter_queries,
     split_exclusions,
-    tighten_query,
 )
 from paper_search.query.boolean_query import Node, parse_query
 from paper_search.query.rendering import normalise_query
@@ -24,7 +24,7 @@ def parse_tree(query: str) -> Node:
 
 
 def list_looser_queries(query: str) -> list[str]:
-    return [build_search_query(node).boolean_query for node in loosen_query(parse_tree(query))]
+    return [build_search_query(node).boolean_query for node in iterate_looser_queries(parse_tree(query))]
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_the_most_restrictive_condition_is_dropped_first_and_the_subject_stays(q
 
 
 def test_tightening_drops_the_alternatives() -> None:
-    (tighter,) = tighten_query(parse_tree("(ice OR snow) AND (road OR street) AND NOT hail"))
+    (tighter,) = iterate_tighter_queries(parse_tree("(ice OR snow) AND (road OR street) AND NOT hail"))
     assert build_search_query(tighter).boolean_query == "ice AND road AND NOT hail"
-    assert list(tighten_query(parse_tree("ice AND snow"))) == []
+    assert list(iterate_tighter_queries(parse_tree("ice AND snow"))) == []
 
 
 def test_loosened_and_tightened_conditions_are_described() -> None:
@@ -59,14 +59,14 @@ def test_loosened_and_tightened_conditions_are_described() -> None:
 
 def test_wanted_and_refused_words_are_added_to_typed_queries() -> None:
     refiner = Refiner([parse_tree("ice AND snow"), parse_tree("hail")], [parse_tree("reviews")])
-    assert [query.boolean_query for query in refiner.compose_opening(())] == [
+    assert [query.boolean_query for query in refiner.compose_first_queries(())] == [
         "ice AND snow AND NOT reviews",
         "hail AND NOT reviews",
     ]
     assert [query.boolean_query for query in refiner.compose_with_terms(["albedo"], [])] == [
         "((ice AND snow) OR hail) AND albedo AND NOT reviews"
     ]
-    assert next(refiner.compose_opening(())).keywords == ["ice", "snow"]
+    assert next(refiner.compose_first_queries(())).keywords == ["ice", "snow"]
 
 
 @given(st.text(max_size=60))
@@ -74,7 +74,7 @@ def test_every_form_of_any_query_parses_and_keeps_its_exclusions(query: str) -> 
     node = parse_query(query)
     if node is None:
         return
-    for form in (*loosen_query(node), *tighten_query(node)):
+    for form in (*iterate_looser_queries(node), *iterate_tighter_queries(node)):
         text = build_search_query(form).boolean_query
         assert normalise_query(text) == text
         assert split_exclusions(parse_tree(text))[1] == split_exclusions(parse_tree(normalise_query(query)))[1]

@@ -34,7 +34,7 @@ def make_answer(text: str | None, finish_reason: str = "stop") -> Answer:
     )
 
 
-def make_refusal(status: int, message: str) -> Answer:
+def make_response_error(status: int, message: str) -> Answer:
     return Answer(
         status=status, body=json.dumps({"error": {"message": message, "type": "e", "param": None, "code": None}})
     )
@@ -126,8 +126,8 @@ async def test_json_is_requested_by_mode_and_by_schema_and_returned_parsed() -> 
 
 async def test_options_that_the_endpoint_refuses_are_omitted_afterwards() -> None:
     answers = [
-        make_refusal(400, "Unsupported value: 'temperature' does not support 0"),
-        make_refusal(422, "unknown field response_format"),
+        make_response_error(400, "Unsupported value: 'temperature' does not support 0"),
+        make_response_error(422, "unknown field response_format"),
         make_answer("{}"),
     ]
     async with run_chat_server(*answers) as chat:
@@ -143,7 +143,7 @@ async def test_options_that_the_endpoint_refuses_are_omitted_afterwards() -> Non
 
 
 async def test_another_bad_request_is_not_retried() -> None:
-    async with run_chat_server(make_refusal(400, "context too long")) as chat:
+    async with run_chat_server(make_response_error(400, "context too long")) as chat:
         with pytest.raises(LLMError, match="400"):
             await connect_provider(chat).complete("s", "u")
     assert len(chat.asked) == 1
@@ -151,7 +151,7 @@ async def test_another_bad_request_is_not_retried() -> None:
 
 @pytest.mark.parametrize(("status", "error"), [(401, LLMAuthError), (403, LLMAuthError), (404, LLMError)])
 async def test_a_refusal_is_raised_at_once_and_not_retried(status: int, error: type[LLMError]) -> None:
-    async with run_chat_server(make_refusal(status, f"wrong key {KEY}")) as chat:
+    async with run_chat_server(make_response_error(status, f"wrong key {KEY}")) as chat:
         with pytest.raises(LLMError) as caught:
             await connect_provider(chat).complete("s", "u")
     assert type(caught.value) is error
@@ -160,7 +160,7 @@ async def test_a_refusal_is_raised_at_once_and_not_retried(status: int, error: t
 
 @pytest.mark.parametrize(("status", "error"), [(429, LLMRateLimitError), (500, LLMError), (503, LLMError)])
 async def test_a_temporary_failure_is_tried_three_times(status: int, error: type[LLMError]) -> None:
-    async with run_chat_server(make_refusal(status, "later")) as chat:
+    async with run_chat_server(make_response_error(status, "later")) as chat:
         with pytest.raises(LLMError) as caught:
             await connect_provider(chat).complete("s", "u")
     assert type(caught.value) is error
@@ -168,7 +168,9 @@ async def test_a_temporary_failure_is_tried_three_times(status: int, error: type
 
 
 async def test_a_retry_that_succeeds_gives_its_answer() -> None:
-    async with run_chat_server(make_refusal(500, "oops"), make_refusal(429, "later"), make_answer("there")) as chat:
+    async with run_chat_server(
+        make_response_error(500, "oops"), make_response_error(429, "later"), make_answer("there")
+    ) as chat:
         assert await connect_provider(chat).complete("s", "u") == "there"
 
 
@@ -215,7 +217,7 @@ async def test_an_unreachable_endpoint_is_an_llm_error() -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 429, 500])
 async def test_no_error_text_contains_the_key(status: int) -> None:
-    async with run_chat_server(make_refusal(status, f"the key {KEY} is wrong")) as chat:
+    async with run_chat_server(make_response_error(status, f"the key {KEY} is wrong")) as chat:
         with pytest.raises(LLMError) as caught:
             await connect_provider(chat).complete("s", "u")
     error = caught.value

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_search.errors import LLMResponseError
-from paper_search.llm.provider import extract_json
+from paper_search.llm.provider import extract_json_object
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -29,11 +29,11 @@ VALUES = st.recursive(
     ],
 )
 def test_the_object_is_found_in_any_surrounding_text(text: str) -> None:
-    assert extract_json(text) == {"topic": "ice"}
+    assert extract_json_object(text) == {"topic": "ice"}
 
 
 def test_braces_inside_strings_do_not_end_the_object() -> None:
-    assert extract_json('x {"a": "}{", "b": {"c": 1}} y') == {"a": "}{", "b": {"c": 1}}
+    assert extract_json_object('x {"a": "}{", "b": {"c": 1}} y') == {"a": "}{", "b": {"c": 1}}
 
 
 @pytest.mark.parametrize(
@@ -41,9 +41,9 @@ def test_braces_inside_strings_do_not_end_the_object() -> None:
 )
 def test_text_without_an_object_is_a_response_error(text: str) -> None:
     with pytest.raises(LLMResponseError):
-        extract_json(text)
+        extract_json_object(text)
 
 
 @given(st.dictionaries(st.text(), VALUES, max_size=4))
 def test_every_object_survives_a_fence_and_chatter(value: dict[str, object]) -> None:
-    assert extract_json(f"Well:\n```json\n{json.dumps(value)}\n```") == value
+    assert extract_json_object(f"Well:\n```json\n{json.dumps(value)}\n```") == value

@@ -8,7 +8,7 @@ from paper_search.query.rendering import (
     count_address_bytes,
     list_wanted_words,
     list_word_clauses,
-    quote_term,
+    quote_term_if_needed,
     render_with_operators,
     render_within_limit,
 )
@@ -99,19 +99,19 @@ def test_words_lose_only_the_characters_that_are_operators_of_sources() -> None:
 
 
 def test_only_plain_words_stay_without_quotes() -> None:
-    assert quote_term(make_term("perovskite")) == "perovskite"
-    assert quote_term(make_term("perovskit*")) == "perovskit*"
-    assert quote_term(make_term("solar cell")) == '"solar cell"'
-    assert quote_term(make_term("COVID-19")) == '"COVID-19"'
-    assert quote_term(make_term("AND")) == '"AND"'
-    assert quote_term(make_term("solar cell*")) == '"solar cell"'
+    assert quote_term_if_needed(make_term("perovskite")) == "perovskite"
+    assert quote_term_if_needed(make_term("perovskit*")) == "perovskit*"
+    assert quote_term_if_needed(make_term("solar cell")) == '"solar cell"'
+    assert quote_term_if_needed(make_term("COVID-19")) == '"COVID-19"'
+    assert quote_term_if_needed(make_term("AND")) == '"AND"'
+    assert quote_term_if_needed(make_term("solar cell*")) == '"solar cell"'
 
 
 def test_a_tree_is_rendered_with_the_operators_of_a_source() -> None:
     tree = parse_query('(a OR "b c") d NOT (e OR f)')
     assert tree is not None
     assert render_with_operators(tree) == '((a OR "b c") AND d NOT e NOT f)'
-    assert render_with_operators(tree, both=" + ", either=" | ", without=" -") == '((a | "b c") + d -e -f)'
+    assert render_with_operators(tree, and_sign=" + ", or_sign=" | ", not_sign=" -") == '((a | "b c") + d -e -f)'
 
 
 def test_wanted_words_are_listed_once_and_in_order() -> None:

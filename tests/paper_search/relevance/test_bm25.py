@@ -2,16 +2,16 @@
 
 import pytest
 
-from paper_search.relevance.bm25 import measure_matches, weigh_terms
-from paper_search.relevance.pool import Candidate, Pool
-from paper_search.relevance.priors import BEST, CONSIDERED, SHARE, boost_similar_papers
-from paper_search.relevance.query import build_query
+from paper_search.relevance.bm25 import measure_match_strengths, weigh_terms
+from paper_search.relevance.candidate_terms import Candidate, Pool
+from paper_search.relevance.secondary_evidence import BEST, CONSIDERED, SHARE, boost_similar_papers
+from paper_search.relevance.weighted_query import build_weighted_query
 from tests.paper_search.relevance.sample_papers import make_intent
 
 
 def compute_strengths(topic: str, *candidates: Candidate) -> list[float]:
-    pool, query = Pool(candidates), build_query(make_intent(topic))
-    return measure_matches(pool, query, weigh_terms(pool, query.asked))
+    pool, query = Pool(candidates), build_weighted_query(make_intent(topic))
+    return measure_match_strengths(pool, query, weigh_terms(pool, query.asked))
 
 
 def make_candidate(title: str, body: str = "", venue: str = "") -> Candidate:

@@ -12,7 +12,7 @@ from paper_search.text import extract_terms
 @pytest.fixture(autouse=True)
 def every_text_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read each text once: most papers are found for several queries."""
-    monkeypatch.setattr("paper_search.relevance.pool.extract_terms", functools.cache(extract_terms))
+    monkeypatch.setattr("paper_search.relevance.candidate_terms.extract_terms", functools.cache(extract_terms))
 
 
 @pytest.mark.parametrize(("name", "every"), [("cranfield", 3), ("cacm", 1), ("scifact", 3)])

@@ -21,7 +21,7 @@ from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction, SearchWorkflow
-from paper_search.workflow.ports import DistinctPapers
+from paper_search.workflow.skill_interfaces import DistinctPapers
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.inbox import Inbox
 
@@ -219,7 +219,7 @@ async def wait_until(holds: Callable[[], bool], within_s: float = TIMEOUT_S) -> 
             await asyncio.sleep(0.005)
 
 
-def measure_json(value: Any) -> int:
+def count_json_bytes(value: Any) -> int:
     """Return the size of a reply as compact JSON in bytes."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
 

@@ -331,7 +331,7 @@ def test_a_server_receives_decisions_again_after_the_inbox_could_not_be_read(hom
         overwrite_files(files)
         server.call("decide", session_id=session_id, action="approve").check_error(UNUSABLE)
         assert server.state(session_id)["has_pending_checkpoint"]
-        eventually(lambda: "paper_search.sessions.background" in server.log)
+        eventually(lambda: "paper_search.sessions.background_tasks" in server.log)
         for file, content in files.items():
             file.write_bytes(content)
         with serving(home) as other_server:

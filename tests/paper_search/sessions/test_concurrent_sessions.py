@@ -16,7 +16,7 @@ from paper_search.sessions import SessionManager
 from paper_search.sessions.store import MemorySessions
 from paper_search.sources.interfaces import SearchSource
 from paper_search.workflow import Decision, DecisionAction
-from paper_search.workflow.decisions import add_reviewer
+from paper_search.workflow.decisions import add_missing_reviewer
 from tests.paper_search.sessions import fast_server
 from tests.paper_search.sessions.helpers import (
     APPROVE,
@@ -187,7 +187,7 @@ async def test_a_decision_of_another_process_just_before_the_session_waits_is_ap
 
 
 def add_agent_reviewer(decision: Decision) -> Decision:
-    return decision.model_copy(update={"revised_data": add_reviewer(decision.revised_data, "agent")})
+    return decision.model_copy(update={"revised_data": add_missing_reviewer(decision.revised_data, "agent")})
 
 
 def get_decision(entry: Entry) -> Decision:

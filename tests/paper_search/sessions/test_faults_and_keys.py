@@ -99,7 +99,9 @@ async def test_lone_surrogates_from_a_terminal_do_not_end_the_session(
             assert session is not None
             await wait_until(
                 lambda: (
-                    session.is_complete or inbox.get(given).state == "pending" or session.get_state().has_passed(given)
+                    session.is_complete
+                    or inbox.get(given).state == "pending"
+                    or session.get_state().has_passed_checkpoint(given)
                 )
             )
         assert session.error is None
@@ -147,10 +149,10 @@ class FaultyStore(SessionFiles):
 
     broken = False
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
         if self.broken:
             raise DatabaseUnusable("The database cannot be used: database or disk is full.", hint="Check the disk.")
-        super().write(session_id, step, value, first=first)
+        super().write(session_id, step, value, create_session=create_session)
 
 
 async def test_a_full_disk_interrupts_the_session_and_a_later_call_continues_it(data_folder: DataFolder) -> None:
@@ -233,7 +235,7 @@ async def test_a_session_with_settings_of_another_version_is_reported(data_folde
     session_id = new_id()
     asked = SessionRequest.from_config("moons", AppConfig(), data_folder.clock.now())
     asked.config["of_the_future"] = True
-    data_folder.store().write(session_id, "session", asked.model_dump_json(), first=True)
+    data_folder.store().write(session_id, "session", asked.model_dump_json(), create_session=True)
     async with data_folder.open_manager() as manager:
         with pytest.raises(SessionInterrupted, match="settings that this version does not know"):
             await manager.get_state(session_id)

@@ -19,7 +19,7 @@ from paper_search.errors import (
     SessionInterrupted,
     SessionNotFound,
 )
-from paper_search.sessions import SessionManager, background
+from paper_search.sessions import SessionManager, background_tasks
 from paper_search.sessions.inbox import check_answer
 from paper_search.sessions.store import SessionFiles
 from tests.paper_search.sessions.helpers import (
@@ -102,7 +102,7 @@ async def test_a_session_that_works_or_is_waited_for_is_not_idle(gated: GatedFol
 async def test_idle_sessions_are_unloaded_in_the_background(
     data_folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(background, "_CLEANUP_INTERVAL_S", 0.01)
+    monkeypatch.setattr(background_tasks, "_CLEANUP_INTERVAL_S", 0.01)
     async with data_folder.open_manager() as manager:
         reply = await open_session(manager)
         data_folder.clock.advance(minutes=31)
@@ -234,14 +234,14 @@ class SlowStore(SessionFiles):
         self.go_on = threading.Event()
         self.written = threading.Event()
 
-    def write(self, session_id: str, step: str, value: str, *, first: bool = False) -> None:
+    def write(self, session_id: str, step: str, value: str, *, create_session: bool = False) -> None:
         if step != self._step:
-            super().write(session_id, step, value, first=first)
+            super().write(session_id, step, value, create_session=create_session)
             return
         self.writing.set()
         assert self.go_on.wait(TIMEOUT_S)
         try:
-            super().write(session_id, step, value, first=first)
+            super().write(session_id, step, value, create_session=create_session)
         finally:
             self.written.set()
 

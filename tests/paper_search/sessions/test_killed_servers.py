@@ -153,7 +153,7 @@ async def test_a_server_killed_while_it_opens_a_session_leaves_no_session(
     with monkeypatch.context() as dying:
         dying.setattr("paper_search.sessions.store.transaction", die)
         with pytest.raises(KeyboardInterrupt):
-            files.write(session_id, "session", "{}", first=True)
+            files.write(session_id, "session", "{}", create_session=True)
     async with open_manager(tmp_path) as manager:
         with pytest.raises(SessionNotFound):
             await manager.get_state(session_id)

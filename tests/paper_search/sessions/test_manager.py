@@ -41,11 +41,11 @@ from tests.paper_search.sessions.helpers import (
     DataFolder,
     GatedFolder,
     complete_session,
+    count_json_bytes,
     list_stored_decisions,
     make_edit,
     make_moon_papers,
     make_reject,
-    measure_json,
     open_review,
     open_session,
     run_in_background,
@@ -233,7 +233,7 @@ async def test_an_unknown_session_is_not_found_by_any_method(data_folder: DataFo
         for call in calls:
             with pytest.raises(SessionNotFound, match=r"^Session not found") as caught:
                 await call(session_id)
-            assert measure_json(caught.value.body()) < 1_000
+            assert count_json_bytes(caught.value.body()) < 1_000
         assert manager.get(session_id) is None
     assert len(list((data_folder.folder / "sessions").glob("*.db"))) == 1
 
@@ -403,7 +403,7 @@ async def test_a_checkpoint_the_session_never_had_is_not_found(manager: SessionM
     reply = await open_session(manager)
     with pytest.raises(CheckpointNotFound) as caught:
         await manager.decide(reply["session_id"], APPROVE, checkpoint_id=wrong)
-    assert measure_json(caught.value.body()) < 1_000
+    assert count_json_bytes(caught.value.body()) < 1_000
     assert await manager.get_state(reply["session_id"]) == reply
 
 
@@ -462,7 +462,7 @@ async def test_a_repeated_reply_is_no_longer_than_any_other(tmp_path: Path) -> N
         decision = Decision(action=DecisionAction.APPROVE, note=note)
         replies = [reply, *[await manager.decide(reply["session_id"], decision, checkpoint_id=given) for _ in range(2)]]
         assert "already_decided" in replies[-1]
-        assert [measure_json(earlier) for earlier in replies if measure_json(earlier) > 25_000] == []
+        assert [count_json_bytes(earlier) for earlier in replies if count_json_bytes(earlier) > 25_000] == []
 
 
 @requirement("PS-REQ-14", "PS-E8")
@@ -690,7 +690,7 @@ async def list_all_papers(manager: SessionManager, session_id: str) -> list[str]
     seen: list[str] = []
     page = await manager.get_papers(session_id)
     while True:
-        assert measure_json(page) <= 25_000
+        assert count_json_bytes(page) <= 25_000
         seen += [paper["id"] for paper in page["papers"]]
         if page["next"] is None:
             return seen

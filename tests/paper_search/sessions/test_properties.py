@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from paper_search.config import AppConfig
 from paper_search.errors import CheckpointNotFound, InvalidDecision, SessionComplete, SessionNotFound
 from paper_search.sessions import SessionManager
-from paper_search.sessions.decisions import to_inbox_decision
+from paper_search.sessions.inbox_decisions import to_inbox_decision
 from paper_search.sessions.state import read_session_state
 from paper_search.workflow import CheckpointKind, Decision, DecisionAction
 from tests.paper_search.sessions.helpers import (

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_core import to_json
 
+from paper_search.editorial_notices import EditorialNotice, NoticeStatus
 from paper_search.facets import count_facets
 from paper_search.models import (
     Author,
@@ -27,7 +28,6 @@ from paper_search.models import (
     StageCount,
     SynonymMap,
 )
-from paper_search.notices import EditorialNotice, NoticeStatus
 from paper_search.sessions import replies
 from paper_search.sessions.inbox import format_payload
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState
@@ -424,7 +424,7 @@ def test_an_earlier_decision_is_reported_with_its_interface_and_a_short_note() -
         door="console",
         decided_at=NOW,
     )
-    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, repeated=entry)["already_decided"]
+    earlier = replies.build_reply(SessionState(ID, "icy moons", ASKED_AT), NOW, decided_entry=entry)["already_decided"]
     assert (earlier["checkpoint_id"], earlier["action"], earlier["door"]) == (entry.id, "reject", "console")
     assert earlier["decided_at"] == NOW.isoformat()
     assert len(encode_reply(earlier)) < 3_000

@@ -132,7 +132,7 @@ class EarlierRun:
         left = [(step, store.read(session_id, step) or "") for step in store.list_steps(session_id)[:steps]]
         store.delete(session_id)
         for number, (step, value) in enumerate(left):
-            store.write(session_id, step, value, first=number == 0)
+            store.write(session_id, step, value, create_session=number == 0)
         return data_folder, [step for step, _ in left]
 
 

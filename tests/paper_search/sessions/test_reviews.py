@@ -8,7 +8,7 @@ import pytest
 
 from paper_search.errors import InvalidDecision
 from paper_search.export import export_json
-from paper_search.review import ReviewStatus
+from paper_search.review_models import ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.testing import FakeSource
 from paper_search.workflow import Decision, DecisionAction

@@ -153,7 +153,7 @@ async def test_a_session_with_a_stored_decision_that_is_not_carried_out_is_worki
     inbox.close()
     state = read_stored_state(data_folder, reply["session_id"])
     assert (state.pending, state.ended, state.iteration, state.phase) == (None, None, 1, "working")
-    assert not state.has_passed(reply["checkpoint_id"])
+    assert not state.has_passed_checkpoint(reply["checkpoint_id"])
 
 
 async def test_a_checkpoint_that_is_missing_in_the_inbox_still_waits(
@@ -189,7 +189,7 @@ async def test_a_session_has_passed_a_checkpoint_at_the_next_one_or_at_its_end(t
         (at_second, at_first.checkpoint_id, True),
         (at_end, at_second.checkpoint_id, True),
     ]
-    left: Callable[[SessionState, str | None], bool] = SessionState.has_passed
+    left: Callable[[SessionState, str | None], bool] = SessionState.has_passed_checkpoint
     assert [left(given, past) for given, past, _ in cases] == [expected for *_, expected in cases]
 
 

@@ -31,7 +31,7 @@ def files(tmp_path: Path) -> SessionFiles:
 
 def stored_session(store: SessionStore) -> str:
     session_id = new_id()
-    store.write(session_id, "session", "{}", first=True)
+    store.write(session_id, "session", "{}", create_session=True)
     return session_id
 
 
@@ -49,7 +49,7 @@ def test_a_stored_step_is_not_overwritten(store: SessionStore) -> None:
     session_id = stored_session(store)
     store.write(session_id, "decision-0", "first")
     store.write(session_id, "decision-0", "second")
-    store.write(session_id, "session", "other", first=True)
+    store.write(session_id, "session", "other", create_session=True)
     assert store.read(session_id, "decision-0") == "first"
     assert store.read(session_id, "session") == "{}"
     assert store.list_steps(session_id) == ["session", "decision-0"]
@@ -83,7 +83,7 @@ def test_an_unknown_session_is_not_found_and_not_created(files: SessionFiles, tm
 @pytest.mark.parametrize("session_id", [odd for odd in IDS if odd != "0" * 32])
 def test_an_invalid_id_never_becomes_a_file_name(files: SessionFiles, tmp_path: Path, session_id: str) -> None:
     with pytest.raises(SessionNotFound):
-        files.write(session_id, "session", "{}", first=True)
+        files.write(session_id, "session", "{}", create_session=True)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
@@ -224,7 +224,7 @@ import sys
 from pathlib import Path
 from paper_search.sessions.store import SessionFiles
 store, session_id = SessionFiles(Path(sys.argv[1])), sys.argv[2]
-store.write(session_id, "session", "{}", first=True)
+store.write(session_id, "session", "{}", create_session=True)
 lease = store.acquire_lease(session_id)
 for number in range(10**9):
     store.write(session_id, f"step-{number}", str(number % 10) * 20_000)

@@ -21,7 +21,7 @@ from paper_search.models import (
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.interfaces import SearchSource, SourceResult
 from paper_search.testing import FakeSource
-from paper_search.workflow.ports import FoundPapers, SearchOutcome
+from paper_search.workflow.skill_interfaces import FoundPapers, SearchOutcome
 from uraniborg.kernel.errors import InvalidInput, NotFound
 
 LATER = datetime(2026, 4, 1, tzinfo=UTC)
@@ -194,7 +194,7 @@ async def test_a_source_cannot_change_the_strategy_of_other_sources() -> None:
 class SelfReportingSource(FakeSource):
     """A source that reports under another name."""
 
-    async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
+    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult:
         report = SourceReport(name="alias", status=SourceStatus.OK, returned=1, found=99, calls=3, partial=True)
         return SourceResult(await self.search_advanced(strategy), report)
 

@@ -5,7 +5,7 @@ import pytest
 from paper_search.errors import NonRetryableError
 from paper_search.models import Author, WorkType
 from paper_search.sources.crossref import definition
-from paper_search.sources.response_bodies import build_next_request
+from paper_search.sources.response_bodies import replace_params
 from tests.paper_search.sources.sample_answers import CROSSREF, build_params, build_request, make_response, read_sample
 
 SOURCE = "crossref"
@@ -63,7 +63,7 @@ def test_the_next_page_is_requested_until_the_limit() -> None:
 
 
 def _asking(**changes: str) -> Any:
-    return build_next_request(build_request(SOURCE, 5), **changes)
+    return replace_params(build_request(SOURCE, 5), **changes)
 
 
 @pytest.mark.parametrize("title", [[], [""], None, "", [None], {"x": 1}])

@@ -27,7 +27,7 @@ async def search_titles(
     answers: dict[str, Any], *queries: str, definition: TinyDefinition | None = None, **filters: Any
 ) -> tuple[list[str], SourceReport]:
     transport = FakeTransport({f"{URL}/{path}": answer for path, answer in answers.items()})
-    result = await HttpSource(definition or TinyDefinition(), transport).search_reported(
+    result = await HttpSource(definition or TinyDefinition(), transport).search_with_report(
         make_strategy(*queries, **filters)
     )
     assert result.report.returned == len(result.papers)
@@ -103,14 +103,16 @@ async def test_records_over_the_limit_out_of_range_and_repeated_are_counted() ->
 
 async def test_queries_share_the_limit_and_the_total_is_capped() -> None:
     transport = FakeTransport({f"{URL}/{q}": make_page(*(f"{q}{i}" for i in range(40))) for q in "abc"})
-    result = await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", "c", max_results=25))
+    result = await HttpSource(TinyDefinition(), transport).search_with_report(
+        make_strategy("a", "b", "c", max_results=25)
+    )
     assert [dict(request.params)["rows"] for request in transport.requests] == ["10", "10", "5"]
     assert [paper.title[0] for paper in result.papers] == ["a"] * 10 + ["b"] * 10 + ["c"] * 5
 
 
 async def test_no_further_query_is_sent_when_nothing_more_is_wanted() -> None:
     transport = FakeTransport({URL: make_page(*map(str, range(10)))})
-    await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", max_results=5))
+    await HttpSource(TinyDefinition(), transport).search_with_report(make_strategy("a", "b", max_results=5))
     assert len(transport.requests) == 1
 
 
@@ -165,7 +167,7 @@ async def test_a_rate_limit_is_reported_with_its_end(error: SearchSourceError, s
 
 async def test_other_queries_are_not_sent_to_a_source_that_limits_the_rate() -> None:
     transport = FakeTransport({URL: RetryableError("slow down", rate_limited=True)})
-    await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a", "b", "c"))
+    await HttpSource(TinyDefinition(), transport).search_with_report(make_strategy("a", "b", "c"))
     assert len(transport.requests) == 1
 
 
@@ -240,7 +242,7 @@ class RememberingTransport(FakeTransport):
 
 async def test_an_unusable_answer_is_dropped_from_the_cache() -> None:
     transport = RememberingTransport({URL: Response(200, b"<html>")})
-    await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a"))
+    await HttpSource(TinyDefinition(), transport).search_with_report(make_strategy("a"))
     assert list(transport.forgotten) == transport.requests
 
 
@@ -291,7 +293,7 @@ class EndlessTransport(FakeTransport):
 
 async def test_endless_pages_are_stopped_and_reported() -> None:
     transport = EndlessTransport({})
-    result = await HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a"))
+    result = await HttpSource(TinyDefinition(), transport).search_with_report(make_strategy("a"))
     assert len(transport.requests) == MOST_REQUESTS_PER_QUERY
     assert result.report.status is SourceStatus.FAILED
     assert "Stopped after" in (result.report.reason or "")
@@ -309,7 +311,7 @@ class StuckTransport(FakeTransport):
 
 async def test_papers_before_the_deadline_are_returned() -> None:
     transport = StuckTransport({URL: make_page("A", seconds=0.01, follow=[f"{URL}/2"])})
-    result = await HttpSource(TinyDefinition(), transport, deadline_s=0.05).search_reported(make_strategy("a", "b"))
+    result = await HttpSource(TinyDefinition(), transport, deadline_s=0.05).search_with_report(make_strategy("a", "b"))
     assert [paper.title for paper in result.papers] == ["A"]
     assert result.report.partial
     assert result.report.reason == "Did not finish within 0.05 s."
@@ -320,14 +322,14 @@ async def test_papers_before_the_deadline_are_returned() -> None:
 async def test_a_deadline_without_any_answer_is_a_failure() -> None:
     transport = StuckTransport({})
     transport.requests.append(Request("tiny", URL))
-    result = await HttpSource(TinyDefinition(), transport, deadline_s=0.02).search_reported(make_strategy("a"))
+    result = await HttpSource(TinyDefinition(), transport, deadline_s=0.02).search_with_report(make_strategy("a"))
     assert result.report.status is SourceStatus.FAILED
 
 
 async def test_cancellation_is_not_reported_as_a_deadline() -> None:
     transport = StuckTransport({})
     transport.requests.append(Request("tiny", URL))
-    task = asyncio.create_task(HttpSource(TinyDefinition(), transport).search_reported(make_strategy("a")))
+    task = asyncio.create_task(HttpSource(TinyDefinition(), transport).search_with_report(make_strategy("a")))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -11,7 +11,7 @@ from paper_search.sources.installed_sources import (
     GROUP,
     InstalledDefinition,
     InstalledTransport,
-    list_installed_sources,
+    list_installed_entry_points,
 )
 from paper_search.sources.recording import Recording
 from tests.paper_search.sources.tiny_definition import make_strategy
@@ -51,7 +51,7 @@ def make_source(loaded: Any, deadline_s: float = 5.0) -> HttpSource:
 
 
 async def search_source(loaded: Any, **filters: Any) -> tuple[list[str], SourceReport]:
-    result = await make_source(loaded).search_reported(make_strategy("graphene", **filters))
+    result = await make_source(loaded).search_with_report(make_strategy("graphene", **filters))
     return [paper.title for paper in result.papers], result.report
 
 
@@ -59,7 +59,9 @@ async def test_plain_dictionaries_become_papers() -> None:
     shelf = InstalledSource(
         [{"title": "A", "year": 2020, "authors": [{"name": "Ada"}], "doi": "10.1/a", "source": "other"}]
     )
-    result = await make_source(lambda: shelf).search_reported(make_strategy("graphene", max_results=7, year_from=2010))
+    result = await make_source(lambda: shelf).search_with_report(
+        make_strategy("graphene", max_results=7, year_from=2010)
+    )
     (paper,) = result.papers
     assert (paper.title, paper.authors[0].name, paper.source) == ("A", "Ada", "shelf")
     assert result.report.status is SourceStatus.OK
@@ -131,7 +133,7 @@ async def test_an_installed_source_that_never_answers_reaches_its_deadline() -> 
         async def search_advanced(self, strategy: dict[str, Any]) -> Any:
             await asyncio.Event().wait()
 
-    result = await make_source(lambda: Stuck([]), deadline_s=0.02).search_reported(make_strategy("graphene"))
+    result = await make_source(lambda: Stuck([]), deadline_s=0.02).search_with_report(make_strategy("graphene"))
     assert result.report.status is SourceStatus.FAILED
     assert "0.02 s" in (result.report.reason or "")
 
@@ -144,8 +146,8 @@ async def test_an_installed_source_is_loaded_once() -> None:
         return loads[-1]
 
     asked = make_source(load)
-    await asked.search_reported(make_strategy("a", "b"))
-    await asked.search_reported(make_strategy("c"))
+    await asked.search_with_report(make_strategy("a", "b"))
+    await asked.search_with_report(make_strategy("c"))
     assert len(loads) == 1
     assert len(loads[0].asked) == 3
 
@@ -153,10 +155,10 @@ async def test_an_installed_source_is_loaded_once() -> None:
 async def test_an_installed_source_is_recorded_and_replayed_like_any_other(tmp_path: Path) -> None:
     entries: Any = {"shelf": Entry(lambda: InstalledSource([{"title": "A"}]))}
     definition = InstalledDefinition("shelf")
-    transport = Recording.create(tmp_path, query="graphene").open_recorder(InstalledTransport(entries))
-    live = await HttpSource(definition, transport).search_reported(make_strategy("graphene"))
+    transport = Recording.create(tmp_path, query="graphene").make_recording_transport(InstalledTransport(entries))
+    live = await HttpSource(definition, transport).search_with_report(make_strategy("graphene"))
     await transport.aclose()
-    again = await HttpSource(definition, Recording.open(tmp_path).open_replay()).search_reported(
+    again = await HttpSource(definition, Recording.open(tmp_path).make_replay_transport()).search_with_report(
         make_strategy("graphene")
     )
     assert (again.papers, again.report) == (live.papers, live.report)
@@ -170,11 +172,11 @@ def test_entry_points_are_listed_by_name_without_being_loaded(monkeypatch: pytes
         return listed
 
     monkeypatch.setattr("paper_search.sources.installed_sources.entry_points", entry_points)
-    assert list(list_installed_sources()) == ["shelf", "zettel"]
+    assert list(list_installed_entry_points()) == ["shelf", "zettel"]
 
 
 async def test_an_installed_source_is_searched_for_identifiers_and_only_these_works_are_returned() -> None:
     shelf = InstalledSource([{"title": "A", "doi": "10.5555/a"}, {"title": "B", "doi": "10.5555/b"}, {"title": "C"}])
-    result = await make_source(lambda: shelf).search_reported(make_strategy('"10.5555/b" OR "PMID:7"'))
+    result = await make_source(lambda: shelf).search_with_report(make_strategy('"10.5555/b" OR "PMID:7"'))
     assert [paper.title for paper in result.papers] == ["B"]
     assert shelf.asked[0]["queries"][0]["keywords"] == ["10.5555/b", "PMID:7"]

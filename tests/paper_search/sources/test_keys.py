@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from paper_search.sources.policies import Auth, KeyMaskingFilter
+from paper_search.sources.request_policies import Auth, KeyMaskingFilter
 from uraniborg.kernel.logging import redact
 
 SECRET = "a key/with+signs&more"
@@ -26,7 +26,7 @@ def format_log_line(message: str, *args: Any) -> str:
     "spelt", [SECRET, "a%20key%2Fwith%2Bsigns%26more", "a+key%2Fwith%2Bsigns%26more"], ids=["plain", "path", "query"]
 )
 def test_a_key_is_masked_however_it_is_spelt(spelt: str) -> None:
-    assert make_auth(SECRET).mask_in(f"<{spelt}>".encode()) == b"<***>"
+    assert make_auth(SECRET).mask_key(f"<{spelt}>".encode()) == b"<***>"
     assert format_log_line("%s %d", f"https://a.example/?key={spelt}", 200) == "https://a.example/?key=*** 200"
 
 
@@ -36,7 +36,7 @@ def test_text_without_a_key_is_not_changed() -> None:
 
 
 def test_a_key_too_short_to_differ_from_text_masks_nothing() -> None:
-    assert make_auth("the").mask_in(b"the theory of the atom") == b"the theory of the atom"
+    assert make_auth("the").mask_key(b"the theory of the atom") == b"the theory of the atom"
 
 
 def test_a_key_is_hidden_in_its_repr() -> None:
@@ -52,4 +52,4 @@ def test_no_stored_answer_contains_the_key(secret: str, around: bytes) -> None:
     except UnicodeEncodeError:
         return
     if b"*" not in spelt:
-        assert spelt not in make_auth(secret).mask_in(around + spelt + around)
+        assert spelt not in make_auth(secret).mask_key(around + spelt + around)

@@ -9,11 +9,11 @@ from urllib.parse import unquote
 import pytest
 
 from paper_search.errors import NonRetryableError
-from paper_search.lookups import Identifier, find_matching_identifiers, make_lookup_query, read_identifiers
+from paper_search.identifier_queries import Identifier, find_matching_identifiers, make_lookup_query, read_identifiers
 from paper_search.models import SearchStrategy, SourceStatus
 from paper_search.sources.http_source import HttpSource
 from paper_search.sources.interfaces import LookupDefinition, Request, Response, SourceResult
-from paper_search.sources.policies import SourcePolicy, make_refusal
+from paper_search.sources.request_policies import SourcePolicy, make_response_error
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.sample_answers import ARXIV, CROSSREF, DEFINITIONS, OPENALEX, S2_ID, make_response
 
@@ -21,10 +21,10 @@ LIST = "10.5555/kiln.1, arXiv:2101.00001, PMID 123, PMC9"
 NOT_FOUND = NonRetryableError("not there", status=404)
 
 
-def build_lookups(source: str, text: str = LIST) -> list[Request]:
+def build_lookup_requests(source: str, text: str = LIST) -> list[Request]:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
-    return definition.build_lookups(read_identifiers(text))
+    return definition.build_lookup_requests(read_identifiers(text))
 
 
 def list_fields(request: Request) -> dict[str, str]:
@@ -33,24 +33,24 @@ def list_fields(request: Request) -> dict[str, str]:
 
 async def fetch_works(source: str, text: str, answers: dict[str, Any]) -> SourceResult:
     strategy = SearchStrategy(queries=[make_lookup_query(read_identifiers(text))], sources=[source])
-    return await HttpSource(DEFINITIONS[source], FakeTransport(answers)).search_reported(strategy)
+    return await HttpSource(DEFINITIONS[source], FakeTransport(answers)).search_with_report(strategy)
 
 
 def test_each_source_is_searched_for_the_identifiers_it_supports() -> None:
-    (arxiv,) = build_lookups("arxiv")
+    (arxiv,) = build_lookup_requests("arxiv")
     assert list_fields(arxiv)["id_list"] == "2101.00001"
-    (crossref,) = build_lookups("crossref")
+    (crossref,) = build_lookup_requests("crossref")
     assert (list_fields(crossref)["filter"], list_fields(crossref)["rows"]) == ("doi:10.5555/kiln.1", "1")
-    efetch, esearch = build_lookups("pubmed")
+    efetch, esearch = build_lookup_requests("pubmed")
     assert (efetch.method, list_fields(efetch)["id"]) == ("POST", "123")
     assert list_fields(esearch)["term"] == '"10.5555/kiln.1"[doi] OR "PMC9"[pmcid]'
-    (europepmc,) = build_lookups("europepmc")
+    (europepmc,) = build_lookup_requests("europepmc")
     assert list_fields(europepmc)["query"] == 'DOI:"10.5555/kiln.1" OR (EXT_ID:123 AND SRC:MED) OR PMCID:PMC9'
-    assert [list_fields(request)["filter"] for request in build_lookups("openalex")] == [
+    assert [list_fields(request)["filter"] for request in build_lookup_requests("openalex")] == [
         "doi:10.5555/kiln.1|10.48550/arxiv.2101.00001",
         "pmid:123",
     ]
-    assert [request.url.rpartition("/paper/")[2] for request in build_lookups("semantic_scholar")] == [
+    assert [request.url.rpartition("/paper/")[2] for request in build_lookup_requests("semantic_scholar")] == [
         "DOI:10.5555/kiln.1",
         "ARXIV:2101.00001",
         "PMID:123",
@@ -62,16 +62,16 @@ def test_each_source_is_searched_for_the_identifiers_it_supports() -> None:
 def test_a_source_is_not_searched_for_identifiers_it_does_not_support(source: str) -> None:
     definition = DEFINITIONS[source]
     assert isinstance(definition, LookupDefinition)
-    assert definition.build_lookups([Identifier("isbn", "1")]) == []
+    assert definition.build_lookup_requests([Identifier("isbn", "1")]) == []
 
 
 def test_many_identifiers_are_sent_in_batches() -> None:
     many = ", ".join(f"10.5555/{n}" for n in range(60))
-    assert [list_fields(request)["rows"] for request in build_lookups("crossref", many)] == ["25", "25", "10"]
+    assert [list_fields(request)["rows"] for request in build_lookup_requests("crossref", many)] == ["25", "25", "10"]
 
 
 def test_a_doi_with_a_comma_is_requested_by_its_own_address() -> None:
-    (request,) = build_lookups("crossref", '"10.5555/a,b"')
+    (request,) = build_lookup_requests("crossref", '"10.5555/a,b"')
     assert request.url.endswith("/works/10.5555%2Fa%2Cb")
 
 
@@ -104,12 +104,12 @@ async def test_a_404_is_still_a_failure_of_a_search() -> None:
     strategy = SearchStrategy(queries=[make_lookup_query([])], sources=[])
     strategy.queries[0].boolean_query = "glaze"
     transport = FakeTransport({"https://api.semanticscholar.org": NOT_FOUND})
-    result = await HttpSource(DEFINITIONS["semantic_scholar"], transport).search_reported(strategy)
+    result = await HttpSource(DEFINITIONS["semantic_scholar"], transport).search_with_report(strategy)
     assert result.report.status is SourceStatus.FAILED
 
 
 def test_the_error_of_a_refused_request_names_its_status() -> None:
-    error = make_refusal(
+    error = make_response_error(
         "crossref", Response(404, b"Resource not found."), SourcePolicy(), datetime(2026, 4, 1, tzinfo=UTC)
     )
     assert error.ids["status"] == 404

@@ -12,19 +12,24 @@ from paper_search.models import SearchConstraints, SearchQuery
 from paper_search.query.languages import parse_language, to_bibliographic_code, to_english_name
 from paper_search.sources.interfaces import Request
 from paper_search.sources.record_fields import (
-    as_list,
-    as_object,
     build_paper,
     clean_text,
+    ensure_list,
     find_year,
     format_page_range,
     get_element_text,
     get_first_link,
-    list_objects,
+    get_object_or_empty,
+    list_json_objects,
     parse_count,
     strip_markup,
 )
-from paper_search.sources.response_bodies import build_next_request, make_refusal_error, parse_json_object, parse_xml
+from paper_search.sources.response_bodies import (
+    make_permanent_refusal_error,
+    parse_json_object,
+    parse_xml,
+    replace_params,
+)
 from tests.paper_search.sources.sample_answers import DEFINITIONS, SAMPLES, build_params, build_request, make_response
 
 JUNK: st.SearchStrategy[Any] = st.recursive(
@@ -251,15 +256,15 @@ def test_pages_have_one_spelling() -> None:
 
 
 def test_values_of_the_wrong_type_become_empty() -> None:
-    assert as_object([1]) == as_object(None) == {}
-    assert as_list(None) == []
-    assert as_list({"a": 1}) == [{"a": 1}]
-    assert list_objects([{"a": 1}, None, "x", {"b": 2}]) == [{"a": 1}, {"b": 2}]
+    assert get_object_or_empty([1]) == get_object_or_empty(None) == {}
+    assert ensure_list(None) == []
+    assert ensure_list({"a": 1}) == [{"a": 1}]
+    assert list_json_objects([{"a": 1}, None, "x", {"b": 2}]) == [{"a": 1}, {"b": 2}]
 
 
 def test_a_next_page_replaces_only_the_parameters_named() -> None:
     request = Request("crossref", "https://example.org", (("rows", "5"), ("per-page", "5"), ("q", "x")))
-    assert dict(build_next_request(request, rows=9, per_page=7).params) == {"rows": "9", "per-page": "7", "q": "x"}
+    assert dict(replace_params(request, rows=9, per_page=7).params) == {"rows": "9", "per-page": "7", "q": "x"}
 
 
 def test_a_record_without_title_is_not_a_paper() -> None:
@@ -312,13 +317,13 @@ def test_an_entity_bomb_is_refused_before_it_is_read() -> None:
 
 
 def test_a_permanent_refusal_is_reported_with_the_message_of_the_source() -> None:
-    error = make_refusal_error("crossref", make_response("", 400), "no such filter " + "x" * 999)
+    error = make_permanent_refusal_error("crossref", make_response("", 400), "no such filter " + "x" * 999)
     assert error is not None
     assert error.message.startswith("crossref refused the request (400): no such filter xxx")
     assert len(error.message) < 400
     for status in (200, 302, 408, 425, 429, 500, 503):
-        assert make_refusal_error("crossref", make_response("", status), "wait") is None
-    assert make_refusal_error("crossref", make_response("", 404), None) is None
+        assert make_permanent_refusal_error("crossref", make_response("", status), "wait") is None
+    assert make_permanent_refusal_error("crossref", make_response("", 404), None) is None
 
 
 @pytest.mark.parametrize("name", ["en", "EN", "eng", "English", "en-US", "en_GB"])

@@ -13,12 +13,12 @@ from paper_search.errors import CreditsExhaustedError, NonRetryableError, NotRec
 from paper_search.skills.searcher import Searcher
 from paper_search.sources.answer_store import DamagedEntry
 from paper_search.sources.http_source import HttpSource
+from paper_search.sources.http_transport import HttpTransport
 from paper_search.sources.interfaces import Request, Response, Transport
-from paper_search.sources.policies import Auth, SourcePolicy
 from paper_search.sources.recording import MANIFEST, InvalidRecording, RecordedOptions, Recording
-from paper_search.sources.transport import HttpTransport
+from paper_search.sources.request_policies import Auth, SourcePolicy
 from paper_search.testing import FakeTransport, FrozenClock
-from paper_search.workflow.ports import SearchOutcome
+from paper_search.workflow.skill_interfaces import SearchOutcome
 from tests.paper_search.sources.loopback_server import make_reply, open_loopback
 from tests.paper_search.sources.tiny_definition import URL, TinyDefinition, make_page, make_strategy
 from uraniborg.kernel.errors import InvalidInput
@@ -33,7 +33,7 @@ def create_recording(folder: Path, **options: Any) -> Recording:
 
 
 async def record_requests(folder: Path, inner: Transport, *requests: Request) -> list[Any]:
-    transport = create_recording(folder).open_recorder(inner)
+    transport = create_recording(folder).make_recording_transport(inner)
     ends = [await get_outcome(transport, request) for request in requests]
     await transport.aclose()
     return ends
@@ -54,7 +54,7 @@ async def test_answers_and_failures_are_replayed_in_order_and_equal(tmp_path: Pa
         Response(200, b"\xff\x00", seconds=0.5),
     ]
     live = await record_requests(tmp_path, FakeTransport({URL: answers}), *[REQUEST] * 4)
-    replay = Recording.open(tmp_path).open_replay()
+    replay = Recording.open(tmp_path).make_replay_transport()
     assert [await get_outcome(replay, REQUEST) for _ in range(4)] == live
     assert await get_outcome(replay, REQUEST) == live[-1]
 
@@ -67,7 +67,7 @@ async def test_a_request_for_more_fields_than_were_recorded_gets_the_recorded_an
         return Request("tiny", URL, (("q", words), (field_list, fields)))
 
     live = await record_requests(tmp_path, FakeTransport({URL: Response(200, b"{}", seconds=0.5)}), asking("a,b"))
-    replay = Recording.open(tmp_path).open_replay()
+    replay = Recording.open(tmp_path).make_replay_transport()
     assert [await get_outcome(replay, asking("a,b,c"))] == live
     with pytest.raises(NotRecordedError):
         await replay.send(asking("a,b", "diamond"))
@@ -75,7 +75,7 @@ async def test_a_request_for_more_fields_than_were_recorded_gets_the_recorded_an
 
 async def test_a_closed_replay_starts_again(tmp_path: Path) -> None:
     await record_requests(tmp_path, FakeTransport({URL: [Response(200, b"1"), Response(200, b"2")]}), REQUEST, REQUEST)
-    replay = Recording.open(tmp_path).open_replay()
+    replay = Recording.open(tmp_path).make_replay_transport()
     assert (await replay.send(REQUEST)).body == b"1"
     await replay.aclose()
     assert (await replay.send(REQUEST)).body == b"1"
@@ -84,7 +84,7 @@ async def test_a_closed_replay_starts_again(tmp_path: Path) -> None:
 async def test_a_request_that_was_not_recorded_is_refused_with_a_hint(tmp_path: Path) -> None:
     await record_requests(tmp_path, FakeTransport({}))
     with pytest.raises(NotRecordedError) as caught:
-        await Recording.open(tmp_path).open_replay().send(REQUEST)
+        await Recording.open(tmp_path).make_replay_transport().send(REQUEST)
     assert "tiny" in caught.value.message
     assert "options" in caught.value.hint
     assert caught.value.ids["calls"] == 0
@@ -92,8 +92,8 @@ async def test_a_request_that_was_not_recorded_is_refused_with_a_hint(tmp_path: 
 
 async def test_a_recording_stores_its_query_and_time(tmp_path: Path) -> None:
     recording = create_recording(tmp_path, max_results=20, sources=["tiny"], domain="general")
-    await recording.open_recorder(FakeTransport({URL: make_page("A")})).send(REQUEST)
-    await recording.open_recorder(FakeTransport({})).aclose()
+    await recording.make_recording_transport(FakeTransport({URL: make_page("A")})).send(REQUEST)
+    await recording.make_recording_transport(FakeTransport({})).aclose()
     opened = Recording.open(tmp_path)
     assert (opened.query, opened.options) == (
         "graphene",
@@ -104,7 +104,7 @@ async def test_a_recording_stores_its_query_and_time(tmp_path: Path) -> None:
 
 async def test_the_inner_transport_is_closed_with_the_recording(tmp_path: Path) -> None:
     inner = FakeTransport({})
-    await create_recording(tmp_path).open_recorder(inner).aclose()
+    await create_recording(tmp_path).make_recording_transport(inner).aclose()
     assert inner.closed
 
 
@@ -116,10 +116,10 @@ async def record_and_replay(
     folder: Path, inner: Transport, run: Callable[[Searcher], Any], **options: Any
 ) -> tuple[str, str]:
     recording = create_recording(folder)
-    transport = recording.open_recorder(inner)
+    transport = recording.make_recording_transport(inner)
     live = await run(make_searcher(transport, **options))
     await transport.aclose()
-    again = await run(make_searcher(Recording.open(folder).open_replay(), **options))
+    again = await run(make_searcher(Recording.open(folder).make_replay_transport(), **options))
     return live, again
 
 
@@ -241,7 +241,7 @@ async def test_a_damaged_answer_is_found_when_the_recording_is_opened(tmp_path: 
 
 
 async def test_an_incomplete_recording_is_refused(tmp_path: Path) -> None:
-    transport = create_recording(tmp_path).open_recorder(FakeTransport({URL: make_page("A")}))
+    transport = create_recording(tmp_path).make_recording_transport(FakeTransport({URL: make_page("A")}))
     await transport.send(REQUEST)
     with pytest.raises(InvalidRecording, match="unfinished recording"):
         Recording.open(tmp_path)
@@ -262,7 +262,7 @@ async def test_a_disk_error_leaves_the_recording_incomplete_and_the_search_uncha
     writer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     inner = FakeTransport({URL: make_page("A")})
-    transport = create_recording(tmp_path).open_recorder(inner)
+    transport = create_recording(tmp_path).make_recording_transport(inner)
 
     def refuse(*_: Any) -> None:
         raise OSError(28, "No space left on device")
@@ -278,10 +278,10 @@ async def test_a_disk_error_leaves_the_recording_incomplete_and_the_search_uncha
 async def test_neither_recording_nor_replaying_blocks_the_event_loop(tmp_path: Path) -> None:
     recording = create_recording(tmp_path)
     with blockbuster_ctx("paper_search"):
-        transport = recording.open_recorder(FakeTransport({URL: make_page("A")}))
+        transport = recording.make_recording_transport(FakeTransport({URL: make_page("A")}))
         await transport.send(REQUEST)
         await transport.aclose()
-        replay = (await asyncio.to_thread(Recording.open, tmp_path)).open_replay()
+        replay = (await asyncio.to_thread(Recording.open, tmp_path)).make_replay_transport()
         assert (await replay.send(REQUEST)).status == 200
 
 

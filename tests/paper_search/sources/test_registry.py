@@ -19,9 +19,9 @@ from paper_search.sources.registry import (
     build_policy,
     build_sources,
     build_transport,
-    list_default_names,
-    list_known_names,
-    load_definition,
+    list_default_source_names,
+    list_source_names,
+    load_known_or_installed_definition,
 )
 from paper_search.testing import FakeTransport
 from tests.paper_search.sources.loopback_server import HANG, make_reply, open_loopback
@@ -55,18 +55,18 @@ def list_names(sources: list[SearchSource]) -> list[str]:
 
 
 def test_sources_that_need_no_key_are_on_by_default() -> None:
-    assert list_default_names(make_config()) == KEYLESS
+    assert list_default_source_names(make_config()) == KEYLESS
     assert list_names(build_sources(make_config(), transport=FakeTransport({}))) == KEYLESS
 
 
 def test_a_key_enables_the_source_that_needs_it() -> None:
     given = make_config(openalex={"api_key": SecretStr("k" * 20)}, serpapi_scholar={"api_key": SecretStr("k" * 20)})
-    assert list_default_names(given) == ["openalex", *KEYLESS, "serpapi_scholar"]
+    assert list_default_source_names(given) == ["openalex", *KEYLESS, "serpapi_scholar"]
 
 
 def test_a_source_that_is_switched_off_is_used_only_when_it_is_named() -> None:
     given = make_config(dblp={"enabled": False})
-    assert "dblp" not in list_default_names(given)
+    assert "dblp" not in list_default_source_names(given)
     assert list_names(build_sources(given, transport=FakeTransport({}), only=["dblp"])) == ["dblp"]
 
 
@@ -95,7 +95,7 @@ async def test_a_named_source_without_its_key_is_skipped_with_a_hint() -> None:
         transport = build_transport(make_config())
         (source,) = build_sources(make_config(), transport=transport, only=[name])
         assert isinstance(source, HttpSource)
-        report = (await source.search_reported(make_strategy("graphene"))).report
+        report = (await source.search_with_report(make_strategy("graphene"))).report
         assert (report.status, report.calls) == (SourceStatus.SKIPPED, 0)
         assert variable in (report.reason or "")
         await transport.aclose()
@@ -104,9 +104,9 @@ async def test_a_named_source_without_its_key_is_skipped_with_a_hint() -> None:
 def test_installed_sources_follow_the_sources_of_the_package(installed: list[EntryPoint]) -> None:
     installed += [EntryPoint(name, "nowhere:nothing", GROUP) for name in ("shelf", "arxiv")]
     installed.append(EntryPoint("other", "nowhere:nothing", "another.group"))
-    assert list_known_names() == [*KNOWN, "shelf"]
-    assert list_default_names(make_config()) == [*KEYLESS, "shelf"]
-    assert list_default_names(make_config(shelf={"enabled": False})) == KEYLESS
+    assert list_source_names() == [*KNOWN, "shelf"]
+    assert list_default_source_names(make_config()) == [*KEYLESS, "shelf"]
+    assert list_default_source_names(make_config(shelf={"enabled": False})) == KEYLESS
 
 
 async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoint]) -> None:
@@ -114,17 +114,17 @@ async def test_a_broken_entry_point_is_a_failed_source(installed: list[EntryPoin
     transport = build_transport(make_config())
     (source,) = build_sources(make_config(), transport=transport, only=["shelf"])
     assert isinstance(source, HttpSource)
-    report = (await source.search_reported(make_strategy("graphene"))).report
+    report = (await source.search_with_report(make_strategy("graphene"))).report
     assert report.status is SourceStatus.FAILED
     assert "ModuleNotFoundError" in (report.reason or "")
 
 
 async def test_a_recorded_source_can_be_replayed_where_it_is_not_installed(tmp_path: Path) -> None:
     recording = Recording.create(tmp_path, query="x")
-    transport = recording.open_recorder(FakeTransport({"": make_page()}))
+    transport = recording.make_recording_transport(FakeTransport({"": make_page()}))
     await transport.send(Request("shelf", "entry-point:shelf"))
     await transport.aclose()
-    replay = Recording.open(tmp_path).open_replay()
+    replay = Recording.open(tmp_path).make_replay_transport()
     assert list_names(build_sources(make_config(), transport=replay, only=["shelf"])) == ["shelf"]
     with pytest.raises(UnknownSource):
         build_sources(make_config(), transport=replay, only=["zettel"])
@@ -176,14 +176,14 @@ async def test_answers_are_cached_in_the_configured_folder(tmp_path: Path) -> No
 async def test_no_source_raises_for_an_answer_it_cannot_read(name: str, body: bytes) -> None:
     (source,) = build_sources(make_config(), transport=FakeTransport({"": Response(200, body)}), only=[name])
     assert isinstance(source, HttpSource)
-    report = (await source.search_reported(make_strategy("graphene NOT oxide", year_from=2010))).report
+    report = (await source.search_with_report(make_strategy("graphene NOT oxide", year_from=2010))).report
     assert report.status is SourceStatus.FAILED
     assert report.reason
 
 
 @pytest.mark.parametrize("name", list(KNOWN))
 def test_every_source_of_the_package_has_a_definition_with_its_name(name: str) -> None:
-    assert load_definition(name).name == name
+    assert load_known_or_installed_definition(name).name == name
 
 
 def test_the_rate_of_crossref_is_higher_with_a_contact_address() -> None:
@@ -233,7 +233,7 @@ from paper_search.config import AppConfig
 from paper_search.sources.recording import Recording
 from paper_search.sources.registry import KNOWN, build_sources
 
-replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).open_replay()
+replay = Recording(Path(), "graphene", {}, datetime.now(UTC)).make_replay_transport()
 assert len(build_sources(AppConfig(), transport=replay, only=list(KNOWN))) == len(KNOWN)
 sys.exit("httpx" in sys.modules)
 """

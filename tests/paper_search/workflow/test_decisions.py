@@ -7,9 +7,9 @@ import pytest
 
 from paper_search.errors import InvalidDecision
 from paper_search.models import MAX_RESULTS_CAP, SearchConstraints, UserFeedback
-from paper_search.review import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.workflow import Decision, DecisionAction, ResultPayload
-from paper_search.workflow.decisions import add_reviewer, check_decision, read_feedback, read_strategy
+from paper_search.workflow.decisions import add_missing_reviewer, check_decision, read_feedback, read_strategy
 from tests.paper_search.workflow.samples import (
     make_paper,
     make_review_checkpoint,
@@ -182,15 +182,15 @@ def test_papers_that_are_not_in_the_result_and_former_ids_can_be_decided_about()
 
 def test_the_reviewer_is_the_given_name_or_the_interface() -> None:
     marks = {"marked_relevant": ["p"]}
-    assert add_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
-    assert add_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
-    assert add_reviewer({**marks, "reviewer": "mira"}, "terminal") == {**marks, "reviewer": "mira"}
-    assert add_reviewer({**marks, "reviewer": "  "}, "terminal") == {**marks, "reviewer": "terminal"}
+    assert add_missing_reviewer(marks, "terminal") == {**marks, "reviewer": "terminal"}
+    assert add_missing_reviewer(json.dumps(marks), "terminal") == {**marks, "reviewer": "terminal"}
+    assert add_missing_reviewer({**marks, "reviewer": "mira"}, "terminal") == {**marks, "reviewer": "mira"}
+    assert add_missing_reviewer({**marks, "reviewer": "  "}, "terminal") == {**marks, "reviewer": "terminal"}
 
 
 @pytest.mark.parametrize("data", [None, {}, {"free_text_feedback": "more"}, {"queries": []}, [1], "not json", 7])
 def test_data_without_decisions_about_papers_needs_no_reviewer(data: Any) -> None:
-    assert add_reviewer(data, "terminal") == data
+    assert add_missing_reviewer(data, "terminal") == data
 
 
 def test_a_single_id_sent_as_text_counts_as_a_list_of_one() -> None:

@@ -17,24 +17,24 @@ class Counter:
 
 async def test_a_stored_step_is_not_repeated() -> None:
     journal, counter = MemoryJournal(), Counter()
-    first = await journal.get_or_run("step", SearchConstraints, counter.make)
-    second = await journal.get_or_run("step", SearchConstraints, counter.make)
+    first = await journal.get_or_run_and_store("step", SearchConstraints, counter.make)
+    second = await journal.get_or_run_and_store("step", SearchConstraints, counter.make)
     assert first == second
     assert counter.made == 1
 
 
 async def test_steps_are_stored_separately() -> None:
     journal, counter = MemoryJournal(), Counter()
-    first = await journal.get_or_run("a", SearchConstraints, counter.make)
-    second = await journal.get_or_run("b", SearchConstraints, counter.make)
+    first = await journal.get_or_run_and_store("a", SearchConstraints, counter.make)
+    second = await journal.get_or_run_and_store("b", SearchConstraints, counter.make)
     assert first != second
 
 
 async def test_changing_a_returned_value_does_not_change_the_journal() -> None:
     journal, counter = MemoryJournal(), Counter()
-    first = await journal.get_or_run("step", SearchConstraints, counter.make)
+    first = await journal.get_or_run_and_store("step", SearchConstraints, counter.make)
     first.max_results = 99
-    assert (await journal.get_or_run("step", SearchConstraints, counter.make)).max_results == 1
+    assert (await journal.get_or_run_and_store("step", SearchConstraints, counter.make)).max_results == 1
 
 
 async def test_a_failed_step_is_repeated() -> None:
@@ -44,12 +44,12 @@ async def test_a_failed_step_is_repeated() -> None:
         raise ConnectionError
 
     with pytest.raises(ConnectionError):
-        await journal.get_or_run("step", SearchConstraints, broken)
-    assert (await journal.get_or_run("step", SearchConstraints, counter.make)).max_results == 1
+        await journal.get_or_run_and_store("step", SearchConstraints, broken)
+    assert (await journal.get_or_run_and_store("step", SearchConstraints, counter.make)).max_results == 1
 
 
 async def test_without_a_journal_every_step_runs_again() -> None:
     journal, counter = NoJournal(), Counter()
-    await journal.get_or_run("step", SearchConstraints, counter.make)
-    await journal.get_or_run("step", SearchConstraints, counter.make)
+    await journal.get_or_run_and_store("step", SearchConstraints, counter.make)
+    await journal.get_or_run_and_store("step", SearchConstraints, counter.make)
     assert counter.made == 2

@@ -1,10 +1,10 @@
 """Tests of the log of a round and of the counts derived from it."""
 
 from paper_search.models import RoundLog, SourceReport, SourceStatus, StageCount
-from paper_search.review import Exclusion, ExclusionReason
-from paper_search.workflow.pool import RoundAdditions
-from paper_search.workflow.ports import SearchOutcome
-from paper_search.workflow.round_log import add_outcomes, build_round_log, count_stages
+from paper_search.review_models import Exclusion, ExclusionReason
+from paper_search.workflow.paper_pool import RoundAdditions
+from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
+from paper_search.workflow.skill_interfaces import SearchOutcome
 from tests.paper_search.workflow.samples import make_paper, make_record, make_strategy
 
 
@@ -31,12 +31,14 @@ def test_included_and_excluded_papers_are_counted_for_the_round_that_found_them(
         for number in (0, 1)
     ]
     papers = [make_paper("A", found_in_round=1), make_paper("B", found_in_round=0)]
-    (log,) = add_outcomes([make_log()], papers, exclusions)
+    (log,) = add_inclusion_counts([make_log()], papers, exclusions)
     assert (log.included, log.excluded) == (1, {"below_threshold": 1})
 
 
 def test_stages_follow_from_the_log() -> None:
-    (log,) = add_outcomes([make_log()], [make_paper("A", found_in_round=1), make_paper("B", found_in_round=1)], [])
+    (log,) = add_inclusion_counts(
+        [make_log()], [make_paper("A", found_in_round=1), make_paper("B", found_in_round=1)], []
+    )
     assert count_stages([log]) == [
         StageCount(round=1, stage="search", count_in=8, count_out=5, detail={"alpha": 3, "beta": 1, "gamma": 0}),
         StageCount(round=1, stage="dedup", count_in=5, count_out=2, detail={"same DOI": 2}),

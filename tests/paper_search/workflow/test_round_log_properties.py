@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from paper_search.errors import NonRetryableError, RetryableError
 from paper_search.models import Author, PaperCollection, RawPaper, SearchStrategy, SourceReport, SourceStatus
-from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sources.interfaces import SourceResult
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload
 from tests.paper_search.workflow.runs import QUERY, RoundsSource, make_workflow
@@ -76,7 +76,7 @@ texts = st.sampled_from([None, "wider", "fewer results", "also geckos, no sourdo
 class CountingSource(RoundsSource):
     """A source that returns a report, like HTTP sources."""
 
-    async def search_reported(self, strategy: SearchStrategy) -> SourceResult:
+    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult:
         papers = await self.search_advanced(strategy)
         limited = papers[: strategy.filters.max_results]
         removed = {"over_source_limit": len(papers) - len(limited), "duplicate": 2}

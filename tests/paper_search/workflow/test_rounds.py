@@ -8,7 +8,7 @@ import pytest
 
 from paper_search.errors import InvalidDecision, NonRetryableError, RetryableError
 from paper_search.models import PaperCollection, RawPaper
-from paper_search.review import ExclusionReason, ReviewStatus
+from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.journal import MemoryJournal

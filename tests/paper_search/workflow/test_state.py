@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from paper_search.models import UserFeedback
-from paper_search.review import PaperDecision, ReviewStatus
+from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.workflow import WorkflowState
 from tests.paper_search.workflow.samples import make_record, make_strategy
 

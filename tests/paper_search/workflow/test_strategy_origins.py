@@ -9,7 +9,7 @@ from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, Sear
 from paper_search.testing import FakeSource, ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction
 from paper_search.workflow.journal import MemoryJournal
-from paper_search.workflow.strategy_origins import REMOVED, inherit_parts, record_edit, select_person_queries
+from paper_search.workflow.strategy_origins import REMOVED, inherit_parts, mark_edited_parts, select_person_queries
 from tests.paper_search.workflow.runs import (
     APPROVE,
     MOONS,
@@ -233,20 +233,20 @@ def make_strategy(*queries: str, **filters: Any) -> SearchStrategy:
 
 def test_an_edited_list_of_queries_is_set_by_the_person_as_a_whole() -> None:
     proposed = inherit_parts(None, make_strategy("a", "b"))
-    edited = record_edit(proposed, make_strategy("a", "c"), 0)
+    edited = mark_edited_parts(proposed, make_strategy("a", "c"), 0)
     assert [query.boolean_query for query in select_person_queries(edited)] == ["a", "c"]
     assert select_person_queries(proposed) == []
     assert select_person_queries(None) == []
 
 
 def test_a_removed_query_that_a_person_adds_again_is_no_longer_removed() -> None:
-    edited = record_edit(inherit_parts(None, make_strategy("a", "b")), make_strategy("a"), 0)
-    again = record_edit(inherit_parts(edited, make_strategy("b", "c")), make_strategy("a", "b"), 1)
+    edited = mark_edited_parts(inherit_parts(None, make_strategy("a", "b")), make_strategy("a"), 0)
+    again = mark_edited_parts(inherit_parts(edited, make_strategy("b", "c")), make_strategy("a", "b"), 1)
     assert [found.value for found in again.origins if found.part == REMOVED] == ["c"]
 
 
 def test_proposed_years_that_contradict_years_of_a_person_are_dropped() -> None:
-    edited = record_edit(inherit_parts(None, make_strategy("a")), make_strategy("a", year_from=2015), 0)
+    edited = mark_edited_parts(inherit_parts(None, make_strategy("a")), make_strategy("a", year_from=2015), 0)
     built = inherit_parts(edited, make_strategy("b", year_to=2010))
     assert (built.filters.year_from, built.filters.year_to) == (2015, None)
 

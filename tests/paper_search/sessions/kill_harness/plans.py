@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from paper_search.models import SearchConstraints
 from paper_search.sessions.manager import DEFAULT_DOOR
-from paper_search.workflow.decisions import add_reviewer
+from paper_search.workflow.decisions import add_missing_reviewer
 
 MakeData = Callable[[dict[str, Any]], Any]
 Step = tuple[str, MakeData, str | None]
@@ -184,7 +184,7 @@ class Script:
         return {
             f"decision-{number}": {
                 "action": sent["action"],
-                "revised_data": add_reviewer(sent["data"], DEFAULT_DOOR),
+                "revised_data": add_missing_reviewer(sent["data"], DEFAULT_DOOR),
                 "note": sent["note"],
             }
             for number, sent in enumerate(self.sent)

@@ -1,0 +1,95 @@
+"""Background tasks of sessions: applying decisions of other processes, and freeing memory and disk."""
+
+import asyncio
+from typing import Final
+
+from paper_search.sessions.registry import SessionRegistry
+from paper_search.sessions.session import SessionPhase, SessionServices
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import get_logger
+
+POLL_S: Final = 0.05
+"""The interval at which the work of other processes is polled."""
+_ERROR_PAUSE_S: Final = 1.0
+_CLEANUP_INTERVAL_S: Final = 60.0
+_EXPIRY_INTERVAL: Final = 1_440
+"""Expired sessions are deleted once in this many cleanups: once a day."""
+
+_log = get_logger(__name__)
+
+
+class BackgroundTasks:
+    """The background tasks of one event loop."""
+
+    def __init__(self, sessions: SessionRegistry, services: SessionServices) -> None:
+        self._sessions = sessions
+        self._services = services
+        self._tasks: list[asyncio.Task[None]] = []
+        self._has_new_checkpoint = False
+
+    def start(self) -> None:
+        """Start the tasks, unless they run."""
+        if not self._tasks:
+            self._tasks = [asyncio.create_task(work()) for work in (self._poll_decisions, self._clean_up_periodically)]
+
+    def reset_for_new_loop(self) -> None:
+        """Prepare for another event loop."""
+        self._tasks = []
+
+    def request_decision_poll(self) -> None:
+        """Look for decisions again: one may have been stored before its session started to wait."""
+        self._has_new_checkpoint = True
+
+    async def stop(self) -> None:
+        """Cancel the tasks."""
+        tasks, self._tasks = self._tasks, []
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _poll_decisions(self) -> None:
+        seen = None
+        while True:
+            await asyncio.sleep(POLL_S)
+            if not self._sessions.list_all():
+                continue
+            try:
+                revision = await asyncio.to_thread(self._services.inbox.revision)
+                if revision != seen or self._has_new_checkpoint:
+                    self._has_new_checkpoint = False
+                    await self._apply_decisions()
+                    seen = revision
+            except Exception as exc:
+                _log.exception("decisions cannot be read from the inbox", exc=exc)
+                self._has_new_checkpoint = True
+                await asyncio.sleep(_ERROR_PAUSE_S)
+
+    async def _apply_decisions(self) -> None:
+        """Pass decisions from the inbox to their sessions, and stop sessions that another process has deleted."""
+        inbox = self._services.inbox
+        waiting = {pending: session for session in self._sessions.list_all() if (pending := session.pending_id)}
+        for entry in await asyncio.to_thread(inbox.settled, list(waiting)):
+            session = waiting[entry.id]
+            try:
+                if session.phase is SessionPhase.PARKED:
+                    await self._sessions.find_or_restore_session(session.session_id)
+                else:
+                    await session.accept_entry_or_reopen(entry)
+            except UraniborgError as error:
+                _log.warning("a session cannot continue", session_id=session.session_id, reason=error.message)
+        for deleted in await asyncio.to_thread(inbox.missing, list(waiting)):
+            self._sessions.remove(waiting[deleted])
+            await waiting[deleted].stop()
+
+    async def _clean_up_periodically(self) -> None:
+        count = 0
+        while True:
+            try:
+                if count % _EXPIRY_INTERVAL == 0:
+                    await self._sessions.delete_expired()
+                await self._sessions.unload_idle()
+                await self._sessions.park_idle()
+            except Exception as exc:
+                _log.exception("sessions cannot be cleaned up", exc=exc)
+            count += 1
+            await asyncio.sleep(_CLEANUP_INTERVAL_S)

@@ -1,0 +1,104 @@
+"""Decisions about sessions: read from calls and from the inbox, completed, and checked against their checkpoint."""
+
+import re
+from typing import Any, Final, cast
+
+from pydantic import BaseModel
+
+from paper_search.errors import InvalidAction, InvalidDecision
+from paper_search.input_checks import check_decision_size
+from paper_search.models import SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.sessions.state import PendingCheckpoint
+from paper_search.workflow.checkpoints import Decision, DecisionAction, StrategyPayload
+from paper_search.workflow.decisions import CheckedDecision, add_missing_reviewer, check_decision
+from uraniborg.kernel.inbox import Decision as InboxDecision
+
+EDIT_EXAMPLE: Final = (
+    '{"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], "filters": {"year_from": 2018}}'
+)
+_TERM: Final = re.compile(r'"([^"]+)"|([^\s()"]+)')
+_OPERATORS: Final = {"AND", "OR", "NOT"}
+
+
+def parse_action(action: str) -> DecisionAction:
+    """Return the action with this name. Raise InvalidAction, which lists the actions."""
+    try:
+        return DecisionAction(action)
+    except ValueError:
+        raise InvalidAction(action, [known.value for known in DecisionAction]) from None
+
+
+def to_inbox_decision(decision: Decision) -> InboxDecision:
+    """Return the decision as the inbox stores it."""
+    data = decision.revised_data
+    if isinstance(data, BaseModel):
+        data = data.model_dump(mode="json")
+    return InboxDecision(action=decision.action.value, data=data, note=decision.note)
+
+
+def check_inbox_decision(
+    given: InboxDecision, pending: PendingCheckpoint, reviewer: str | None = None
+) -> CheckedDecision:
+    """Return the decision for the engine. Raise InvalidDecision if it does not fit the checkpoint.
+
+    Decisions about papers that name no reviewer get `reviewer`.
+    """
+    check_decision_size(given.data, given.note)
+    action, data, payload = parse_action(given.action), given.data, pending.checkpoint.payload
+    is_edit = action is DecisionAction.EDIT and isinstance(payload, StrategyPayload)
+    if is_edit:
+        data = complete_edit(data, cast("StrategyPayload", payload).strategy)
+    elif reviewer:
+        data = add_missing_reviewer(data, reviewer)
+    decision = Decision(action=action, revised_data=data, note=given.note)
+    try:
+        return check_decision(pending.checkpoint, decision, pending.sources)
+    except InvalidDecision as refusal:
+        if is_edit:
+            refusal.hint = f"{refusal.hint} For example: {EDIT_EXAMPLE}"
+        raise
+
+
+def complete_edit(data: Any, proposed: SearchStrategy) -> Any:
+    """Return the data of an edit with missing filters and keywords filled in; data that is not an object unchanged.
+
+    A filter that is not named stays as proposed. A query may be text, and need not name its keywords. Raise
+    InvalidDecision for unknown fields of filters and queries.
+    """
+    if not isinstance(data, dict):
+        return data
+    edit = dict(cast("dict[str, Any]", data))
+    if edit.keys() == {"strategy"}:
+        return complete_edit(edit["strategy"], proposed)
+    if isinstance(edit.get("sources"), str):
+        edit["sources"] = [edit["sources"]]
+    if isinstance(edit.get("filters"), dict):
+        filters = cast("dict[str, Any]", edit["filters"])
+        _refuse_unknown_fields(filters, set(SearchConstraints.model_fields), "filter")
+        edit["filters"] = {**proposed.filters.model_dump(), **filters}
+    if isinstance(edit.get("queries"), list):
+        edit["queries"] = [_complete_query(query) for query in cast("list[Any]", edit["queries"])]
+    return edit
+
+
+def _complete_query(query: Any) -> Any:
+    if isinstance(query, str):
+        query = {"boolean_query": query}
+    if not isinstance(query, dict):
+        return query
+    fields = cast("dict[str, Any]", query)
+    _refuse_unknown_fields(fields, set(SearchQuery.model_fields), "query")
+    if isinstance(text := fields.get("boolean_query"), str) and "keywords" not in fields:
+        terms = (phrase or word for phrase, word in _TERM.findall(text))
+        return {**fields, "keywords": [term for term in terms if term not in _OPERATORS]}
+    return fields
+
+
+def _refuse_unknown_fields(fields: dict[str, Any], known: set[str], object_name: str) -> None:
+    if unknown := sorted(set(map(str, fields)) - known):
+        raise InvalidDecision(
+            f"Unknown {object_name} fields: {', '.join(unknown[:5])}.",
+            hint=f"Allowed: {', '.join(sorted(known))}. For example: {EDIT_EXAMPLE}",
+            unknown=unknown[:20],
+            allowed=sorted(known),
+        )

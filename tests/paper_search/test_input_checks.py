@@ -1,0 +1,80 @@
+"""Tests of the limits of a search."""
+
+import pytest
+
+from paper_search.errors import InvalidQuery, UnsupportedQuery
+from paper_search.input_checks import MAX_QUERY_CHARS, check_max_results, check_query
+from paper_search.models import MAX_RESULTS_CAP
+from uraniborg.kernel.errors import InvalidInput
+
+
+@pytest.mark.parametrize("query", ["", " \t\n", "\x00\x00", "...", "—?"])
+def test_a_query_without_a_letter_or_digit_is_empty(query: str) -> None:
+    with pytest.raises(InvalidQuery, match="empty"):
+        check_query(query)
+
+
+@pytest.mark.parametrize("query", [None, 17, ["perovskite"], b"perovskite"])
+def test_a_query_that_is_not_text_is_refused(query: object) -> None:
+    with pytest.raises(InvalidQuery, match="must be text"):
+        check_query(query)
+
+
+def test_a_query_too_long_is_refused_with_both_lengths_and_without_its_text() -> None:
+    with pytest.raises(InvalidQuery) as caught:
+        check_query("secret " * 1_500)
+    assert "2,000" in caught.value.message
+    assert "secret" not in str(caught.value.body())
+
+
+def test_a_query_of_the_maximum_length_is_accepted() -> None:
+    assert len(check_query("x" * MAX_QUERY_CHARS)) == MAX_QUERY_CHARS
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("  moons ", "moons"),
+        ("mo\x00ons", "moons"),
+        ("月の潮汐加熱", "月の潮汐加熱"),
+        ("תנודות", "תנודות"),
+        ("C++", "C++"),
+    ],
+)
+def test_a_query_is_trimmed_and_otherwise_unchanged(query: str, expected: str) -> None:
+    assert check_query(query) == expected
+
+
+@pytest.mark.parametrize("wanted", [0, -1, -(10**9)])
+def test_max_results_below_one_is_refused(wanted: int) -> None:
+    with pytest.raises(InvalidInput, match="at least 1") as caught:
+        check_max_results(wanted)
+    assert caught.value.ids["allowed"] == f"1..{MAX_RESULTS_CAP}"
+
+
+def test_a_huge_max_results_is_capped_with_a_note() -> None:
+    capped, notes = check_max_results(10**9)
+    assert capped == MAX_RESULTS_CAP
+    assert "1,000,000,000" in notes[0]
+
+
+def test_a_valid_max_results_is_unchanged() -> None:
+    assert check_max_results(42) == (42, [])
+
+
+@pytest.mark.parametrize("wanted", ["10", 10.0, None, True])
+def test_a_max_results_that_is_not_a_whole_number_is_refused(wanted: object) -> None:
+    with pytest.raises(InvalidInput, match="whole number"):
+        check_max_results(wanted)
+
+
+def test_a_query_for_citations_is_refused_with_a_hint() -> None:
+    with pytest.raises(UnsupportedQuery) as caught:
+        check_query("papers citing 10.5555/a please")
+    assert "citing 10.5555/a" in caught.value.message
+    assert "identifier alone" in caught.value.hint
+
+
+@pytest.mark.parametrize("query", ["10.5555/a", "citation analysis", "papers citing Doe et al. 2010"])
+def test_identifiers_and_words_about_citations_are_accepted(query: str) -> None:
+    assert check_query(query) == query
