@@ -11,7 +11,7 @@ import orjson
 
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
-from paper_library.identity import Keys
+from paper_library.paper_ids import Keys
 from uraniborg.kernel.text import replace_surrogates
 
 _BUFFER_BYTES: Final = 1 << 20

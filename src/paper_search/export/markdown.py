@@ -4,7 +4,7 @@ import re
 
 from paper_search.models import Paper, PaperCollection
 from paper_search.notices import mark_title
-from uraniborg.kernel.bibliography.text import clean_names, one_line
+from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
 _SEPARATOR = "|---|-------|---------|------|-------|-------|"
@@ -34,7 +34,7 @@ def _format_row(number: int, paper: Paper) -> str:
 
 def format_cell(text: str | None) -> str:
     """Return text as the content of one table cell, with all markup, links, images and HTML escaped."""
-    plain = one_line(_BIDI_OVERRIDES.sub("", text or ""))
+    plain = to_one_line(_BIDI_OVERRIDES.sub("", text or ""))
     escaped = _SPECIAL.sub(r"\\\g<0>", _ENTITY.sub("&amp;", plain))
     return escaped.replace("<", "&lt;") or "-"
 

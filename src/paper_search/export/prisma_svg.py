@@ -7,7 +7,7 @@ from typing import Final
 
 from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_flow, describe_exclusions
 from paper_search.models import PaperCollection
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 _WIDTH: Final = 860
 _BOX_WIDTH: Final = 360
@@ -105,12 +105,12 @@ def _make_box(title: str, counts: Iterable[tuple[str, int]]) -> _Box:
 
 
 def _clip_text(text: str) -> str:
-    plain = one_line(text)
+    plain = to_one_line(text)
     return plain if len(plain) <= _LINE_CHARACTERS else plain[: _LINE_CHARACTERS - 1] + "…"
 
 
 def _draw_heading(flow: PrismaFlow) -> str:
-    question = one_line(flow.question)
+    question = to_one_line(flow.question)
     clipped = question if len(question) <= 110 else question[:109] + "…"
     return f'<text class="title" x="20" y="28">{escape(clipped)}</text>'
 

@@ -3,8 +3,8 @@
 from paper_search.citation_keys import citation_keys
 from paper_search.models import Paper, PaperCollection, WorkType
 from paper_search.notices import describe_notices
+from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference, split_pages
-from uraniborg.kernel.bibliography.text import clean_names, one_line
 
 
 def export_bibtex(collection: PaperCollection) -> str:
@@ -12,21 +12,21 @@ def export_bibtex(collection: PaperCollection) -> str:
 
     Keys are `family_year_word` (see `citation_keys`); `write_bibtex` describes the other fields.
     """
-    from uraniborg.kernel.bibliography.bibtex import write_bibtex
+    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
 
     return write_bibtex(make_references(collection))
 
 
 def export_ris(collection: PaperCollection) -> str:
     """Return one RIS record per paper, abstracts included; no papers give an empty string. Does not raise."""
-    from uraniborg.kernel.bibliography.ris import write_ris
+    from uraniborg.kernel.bibliography.ris_writer import write_ris
 
     return write_ris(make_references(collection))
 
 
 def export_csl_json(collection: PaperCollection) -> str:
     """Return a JSON array with one CSL item per paper, its id the BibTeX key. Does not raise."""
-    from uraniborg.kernel.bibliography.csl import write_csl_json
+    from uraniborg.kernel.bibliography.csl_writer import write_csl_json
 
     return write_csl_json(make_references(collection))
 
@@ -42,24 +42,24 @@ def _make_reference(paper: Paper, key: str) -> Reference:
     return Reference(
         key=key,
         kind=_find_kind(paper),
-        title=one_line(paper.title),
+        title=to_one_line(paper.title),
         authors=authors,
         editors=() if authors else editors,
         year=paper.year,
-        venue=one_line(paper.venue),
-        volume=one_line(paper.volume),
-        issue=one_line(paper.issue),
-        pages=split_pages(one_line(paper.pages)),
-        publisher=one_line(paper.publisher),
-        doi=one_line(paper.doi),
-        url=one_line(paper.full_text_url).replace(" ", "%20"),
-        arxiv=one_line(paper.identifiers.get("arxiv")),
-        pmid=one_line(paper.identifiers.get("pmid")),
-        pmcid=one_line(paper.identifiers.get("pmcid")),
-        language=one_line(paper.language),
-        abstract=one_line(paper.abstract),
+        venue=to_one_line(paper.venue),
+        volume=to_one_line(paper.volume),
+        issue=to_one_line(paper.issue),
+        pages=split_pages(to_one_line(paper.pages)),
+        publisher=to_one_line(paper.publisher),
+        doi=to_one_line(paper.doi),
+        url=to_one_line(paper.full_text_url).replace(" ", "%20"),
+        arxiv=to_one_line(paper.identifiers.get("arxiv")),
+        pmid=to_one_line(paper.identifiers.get("pmid")),
+        pmcid=to_one_line(paper.identifiers.get("pmcid")),
+        language=to_one_line(paper.language),
+        abstract=to_one_line(paper.abstract),
         retraction=paper.retraction.status.value if paper.retraction else "",
-        note=one_line(describe_notices(paper.notices)),
+        note=to_one_line(describe_notices(paper.notices)),
     )
 
 

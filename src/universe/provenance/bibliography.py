@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
+from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference
-from uraniborg.kernel.bibliography.text import clean_names, one_line
 from uraniborg.kernel.text import replace_surrogates
 
 _TEXTS: Final = ("title", "venue", "doi", "arxiv", "url")
@@ -62,7 +62,7 @@ def format_bibliography(sources: Iterable[CitedSource]) -> str:
     A source with a venue is an `@article`, any other a `@misc`. Keys are the ids in ASCII, no two the same; `note`
     lists what was taken from the source. Does not raise: any text stays inside its field.
     """
-    from uraniborg.kernel.bibliography.bibtex import write_bibtex  # imports bibtexparser and pylatexenc
+    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex  # imports bibtexparser and pylatexenc
 
     keys: set[str] = set()
     references = [_make_reference(source, _make_key(source.id, keys)) for source in sources]
@@ -119,20 +119,20 @@ def _list_facts(source: CitedSource) -> tuple[object, ...]:
 
 
 def _make_reference(source: CitedSource, key: str) -> Reference:
-    authors, venue = clean_names(source.authors), one_line(source.venue)
+    authors, venue = clean_names(source.authors), to_one_line(source.venue)
     has_more_authors = len(authors) > 1 and authors[-1].lower() == "others"  # BibTeX's et al.
     return Reference(
         key=key,
         kind="article" if venue else "other",
-        title=one_line(source.title) or one_line(source.id),
+        title=to_one_line(source.title) or to_one_line(source.id),
         authors=authors[:-1] if has_more_authors else authors,
         has_more_authors=has_more_authors,
         year=source.year,
         venue=venue,
-        doi=one_line(source.doi).replace(" ", "%20"),
-        url=one_line(source.url).replace(" ", "%20") if source.url.startswith(("https://", "http://")) else "",
-        arxiv=one_line(source.arxiv).replace(" ", "%20"),
-        note=one_line(_describe_uses(source.uses)),
+        doi=to_one_line(source.doi).replace(" ", "%20"),
+        url=to_one_line(source.url).replace(" ", "%20") if source.url.startswith(("https://", "http://")) else "",
+        arxiv=to_one_line(source.arxiv).replace(" ", "%20"),
+        note=to_one_line(_describe_uses(source.uses)),
     )
 
 

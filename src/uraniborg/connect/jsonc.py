@@ -114,12 +114,12 @@ def _replace_value(text: str, member: _Member, value: Any, newline: str) -> str:
         return text
     line_start = text.rfind("\n", 0, member.start) + 1
     prefix = text[line_start : member.start]
-    formatted = _format_value(value, _indent_unit(text), prefix if not prefix.strip() else "", newline)
+    formatted = _format_value(value, _find_indent_unit(text), prefix if not prefix.strip() else "", newline)
     return text[: member.value.start] + formatted + text[member.value.end :]
 
 
 def _insert_member(text: str, container: _Value, key: str, value: Any, newline: str) -> str:
-    unit = _indent_unit(text)
+    unit = _find_indent_unit(text)
     members = container.members or ()
     line_start = text.rfind("\n", 0, container.start) + 1
     outer = re.compile(r"[ \t]*").match(text, line_start)
@@ -148,7 +148,7 @@ def _insert_member(text: str, container: _Value, key: str, value: Any, newline: 
     return f"{text[:end]}{comma_before}{text[end:line_end]}{newline}{inner}{formatted}{comma_after}{text[line_end:]}"
 
 
-def _indent_unit(text: str) -> str:
+def _find_indent_unit(text: str) -> str:
     """Return the indentation of the first indented line, or two spaces."""
     found = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     return found.group(1) if found else "  "
@@ -169,19 +169,19 @@ class _Parser:
 
     def parse_document(self) -> _Value:
         value = self._parse_value()
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         if self._position < len(self._text):
-            raise self._problem("the document goes on after its end")
+            raise self._make_error("the document goes on after its end")
         return value
 
     def _parse_value(self) -> _Value:
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         start = self._position
         first = self._text[start : start + 1]
         if first in ("{", "["):
             self._depth += 1
             if self._depth > _MOST_NESTED:
-                raise self._problem("the values are nested too deeply")
+                raise self._make_error("the values are nested too deeply")
             value = self._parse_object() if first == "{" else self._parse_array()
             self._depth -= 1
             return value
@@ -190,7 +190,7 @@ class _Parser:
             return _Value(start, self._position, content)
         scalar = _SCALAR.match(self._text, start)
         if scalar is None:
-            raise self._problem("a value is missing or misspelt")
+            raise self._make_error("a value is missing or misspelt")
         self._position = scalar.end()
         return _Value(start, self._position, json.loads(scalar.group()))
 
@@ -198,17 +198,17 @@ class _Parser:
         start = self._position
         self._position += 1
         members: list[_Member] = []
-        while not self._take_end("}"):
+        while not self._skip_closing_mark("}"):
             key_start = self._position
             if self._text[key_start : key_start + 1] != '"':
-                raise self._problem("a name in double quotes is missing")
+                raise self._make_error("a name in double quotes is missing")
             key = self._parse_string()
-            self._skip_blank()
+            self._skip_blanks_and_comments()
             if self._text[self._position : self._position + 1] != ":":
-                raise self._problem("a colon is missing")
+                raise self._make_error("a colon is missing")
             self._position += 1
             members.append(_Member(key, key_start, self._parse_value()))
-            self._take_comma("}")
+            self._skip_separator("}")
         content = {member.key: member.value.content for member in members}
         return _Value(start, self._position, content, tuple(members))
 
@@ -216,45 +216,45 @@ class _Parser:
         start = self._position
         self._position += 1
         items: list[Any] = []
-        while not self._take_end("]"):
+        while not self._skip_closing_mark("]"):
             items.append(self._parse_value().content)
-            self._take_comma("]")
+            self._skip_separator("]")
         return _Value(start, self._position, items)
 
     def _parse_string(self) -> str:
         found = _STRING.match(self._text, self._position)
         if found is None:
-            raise self._problem("a text has no end")
+            raise self._make_error("a text has no end")
         try:
             content: str = json.loads(found.group(), strict=False)
         except ValueError:
-            raise self._problem("a text has an invalid escape") from None
+            raise self._make_error("a text has an invalid escape") from None
         self._position = found.end()
         return content
 
-    def _take_end(self, mark: str) -> bool:
+    def _skip_closing_mark(self, mark: str) -> bool:
         """Skip blanks and comments, and the closing mark if it is next; return whether it was."""
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         if self._text[self._position : self._position + 1] != mark:
             return False
         self._position += 1
         return True
 
-    def _take_comma(self, mark: str) -> None:
+    def _skip_separator(self, mark: str) -> None:
         """Skip the comma after a member. Raise InvalidJson if neither it nor the closing mark follows."""
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         found = self._text[self._position : self._position + 1]
         if found == ",":
             self._position += 1
         elif found != mark:
-            raise self._problem(f"a comma or {mark} is missing")
+            raise self._make_error(f"a comma or {mark} is missing")
 
-    def _skip_blank(self) -> None:
+    def _skip_blanks_and_comments(self) -> None:
         blank = _BLANK.match(self._text, self._position)
         if blank:
             self._position = blank.end()
 
-    def _problem(self, reason: str) -> InvalidJson:
+    def _make_error(self, reason: str) -> InvalidJson:
         line = self._text.count("\n", 0, self._position) + 1
         column = self._position - self._text.rfind("\n", 0, self._position)
         return InvalidJson(f"Not valid JSON: {reason} at line {line}, column {column}.", hint="Correct that line.")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from paper_search.models import Author, Paper, PaperCollection, SearchMetadata, SearchStrategy, WorkType
 from paper_search.notices import EditorialNotice, NoticeStatus
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 untimed = settings(deadline=None)
 """Settings without a deadline: the duration of an example depends on the machine."""
@@ -90,7 +90,7 @@ collections = st.lists(papers, max_size=4).map(lambda made: collection(*made))
 
 def composed(text: str) -> str:
     """Return the text as exports write it: on one line, in composed Unicode form."""
-    return one_line(unicodedata.normalize("NFC", one_line(text)))
+    return to_one_line(unicodedata.normalize("NFC", to_one_line(text)))
 
 
 def list_authors(paper: Paper) -> list[str]:

@@ -10,7 +10,7 @@ from paper_search.export import citation_keys, export_csl_json
 from paper_search.models import Author, PaperCollection, WorkType
 from paper_search.notices import NoticeStatus
 from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, list_people, paper, untimed
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 TYPES = {
     WorkType.ARTICLE: "article-journal",
@@ -114,7 +114,7 @@ def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> 
         assert item.keys() <= TEXT_VARIABLES | {"author", "editor", "issued"}
         assert all(isinstance(item[key], str) and item[key] for key in item.keys() & TEXT_VARIABLES)
         assert item["type"] in TYPES.values()
-        assert item.get("title", "") == one_line(original.title)
+        assert item.get("title", "") == to_one_line(original.title)
         assert item.get("DOI") == original.doi
         assert item.get("issued", {"date-parts": [[None]]})["date-parts"] == [[original.year]]
         assert item["citation-key"] == item["id"]

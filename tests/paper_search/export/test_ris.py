@@ -13,7 +13,7 @@ from paper_search.export import citation_keys, export_ris
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.samples import CONCERN, CORRECTION, RETRACTION, collection, collections, paper, untimed
 from uraniborg.kernel.bibliography.names import split_name
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 
 def read_ris(text: str) -> list[dict[str, Any]]:
@@ -104,12 +104,12 @@ def test_any_collection_survives_a_round_trip(made: PaperCollection) -> None:
     records = read_ris(export_ris(made))
     assert [record["id"] for record in records] == citation_keys(made.papers)
     for record, original in zip(records, made.papers, strict=True):
-        names = [one_line(author.name) for author in original.authors]
-        assert record.get("title", "") == one_line(original.title)
+        names = [to_one_line(author.name) for author in original.authors]
+        assert record.get("title", "") == to_one_line(original.title)
         assert record.get("authors", []) == [split_name(name).inverted for name in names if name]
         assert record.get("year") == (None if original.year is None else str(original.year))
         assert record.get("doi") == original.doi
-        assert record.get("secondary_title", "") == one_line(original.venue)
+        assert record.get("secondary_title", "") == to_one_line(original.venue)
 
 
 def test_a_retraction_is_a_type_of_work_and_a_note() -> None:

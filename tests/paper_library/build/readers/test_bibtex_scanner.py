@@ -99,8 +99,8 @@ def test_the_last_entry_with_a_key_is_the_parent_and_passes_on_inherited_fields(
     inheritance = Inheritance()
     for block in scan_blocks(text.splitlines(keepends=True)):
         assert isinstance(block, Block)
-        inheritance.park_block(block)
-    book, chapter = inheritance.read_children()
+        inheritance.store_parent_and_defer_child(block)
+    book, chapter = inheritance.read_deferred_children()
     assert book.fields["publisher"] == "House"
     assert (chapter.fields["booktitle"], chapter.fields["publisher"]) == ("Book", "House")
     inheritance.close()

@@ -10,7 +10,7 @@ from tests.paper_search.export.reading import decode
 from tests.paper_search.export.samples import composed, hostile_text, untimed
 from tests.requirements import requirement
 from uraniborg.kernel.bibliography.latex import decode_latex, encode_latex, has_balanced_braces
-from uraniborg.kernel.bibliography.text import one_line
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 
 @requirement("PS-X4")
@@ -57,7 +57,7 @@ def test_decomposed_letters_are_composed_first() -> None:
 
 def test_every_character_that_has_a_macro_is_read_back_as_itself() -> None:
     codes = {*range(0x3000), *get_builtin_uni2latex_dict()}
-    kept = [char for char in map(chr, sorted(codes)) if one_line(char) == unicodedata.normalize("NFC", char) == char]
+    kept = [char for char in map(chr, sorted(codes)) if to_one_line(char) == unicodedata.normalize("NFC", char) == char]
     rewritten = [char for char in kept if encode_latex(char) != char]
     assert len(rewritten) > 480
     words = [unicodedata.normalize("NFC", f"x{char}y") for char in kept]
@@ -70,7 +70,7 @@ def test_every_character_that_has_a_macro_is_read_back_as_itself() -> None:
 @example("e\u0301\u0327")
 def test_any_text_is_read_back_by_pylatexenc_unchanged(text: str) -> None:
     clean = composed(text)
-    latex = encode_latex(one_line(text))
+    latex = encode_latex(to_one_line(text))
     assert has_balanced_braces(latex)
     assert composed(decode(latex)) == clean
 
@@ -85,4 +85,4 @@ def test_mathematical_letters_stay_as_they_are_since_their_macros_lose_the_style
 @example("ά ϊ ℂ")
 @example("@article{x, y={z}}")
 def test_any_text_is_decoded_by_decode_latex_unchanged(text: str) -> None:
-    assert decode_latex(encode_latex(one_line(text))) == unicodedata.normalize("NFC", one_line(text))
+    assert decode_latex(encode_latex(to_one_line(text))) == unicodedata.normalize("NFC", to_one_line(text))

@@ -17,7 +17,7 @@ _LETTERS_WITHOUT_DECOMPOSITION = str.maketrans(
 )  # fmt: skip
 
 
-def one_line(text: str | None) -> str:
+def to_one_line(text: str | None) -> str:
     """Return the text on one line: control characters and runs of white space become one space.
 
     Lone surrogates and U+FFFE and U+FFFF, which XML cannot hold, become U+FFFD.
@@ -29,7 +29,7 @@ def one_line(text: str | None) -> str:
 
 def clean_names(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names, each on one line, empty ones left out."""
-    return tuple(clean for name in names if (clean := one_line(name)))
+    return tuple(clean for name in names if (clean := to_one_line(name)))
 
 
 def fold_to_ascii(text: str) -> str:

@@ -70,7 +70,7 @@ def find_sort(name: str) -> Sort | None:
     return _SORT_OF.get(fold_text(name).strip("\"'"))
 
 
-def rename_fields(text: str, note: Callable[[str], None]) -> str:
+def normalise_field_names(text: str, note: Callable[[str], None]) -> str:
     """Return `text` with every field name normalised: `Autor : Zhang` and `author = Zhang` as `author:Zhang`.
 
     Quoted text does not change. `note` receives a sentence for each misspelt or unknown field.
@@ -111,7 +111,7 @@ def _is_filter(field: str, sign: str, value: str) -> bool:
     return sign in (":", "=", "==") and value.casefold() not in STOP_WORDS
 
 
-def find_spellings(text: str) -> list[tuple[str, tuple[str, ...]]]:
+def split_words_with_spellings(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return the words of `text`, each with its other spellings."""
     plain = split_words(text)
     longer: list[list[str]] = []

@@ -6,7 +6,7 @@ from paper_library.build.merge import Paper
 from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
 
 
-class CitationKeys:
+class CitationKeyAssigner:
     """An assigner of keys. A paper keeps an earlier key; of two papers with one key the second gets a suffix."""
 
     def __init__(self, given: set[str], remembered: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from uraniborg.kernel.bibliography.text import clean_names, one_line
+from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from uraniborg.kernel.bibliography.text import clean_names, one_line
     ],
 )
 def test_a_text_becomes_one_line_without_characters_that_xml_cannot_contain(text: str | None, line: str) -> None:
-    assert one_line(text) == line
+    assert to_one_line(text) == line
 
 
 def test_names_are_cleaned_and_empty_ones_left_out() -> None:
