@@ -63,8 +63,8 @@ def test_an_incomplete_sample_is_built_again(tmp_path: Path) -> None:
 def test_without_a_target_the_sample_is_built_in_the_data_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from paper_library import sample
+    from paper_library import sample_shelf_builder
 
-    monkeypatch.setattr(sample, "get_sample_shelf_path", lambda: tmp_path / "data" / "sample-shelf")
+    monkeypatch.setattr(sample_shelf_builder, "get_sample_shelf_path", lambda: tmp_path / "data" / "sample-shelf")
     assert ensure_sample_shelf() == tmp_path / "data" / "sample-shelf"
     assert read_manifest(tmp_path / "data" / "sample-shelf").papers > 0

@@ -80,7 +80,7 @@ def test_without_an_atomic_exchange_the_new_folder_still_replaces_the_old_one(
     def never(_: Path, __: Path) -> bool:
         return False
 
-    monkeypatch.setattr(staging, "_try_exchange", never)
+    monkeypatch.setattr(staging, "_try_exchange_folders", never)
     write_shelf(target, "old")
     write_shelf(target, "new")
     assert (read_content(target), list_siblings(target)) == ("new", [])
