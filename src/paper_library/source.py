@@ -57,11 +57,11 @@ def _get_or_build_shelf() -> Path:
     return shelf.expanduser() if shelf else ensure_sample_shelf()
 
 
-def _find_paper_ids(library: "Library", query: str, years: str, wanted: int) -> list[str]:
+def _find_paper_ids(library: "Library", query: str, years: str, max_results: int) -> list[str]:
     ids: list[str] = []
-    while len(ids) < wanted and len(ids) <= OFFSET:
+    while len(ids) < max_results and len(ids) <= OFFSET:
         filters = {"year": years} if years else None
-        page = library.search(query, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
+        page = library.search(query, limit=min(PAGE_SIZE, max_results - len(ids)), offset=len(ids), filters=filters)
         ids += [hit["paper_id"] for hit in page["results"]]
         if page["next_offset"] is None:
             break

@@ -32,7 +32,7 @@ class InvalidBackup(InvalidInput):
     code = "invalid_backup"
 
 
-def write_backup(target: Path, *, replace: bool = False, report: Progress = lambda _: None) -> dict[str, Any]:
+def write_backup(target: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
     """Write all data into a tar archive and return its manifest. Servers may run meanwhile.
 
     Every database is copied with SQLite's backup, so that it is consistent; the inbox comes last, so that no decision
@@ -49,7 +49,7 @@ def write_backup(target: Path, *, replace: bool = False, report: Progress = lamb
             with partial.open("xb") as stream, tarfile.open(fileobj=stream, mode=_get_tar_mode(target)) as archive:
                 os.fchmod(stream.fileno(), 0o600)
                 for name, path in _list_files():
-                    report(name)
+                    report_file(name)
                     with suppress(FileNotFoundError):  # deleted since it was listed
                         files[name] = _add_file_and_describe(archive, name, path, Path(folder) / "copy.db")
                 content = json.dumps(manifest, indent=1).encode()
@@ -62,7 +62,7 @@ def write_backup(target: Path, *, replace: bool = False, report: Progress = lamb
     return manifest
 
 
-def restore_backup(source: Path, *, replace: bool = False, report: Progress = lambda _: None) -> dict[str, Any]:
+def restore_backup(source: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
     """Restore an archive and return its manifest. Nothing is changed before all of it was read and checked.
 
     Data that exist are moved aside with `replace`. Raise InvalidBackup, Conflict or NotFound.
@@ -78,7 +78,7 @@ def restore_backup(source: Path, *, replace: bool = False, report: Progress = la
         )
     make_private_folder(data_dir().parent)
     with tempfile.TemporaryDirectory(dir=data_dir().parent, prefix=".restore-") as folder:
-        manifest = _extract_and_check_files(source, Path(folder), report)
+        manifest = _extract_and_check_files(source, Path(folder), report_file)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         for root, path in roots.items():
             restored = Path(folder) / root
@@ -185,12 +185,12 @@ def _read_manifest_of_archive(archive: tarfile.TarFile, source: Path) -> dict[st
     return manifest
 
 
-def _extract_and_check_files(source: Path, folder: Path, report: Progress) -> dict[str, Any]:
+def _extract_and_check_files(source: Path, folder: Path, report_file: Progress) -> dict[str, Any]:
     """Extract every file that the manifest names below `folder` and check its digest. Raise InvalidBackup."""
     with _open_archive(source) as archive:
         manifest = _read_manifest_of_archive(archive, source)
         for name, expected in manifest["files"].items():
-            report(name)
+            report_file(name)
             path = folder / _parse_safe_name(name)
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:

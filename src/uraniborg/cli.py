@@ -163,7 +163,7 @@ def connect(
     """
     from uraniborg.connect.command import run_connect
 
-    run_connect(client, server, remove=remove, print_only=print_only, yes=yes, as_json=json)
+    run_connect(client, server, remove=remove, print_only=print_only, skip_confirmation=yes, as_json=json)
 
 
 @app.command()

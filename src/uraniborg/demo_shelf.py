@@ -16,9 +16,9 @@ from paper_library.terminal_output import format_snippet_for_terminal
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 
 
-def build_and_show_shelf(console: Console, found: Path, target: Path) -> None:
-    """Build the shelf `target` of the sample papers and the export `found`, and search it."""
-    report = build_shelf([*SAMPLE_INPUTS, found], target, summaries=SAMPLE_PAPERS / "summaries")
+def build_and_show_shelf(console: Console, papers_file: Path, target: Path) -> None:
+    """Build the shelf `target` of the sample papers and the export `papers_file`, and search it."""
+    report = build_shelf([*SAMPLE_INPUTS, papers_file], target, summaries=SAMPLE_PAPERS / "summaries")
     library = Library.open(target)
     try:
         facts = Text.assemble(

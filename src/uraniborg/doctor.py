@@ -50,7 +50,7 @@ class Check:
         return {key: value for key, value in asdict(self).items() if value != ""}
 
 
-def run_checks(*, online: bool = False, report: Callable[[str], None] = lambda _: None) -> Iterator[Check]:
+def run_checks(*, online: bool = False, report_topic: Callable[[str], None] = lambda _: None) -> Iterator[Check]:
     """Yield the result of every check. With `online`, send one short query to each source."""
     topics: list[tuple[str, Callable[[], Iterator[Check]]]] = [
         ("programs", check_programs),
@@ -65,7 +65,7 @@ def run_checks(*, online: bool = False, report: Callable[[str], None] = lambda _
     if online:
         topics.append(("sources", check_sources))
     for topic, check in topics:
-        report(topic)
+        report_topic(topic)
         try:
             yield from check()
         except UraniborgError as exc:

@@ -29,7 +29,7 @@ _FAILED: Final = 4
 
 def run_and_print_checks(*, online: bool, as_json: bool, quiet: bool) -> int:
     """Run the checks of `doctor`, print them, and return the exit code."""
-    checks = list(run_checks(online=online, report=_make_progress_printer("Checking", quiet=quiet or as_json)))
+    checks = list(run_checks(online=online, report_topic=_make_progress_printer("Checking", quiet=quiet or as_json)))
     failed = sum(check.status == "failure" for check in checks)
     if as_json:
         sys.stdout.write(json.dumps({"ok": not failed, "checks": [check.as_dict() for check in checks]}) + "\n")
@@ -104,7 +104,7 @@ def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: b
     """Write a backup and print what it holds. Raise AlreadyExists or Unwritable."""
     from uraniborg.backup import write_backup
 
-    manifest = write_backup(file, replace=replace, report=_make_progress_printer("Adding", quiet=quiet or as_json))
+    manifest = write_backup(file, replace=replace, report_file=_make_progress_printer("Adding", quiet=quiet or as_json))
     _print_archive_summary("Wrote", file, manifest, as_json=as_json)
     if not as_json:
         _print_exclusions()
@@ -114,7 +114,9 @@ def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet:
     """Restore a backup and print what it held. Raise InvalidBackup, Conflict or NotFound."""
     from uraniborg.backup import restore_backup
 
-    manifest = restore_backup(file, replace=replace, report=_make_progress_printer("Restoring", quiet=quiet or as_json))
+    manifest = restore_backup(
+        file, replace=replace, report_file=_make_progress_printer("Restoring", quiet=quiet or as_json)
+    )
     _print_archive_summary("Restored", file, manifest, as_json=as_json)
 
 

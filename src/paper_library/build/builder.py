@@ -127,9 +127,9 @@ class _Builder:
                 try:
                     self._write_and_register_papers(entries, groups, writer, old)
                     self._progress("index", 0, 0)
-                    report.build_id = writer.finish()
+                    report.build_id = writer.finish_and_get_build_id()
                 except BaseException:
-                    writer.abandon()
+                    writer.close_incomplete_database()
                     raise
             (folder / "spool").unlink()
             report.papers = writer.papers

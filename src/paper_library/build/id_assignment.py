@@ -100,10 +100,10 @@ def _assign_ids_by_nearly_same_titles(
 
 
 def _pair_by_nearly_same_title(
-    clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]
+    clusters: Sequence[Cluster], new_indexes: Sequence[int], lost_records: Sequence[Record]
 ) -> Iterable[tuple[int, Record]]:
-    for at in new:
-        for record in lost:
+    for at in new_indexes:
+        for record in lost_records:
             likeness = Likeness(record, 0, clusters[at].facts)
-            if likeness.has_nearly_same_title and not likeness.contradicts:
+            if likeness.has_nearly_same_title and not likeness.has_contradiction:
                 yield at, record

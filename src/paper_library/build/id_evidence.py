@@ -151,7 +151,7 @@ class Likeness:
         kinds = self.kinds
         if kinds & (ID | IDENTIFIER):
             return True
-        if self.contradicts:
+        if self.has_contradiction:
             # The year or a name was corrected in the same entry.
             return (
                 self.has_nearly_same_title
@@ -201,7 +201,7 @@ class Likeness:
         return any(not mine.isdisjoint(facts.surnames) for facts in self._facts)
 
     @cached_property
-    def contradicts(self) -> bool:
+    def has_contradiction(self) -> bool:
         """True if the DOI, year or authors differ."""
         dois = [key[4:] for key in self.record.keys if key.startswith("doi:")]
         others = [facts.doi for facts in self._facts if facts.doi]

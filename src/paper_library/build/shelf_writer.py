@@ -43,7 +43,7 @@ _INSERTS: Final = {
 
 
 class ShelfWriter:
-    """Writes papers in shelf order; after `finish` the shelf is complete except for its manifest."""
+    """Writes papers in shelf order; after `finish_and_get_build_id` the shelf is complete except for its manifest."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -124,7 +124,7 @@ class ShelfWriter:
         if self.papers % _BATCH == 0:
             self._flush_rows()
 
-    def finish(self) -> str:
+    def finish_and_get_build_id(self) -> str:
         """Complete the files, sync them to disk and return the build id."""
         self._documents.commit()
         self._documents.wait_merging_threads()
@@ -150,7 +150,7 @@ class ShelfWriter:
         os.sync()
         return build_id
 
-    def abandon(self) -> None:
+    def close_incomplete_database(self) -> None:
         """Close the database of an incomplete shelf."""
         self._database.close()
 

@@ -226,7 +226,7 @@ def _list_filtered_fields(parsed: Query) -> list[str]:
 
 def _describe_interpretation(parsed: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort) -> dict[str, Any]:
     """Return the interpreted query, with a note for each word that was not searched."""
-    reading = parsed.describe()
+    reading = parsed.as_dict()
     notes: list[str] = [*reading.pop("ignored")]
     notes += [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
     if compiled.unread:

@@ -79,8 +79,8 @@ def make_hits(
     hits: list[Hit] = []
     for row, score in zip(rows, scores, strict=True):
         in_full_text = row.no in with_words
-        in_abstract = not in_full_text or field_matcher.satisfies_phrases(row.abstract)
-        passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
+        prefer_abstract = not in_full_text or field_matcher.satisfies_phrases(row.abstract)
+        passage = _find_passage(shelf, row, matcher, left, prefer_abstract=prefer_abstract)
         left -= passage.chars_read
         offset = passage.find_offset_in_source()
         matched, names = field_matcher.find_fields_and_names(row, passage.abstract_names, in_full_text)
@@ -107,17 +107,17 @@ class _Passage:
         return find_passage_offset(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
 
 
-def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, most: int, *, in_abstract: bool) -> _Passage:
+def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, max_chars: int, *, prefer_abstract: bool) -> _Passage:
     """Return a passage of the abstract, of a full text if only that matches, or of the title."""
     shown = make_snippet(row.abstract, matcher) if row.abstract else None
     names = shown.names if shown else frozenset[str]()
-    if shown and names and in_abstract:
+    if shown and names and prefer_abstract:
         return _Passage(shown, names)
     title = row.title[:SNIPPET_CHARS]
     if not (matcher.stems or matcher.words):
         return _Passage(shown or Snippet(escape_markdown(title), 0, names, title, 0), names)
     read = 0
-    for text in shelf.read_texts(row.no, most):
+    for text in shelf.read_texts(row.no, max_chars):
         read += len(text.plain)
         deeper = make_snippet(text.plain, matcher)
         if deeper.matches:
@@ -194,13 +194,13 @@ class _FieldMatcher:
         }
 
     def find_fields_and_names(
-        self, row: Row, in_abstract: frozenset[str], in_full_text: bool
+        self, row: Row, abstract_names: frozenset[str], in_full_text: bool
     ) -> tuple[list[str], frozenset[str]]:
         """Return the matched fields, and the stems and phrases of the query in the metadata.
 
-        `in_abstract` are the stems in the abstract.
+        `abstract_names` are the stems in the abstract.
         """
-        names = {"title": self._matcher.find_matched_words(row.title), "abstract": {*in_abstract}}
+        names = {"title": self._matcher.find_matched_words(row.title), "abstract": {*abstract_names}}
         for name, listed in (("keyword", row.record["keywords"]), ("tag", row.record["tags"])):
             if listed:
                 names[name] = self._matcher.find_matched_words(_BETWEEN.join(listed))

@@ -22,7 +22,7 @@ class AssetReader:
     def __init__(
         self, base_url: str | None = None, *, timeout_s: float = 10.0, transport: httpx.BaseTransport | None = None
     ) -> None:
-        self._base = _check_base_url(base_url) if base_url else None
+        self._base = _check_and_trim_base_url(base_url) if base_url else None
         self._timeout = timeout_s
         self._client: httpx.Client | None = None
         if self._base:
@@ -98,7 +98,7 @@ class AssetReader:
         return bytes(content)
 
 
-def _check_base_url(base_url: str) -> str:
+def _check_and_trim_base_url(base_url: str) -> str:
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:

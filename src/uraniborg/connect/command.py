@@ -46,7 +46,7 @@ def print_entries(client: Client | None, servers: list[Server], *, as_json: bool
 
 
 def confirm_and_change_client_file(
-    client: Client, servers: list[Server], *, remove: bool, yes: bool, as_json: bool
+    client: Client, servers: list[Server], *, remove: bool, skip_confirmation: bool, as_json: bool
 ) -> None:
     """Show the change of the client's file, ask, and write it with a backup. Raise InvalidInput or Unwritable."""
     if remove:
@@ -60,7 +60,7 @@ def confirm_and_change_client_file(
     else:
         if not as_json:
             _print_diff(console, change)
-        if not yes and not _ask_for_confirmation(client):
+        if not skip_confirmation and not _ask_for_confirmation(client):
             outcome, backup = "cancelled", None
             console.print("Nothing was changed.")
         else:
@@ -96,7 +96,13 @@ def find_servers(names: list[str] | None) -> list[Server]:
 
 
 def run_connect(
-    name: str | None, servers: list[str] | None, *, remove: bool, print_only: bool, yes: bool, as_json: bool
+    name: str | None,
+    servers: list[str] | None,
+    *,
+    remove: bool,
+    print_only: bool,
+    skip_confirmation: bool,
+    as_json: bool,
 ) -> None:
     """Run the command with its options."""
     chosen = find_servers(servers)
@@ -107,7 +113,9 @@ def run_connect(
             raise UsageError("--remove needs the name of a client.", hint="uraniborg connect claude-code --remove")
         print_clients(as_json=as_json)
     else:
-        confirm_and_change_client_file(find_client(name), chosen, remove=remove, yes=yes, as_json=as_json)
+        confirm_and_change_client_file(
+            find_client(name), chosen, remove=remove, skip_confirmation=skip_confirmation, as_json=as_json
+        )
 
 
 def _make_client_row(client: Client) -> dict[str, Any]:

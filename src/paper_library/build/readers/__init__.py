@@ -8,7 +8,7 @@ from typing import cast
 from paper_library.build.entry import Entry, Problem, Reader
 
 
-def _make_lazy_reader(module: str, function: str = "read") -> Reader:
+def _make_lazy_reader(module: str, function: str = "read_entries") -> Reader:
     """Return a reader whose module is imported when it is first used."""
 
     def read(path: Path, origin: str) -> Iterator[Entry | Problem]:

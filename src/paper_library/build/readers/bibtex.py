@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers.bibtex_inheritance import COLLECTIONS, Inheritance
+from paper_library.build.readers.bibtex_inheritance import COLLECTIONS, FieldInheritance
 from paper_library.build.readers.bibtex_scanner import Block, Damage, scan_blocks
 from paper_library.build.readers.bibtex_venue_and_url import find_url, find_venue
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
@@ -24,10 +24,10 @@ _CORR_VOLUME = re.compile(rf"abs/({ARXIV_ID})")
 
 
 @yield_file_errors_as_problems
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield every entry of a .bib file, and for each damaged entry a problem with its line."""
     found = False
-    with closing(Inheritance()) as inheritance:
+    with closing(FieldInheritance()) as inheritance:
         for block in scan_blocks(read_text_lines(path)):
             found = True
             if isinstance(block, Damage):

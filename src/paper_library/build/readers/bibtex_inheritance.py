@@ -21,7 +21,7 @@ _IN_MEMORY = 4 << 20
 _Position = tuple[int, int]
 
 
-class Inheritance:
+class FieldInheritance:
     """The parents and children of one file."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
 @yield_file_errors_as_problems
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the articles of a JATS file, or a problem if the XML is not JATS."""
     try:
         root = _parse_xml(read_bytes(path, MAX_BYTES))

@@ -28,7 +28,7 @@ _NO_PAPERS = {
 
 
 @yield_file_errors_as_problems
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the paper of one Markdown file, and a problem if its front matter is not YAML."""
     text = clean_markdown_block(read_text(path, MAX_BYTES))
     if not text.strip():

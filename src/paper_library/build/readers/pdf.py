@@ -112,7 +112,7 @@ _ABSTRACT_CHARS = 4_000
 
 
 @yield_file_errors_as_problems
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the paper of one PDF, and a problem if it has no text layer."""
     try:
         pages = read_pages(path)

@@ -60,7 +60,7 @@ class _Record:
 
 
 @yield_file_errors_as_problems
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield every record of a .ris file, also if its end is missing or its type is unknown."""
     found = False
     for record in _split_records(read_text_lines(path)):
