@@ -161,7 +161,7 @@ def test_every_setting_is_documented() -> None:
 
 def test_every_error_code_is_documented() -> None:
     import paper_library.errors
-    import paper_library.serving
+    import paper_library.serve_command
     import paper_search.errors
     import pflow.cli.run_arguments
     import pflow.engine.cluster_executor
@@ -192,7 +192,7 @@ def test_every_error_code_is_documented() -> None:
         for module in (
             paper_search.errors,
             paper_library.errors,
-            paper_library.serving,
+            paper_library.serve_command,
             universe.errors,
             universe.universe_files,
             universe.domain.command_catalogue,

@@ -59,7 +59,7 @@ def _is_page(path: str) -> bool:
 
 
 def _make_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
-    from paper_library.pages import make_page_routes
+    from paper_library.html_pages import make_page_routes
 
     async def answer_health(_request: Request) -> Response:
         problem = library.live.problem

@@ -106,7 +106,7 @@ def show(
     wanted = [name for name, value in (("--source", source), ("--summary", summary), ("--bibtex", bibtex)) if value]
     if len(wanted) > 1:
         raise InvalidInput(f"{' and '.join(wanted)} cannot be combined.", hint="Use one of these options.")
-    paper = library.resolve_prefix(paper)
+    paper = library.find_paper_id_by_prefix(paper)
     if source:
         text = library.source(paper)
         _print_json({"source": text}) if json else _print_text(text)
@@ -214,9 +214,9 @@ def sample(
 
     Example: paper-library sample -o shelf
     """
-    from paper_library.sample import sample_shelf
+    from paper_library.sample_shelf_builder import ensure_sample_shelf
 
-    path = sample_shelf(output)
+    path = ensure_sample_shelf(output)
     _print_json({"shelf": str(path)}) if json else _print_text(str(path))
 
 
@@ -255,7 +255,7 @@ def serve(
 
     Example: paper-library serve shelf --port 8421
     """
-    from paper_library.serving import serve_shelf
+    from paper_library.serve_command import serve_shelf
 
     options: dict[str, Any] = {
         "shelf": shelf,

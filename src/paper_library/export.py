@@ -9,8 +9,8 @@ from paper_library.errors import OutOfBounds
 from paper_library.limits import OFFSET, PAGE_SIZE
 from paper_library.search import engine
 from paper_library.store.shelf import Shelf
-from paper_library.text.bibtex import add_fields
-from paper_library.text.citations import make_bibtex_entry, write_bibtex_of_metadata, write_citations
+from paper_library.text.bibtex_edits import add_fields
+from paper_library.text.citations import format_citations, make_bibtex_entry, make_bibtex_entry_of_metadata
 
 Paper = tuple[dict[str, Any], str]
 """The metadata of a paper, and the BibTeX entry of its owner."""
@@ -29,11 +29,11 @@ def export_papers(shelf: Shelf, query: str, format_name: str) -> Iterator[str]:
     """
     if format_name not in EXPORTS:
         raise OutOfBounds("format", f"one of: {', '.join(EXPORTS)}")
-    numbers = _find_numbers(shelf, query) if query.strip() else range(shelf.manifest.papers)
+    numbers = _find_paper_numbers(shelf, query) if query.strip() else range(shelf.manifest.papers)
     return EXPORTS[format_name]((shelf.read_metadata(no), shelf.read_bibtex(no)) for no in numbers)
 
 
-def _find_numbers(shelf: Shelf, query: str) -> list[int]:
+def _find_paper_numbers(shelf: Shelf, query: str) -> list[int]:
     """Return the numbers of the papers that a search for `query` finds, in shelf order."""
     numbers: list[int] = []
     while len(numbers) <= OFFSET:
@@ -50,30 +50,30 @@ def _find_numbers(shelf: Shelf, query: str) -> list[int]:
     return sorted(numbers)
 
 
-def _write_bibtex(papers: Iterable[Paper]) -> Iterator[str]:
+def _format_bibtex(papers: Iterable[Paper]) -> Iterator[str]:
     """Yield entries with the ids of their papers, so that a shelf built from them has the same ids."""
     for at, (metadata, own) in enumerate(papers):
         named = {"paperid": metadata["paper_id"]}
         entry = make_bibtex_entry(metadata, own)
         if (marked := add_fields(entry, named)) == entry:  # a field cannot be added to an entry without a key
-            marked = add_fields(write_bibtex_of_metadata(metadata), named)
+            marked = add_fields(make_bibtex_entry_of_metadata(metadata), named)
         yield ("\n" if at else "") + marked.strip() + "\n"
 
 
-def _write_ris(papers: Iterable[Paper]) -> Iterator[str]:
+def _format_ris(papers: Iterable[Paper]) -> Iterator[str]:
     for at, paper in enumerate(papers):
-        yield ("\n" if at else "") + write_citations([paper], "ris")
+        yield ("\n" if at else "") + format_citations([paper], "ris")
 
 
-def _write_csl_json(papers: Iterable[Paper]) -> Iterator[str]:
+def _format_csl_json(papers: Iterable[Paper]) -> Iterator[str]:
     yield "["
     for at, paper in enumerate(papers):
         # The item without the brackets of the list that it is written in.
-        yield f"{',' if at else ''}\n{write_citations([paper], 'csl-json').strip()[2:-2]}"
+        yield f"{',' if at else ''}\n{format_citations([paper], 'csl-json').strip()[2:-2]}"
     yield "\n]\n"
 
 
-def _write_json(papers: Iterable[Paper]) -> Iterator[str]:
+def _format_json(papers: Iterable[Paper]) -> Iterator[str]:
     yield '{"papers": ['
     for at, (metadata, own) in enumerate(papers):
         known = {name: value for name, value in metadata.items() if name not in _OF_THE_SHELF}
@@ -82,8 +82,8 @@ def _write_json(papers: Iterable[Paper]) -> Iterator[str]:
 
 
 EXPORTS: Final[dict[str, Callable[[Iterable[Paper]], Iterator[str]]]] = {
-    "bibtex": _write_bibtex,
-    "ris": _write_ris,
-    "csl-json": _write_csl_json,
-    "json": _write_json,
+    "bibtex": _format_bibtex,
+    "ris": _format_ris,
+    "csl-json": _format_csl_json,
+    "json": _format_json,
 }

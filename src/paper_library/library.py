@@ -34,9 +34,9 @@ from paper_library.store.assets import AssetReader
 from paper_library.store.layout import FACET_KINDS, SOURCE, SUMMARY, TRANSLATION
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
-from paper_library.text.citations import FORMATS, make_bibtex_entry, write_citations
+from paper_library.text.citations import FORMATS, format_citations, make_bibtex_entry
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
-from paper_library.text.excerpts import read_section
+from paper_library.text.excerpts import extract_section
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
@@ -103,14 +103,16 @@ class Library:
 
     def search_by_keyword(self, keyword: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
         """Return papers with this keyword or tag, ignoring case; newest first."""
-        engine.check_page(limit, offset)
+        engine.check_page_bounds(limit, offset)
         _check_value_length("keyword", keyword)
         value = fold_text(replace_surrogates(" ".join(keyword.split())))
 
         def find_papers(shelf: Shelf) -> dict[str, Any]:
             ids = [one for kind in ("keyword", "tag") if (one := shelf.find_facet_id(kind, value)) is not None]
-            numbers, total = shelf.find_by_facets(ids, limit, offset) if ids else ([], 0)
-            hits = make_hits(shelf, shelf.read_rows(numbers), [0.0] * len(numbers), CompiledQuery.for_snippets(keyword))
+            numbers, total = shelf.find_numbers_by_facets(ids, limit, offset) if ids else ([], 0)
+            hits = make_hits(
+                shelf, shelf.read_rows(numbers), [0.0] * len(numbers), CompiledQuery.make_for_snippets(keyword)
+            )
             interpreted: dict[str, Any] = {"terms": [], "filters": {"keyword": [keyword]}, "ignored": []}
             page = Page(hits, total, limit, offset, interpreted)
             if not total:
@@ -122,26 +124,30 @@ class Library:
     def find_similar(self, paper: str, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> dict[str, Any]:
         """Return papers on the same topics, the most similar first."""
         return self._query_shelf(
-            lambda shelf: engine.find_similar(shelf, shelf.find_number(paper), limit=limit, offset=offset).as_dict()
+            lambda shelf: engine.find_similar(
+                shelf, shelf.find_paper_number(paper), limit=limit, offset=offset
+            ).as_dict()
         )
 
-    def find_by_title(self, title: str) -> list[str]:
+    def find_ids_by_title(self, title: str) -> list[str]:
         """Return the ids of the papers with this title, ignoring case and accents."""
         _check_value_length("title", title)
-        return self._query_shelf(lambda shelf: [row.paper_id for row in shelf.read_rows(shelf.find_by_title(title))])
+        return self._query_shelf(
+            lambda shelf: [row.paper_id for row in shelf.read_rows(shelf.find_numbers_by_title(title))]
+        )
 
-    def resolve_prefix(self, prefix: str) -> str:
+    def find_paper_id_by_prefix(self, prefix: str) -> str:
         """Return the id of the paper that `prefix` names, or of the only one whose id or BibTeX key starts with it."""
 
         def find_paper_id(shelf: Shelf) -> str:
-            return shelf.read_metadata(shelf.find_number_by_prefix(prefix))["paper_id"]
+            return shelf.read_metadata(shelf.find_paper_number_by_prefix(prefix))["paper_id"]
 
         return self._query_shelf(find_paper_id)
 
     def metadata_json(self, paper: str) -> bytes:
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key, as JSON."""
         shelf = self.live.get_current()
-        return shelf.read_metadata_json(shelf.find_number(paper))
+        return shelf.read_metadata_json(shelf.find_paper_number(paper))
 
     def metadata(self, paper: str) -> dict[str, Any]:
         """Return all metadata of a paper by its id, DOI, arXiv id or BibTeX key."""
@@ -157,7 +163,7 @@ class Library:
             return self.translation(paper, lang)
 
         def read_text(shelf: Shelf) -> str:
-            no = shelf.find_number(paper)
+            no = shelf.find_paper_number(paper)
             paper_id = shelf.read_metadata(no)["paper_id"]
             ref = shelf.find_asset(no, SOURCE, "")
             if ref is None:
@@ -168,13 +174,13 @@ class Library:
 
     def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
         """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
-        return read_section(self.source(paper, lang), heading)
+        return extract_section(self.source(paper, lang), heading)
 
     def translation(self, paper: str, lang: str) -> str:
         """Return the translation of a paper into `lang`, as markdown."""
 
         def read_text(shelf: Shelf) -> str:
-            no = shelf.find_number(paper)
+            no = shelf.find_paper_number(paper)
             metadata = shelf.read_metadata(no)
             ref = shelf.find_asset(no, TRANSLATION, lang.lower())
             if ref is None:
@@ -186,7 +192,7 @@ class Library:
     def bibtex(self, paper: str) -> str:
         """Return the BibTeX entry of a paper as its owner wrote it, or one generated from the metadata."""
         shelf = self.live.get_current()
-        no = shelf.find_number(paper)
+        no = shelf.find_paper_number(paper)
         return make_bibtex_entry(shelf.read_metadata(no), shelf.read_bibtex(no))
 
     def citations(self, papers: Sequence[str], format_name: str = "bibtex") -> str:
@@ -195,8 +201,8 @@ class Library:
             raise OutOfBounds("format", f"one of: {', '.join(FORMATS)}")
 
         def write_papers(shelf: Shelf) -> str:
-            numbers = dict.fromkeys(map(shelf.find_number, papers))
-            return write_citations(((shelf.read_metadata(no), shelf.read_bibtex(no)) for no in numbers), format_name)
+            numbers = dict.fromkeys(map(shelf.find_paper_number, papers))
+            return format_citations(((shelf.read_metadata(no), shelf.read_bibtex(no)) for no in numbers), format_name)
 
         return self._query_shelf(write_papers)
 
@@ -211,12 +217,12 @@ class Library:
         """Return the most frequent values of a category, with their numbers of papers."""
         _check_facet_kind(category, "category")
         engine.check_facet_limit(limit)
-        engine.check_page(1, offset)
+        engine.check_page_bounds(1, offset)
 
         def count_values(shelf: Shelf) -> dict[str, Any]:
             values = shelf.list_top_facets(category, limit, offset)
             total = shelf.count_facet_values(category)
-            more = engine.describe_unreachable(offset + len(values), total, "value")
+            more = engine.describe_unreachable_results(offset + len(values), total, "value")
             return {
                 "category": category,
                 "result": [{"value": value, "paper_count": count} for value, count in values],
@@ -236,7 +242,7 @@ class Library:
 
     def _read_summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
         try:
-            no = shelf.find_number(paper)
+            no = shelf.find_paper_number(paper)
         except PaperNotFound:
             raise PaperNotFound(paper, template) from None
         metadata = shelf.read_metadata(no)

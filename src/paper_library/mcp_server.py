@@ -20,7 +20,7 @@ from paper_library.limits import (
 from paper_library.mcp_reading_tools import TextOffset, add_extra_tools, add_reading_tools
 from paper_library.mcp_schemas import FacetReply, SearchReply
 from paper_library.search import engine
-from paper_library.text.bylines import format_byline
+from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.excerpts import cut_text_with_marker
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.mcp import Listed, Server, make_server, resource, tool
@@ -162,7 +162,7 @@ def _add_paper_list(server: Server, library: Library, threads: WorkerThreads) ->
         offset = _parse_cursor(cursor)
         page = await threads.run_query(lambda: library.search("", limit=RESOURCES_LISTED, offset=offset))
         following = page["next_offset"]
-        return [_make_listing(hit) for hit in page["results"]], None if following is None else str(following)
+        return [_make_resource_listing(hit) for hit in page["results"]], None if following is None else str(following)
 
     server.register_paged_listing(list_papers)
 
@@ -175,10 +175,10 @@ def _parse_cursor(cursor: str | None) -> int:
     return int(cursor)
 
 
-def _make_listing(hit: dict[str, Any]) -> Listed:
+def _make_resource_listing(hit: dict[str, Any]) -> Listed:
     return Listed(
         f"paper://{hit['paper_id']}/metadata",
         hit["title"],
-        description=format_byline(hit),
+        description=format_authors_venue_year(hit),
         mime_type="application/json",
     )

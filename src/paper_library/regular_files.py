@@ -38,20 +38,20 @@ def resolve_existing(path: Path) -> Path | None:
         return None
 
 
-def open_regular(path: Path) -> BufferedReader:
+def open_regular_file(path: Path) -> BufferedReader:
     """Open the regular file at a path without links, such as `Path.resolve` returns.
 
     Each folder of the path is opened separately, so a link that replaces one meanwhile is not followed but raises
     OSError (ELOOP or ENOTDIR). Raise NotRegular, without waiting for the other end of a pipe, and OSError.
     """
-    descriptor = _open_descriptor(path.absolute())
+    descriptor = _open_without_following_links(path.absolute())
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     raise NotRegular
 
 
-def _open_descriptor(path: Path) -> int:
+def _open_without_following_links(path: Path) -> int:
     if not _WALKS:
         return os.open(path, _FILE | _NO_LINK | _NO_WAIT)
     folder = os.open(path.anchor, _FOLDER)

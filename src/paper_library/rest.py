@@ -151,7 +151,9 @@ def _add_search_routes(app: FastAPI, library: Library, threads: WorkerThreads) -
                 argument="id",
             )
         return {
-            "paper_ids": library.find_by_title(title) if title is not None else [library.metadata(id or "")["paper_id"]]
+            "paper_ids": library.find_ids_by_title(title)
+            if title is not None
+            else [library.metadata(id or "")["paper_id"]]
         }
 
 

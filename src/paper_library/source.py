@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from paper_library.config import load_config
+from paper_library.editorial_notices import STATUSES
 from paper_library.limits import OFFSET, PAGE_SIZE, QUERY_CHARS
-from paper_library.retraction import STATUSES
 from uraniborg.kernel.words import split_words
 
 if TYPE_CHECKING:
@@ -28,19 +28,21 @@ class ShelfSource:
 
     async def search_advanced(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the papers for all queries of `strategy`, best first. Raise the errors of `Library.open`."""
-        return await asyncio.to_thread(self._search, strategy)
+        return await asyncio.to_thread(self._search_shelf, strategy)
 
-    def _search(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
+    def _search_shelf(self, strategy: dict[str, Any]) -> list[dict[str, Any]]:
         from paper_library.library import open_shared_library
 
-        library = open_shared_library(_find_shelf())
+        library = open_shared_library(_get_or_build_shelf())
         filters: dict[str, Any] = strategy.get("filters") or {}
         queries: list[dict[str, Any]] = strategy.get("queries") or []
         wanted = min(int(filters.get("max_results") or PAGE_SIZE), _MOST)
-        found = [_find_ids(library, _join_query_words(query), _format_years(filters), wanted) for query in queries]
+        found = [
+            _find_paper_ids(library, _join_query_words(query), _format_years(filters), wanted) for query in queries
+        ]
         # Interleaved, so that the best results of each query are included.
         turns = (paper_id for turn in zip_longest(*found) for paper_id in turn if paper_id)
-        return [_make_record(library.metadata(paper_id)) for paper_id in list(dict.fromkeys(turns))[:wanted]]
+        return [_make_search_record(library.metadata(paper_id)) for paper_id in list(dict.fromkeys(turns))[:wanted]]
 
 
 def source() -> ShelfSource:
@@ -48,18 +50,18 @@ def source() -> ShelfSource:
     return ShelfSource()
 
 
-def _find_shelf() -> Path:
-    from paper_library.sample import sample_shelf
+def _get_or_build_shelf() -> Path:
+    from paper_library.sample_shelf_builder import ensure_sample_shelf
 
     shelf = load_config().shelf
-    return shelf.expanduser() if shelf else sample_shelf()
+    return shelf.expanduser() if shelf else ensure_sample_shelf()
 
 
-def _find_ids(library: "Library", query: str, years: str, wanted: int) -> list[str]:
+def _find_paper_ids(library: "Library", query: str, years: str, max_results: int) -> list[str]:
     ids: list[str] = []
-    while len(ids) < wanted and len(ids) <= OFFSET:
+    while len(ids) < max_results and len(ids) <= OFFSET:
         filters = {"year": years} if years else None
-        page = library.search(query, limit=min(PAGE_SIZE, wanted - len(ids)), offset=len(ids), filters=filters)
+        page = library.search(query, limit=min(PAGE_SIZE, max_results - len(ids)), offset=len(ids), filters=filters)
         ids += [hit["paper_id"] for hit in page["results"]]
         if page["next_offset"] is None:
             break
@@ -78,7 +80,7 @@ def _format_years(filters: dict[str, Any]) -> str:
     return f"{start or ''}..{end or ''}" if start or end else ""
 
 
-def _make_record(metadata: dict[str, Any]) -> dict[str, Any]:
+def _make_search_record(metadata: dict[str, Any]) -> dict[str, Any]:
     """Return the metadata of a paper in the fields of a search."""
     return {
         "title": metadata["title"],

@@ -13,7 +13,7 @@ from rich.table import Table
 from paper_library.build.entry import Problem
 from paper_library.build.report import BuildReport
 from paper_library.build.report import Progress as ProgressCallback
-from paper_library.retraction import describe_notices
+from paper_library.editorial_notices import describe_serious_notices
 from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
@@ -132,7 +132,7 @@ def print_results(found: dict[str, Any]) -> None:
         if byline := " · ".join(part for part in (names, hit["venue"]) if part):
             out.print(f"   {escape_text(byline)}", style="dim")
         if hit["snippet_markdown"]:
-            out.print(f"   {format_snippet(hit['snippet_markdown'])}")
+            out.print(f"   {format_snippet_for_terminal(hit['snippet_markdown'])}")
         out.print(f"   {hit['paper_id']}", style="dim")
     if meant := found.get("did_you_mean"):
         out.print(f"Did you mean: {escape_text(meant)}?")
@@ -159,7 +159,7 @@ def print_paper(metadata: dict[str, Any]) -> None:
         *(f"{name} {value}" for name, value in metadata["identifiers"].items()),
     )
     out.print(escape_text(" · ".join(fact for fact in facts if fact)), style="dim")
-    if notice := describe_notices(metadata.get("notices", [])):
+    if notice := describe_serious_notices(metadata.get("notices", [])):
         out.print(f"[red]{escape_text(notice)}[/red]")
     if metadata["abstract"]:
         out.print(f"\n{escape_text(metadata['abstract'])}\n")
@@ -236,7 +236,7 @@ def _shorten_title(title: str) -> str:
     return title if len(title) <= 80 else title[:79] + "…"
 
 
-def format_snippet(markdown: str) -> str:
+def format_snippet_for_terminal(markdown: str) -> str:
     """Return the markdown of a snippet with terminal markup."""
     parts = markdown.split("**")
     shown = (escape_text(unescape_markdown(part)) for part in parts)

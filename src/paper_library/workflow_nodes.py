@@ -37,7 +37,7 @@ class Context(Protocol):
 
 def search_shelf(params: dict[str, Any], context: Context) -> dict[str, Any]:
     """Return papers that match a query, best first. Raise the errors of `Library.open` and `Library.search`."""
-    with _open_library(params, context) as library:
+    with _open_library_or_sample(params, context) as library:
         found = library.search(
             params.get("query") or "",
             limit=params.get("limit", DEFAULT_PAGE_SIZE),
@@ -52,7 +52,7 @@ def read_paper(params: dict[str, Any], context: Context) -> dict[str, Any]:
     what, paper = params.get("what") or "metadata", params["paper_id"]
     if what not in _PARTS:
         raise OutOfBounds("what", f"one of: {', '.join(_PARTS)}")
-    with _open_library(params, context) as library:
+    with _open_library_or_sample(params, context) as library:
         metadata = library.metadata(paper)
         if what == "metadata":
             return {"metadata": metadata}
@@ -60,7 +60,7 @@ def read_paper(params: dict[str, Any], context: Context) -> dict[str, Any]:
             text = library.summary(paper, params.get("template"))
         else:
             text = library.source(paper) if what == "source" else library.bibtex(paper)
-    return {"metadata": metadata, **_cut_content(text, params.get("offset") or 0, params.get("max_chars"))}
+    return {"metadata": metadata, **_make_content_reply(text, params.get("offset") or 0, params.get("max_chars"))}
 
 
 def list_table_rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def list_table_rows(params: dict[str, Any], context: Context) -> dict[str, Any]:
     if not 1 <= limit <= MOST_ROWS:
         raise OutOfBounds("limit", f"from 1 to {MOST_ROWS}")
     wanted = set(split_words(params.get("containing") or ""))
-    with _open_library(params, context) as library:
+    with _open_library_or_sample(params, context) as library:
         text = library.source(params["paper_id"])
     found = [
         {
@@ -94,7 +94,7 @@ def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
     files: Any = params.get("files") or []
     if not papers and not files and not params.get("sample"):
         raise InvalidInput("papers, files and sample are all empty.", hint="Set papers or files.", argument="papers")
-    shelf = _resolve_shelf(params, context) or load_config().shelf
+    shelf = _resolve_shelf_parameter(params, context) or load_config().shelf
     if shelf is None:
         raise ShelfNotFound(
             "shelf is not set, and the settings do not name a shelf.",
@@ -105,7 +105,7 @@ def add_papers(params: dict[str, Any], context: Context) -> dict[str, Any]:
     try:
         with _lock_additions(shelf), tempfile.TemporaryDirectory() as folder:
             return _build_with_additions(
-                shelf, [*named, *_write_papers(papers, Path(folder))], with_sample=bool(params.get("sample"))
+                shelf, [*named, *_write_papers_file(papers, Path(folder))], with_sample=bool(params.get("sample"))
             )
     except OSError as exc:
         raise ShelfUnwritable(
@@ -122,7 +122,7 @@ def _lock_additions(shelf: Path) -> Generator[None]:
         yield
 
 
-def _write_papers(papers: list[Any], folder: Path) -> list[Path]:
+def _write_papers_file(papers: list[Any], folder: Path) -> list[Path]:
     if not papers:
         return []
     content = orjson.dumps(papers)
@@ -134,7 +134,7 @@ def _write_papers(papers: list[Any], folder: Path) -> list[Path]:
 
 def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool) -> dict[str, Any]:
     from paper_library.build.builder import build_shelf
-    from paper_library.sample import SAMPLE_INPUTS
+    from paper_library.sample_shelf_builder import SAMPLE_INPUTS
 
     before = shelf if (shelf / MANIFEST).is_file() else None
     report = build_shelf([*(SAMPLE_INPUTS if with_sample else ()), *inputs], shelf, update=before)
@@ -148,15 +148,15 @@ def _build_with_additions(shelf: Path, inputs: list[Path], *, with_sample: bool)
 
 
 @contextmanager
-def _open_library(params: dict[str, Any], context: Context) -> Generator[Any]:
+def _open_library_or_sample(params: dict[str, Any], context: Context) -> Generator[Any]:
     """Yield the library of the shelf, opened again so that additions of other nodes are visible."""
     from paper_library.library import Library
 
-    shelf = _resolve_shelf(params, context) or load_config().shelf
+    shelf = _resolve_shelf_parameter(params, context) or load_config().shelf
     if shelf is None:
-        from paper_library.sample import sample_shelf
+        from paper_library.sample_shelf_builder import ensure_sample_shelf
 
-        shelf = sample_shelf()
+        shelf = ensure_sample_shelf()
     library = Library.open(shelf.expanduser())
     try:
         yield library
@@ -164,10 +164,10 @@ def _open_library(params: dict[str, Any], context: Context) -> Generator[Any]:
         library.close()
 
 
-def _resolve_shelf(params: dict[str, Any], context: Context) -> Path | None:
+def _resolve_shelf_parameter(params: dict[str, Any], context: Context) -> Path | None:
     return context.folder / Path(params["shelf"]).expanduser() if params.get("shelf") else None
 
 
-def _cut_content(text: str, offset: int, max_chars: int | None) -> dict[str, Any]:
+def _make_content_reply(text: str, offset: int, max_chars: int | None) -> dict[str, Any]:
     excerpt = cut_excerpt(text, offset, max_chars)
     return {"content": excerpt.text, "chars": len(text), "next_offset": excerpt.next_offset}

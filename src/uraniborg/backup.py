@@ -32,7 +32,7 @@ class InvalidBackup(InvalidInput):
     code = "invalid_backup"
 
 
-def write_backup(target: Path, *, replace: bool = False, report: Progress = lambda _: None) -> dict[str, Any]:
+def write_backup(target: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
     """Write all data into a tar archive and return its manifest. Servers may run meanwhile.
 
     Every database is copied with SQLite's backup, so that it is consistent; the inbox comes last, so that no decision
@@ -46,15 +46,12 @@ def write_backup(target: Path, *, replace: bool = False, report: Progress = lamb
     partial = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with tempfile.TemporaryDirectory() as folder:
-            with (
-                partial.open("xb") as stream,
-                tarfile.open(fileobj=stream, mode=_choose_writing_mode(target)) as archive,
-            ):
+            with partial.open("xb") as stream, tarfile.open(fileobj=stream, mode=_get_tar_mode(target)) as archive:
                 os.fchmod(stream.fileno(), 0o600)
                 for name, path in _list_files():
-                    report(name)
+                    report_file(name)
                     with suppress(FileNotFoundError):  # deleted since it was listed
-                        files[name] = _add_file(archive, name, path, Path(folder) / "copy.db")
+                        files[name] = _add_file_and_describe(archive, name, path, Path(folder) / "copy.db")
                 content = json.dumps(manifest, indent=1).encode()
                 entry = tarfile.TarInfo(MANIFEST)
                 entry.size, entry.mode = len(content), 0o600
@@ -65,12 +62,12 @@ def write_backup(target: Path, *, replace: bool = False, report: Progress = lamb
     return manifest
 
 
-def restore_backup(source: Path, *, replace: bool = False, report: Progress = lambda _: None) -> dict[str, Any]:
+def restore_backup(source: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
     """Restore an archive and return its manifest. Nothing is changed before all of it was read and checked.
 
     Data that exist are moved aside with `replace`. Raise InvalidBackup, Conflict or NotFound.
     """
-    roots = _list_roots()
+    roots = _list_backup_roots()
     if not source.is_file():
         raise NotFound(f"There is no file '{display_path(source)}'.", hint="Check the path of the backup.")
     occupied = [path for path in roots.values() if path.exists() and (path.is_file() or any(path.iterdir()))]
@@ -81,7 +78,7 @@ def restore_backup(source: Path, *, replace: bool = False, report: Progress = la
         )
     make_private_folder(data_dir().parent)
     with tempfile.TemporaryDirectory(dir=data_dir().parent, prefix=".restore-") as folder:
-        manifest = _extract_files(source, Path(folder), report)
+        manifest = _extract_and_check_files(source, Path(folder), report_file)
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         for root, path in roots.items():
             restored = Path(folder) / root
@@ -97,10 +94,10 @@ def restore_backup(source: Path, *, replace: bool = False, report: Progress = la
 def read_manifest(source: Path) -> dict[str, Any]:
     """Return the manifest of an archive. Raise InvalidBackup."""
     with _open_archive(source) as archive:
-        return _find_manifest(archive, source)
+        return _read_manifest_of_archive(archive, source)
 
 
-def _list_roots() -> dict[str, Path]:
+def _list_backup_roots() -> dict[str, Path]:
     """Return the folders and files that a backup holds, by their name in the archive."""
     from pflow.config import load_settings
 
@@ -114,7 +111,7 @@ def _list_roots() -> dict[str, Path]:
 def _list_files() -> Iterator[tuple[str, Path]]:
     """Yield the name in the archive and the path of every file; the inbox last."""
     inbox = data_dir() / "inbox.db"
-    for root, path in _list_roots().items():
+    for root, path in _list_backup_roots().items():
         if path.is_file():
             yield root, path
         elif path.is_dir():
@@ -126,10 +123,10 @@ def _list_files() -> Iterator[tuple[str, Path]]:
         yield "data/inbox.db", inbox
 
 
-def _add_file(archive: tarfile.TarFile, name: str, path: Path, copy: Path) -> dict[str, Any]:
+def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, database_copy: Path) -> dict[str, Any]:
     if _is_database(path):
-        _copy_database(path, copy)
-        path = copy
+        _copy_database(path, database_copy)
+        path = database_copy
     with path.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
         size = stream.seek(0, os.SEEK_END)
@@ -137,7 +134,7 @@ def _add_file(archive: tarfile.TarFile, name: str, path: Path, copy: Path) -> di
         entry = tarfile.TarInfo(name)
         entry.size, entry.mode, entry.mtime = size, 0o600, int(path.stat().st_mtime)
         archive.addfile(entry, stream)
-    copy.unlink(missing_ok=True)
+    database_copy.unlink(missing_ok=True)
     return {"bytes": size, "sha256": digest}
 
 
@@ -146,15 +143,15 @@ def _is_database(path: Path) -> bool:
         return stream.read(len(_SQLITE_MARK)) == _SQLITE_MARK
 
 
-def _copy_database(path: Path, copy: Path) -> None:
-    copy.unlink(missing_ok=True)
+def _copy_database(path: Path, database_copy: Path) -> None:
+    database_copy.unlink(missing_ok=True)
     address = f"{path.absolute().as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(copy)) as target:
+    with closing(sqlite3.connect(address, uri=True)) as source, closing(sqlite3.connect(database_copy)) as target:
         source.backup(target)
         target.execute("PRAGMA journal_mode = DELETE")  # one file, without a write-ahead log beside it
 
 
-def _choose_writing_mode(target: Path) -> Any:
+def _get_tar_mode(target: Path) -> Any:
     compression = {".gz": "gz", ".tgz": "gz", ".xz": "xz", ".bz2": "bz2"}.get(target.suffix, "")
     return f"w:{compression}"
 
@@ -168,7 +165,7 @@ def _open_archive(source: Path) -> tarfile.TarFile:
         ) from None
 
 
-def _find_manifest(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
+def _read_manifest_of_archive(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
     try:
         entry = archive.getmember(MANIFEST)
         stream = archive.extractfile(entry)
@@ -188,13 +185,13 @@ def _find_manifest(archive: tarfile.TarFile, source: Path) -> dict[str, Any]:
     return manifest
 
 
-def _extract_files(source: Path, folder: Path, report: Progress) -> dict[str, Any]:
+def _extract_and_check_files(source: Path, folder: Path, report_file: Progress) -> dict[str, Any]:
     """Extract every file that the manifest names below `folder` and check its digest. Raise InvalidBackup."""
     with _open_archive(source) as archive:
-        manifest = _find_manifest(archive, source)
+        manifest = _read_manifest_of_archive(archive, source)
         for name, expected in manifest["files"].items():
-            report(name)
-            path = folder / _check_name(name)
+            report_file(name)
+            path = folder / _parse_safe_name(name)
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             try:
                 stream = archive.extractfile(name)
@@ -212,7 +209,7 @@ def _extract_files(source: Path, folder: Path, report: Progress) -> dict[str, An
     return manifest
 
 
-def _check_name(name: str) -> PurePosixPath:
+def _parse_safe_name(name: str) -> PurePosixPath:
     """Return the name as a path. Raise InvalidBackup if it would leave the folders of our data."""
     path = PurePosixPath(name)
     is_ours = path.parts[:1] in (("data",), ("pflow",)) or name == "config/uraniborg.toml"

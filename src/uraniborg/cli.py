@@ -46,8 +46,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version_and_exit(is_requested: bool) -> None:
+    if is_requested:
         sys.stdout.write(f"uraniborg {version()}\n")
         raise typer.Exit
 
@@ -55,7 +55,7 @@ def _print_version(asked: bool) -> None:
 @app.callback(help=_HELP)
 def accept_common_options(
     version_asked: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version_and_exit, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Handle the options that come before a command."""
@@ -109,12 +109,12 @@ def inbox(
     - `uraniborg inbox`
     - `uraniborg inbox 3f6c1a2b`
     """
-    from uraniborg.decisions import show_entry, show_inbox
+    from uraniborg.inbox_commands import show_inbox, show_question
 
     if decision_id is None:
         show_inbox(as_json=json)
     else:
-        show_entry(decision_id, as_json=json)
+        show_question(decision_id, as_json=json)
 
 
 @app.command()
@@ -133,9 +133,9 @@ def decide(
     - `uraniborg decide 3f6c1a2b:0 approve`
     - `uraniborg decide 3f6c1a2b:1 reject --note "more on evaluation"`
     """
-    from uraniborg.decisions import take_decision
+    from uraniborg.inbox_commands import record_decision
 
-    take_decision(decision_id, action, data, note, as_json=json)
+    record_decision(decision_id, action, data, note, as_json=json)
 
 
 @app.command()
@@ -163,7 +163,7 @@ def connect(
     """
     from uraniborg.connect.command import run_connect
 
-    run_connect(client, server, remove=remove, print_only=print_only, yes=yes, as_json=json)
+    run_connect(client, server, remove=remove, print_only=print_only, skip_confirmation=yes, as_json=json)
 
 
 @app.command()
@@ -172,7 +172,7 @@ def bridge(url: Annotated[str, typer.Argument(metavar="URL", help="The address o
 
     Example: `uraniborg bridge http://127.0.0.1:8421/mcp`
     """
-    from uraniborg.connect.bridge import run_bridge
+    from uraniborg.connect.stdio_bridge import run_bridge
 
     run_bridge(url)
 
@@ -189,9 +189,9 @@ def doctor(
     - `uraniborg doctor`
     - `uraniborg doctor --online --json`
     """
-    from uraniborg.reports import print_checks
+    from uraniborg.installation_commands import run_and_print_checks
 
-    return print_checks(online=online, as_json=json, quiet=quiet)
+    return run_and_print_checks(online=online, as_json=json, quiet=quiet)
 
 
 @app.command()
@@ -200,7 +200,7 @@ def paths(json: Json = False) -> None:
 
     Example: `uraniborg paths --json`
     """
-    from uraniborg.reports import print_locations
+    from uraniborg.installation_commands import print_locations
 
     print_locations(as_json=json)
 
@@ -217,7 +217,7 @@ def settings(
     - `uraniborg settings`
     - `uraniborg settings library --all`
     """
-    from uraniborg.reports import print_settings
+    from uraniborg.installation_commands import print_settings
 
     print_settings(part, include_defaults=all_settings, as_json=json)
 
@@ -233,9 +233,9 @@ def backup(
 
     Example: `uraniborg backup uraniborg.tar.gz`
     """
-    from uraniborg.reports import run_backup
+    from uraniborg.installation_commands import write_and_print_backup
 
-    run_backup(file, replace=replace, as_json=json, quiet=quiet)
+    write_and_print_backup(file, replace=replace, as_json=json, quiet=quiet)
 
 
 @app.command()
@@ -249,9 +249,9 @@ def restore(
 
     Example: `uraniborg restore uraniborg.tar.gz`
     """
-    from uraniborg.reports import run_restore
+    from uraniborg.installation_commands import restore_and_print_backup
 
-    run_restore(file, replace=replace, as_json=json, quiet=quiet)
+    restore_and_print_backup(file, replace=replace, as_json=json, quiet=quiet)
 
 
 @app.command("version")

@@ -22,10 +22,10 @@ from paper_search.workflow import (
     SearchWorkflow,
     StrategyPayload,
 )
-from uraniborg.demo_session import show_session
-from uraniborg.demo_shelf import show_shelf
-from uraniborg.demo_universe import show_universe
-from uraniborg.demo_workflow import show_workflow
+from uraniborg.demo_session import run_and_show_session
+from uraniborg.demo_shelf import build_and_show_shelf
+from uraniborg.demo_universe import run_and_show_universe
+from uraniborg.demo_workflow import run_and_show_workflow
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import make_folder, write_atomic
@@ -46,7 +46,7 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
 
     Raise InvalidInput when `output` cannot be written to.
     """
-    _prepare_folder(output)
+    _make_output_folder(output)
     console = console or Console(quiet=as_json, highlight=False)
     console.print(_render_title())
     result = asyncio.run(_run_search(console))
@@ -54,11 +54,11 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     if as_json:
         sys.stdout.write(export_json(result) + "\n")
         return
-    console.print(_render_stages(result))
-    asyncio.run(show_session(console))
-    show_shelf(console, output / "papers.json", output / "shelf")
-    asyncio.run(show_universe(console, output))
-    asyncio.run(show_workflow(console))
+    console.print(_render_stage_counts(result))
+    asyncio.run(run_and_show_session(console))
+    build_and_show_shelf(console, output / "papers.json", output / "shelf")
+    asyncio.run(run_and_show_universe(console, output))
+    asyncio.run(run_and_show_workflow(console))
     more = {
         output / "shelf": "the shelf, for paper-library serve",
         output / "trappist-1.png": "the system, seen from above",
@@ -68,7 +68,7 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
 
 
 async def _run_search(console: Console) -> PaperCollection:
-    narrator = _Narrator(console)
+    narrator = _ApprovingNarrator(console)
     config = AppConfig(replay_dir=RECORDING)
     workflow = await asyncio.to_thread(
         SearchWorkflow.from_config, config, narrator, progress_reporter=narrator.progress
@@ -76,7 +76,7 @@ async def _run_search(console: Console) -> PaperCollection:
     return await workflow.run(QUERY)
 
 
-class _Narrator:
+class _ApprovingNarrator:
     """Displays each checkpoint and approves it."""
 
     def __init__(self, console: Console) -> None:
@@ -159,7 +159,7 @@ def _render_review(collection: PaperCollection) -> Group:
         table.add_row(
             str(number),
             title,
-            escape(_render_paper(paper)),
+            escape(_format_first_author(paper)),
             str(paper.year or "-"),
             f"{paper.relevance_score:.2f}",
             f"{count} source{'s' if count != 1 else ''}",
@@ -172,7 +172,7 @@ def _render_review(collection: PaperCollection) -> Group:
     return Group(Text(""), panel)
 
 
-def _render_paper(paper: Paper) -> str:
+def _format_first_author(paper: Paper) -> str:
     if not paper.authors:
         return "-"
     first = split_name(paper.authors[0].name)
@@ -180,7 +180,7 @@ def _render_paper(paper: Paper) -> str:
     return f"{family} et al." if len(paper.authors) > 1 else family
 
 
-def _render_stages(result: PaperCollection) -> Group:
+def _render_stage_counts(result: PaperCollection) -> Group:
     table = Table(box=None, padding=(0, 2), header_style="dim")
     table.add_column("stage")
     table.add_column("in", justify="right")
@@ -190,7 +190,7 @@ def _render_stages(result: PaperCollection) -> Group:
     return Group(Text("Counts in and out of each stage", "bold"), Padding(table, (0, 0, 1, 0)))
 
 
-def _prepare_folder(output: Path) -> None:
+def _make_output_folder(output: Path) -> None:
     try:
         make_folder(output)
     except OSError as error:

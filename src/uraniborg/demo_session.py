@@ -24,7 +24,7 @@ _PATIENCE_S: Final = 60.0
 _NEEDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "TEMP")
 
 
-async def show_session(console: Console) -> None:
+async def run_and_show_session(console: Console) -> None:
     """Run `paper-search-mcp` as an agent would, kill it at the review, and resume in a new process."""
     console.print("[bold]The same search as an agent's session[/], with the server killed in the middle")
     if find_spec("mcp") is None:
@@ -33,26 +33,28 @@ async def show_session(console: Console) -> None:
     with tempfile.TemporaryDirectory(prefix="uraniborg-demo-") as home:
         try:
             async with asyncio.timeout(_PATIENCE_S):
-                await _play_session(console, Path(home))
+                await _run_session(console, Path(home))
         except TimeoutError:
             raise Unavailable("The demo's server did not answer.", hint="Run `paper-search-mcp` to see why.") from None
     console.print()
 
 
-async def _play_session(console: Console, home: Path) -> None:
+async def _run_session(console: Console, home: Path) -> None:
     async with _start_server(home) as agent:
-        first = await agent.call("search_papers", query=QUERY)
+        first = await agent.call_tool("search_papers", query=QUERY)
         session = first["session_id"]
         console.print(_render_line("agent", "search_papers", _describe_checkpoint(first)))
-        review = await agent.call("decide", session_id=session, action="approve")
+        review = await agent.call_tool("decide", session_id=session, action="approve")
         console.print(
-            _render_line("agent", 'decide "approve"', f"{_describe_checkpoint(review)}, {_count_papers(review)} papers")
+            _render_line(
+                "agent", 'decide "approve"', f"{_describe_checkpoint(review)}, {_get_total_papers(review)} papers"
+            )
         )
         agent.process.kill()
         await agent.process.wait()
         console.print(_render_line("", "kill -9", "the server is gone", style="red"))
     async with _start_server(home) as agent:
-        again = await agent.call("get_session", session_id=session)
+        again = await agent.call_tool("get_session", session_id=session)
         same = again["checkpoint"]["payload"] == review["checkpoint"]["payload"]
         console.print(
             _render_line(
@@ -63,7 +65,7 @@ async def _play_session(console: Console, home: Path) -> None:
         console.print(_render_line("you", "uraniborg decide", '"approve", from another terminal'))
         done = again
         while not done["is_complete"]:
-            done = await agent.call("get_session", session_id=session)
+            done = await agent.call_tool("get_session", session_id=session)
         console.print(_render_line("agent", "get_session", f"complete: {done['paper_count']} papers", style="green"))
 
 
@@ -74,16 +76,16 @@ class _Agent:
         self.process = process
         self._calls = 0
 
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        result = await self.request("tools/call", {"name": tool, "arguments": arguments})
+    async def call_tool(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self.send_request("tools/call", {"name": tool, "arguments": arguments})
         answer = json.loads(result["content"][0]["text"])
         if result.get("isError"):
             raise Unavailable(f"The demo's server refused: {answer['error']['message']}", hint=answer["error"]["hint"])
         return answer
 
-    async def request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    async def send_request(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         self._calls += 1
-        await self.send({"id": self._calls, "method": method, "params": params})
+        await self.send_message({"id": self._calls, "method": method, "params": params})
         assert self.process.stdout is not None
         async for line in self.process.stdout:
             message = json.loads(line)
@@ -91,7 +93,7 @@ class _Agent:
                 return message["result"]
         raise Unavailable("The server of the demo ended too early.", hint="Run `paper-search-mcp` to see why.")
 
-    async def send(self, message: dict[str, Any]) -> None:
+    async def send_message(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
         await self.process.stdin.drain()
@@ -107,8 +109,8 @@ async def _start_server(home: Path) -> AsyncGenerator[_Agent]:
     try:
         client = {"name": "uraniborg-demo", "version": "1"}
         hello = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": client}
-        await agent.request("initialize", hello)
-        await agent.send({"method": "notifications/initialized"})
+        await agent.send_request("initialize", hello)
+        await agent.send_message({"method": "notifications/initialized"})
         yield agent
     finally:
         if process.returncode is None:
@@ -135,7 +137,7 @@ def _describe_checkpoint(state: dict[str, Any]) -> str:
     return f"waits at {state.get('checkpoint_kind', 'nothing')}"
 
 
-def _count_papers(state: dict[str, Any]) -> int:
+def _get_total_papers(state: dict[str, Any]) -> int:
     return state["checkpoint"]["payload"]["total_papers"]
 
 

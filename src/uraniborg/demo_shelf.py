@@ -10,15 +10,15 @@ from rich.text import Text
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_library.sample import SAMPLE_INPUTS, SAMPLE_PAPERS
-from paper_library.terminal_output import format_snippet
+from paper_library.sample_shelf_builder import SAMPLE_INPUTS, SAMPLE_PAPERS
+from paper_library.terminal_output import format_snippet_for_terminal
 
 _QUERIES: Final = ("planets around nearby stars year:2010..", "author:vaswani", "Wirkungsgrad")
 
 
-def show_shelf(console: Console, found: Path, target: Path) -> None:
-    """Build the shelf `target` of the sample papers and the export `found`, and search it."""
-    report = build_shelf([*SAMPLE_INPUTS, found], target, summaries=SAMPLE_PAPERS / "summaries")
+def build_and_show_shelf(console: Console, papers_file: Path, target: Path) -> None:
+    """Build the shelf `target` of the sample papers and the export `papers_file`, and search it."""
+    report = build_shelf([*SAMPLE_INPUTS, papers_file], target, summaries=SAMPLE_PAPERS / "summaries")
     library = Library.open(target)
     try:
         facts = Text.assemble(
@@ -37,7 +37,7 @@ def _render_results(query: str, found: dict[str, Any]) -> Group:
     table = Table.grid(padding=(0, 1))
     for hit in found["results"]:
         table.add_row(Text.assemble(("• ", "dim"), hit["title"], (f" ({hit['year']})", "dim")))
-        found_text = Text.from_markup(format_snippet(hit["snippet_markdown"]))
+        found_text = Text.from_markup(format_snippet_for_terminal(hit["snippet_markdown"]))
         if "Our summary" not in found_text.plain:
             found_text = Text.assemble("Our text: ", found_text)
         table.add_row(Padding(found_text, (0, 0, 0, 2)))

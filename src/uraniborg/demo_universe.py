@@ -31,7 +31,7 @@ _BY_PERSON: Final[list[dict[str, Any]]] = [{"type": "tick"}, {"type": "removeSta
 _WAIT_S: Final = 20
 
 
-async def show_universe(console: Console, output: Path) -> None:
+async def run_and_show_universe(console: Console, output: Path) -> None:
     """Serve the system on a free port, change it from both sides, and leave a picture and a bibliography."""
     console.print(Group(Text("A universe of the same system", "bold")))
     async with (
@@ -40,7 +40,7 @@ async def show_universe(console: Console, output: Path) -> None:
     ):
         made = await rest.post("/universes", json={"name": "TRAPPIST-1", "id": _ID, "from": _ID})
         bodies = made.raise_for_status().json()["state"]["stars"]
-        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {_count_origins(bodies)}\n")
+        console.print(f"  TRAPPIST-1: {len(bodies)} bodies with values from {_describe_origins(bodies)}\n")
         async with _listen_to_events(url) as heard, connect_http_client(f"{url}/mcp") as agent:
             for command in _BY_AGENT:
                 call = {"universeId": _ID, "command": command, "return": "events"}
@@ -58,7 +58,7 @@ async def show_universe(console: Console, output: Path) -> None:
     _write_results(console, state, output)
 
 
-def _count_origins(bodies: dict[str, Any]) -> str:
+def _describe_origins(bodies: dict[str, Any]) -> str:
     """Return how many papers, and how many computations of ours, the values are from."""
     computed = {one["id"]: bool(one.get("computed")) for body in bodies.values() for one in body["sources"]}
     own = sum(computed.values())
@@ -102,7 +102,7 @@ async def _listen_to_events(url: str) -> AsyncGenerator[asyncio.Queue[dict[str, 
         await asyncio.gather(listening, return_exceptions=True)
 
 
-def _describe_command(command: dict[str, Any]) -> str:
+def _describe_elapsed_days(command: dict[str, Any]) -> str:
     days = command.get("dt", 1)
     return f"{days:g} {'day' if days == 1 else 'days'} passed"
 
@@ -111,7 +111,7 @@ def _print_command(console: Console, who: str, command: dict[str, Any], answer: 
     if "error" in answer:
         outcome = Text(f"✘ {answer['error']['message']}", "yellow")
     else:
-        events = ", ".join(event["type"] for event in answer["events"]) or _describe_command(command)
+        events = ", ".join(event["type"] for event in answer["events"]) or _describe_elapsed_days(command)
         outcome = Text(f"✔ version {answer['version']}: {events}", "green")
     lines = Table.grid()
     lines.add_column(width=18)

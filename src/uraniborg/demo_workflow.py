@@ -28,7 +28,7 @@ _NEEDED: Final = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT", "TEMP")
 Plain = dict[str, Any]
 
 
-async def show_workflow(console: Console) -> None:
+async def run_and_show_workflow(console: Console) -> None:
     """Run the example `claim` in two processes: with a mass that no row states, and with the mass that one states."""
     console.print("[bold]A workflow through all parts[/]: a mass needs a table row that states it")
     with tempfile.TemporaryDirectory(prefix="uraniborg-demo-") as name:

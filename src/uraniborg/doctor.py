@@ -50,7 +50,7 @@ class Check:
         return {key: value for key, value in asdict(self).items() if value != ""}
 
 
-def run_checks(*, online: bool = False, report: Callable[[str], None] = lambda _: None) -> Iterator[Check]:
+def run_checks(*, online: bool = False, report_topic: Callable[[str], None] = lambda _: None) -> Iterator[Check]:
     """Yield the result of every check. With `online`, send one short query to each source."""
     topics: list[tuple[str, Callable[[], Iterator[Check]]]] = [
         ("programs", check_programs),
@@ -65,7 +65,7 @@ def run_checks(*, online: bool = False, report: Callable[[str], None] = lambda _
     if online:
         topics.append(("sources", check_sources))
     for topic, check in topics:
-        report(topic)
+        report_topic(topic)
         try:
             yield from check()
         except UraniborgError as exc:
@@ -142,7 +142,7 @@ def check_databases() -> Iterator[Check]:
         files = [path for path in files if path.suffix == ".db"]
         if not files:
             continue
-        damaged = {path: problem for path in files if (problem := find_damage(path))}
+        damaged = {path: problem for path in files if (problem := find_database_damage(path))}
         for path, problem in damaged.items():
             remedy = "Restore it from a backup: uraniborg restore FILE"
             yield Check("databases", location.name, "failure", f"{display_path(path)}: {problem}", remedy)
@@ -150,7 +150,7 @@ def check_databases() -> Iterator[Check]:
             yield Check("databases", location.name, "ok", f"{plural(len(files), 'database')}, intact")
 
 
-def find_damage(path: Path) -> str | None:
+def find_database_damage(path: Path) -> str | None:
     """Return the first problem that SQLite finds in a database, or None."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=5)) as connection:
@@ -211,14 +211,14 @@ def check_ports() -> Iterator[Check]:
 
 def check_clients() -> Iterator[Check]:
     """List the installed clients and which of our servers they know."""
-    from uraniborg.connect.client_file import list_entries
+    from uraniborg.connect.client_file import read_server_names
     from uraniborg.connect.clients import list_clients
     from uraniborg.connect.servers import list_servers
 
     ours = [server.name for server in list_servers()]
     installed = [client for client in list_clients() if client.is_installed]
     for client in installed:
-        known = [name for name in list_entries(client) if name in ours]
+        known = [name for name in read_server_names(client) if name in ours]
         if known:
             yield Check("clients", client.name, "ok", f"connected to {', '.join(known)}")
         else:

@@ -18,7 +18,7 @@ class Location:
     @property
     def size(self) -> int:
         """Return the size of all files in it, in bytes; 0 if it does not exist."""
-        return sum(iterate_file_sizes(self.path))
+        return sum(list_file_sizes(self.path))
 
 
 def list_locations() -> list[Location]:
@@ -37,7 +37,7 @@ def list_locations() -> list[Location]:
     ]
 
 
-def iterate_file_sizes(path: Path) -> Iterator[int]:
+def list_file_sizes(path: Path) -> Iterator[int]:
     """Yield the size of each file at or below `path`. Links are not followed."""
     if path.is_symlink():
         return

@@ -49,7 +49,7 @@ def test_a_damaged_shelf_is_not_served(
         pytest.fail("it was served")
 
     monkeypatch.setattr("uraniborg.kernel.http_server.run_server", started)
-    monkeypatch.setattr("paper_library.serving.configure_logging", lambda: None)
+    monkeypatch.setattr("paper_library.serve_command.configure_logging", lambda: None)
     harm(shelf)
     done = call_command(capsys, "serve", shelf, "--port", "0", "--json")
     assert done.code == {"shelf_not_found": 3}.get(code, 4)

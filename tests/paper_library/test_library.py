@@ -159,7 +159,7 @@ def test_any_odd_identifier_is_reported_as_not_found(library: Library, name: str
 HALVES: list[Ask] = [
     lambda library: library.metadata("\ud800"),
     lambda library: library.search_by_keyword("\ud800"),
-    lambda library: library.find_by_title("\ud800"),
+    lambda library: library.find_ids_by_title("\ud800"),
     lambda library: library.search("", filters={"author": "\ud800"}),
 ]
 
@@ -186,7 +186,7 @@ BEYOND: list[tuple[Ask, str]] = [
     (lambda library: library.search_by_keyword("", limit=10), "keyword"),
     (lambda library: library.search_by_keyword("x" * 501), "keyword"),
     (lambda library: library.find_similar("fish2019", limit=0), "limit"),
-    (lambda library: library.find_by_title(""), "title"),
+    (lambda library: library.find_ids_by_title(""), "title"),
     (lambda library: library.top_facets("colour"), "category"),
     (lambda library: library.top_facets("author", limit=0), "limit"),
     (lambda library: library.top_facets("author", limit=101), "limit"),
@@ -244,12 +244,12 @@ def test_keywords_are_paged(library: Library) -> None:
 
 @pytest.mark.parametrize("title", [BIRD, BIRD.upper(), "high birds of the south"])
 def test_a_title_is_looked_up_exactly_in_any_case(library: Library, title: str) -> None:
-    assert [library.metadata(paper)["title"] for paper in library.find_by_title(title)] == [BIRD]
-    assert library.find_by_title("High Birds") == []
+    assert [library.metadata(paper)["title"] for paper in library.find_ids_by_title(title)] == [BIRD]
+    assert library.find_ids_by_title("High Birds") == []
 
 
 def test_a_title_is_looked_up_with_any_blanks(library: Library) -> None:
-    assert library.find_by_title(" High  Birds of the\nSouth ") == library.find_by_title(BIRD) != []
+    assert library.find_ids_by_title(" High  Birds of the\nSouth ") == library.find_ids_by_title(BIRD) != []
 
 
 @requirement("PL-13")
@@ -323,7 +323,7 @@ def test_any_text_is_accepted_by_every_interface(library: Library, text: str) ->
         lambda: library.search(text),
         lambda: library.search("", filters={"author": text}),
         lambda: library.search_by_keyword(text),
-        lambda: library.find_by_title(text),
+        lambda: library.find_ids_by_title(text),
         lambda: library.metadata(text),
         lambda: library.summary("fish2019", text),
         lambda: library.translation("fish2019", text),
@@ -345,7 +345,7 @@ def test_a_paper_in_the_requested_language_is_not_translated(tmp_path: Path) -> 
     (tmp_path / "in" / "fisch.md").write_text("---\ntitle: Fische\nlanguage: de\n---\nTiefe Fische.", encoding="utf-8")
     build_shelf([tmp_path / "in"], tmp_path / "shelf")
     with contextlib.closing(Library.open(tmp_path / "shelf")) as opened:
-        (paper_id,) = opened.find_by_title("Fische")
+        (paper_id,) = opened.find_ids_by_title("Fische")
         assert opened.source(paper_id, "DE") == "Tiefe Fische."
         with pytest.raises(TranslationNotAvailable):
             opened.source(paper_id, "en")

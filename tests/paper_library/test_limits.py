@@ -75,7 +75,7 @@ def test_two_million_characters_of_full_texts_are_read_for_the_snippets_of_one_p
 
     record: dict[str, object] = {"keywords": [], "tags": []}
     rows = [Row(number, f"id{number}", "A title", None, "", [], "", record) for number in range(3)]
-    make_hits(cast("Shelf", Texts()), rows, [1.0] * 3, CompiledQuery.for_snippets("nowhere"))
+    make_hits(cast("Shelf", Texts()), rows, [1.0] * 3, CompiledQuery.make_for_snippets("nowhere"))
     assert allowed == [2_000_000, 500_000, 0]
 
 

@@ -11,20 +11,20 @@ from typing import Final
 
 import orjson
 
-from paper_library.build.citation_keys import CitationKeys
+from paper_library.build.citation_key_assignment import CitationKeyAssigner
 from paper_library.build.entry import Problem
 from paper_library.build.entry_collection import EntryCollection, PaperGroup
 from paper_library.build.entry_storage import EntrySpool
-from paper_library.build.id_assignment import find_free_id
+from paper_library.build.id_assignment import make_free_id
 from paper_library.build.id_evidence import make_record
 from paper_library.build.id_register import IdRegister, get_register_path
-from paper_library.build.inputs import find_inputs
+from paper_library.build.input_files import find_input_files
 from paper_library.build.merge import Paper, merge_entries
-from paper_library.build.metadata import PreparedPaper, prepare_paper
 from paper_library.build.old_shelf import OldShelf
+from paper_library.build.prepared_papers import PreparedPaper, prepare_paper
 from paper_library.build.report import BuildReport, Merge, Progress
 from paper_library.build.shelf_writer import ShelfWriter
-from paper_library.build.staging import stage_folder
+from paper_library.build.staging import stage_replacement
 from paper_library.build.summary_folder import SummaryFolder
 from paper_library.errors import NothingToShelve, ShelfUnwritable
 from paper_library.store.difference import find_differing_fields
@@ -104,7 +104,7 @@ class _Builder:
         self._prune = prune
         self._progress = progress
         self._report = BuildReport(shelf=display_path(target), updated=display_path(update) if update else "")
-        self._files, problems = find_inputs(inputs, excluded=[target, *([summaries] if summaries else [])])
+        self._files, problems = find_input_files(inputs, excluded=[target, *([summaries] if summaries else [])])
         for problem in problems:
             self._report.add_problem(problem)
         self._summaries = SummaryFolder(summaries)
@@ -115,49 +115,49 @@ class _Builder:
         """Build the shelf and return the report."""
         started = time.monotonic()
         report = self._report
-        with stage_folder(self._target) as folder, closing(EntrySpool(folder / "spool")) as spool:
+        with stage_replacement(self._target) as folder, closing(EntrySpool(folder / "spool")) as spool:
             with closing(OldShelf(self._update)) if self._update else nullcontext() as old:
-                self._read_register(old)
+                self._load_known_ids(old)
                 entries = EntryCollection(spool, self._register, report)
                 entries.read_inputs(self._files, self._progress)
                 if old:
                     entries.retain_old_entries(old, prune=self._prune)
-                groups = entries.make_groups(old, prune=self._prune)
+                groups = entries.group_entries_into_papers(old, prune=self._prune)
                 writer = ShelfWriter(folder)
                 try:
-                    self._write_papers(entries, groups, writer, old)
+                    self._write_and_register_papers(entries, groups, writer, old)
                     self._progress("index", 0, 0)
-                    report.build_id = writer.finish()
+                    report.build_id = writer.finish_and_get_build_id()
                 except BaseException:
-                    writer.abandon()
+                    writer.close_incomplete_database()
                     raise
             (folder / "spool").unlink()
             report.papers = writer.papers
-            write_atomic(folder / MANIFEST, self._make_manifest(writer).to_json())
+            write_atomic(folder / MANIFEST, self._make_or_reuse_manifest(writer).to_json())
             self._register.write_file(get_register_path(self._target), folder)
-        for problem in self._summaries.list_unused():
+        for problem in self._summaries.list_unused_as_problems():
             report.add_problem(problem)
         report.seconds = round(time.monotonic() - started, 3)
         return report
 
-    def _read_register(self, old: OldShelf | None) -> None:
+    def _load_known_ids(self, old: OldShelf | None) -> None:
         """Read the known ids from the registers, and from shelves without a register."""
         own = get_register_path(self._target)
         others = [path for path in (get_register_path(self._update),) if path != own] if self._update else []
         for path in (*others, own):
-            for problem in self._register.read_file(path, is_own=path == own):
+            for problem in self._register.load_file(path, rename_if_damaged=path == own):
                 self._report.add_problem(problem)
         if old:
-            self._register.add_records(old.make_records(is_retained=not self._prune))
+            self._register.add_or_merge_records(old.make_records(retains_papers=not self._prune))
         elif not len(self._register) and (self._target / MANIFEST).is_file():
             try:
                 with closing(OldShelf(self._target)) as existing:
-                    self._register.add_records(existing.make_records(is_retained=False))
+                    self._register.add_or_merge_records(existing.make_records(retains_papers=False))
             except UraniborgError as exc:
                 reason = f"Papers get new ids where their keys do not give the old ones: {exc.message}"
                 self._report.add_problem(Problem(display_path(self._target), "broken", reason))
 
-    def _make_manifest(self, writer: ShelfWriter) -> Manifest:
+    def _make_or_reuse_manifest(self, writer: ShelfWriter) -> Manifest:
         """Return the manifest; that of the existing shelf if the contents are the same."""
         new = Manifest(
             SCHEMA_VERSION,
@@ -174,28 +174,28 @@ class _Builder:
         is_same = (old.schema_version, old.files, old.software) == (new.schema_version, new.files, new.software)
         return old if is_same else new
 
-    def _write_papers(
+    def _write_and_register_papers(
         self, entries: EntryCollection, groups: Sequence[PaperGroup], writer: ShelfWriter, old: OldShelf | None
     ) -> None:
         report, total = self._report, len(groups)
-        taken = {record.paper_id for record in self._register}
+        taken_ids = {record.paper_id for record in self._register}
         remembered = {group.paper_id: self._register[group.paper_id].key for group in groups if group.paper_id}
-        keys = CitationKeys(entries.matcher.list_bibkeys(), remembered)
+        keys = CitationKeyAssigner(entries.matcher.list_bibkeys(), remembered)
         comparison = UpdateComparison(old, report) if old else None
         for done, group in enumerate(groups):
             paper = merge_entries(entries.spool.read_entries(group.numbers))
             if not paper.entry.title:
                 report.add_problem(_make_untitled_problem(paper))
                 continue
-            self._assign_id(paper, group, taken)
+            self._assign_id_and_old_id_keys(paper, group, taken_ids)
             keys.assign_key(paper)
             if old and paper.paper_id in old.numbers:
-                self._add_old_texts(paper, old)
+                self._retain_old_summaries_and_translations(paper, old)
             for problem in self._summaries.add_summaries_to(paper):
                 report.add_problem(problem)
             prepared = prepare_paper(paper, omit_default_summary=total > _MANY_PAPERS)
             if comparison:
-                comparison.report_paper(prepared, group, is_old=entries.has_old_entry(group))
+                comparison.report_change(prepared, group, has_old_entries=entries.has_old_entry(group))
             writer.add_paper(prepared)
             record = make_record(paper.paper_id, paper.citation_key, paper.entry, paper.keys, paper.entries)
             self._register.record_paper(record, group.absorbed)
@@ -209,21 +209,21 @@ class _Builder:
                 self._progress("write", done, total)
         self._progress("write", total, total)
         if not writer.papers:
-            raise _make_empty_error(report)
+            raise _make_no_papers_error(report)
 
-    def _assign_id(self, paper: Paper, group: PaperGroup, taken: set[str]) -> None:
+    def _assign_id_and_old_id_keys(self, paper: Paper, group: PaperGroup, taken_ids: set[str]) -> None:
         """Set the known id of the paper, or an id that follows from its keys."""
         if group.paper_id:
             paper.paper_id = group.paper_id
-        elif paper.paper_id in taken:
-            paper.paper_id = find_free_id(paper.keys, paper.origins, taken)
-        taken.add(paper.paper_id)
+        elif paper.paper_id in taken_ids:
+            paper.paper_id = make_free_id(paper.keys, paper.origins, taken_ids)
+        taken_ids.add(paper.paper_id)
         known = [self._register[one] for one in (group.paper_id, *group.absorbed) if one]
         others = [f"id:{absorbed}" for absorbed in group.absorbed]
         others += [key for record in known for key in record.keys if key.startswith("id:")]
         paper.keys += [key for key in dict.fromkeys(others) if key not in paper.keys]
 
-    def _add_old_texts(self, paper: Paper, old: OldShelf) -> None:
+    def _retain_old_summaries_and_translations(self, paper: Paper, old: OldShelf) -> None:
         """Add the summaries and translations of the old shelf that no input has now."""
         no = old.numbers[paper.paper_id]
         for template, summary in old.read_added_summaries(no).items() if self._retains_summaries else ():
@@ -242,8 +242,8 @@ class UpdateComparison:
         self._old = old
         self._report = report
 
-    def report_paper(self, prepared: PreparedPaper, group: PaperGroup, *, is_old: bool) -> None:
-        """Report the change of a paper; `is_old` if it has entries of the old shelf."""
+    def report_change(self, prepared: PreparedPaper, group: PaperGroup, *, has_old_entries: bool) -> None:
+        """Report the change of a paper; `has_old_entries` if it has entries of the old shelf."""
         paper_id, title = prepared.paper.paper_id, prepared.paper.entry.title
         for absorbed in group.absorbed:
             if (no := self._old.numbers.get(absorbed)) is not None:
@@ -251,12 +251,12 @@ class UpdateComparison:
         no = self._old.numbers.get(paper_id)
         if no is None:
             self._report.add_change("added", paper_id, title)
-        elif self._old.read_digest(no) == prepared.digest or not (fields := self._find_differences(no, prepared)):
+        elif self._old.read_digest(no) == prepared.digest or not (fields := self._list_changed_fields(no, prepared)):
             self._report.unchanged += 1
         else:
-            self._report.add_change("changed" if is_old else "replaced", paper_id, title, fields)
+            self._report.add_change("changed" if has_old_entries else "replaced", paper_id, title, fields)
 
-    def _find_differences(self, no: int, prepared: PreparedPaper) -> list[str]:
+    def _list_changed_fields(self, no: int, prepared: PreparedPaper) -> list[str]:
         fields = find_differing_fields(self._old.read_metadata(no), orjson.loads(prepared.metadata))
         if self._old.read_bibtex(no) != prepared.paper.entry.bibtex:
             fields.append("bibtex")
@@ -264,7 +264,7 @@ class UpdateComparison:
         return fields if fields or texts <= self._old.list_assets(no) else ["content"]
 
 
-def _make_empty_error(report: BuildReport) -> NothingToShelve:
+def _make_no_papers_error(report: BuildReport) -> NothingToShelve:
     reasons = list(dict.fromkeys(f"{problem.origin}: {problem.reason}" for problem in report.problems))
     return NothingToShelve(
         "The inputs contain no papers, so no shelf was built. An existing shelf is unchanged.",

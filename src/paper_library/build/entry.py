@@ -48,7 +48,7 @@ class Entry:
     """The type of publication as a search names it: preprint, dataset, …"""
     language: str = ""
     notices: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
-    """Retractions, concerns and corrections; see `paper_library.retraction`."""
+    """Retractions, concerns and corrections; see `paper_library.editorial_notices`."""
     search: dict[str, Any] = field(default_factory=dict[str, Any])
     """The `SEARCH_FIELDS` that a search recorded: sources, relevance and decisions."""
     bibtex: str = ""
@@ -85,7 +85,7 @@ Reader = Callable[[Path, str], Iterator[Entry | Problem]]
 """Reads the file at a path; the second argument is its origin. Never raises an exception for the file's contents."""
 
 
-def find_origin_file(origin: str) -> str:
+def strip_line_number(origin: str) -> str:
     """Return the file of an origin without the line: `refs.bib` for `refs.bib:120`."""
     file, separator, line = origin.rpartition(":")
     return file if separator and line.isdecimal() else origin

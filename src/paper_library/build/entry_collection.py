@@ -5,18 +5,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from paper_library.build.entry import Entry, Problem, find_origin_file
+from paper_library.build.entry import Entry, Problem, strip_line_number
 from paper_library.build.entry_matcher import EntryMatcher
 from paper_library.build.entry_storage import EntrySpool
-from paper_library.build.id_assignment import Cluster, assign_ids
+from paper_library.build.id_assignment import Cluster, match_known_ids
 from paper_library.build.id_evidence import collect_evidence
 from paper_library.build.id_register import IdRegister
-from paper_library.build.inputs import InputFile
+from paper_library.build.input_files import InputFile
 from paper_library.build.merge import compute_precedence
 from paper_library.build.old_shelf import OldShelf
 from paper_library.build.report import BuildReport, Progress
-from paper_library.identity import Keys
-from paper_library.text.bibtex import remove_file_fields
+from paper_library.paper_ids import Keys
+from paper_library.text.bibtex_edits import remove_file_fields
 from paper_library.text.default_summary import split_sentences
 from paper_library.text.markdown import extract_plain_text, find_title
 from uraniborg.kernel.words import fold_text
@@ -68,7 +68,7 @@ class EntryCollection:
                 if isinstance(found, Problem):
                     self.report.add_problem(found)
                     broken += found.kind == "broken"
-                elif self._add_entry(found):
+                elif self._try_add_entry(found):
                     entries += 1
                     if self.report.entries % _PROGRESS_INTERVAL == 0:
                         progress("read", self.report.entries, 0)
@@ -81,32 +81,34 @@ class EntryCollection:
     def retain_old_entries(self, old: OldShelf, *, prune: bool) -> None:
         """Add the entries of the old shelf that no input replaces; with `prune` only those of broken inputs."""
         for no in range(old.papers):
-            retained = {file for origin in old.list_origins(no) if (file := find_origin_file(origin)) not in self._read}
+            retained = {
+                file for origin in old.list_origins(no) if (file := strip_line_number(origin)) not in self._read
+            }
             if not (retained := retained & self._broken if prune else retained):
                 continue
             for file in retained - self._broken:
-                self.report.add_missing_input(file)
+                self.report.count_paper_of_missing_input(file)
             for found in old.read_entries(no):
                 if isinstance(found, Problem):
                     self.report.add_problem(found)
-                elif found.origins or find_origin_file(found.origin) in retained:
-                    self._add_entry(found)
+                elif found.origins or strip_line_number(found.origin) in retained:
+                    self._try_add_entry(found)
 
-    def make_groups(self, old: OldShelf | None, *, prune: bool) -> list[PaperGroup]:
+    def group_entries_into_papers(self, old: OldShelf | None, *, prune: bool) -> list[PaperGroup]:
         """Return the papers in shelf order, including papers of the old shelf without an entry.
 
         With `prune` the latter are left out, unless their inputs have unreadable entries.
         """
         clusters = [self._make_cluster(numbers) for numbers in self.matcher.find_clusters()]
-        assigned = assign_ids(clusters, self.register)
+        assigned = match_known_ids(clusters, self.register)
         groups = [
             PaperGroup(cluster.numbers, assigned.known.get(at, ""), assigned.absorbed.get(at, []))
             for at, cluster in enumerate(clusters)
         ]
         if old is not None:
             present = assigned.list_ids()
-            left = [(paper_id, no) for paper_id, no in old.numbers.items() if paper_id not in present]
-            groups += self._make_orphan_groups(old, left, prune=prune)
+            orphans = [(paper_id, no) for paper_id, no in old.numbers.items() if paper_id not in present]
+            groups += self._retain_or_prune_orphans(old, orphans, prune=prune)
         self.spool.flush()
         return sorted(groups, key=lambda group: (self._get_sort_title(group.numbers), group.numbers[0]))
 
@@ -114,28 +116,28 @@ class EntryCollection:
         """Return True if an entry of the paper comes from the old shelf."""
         return not self._old.isdisjoint(group.numbers)
 
-    def _make_orphan_groups(
-        self, old: OldShelf, left: Iterable[tuple[str, int]], *, prune: bool
+    def _retain_or_prune_orphans(
+        self, old: OldShelf, orphans: Iterable[tuple[str, int]], *, prune: bool
     ) -> Iterable[PaperGroup]:
-        for paper_id, no in sorted(left, key=lambda one: one[1]):
-            files = {find_origin_file(origin) for origin in old.list_origins(no)}
+        for paper_id, no in sorted(orphans, key=lambda one: one[1]):
+            files = {strip_line_number(origin) for origin in old.list_origins(no)}
             if prune and files.isdisjoint(self._broken):
                 self.report.add_change("pruned", paper_id, old.read_metadata(no)["title"])
                 continue
             for file in files:
-                self.report.add_missing_input(file)
+                self.report.count_paper_of_missing_input(file)
             numbers: list[int] = []
             for found in old.read_entries(no):
                 if isinstance(found, Problem):
                     self.report.add_problem(found)
-                elif stored := self._store_entry(found):
+                elif stored := self._clean_and_store_entry(found):
                     numbers.append(stored[0])
             if numbers:
                 yield PaperGroup(numbers, paper_id)
 
-    def _add_entry(self, entry: Entry) -> bool:
+    def _try_add_entry(self, entry: Entry) -> bool:
         """Add an entry. Return False if it cannot be stored."""
-        if (stored := self._store_entry(entry)) is None:
+        if (stored := self._clean_and_store_entry(entry)) is None:
             return False
         number, entry, keys = stored
         self.matcher.add_entry(entry, keys)
@@ -143,10 +145,10 @@ class EntryCollection:
             self._evidence[number] = found
         return True
 
-    def _store_entry(self, entry: Entry) -> tuple[int, Entry, Keys] | None:
+    def _clean_and_store_entry(self, entry: Entry) -> tuple[int, Entry, Keys] | None:
         self.report.entries += 1
         _remove_private_paths(entry)
-        if not entry.title and _derive_title(entry):
+        if not entry.title and _try_set_title_from_text(entry):
             self.report.add_derived_title(entry.origin, entry.title)
         try:
             entry, keys = self.spool.append_entry(entry)
@@ -179,7 +181,7 @@ def _remove_private_paths(entry: Entry) -> None:
         entry.identifiers.pop("url", None)
 
 
-def _derive_title(entry: Entry) -> bool:
+def _try_set_title_from_text(entry: Entry) -> bool:
     """Set the title to the first sentence of the abstract or text. Return False if there is neither."""
     text = entry.abstract or find_title(entry.source[:_TITLE_READ]) or extract_plain_text(entry.source[:_TITLE_READ])
     title = next(iter(split_sentences(text)), "")

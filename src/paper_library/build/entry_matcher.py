@@ -15,8 +15,8 @@ from typing import Final, TypeVar
 
 from rapidfuzz import fuzz
 
-from paper_library.build.entry import Entry, find_origin_file
-from paper_library.identity import (
+from paper_library.build.entry import Entry, strip_line_number
+from paper_library.paper_ids import (
     Keys,
     list_other_keys,
     make_meta_key,
@@ -71,7 +71,7 @@ class Facts:
 
     def contradicts(self, other: "Facts") -> bool:
         """Return True if the two entries cannot describe the same paper."""
-        if self.doi and other.doi and self.doi != other.doi and not is_preprint_pair(self.doi, other.doi):
+        if self.doi and other.doi and self.doi != other.doi and not has_preprint_doi(self.doi, other.doi):
             return True
         if self.year and other.year and self.year != other.year:
             return True
@@ -96,7 +96,7 @@ class Facts:
         """Return True if two entries with the same generated key do: other papers can have the same key."""
         return not self.title or not other.title or self.title == other.title
 
-    def make_sort_key(self) -> tuple[object, ...]:
+    def make_completeness_sort_key(self) -> tuple[object, ...]:
         """Return a key that sorts entries with more fields first."""
         return (not self.doi, not self.year, not self.surnames, self.doi, self.year, sorted(self.surnames), self.file)
 
@@ -123,9 +123,9 @@ class EntryMatcher:
             Facts(
                 doi or "",
                 entry.year or 0,
-                find_surnames(entry.authors),
+                fold_last_words_of_first_authors(entry.authors),
                 keys.title,
-                find_origin_file(entry.origin),
+                strip_line_number(entry.origin),
                 ids.get("id", ""),
                 ids.get("paper_id", ""),
             )
@@ -140,15 +140,15 @@ class EntryMatcher:
                 self._join_clusters(number, other, _STRONG[scheme])
         named = {keys.bibkey or "", *(key.removeprefix("bib:") for key in entry.keys if key.startswith("bib:"))}
         for name in named - {""}:
-            _add_to_bucket(self._by_bibkey, name, number)
+            _add_to_capped_bucket(self._by_bibkey, name, number)
         if stem := ids.get("stem"):
-            _add_to_bucket(self._files, stem, number)
+            _add_to_capped_bucket(self._files, stem, number)
         if keys.title:
-            _add_to_bucket(self._by_title, hash(keys.title), number)
+            _add_to_capped_bucket(self._by_title, hash(keys.title), number)
 
     def find_clusters(self) -> list[list[int]]:
         """Return the numbers of the entries of each paper, in the order of their first entries."""
-        self._join_similar()
+        self._join_clusters_by_weak_keys()
         grouped: dict[int, list[int]] = {}
         for number in range(len(self._parent)):
             grouped.setdefault(self._find_root(number), []).append(number)
@@ -166,20 +166,20 @@ class EntryMatcher:
         """Return why the entry was merged with an earlier one, or an empty text."""
         return self._reasons.get(number, "")
 
-    def _join_similar(self) -> None:
-        members = self._list_members()
+    def _join_clusters_by_weak_keys(self) -> None:
+        members = self._list_entries_of_joinable_clusters()
         for name, same in self._by_bibkey.items():
             fits = Facts.matches_by_generated_bibkey if is_generated_key(name) else Facts.matches_by_bibkey
-            self._join_matching(same, members, fits, "same BibTeX key")
+            self._join_matching_clusters(same, members, fits, "same BibTeX key")
         for stem, files in self._files.items():
             # Two files of the same name are ambiguous.
             if len(files) == 1 and stem in self._by_bibkey:
                 named = [*self._by_bibkey[stem], *files]
-                self._join_matching(named, members, Facts.matches_by_bibkey, "file named by the BibTeX key")
+                self._join_matching_clusters(named, members, Facts.matches_by_bibkey, "file named by the BibTeX key")
         for same in self._by_title.values():
-            self._join_matching(same, members, Facts.matches_by_title, "same title, authors and year")
+            self._join_matching_clusters(same, members, Facts.matches_by_title, "same title, authors and year")
 
-    def _list_members(self) -> dict[int, list[int]]:
+    def _list_entries_of_joinable_clusters(self) -> dict[int, list[int]]:
         """Return the entries of each cluster that may still grow."""
         buckets = (*self._by_title.values(), *self._by_bibkey.values(), *self._files.values())
         wanted = {self._find_root(number) for same in buckets if len(same) > 1 for number in same}
@@ -191,20 +191,24 @@ class EntryMatcher:
                 members[root].append(number)
         return members
 
-    def _join_matching(
-        self, alike: Sequence[int], members: dict[int, list[int]], fits: Callable[[Facts, Facts], bool], reason: str
+    def _join_matching_clusters(
+        self,
+        candidates: Sequence[int],
+        members: dict[int, list[int]],
+        fits: Callable[[Facts, Facts], bool],
+        reason: str,
     ) -> None:
-        """Join each cluster of `alike` to the first earlier cluster that matches without a contradiction."""
-        if len(alike) < 2:
+        """Join each cluster of `candidates` to the first earlier cluster that matches without a contradiction."""
+        if len(candidates) < 2:
             return
         facts = self._facts
         groups: list[int] = []
-        for number in sorted(alike, key=lambda one: (*facts[one].make_sort_key(), one)):
+        for number in sorted(candidates, key=lambda one: (*facts[one].make_completeness_sort_key(), one)):
             root = self._find_root(number)
             for first in groups:
                 target = self._find_root(first)
                 if target == root or (
-                    fits(facts[number], facts[first]) and self._is_consistent(members[root], members[target])
+                    fits(facts[number], facts[first]) and self._has_no_contradiction(members[root], members[target])
                 ):
                     self._join_clusters(number, first, reason)
                     merged = self._find_root(number)
@@ -214,7 +218,7 @@ class EntryMatcher:
             else:
                 groups.append(number)
 
-    def _is_consistent(self, one: Iterable[int], other: Sequence[int]) -> bool:
+    def _has_no_contradiction(self, one: Iterable[int], other: Sequence[int]) -> bool:
         facts = self._facts
         return not any(facts[mine].contradicts(facts[theirs]) for mine in one for theirs in other)
 
@@ -231,23 +235,23 @@ class EntryMatcher:
         return number
 
 
-def _add_to_bucket(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
+def _add_to_capped_bucket(buckets: dict[Key, list[int]], key: Key, number: int) -> None:
     same = buckets.setdefault(key, [])
     if len(same) < _MOST_ALIKE:
         same.append(number)
 
 
-def find_surnames(authors: list[str]) -> frozenset[str]:
+def fold_last_words_of_first_authors(authors: list[str]) -> frozenset[str]:
     """Return the last words of the names of the first three authors, folded for comparison."""
-    return frozenset(filter(None, map(_find_surname, authors[:3])))
+    return frozenset(filter(None, map(_fold_last_word, authors[:3])))
 
 
 @lru_cache(maxsize=1 << 17)
-def _find_surname(author: str) -> str:
+def _fold_last_word(author: str) -> str:
     found = _SURNAME.findall(fold_text(author))
     return found[-1] if found else ""
 
 
-def is_preprint_pair(one: str, other: str) -> bool:
+def has_preprint_doi(one: str, other: str) -> bool:
     """Return True if one of two DOIs is a preprint's, which can belong to the same paper."""
     return any(doi.startswith(("10.48550/", "10.1101/", "10.26434/", "10.31234/")) for doi in (one, other))

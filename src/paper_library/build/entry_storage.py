@@ -11,7 +11,7 @@ import orjson
 
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
-from paper_library.identity import Keys
+from paper_library.paper_ids import Keys
 from uraniborg.kernel.text import replace_surrogates
 
 _BUFFER_BYTES: Final = 1 << 20
@@ -57,16 +57,16 @@ class EntrySpool:
         self._file.close()
 
 
-def dump_entry(entry: Entry, paper: Entry) -> bytes:
-    """Return the row of one entry of a paper that has several; `paper` is their merged entry.
+def dump_entry(entry: Entry, merged_entry: Entry) -> bytes:
+    """Return the row of one entry of a paper that has several; `merged_entry` is made of all of them.
 
-    Fields that equal those of `paper` are stored by name only. An update replaces each row separately. A paper with a
-    single entry needs no row.
+    Fields that equal those of `merged_entry` are stored by name only. An update replaces each row separately. A paper
+    with a single entry needs no row.
     """
     row: dict[str, Any] = {"origin": entry.origin}
     same: list[str] = []
     for name in _ROW_FIELDS:
-        value, merged = getattr(entry, name), getattr(paper, name)
+        value, merged = getattr(entry, name), getattr(merged_entry, name)
         if not value:
             continue
         if value == merged:
@@ -78,15 +78,15 @@ def dump_entry(entry: Entry, paper: Entry) -> bytes:
     return orjson.dumps({**row, "same": same})
 
 
-def load_entry(row: bytes, paper: Entry) -> Entry:
-    """Return the entry that `dump_entry` stored in `row`; `paper` is the merged entry of its paper."""
+def load_entry(row: bytes, merged_entry: Entry) -> Entry:
+    """Return the entry that `dump_entry` stored in `row`; `merged_entry` is that of its paper."""
     stored: dict[str, Any] = orjson.loads(row)
-    entry = Entry(old_paper_id=paper.old_paper_id)
+    entry = Entry(old_paper_id=merged_entry.old_paper_id)
     for name in stored.pop("same"):
-        setattr(entry, name, getattr(paper, name))
+        setattr(entry, name, getattr(merged_entry, name))
     for name, value in stored.items():
         if name in _TEXT_FIELDS:
-            merged = getattr(paper, name)
+            merged = getattr(merged_entry, name)
             texts = {key: merged.get(key) if text is None else text for key, text in value.items()}
             setattr(entry, name, {key: text for key, text in texts.items() if text is not None})
         else:

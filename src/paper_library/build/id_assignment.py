@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from paper_library.build.entry import find_origin_file
+from paper_library.build.entry import strip_line_number
 from paper_library.build.entry_matcher import Facts
 from paper_library.build.id_evidence import Likeness, Record
 from paper_library.build.id_register import IdRegister
-from paper_library.identity import make_paper_id
+from paper_library.paper_ids import make_paper_id
 
 _MOST_COMPARED: Final = 20_000
 """The most pairs of titles in one file that are compared; more are not corrections."""
@@ -44,7 +44,7 @@ class Assignment:
         return {*self.known.values(), *(one for ids in self.absorbed.values() for one in ids)}
 
 
-def assign_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
+def match_known_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
     """Return the ids of the clusters that the register has."""
     pairs = [
         (at, likeness)
@@ -59,7 +59,7 @@ def assign_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
         if at not in result.known and likeness.record.paper_id not in taken:
             result.known[at] = likeness.record.paper_id
             taken.add(likeness.record.paper_id)
-    _match_corrected_titles(clusters, register, result, taken)
+    _assign_ids_by_nearly_same_titles(clusters, register, result, taken)
     for at, likeness in pairs:
         if likeness.record.paper_id not in taken and likeness.has_entries_of_record:
             result.absorbed.setdefault(at, []).append(likeness.record.paper_id)
@@ -67,13 +67,13 @@ def assign_ids(clusters: Sequence[Cluster], register: IdRegister) -> Assignment:
     return result
 
 
-def find_free_id(keys: Iterable[str], origins: Iterable[str], taken: set[str]) -> str:
+def make_free_id(keys: Iterable[str], origins: Iterable[str], taken: set[str]) -> str:
     """Return the id of the first key whose id is not taken."""
     others = (*keys, *(f"origin:{origin}" for origin in origins), f"again:{len(taken)}")
     return next(one for key in others if (one := make_paper_id(key)) not in taken)
 
 
-def _match_corrected_titles(
+def _assign_ids_by_nearly_same_titles(
     clusters: Sequence[Cluster], register: IdRegister, result: Assignment, taken: set[str]
 ) -> None:
     """Assign the ids of papers whose titles were corrected: nearly the same title in the same file."""
@@ -85,13 +85,13 @@ def _match_corrected_titles(
     lost: dict[str, list[Record]] = defaultdict(list)
     for record in register if new else ():
         if record.paper_id not in taken:
-            for file in {find_origin_file(position).partition("#")[0] for position in record.places}:
+            for file in {strip_line_number(position).partition("#")[0] for position in record.places}:
                 lost[file].append(record)
     for file in sorted(new.keys() & lost.keys()):
         if len(new[file]) * len(lost[file]) > _MOST_COMPARED:
             continue
         alike = sorted(
-            _find_corrected_titles(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id)
+            _pair_by_nearly_same_title(clusters, new[file], lost[file]), key=lambda one: (one[0], one[1].paper_id)
         )
         for at, record in alike:
             if at not in result.known and record.paper_id not in taken:
@@ -99,11 +99,11 @@ def _match_corrected_titles(
                 taken.add(record.paper_id)
 
 
-def _find_corrected_titles(
-    clusters: Sequence[Cluster], new: Sequence[int], lost: Sequence[Record]
+def _pair_by_nearly_same_title(
+    clusters: Sequence[Cluster], new_indexes: Sequence[int], lost_records: Sequence[Record]
 ) -> Iterable[tuple[int, Record]]:
-    for at in new:
-        for record in lost:
+    for at in new_indexes:
+        for record in lost_records:
             likeness = Likeness(record, 0, clusters[at].facts)
-            if likeness.has_corrected_title and not likeness.contradicts:
+            if likeness.has_nearly_same_title and not likeness.has_contradiction:
                 yield at, record

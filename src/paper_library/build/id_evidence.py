@@ -9,9 +9,9 @@ from typing import Final
 
 from rapidfuzz import fuzz
 
-from paper_library.build.entry import Entry, find_origin_file
-from paper_library.build.entry_matcher import Facts, find_surnames, is_preprint_pair
-from paper_library.identity import Keys, normalise_title
+from paper_library.build.entry import Entry, strip_line_number
+from paper_library.build.entry_matcher import Facts, fold_last_words_of_first_authors, has_preprint_doi
+from paper_library.paper_ids import Keys, normalise_title
 from uraniborg.kernel.bibliography.citation_keys import is_generated_key
 
 ID: Final = 1 << 0
@@ -71,7 +71,7 @@ class Record:
     has_content: bool = False
     """True if the paper is on the updated shelf, whose contents would be lost with it."""
 
-    def merge_with_newer(self, newer: "Record") -> "Record":
+    def merge_into_newer(self, newer: "Record") -> "Record":
         """Return `newer` with the keys of this record whose schemes it lacks."""
         present = {_get_scheme(key) for key in newer.keys} - {"id"}
         older = [key for key in self.keys if _get_scheme(key) not in present and key not in newer.keys]
@@ -117,7 +117,7 @@ def collect_evidence(entry: Entry, keys: Keys) -> dict[str, int]:
         found[f"meta:{keys.meta[:24]}"] = META if entry.authors and entry.year else TITLE_META
     found |= dict.fromkeys(_make_text_keys(entry), TEXT)
     found |= dict.fromkeys(map(make_position_key, _list_positions(entry)), KEYED)
-    found[make_position_key(entry.origin)] = FILE if entry.origin == find_origin_file(entry.origin) else POSITION
+    found[make_position_key(entry.origin)] = FILE if entry.origin == strip_line_number(entry.origin) else POSITION
     return found
 
 
@@ -151,14 +151,16 @@ class Likeness:
         kinds = self.kinds
         if kinds & (ID | IDENTIFIER):
             return True
-        if self.contradicts:
+        if self.has_contradiction:
             # The year or a name was corrected in the same entry.
             return (
-                self.has_corrected_title if kinds & (KEYED | FILE) else bool(kinds & POSITION) and self._has_same_title
+                self.has_nearly_same_title
+                if kinds & (KEYED | FILE)
+                else bool(kinds & POSITION) and self._has_same_title
             )
         if kinds & (META | TEXT) or (kinds & KEYED and kinds & BIBKEY):
             return True
-        if kinds & (KEYED | FILE | POSITION) and self.has_corrected_title:
+        if kinds & (KEYED | FILE | POSITION) and self.has_nearly_same_title:
             return True
         if (kinds & BIBKEY and self._has_similar_title) or (kinds & GENERATED_KEY and self._has_same_title):
             return True
@@ -170,9 +172,9 @@ class Likeness:
         return bool(self.kinds & (ID | IDENTIFIER | KEYED | FILE | TEXT))
 
     @property
-    def has_corrected_title(self) -> bool:
+    def has_nearly_same_title(self) -> bool:
         """True if a title of the paper is a correction of the record's title."""
-        return self._has_same_title or any(is_corrected_title(self._title, other) for other in self._titles)
+        return self._has_same_title or any(is_nearly_same_title(self._title, other) for other in self._titles)
 
     @property
     def _has_same_title(self) -> bool:
@@ -195,18 +197,18 @@ class Likeness:
     @property
     def shares_authors(self) -> bool:
         """True if an author is the same."""
-        mine = find_surnames(self.record.authors)
+        mine = fold_last_words_of_first_authors(self.record.authors)
         return any(not mine.isdisjoint(facts.surnames) for facts in self._facts)
 
     @cached_property
-    def contradicts(self) -> bool:
+    def has_contradiction(self) -> bool:
         """True if the DOI, year or authors differ."""
         dois = [key[4:] for key in self.record.keys if key.startswith("doi:")]
         others = [facts.doi for facts in self._facts if facts.doi]
         if (
             dois
             and others
-            and not any(one == other or is_preprint_pair(one, other) for one in dois for other in others)
+            and not any(one == other or has_preprint_doi(one, other) for one in dois for other in others)
         ):
             return True
         years = {facts.year for facts in self._facts if facts.year}
@@ -216,7 +218,7 @@ class Likeness:
         return bool(has_authors) and not self.shares_authors
 
 
-def is_corrected_title(one: str, other: str) -> bool:
+def is_nearly_same_title(one: str, other: str) -> bool:
     """Return True if two normalised titles differ little and have the same numbers."""
     numbers = (sorted(word for word in title.split() if _NUMBER.fullmatch(word)) for title in (one, other))
     return next(numbers) == next(numbers) and fuzz.ratio(one, other) >= _SAME_TITLE
@@ -235,16 +237,18 @@ def make_text_key(sha256: str) -> str:
 def _list_positions(entry: Entry) -> list[str]:
     """Return the positions of an entry in the inputs: its file, or its names and line in a file of several."""
     if entry.origins:  # a merged entry of a shelf that does not store entries
-        return [position for origin in entry.origins for position in _list_positions_at(origin, _list_names(entry))]
-    return _list_positions_at(entry.origin, _list_names(entry))
+        return [
+            position for origin in entry.origins for position in _list_positions_at(origin, _list_given_keys(entry))
+        ]
+    return _list_positions_at(entry.origin, _list_given_keys(entry))
 
 
 def _list_positions_at(origin: str, names: list[str]) -> list[str]:
-    file = find_origin_file(origin)
+    file = strip_line_number(origin)
     return [*(f"{file}#{name}" for name in names if file != origin), origin]
 
 
-def _list_names(entry: Entry) -> list[str]:
+def _list_given_keys(entry: Entry) -> list[str]:
     names = (entry.identifiers.get(scheme, "") for scheme in ("id", "bibkey"))
     return [name for name in names if name and not is_generated_key(name)]
 

@@ -14,8 +14,8 @@ import orjson
 from paper_library.build.entry import Problem
 from paper_library.build.id_evidence import Record, make_position_key
 from paper_library.errors import RegisterTooNew
-from paper_library.identity import is_paper_id
-from paper_library.regular_files import open_regular
+from paper_library.paper_ids import is_paper_id
+from paper_library.regular_files import open_regular_file
 from uraniborg.kernel.files import display_path, sync_folder, write_atomic
 
 SUFFIX: Final = ".ids.json"
@@ -35,7 +35,7 @@ def is_register(path: Path) -> bool:
     if not path.name.endswith(SUFFIX):
         return False
     try:
-        with open_regular(path) as stream:
+        with open_regular_file(path) as stream:
             return stream.read(len(_MARK)) == _MARK
     except OSError:
         return False
@@ -62,11 +62,11 @@ class IdRegister:
     def __iter__(self) -> Iterator[Record]:
         return iter(self._records.values())
 
-    def add_records(self, records: Iterable[Record]) -> None:
+    def add_or_merge_records(self, records: Iterable[Record]) -> None:
         """Add records; merge a record with an earlier one of the same id."""
         for record in records:
             known = self._records.get(record.paper_id)
-            self._records[record.paper_id] = known.merge_with_newer(record) if known else record
+            self._records[record.paper_id] = known.merge_into_newer(record) if known else record
             keys = (*record.keys, *map(make_position_key, record.places), f"id:{record.paper_id}")
             for key in keys:
                 # By hash: the keys would need several times the memory.
@@ -74,11 +74,11 @@ class IdRegister:
                 if record.paper_id not in ids:
                     ids.append(record.paper_id)
 
-    def record_paper(self, record: Record, absorbed: Iterable[str]) -> None:
+    def record_paper(self, record: Record, absorbed_ids: Iterable[str]) -> None:
         """Record a paper of this build, and forget the papers that it absorbed."""
         known = self._records.pop(record.paper_id, None)
-        self._written[record.paper_id] = _format_line(known.merge_with_newer(record) if known else record)
-        for paper_id in absorbed:
+        self._written[record.paper_id] = _format_line(known.merge_into_newer(record) if known else record)
+        for paper_id in absorbed_ids:
             self._records.pop(paper_id, None)
 
     def find_ids(self, evidence: dict[str, int]) -> dict[str, int]:
@@ -89,10 +89,10 @@ class IdRegister:
                 found[paper_id] = found.get(paper_id, 0) | kind
         return found
 
-    def read_file(self, path: Path, *, is_own: bool) -> Iterator[Problem]:
+    def load_file(self, path: Path, *, rename_if_damaged: bool) -> Iterator[Problem]:
         """Add the records of the file at `path`, if it exists; yield its problems.
 
-        An unreadable file is renamed to `NAME.damaged` if `is_own`, that is, if no other build writes it. Raise
+        With `rename_if_damaged`, an unreadable file is renamed to `NAME.damaged`; no other build may write it. Raise
         RegisterTooNew and OSError.
         """
         try:
@@ -102,9 +102,9 @@ class IdRegister:
         document = _parse_document(content)
         if document is None:
             damaged = path.with_name(f"{path.name}.damaged")
-            if is_own:
+            if rename_if_damaged:
                 path.replace(damaged)
-            renamed = f" and was renamed to {damaged.name}" if is_own else ""
+            renamed = f" and was renamed to {damaged.name}" if rename_if_damaged else ""
             reason = f"The file is damaged{renamed}. Papers get the ids of the shelf, or new ids."
             yield Problem(path.name, "broken", reason)
             return
@@ -116,7 +116,7 @@ class IdRegister:
             )
         papers: dict[str, Any] = document["papers"]
         records = [record for paper_id, facts in papers.items() if (record := _parse_record(paper_id, facts))]
-        self.add_records(records)
+        self.add_or_merge_records(records)
         if len(records) < len(papers):
             reason = f"{len(papers) - len(records):,} of {len(papers):,} lines are damaged and were ignored."
             yield Problem(path.name, "broken", reason)

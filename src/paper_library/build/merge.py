@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
-from paper_library.build.entry import Entry, find_origin_file
+from paper_library.build.entry import Entry, strip_line_number
 from paper_library.build.entry_matcher import make_keys
-from paper_library.identity import Keys, is_paper_id, make_paper_id
-from paper_library.retraction import merge_notices
+from paper_library.editorial_notices import merge_notices
+from paper_library.paper_ids import Keys, is_paper_id, make_paper_id
 from uraniborg.kernel.words import fold_text
 
 _BEST_FIRST: Final = (
@@ -53,7 +53,7 @@ def merge_entries(found: Sequence[tuple[Entry, Keys]]) -> Paper:
 def _make_paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) -> Paper:
     keys = _merge_keys(all_keys) if len(all_keys) > 1 else all_keys[0].list_keys()
     given = next((one for each in entries if is_paper_id(one := each.identifiers.get("paper_id", ""))), None)
-    _normalise_identifiers(entry, all_keys)
+    _set_normalised_identifiers(entry, all_keys)
     keys += [key for each in entries for key in each.keys if key not in keys]
     origins = {origin for each in entries for origin in (each.origins or [each.origin]) if origin}
     return Paper(given or make_paper_id(keys[0]), list(dict.fromkeys(keys)), entry, sorted(origins), entries)
@@ -61,7 +61,7 @@ def _make_paper(entry: Entry, all_keys: Sequence[Keys], entries: list[Entry]) ->
 
 def compute_precedence(entry: Entry) -> tuple[int, bool, str, str]:
     """Return the sort key of an entry: file type first, then entries read now before those of the old shelf."""
-    name = find_origin_file(entry.origin)
+    name = strip_line_number(entry.origin)
     rank = next((at for at, suffix in enumerate(_BEST_FIRST) if name.lower().endswith(suffix)), len(_BEST_FIRST))
     return (rank, bool(entry.old_paper_id), entry.origin, entry.title)
 
@@ -87,13 +87,13 @@ def _merge_fields(entries: Sequence[Entry]) -> Entry:
         for name in ("identifiers", "translations", "summaries"):
             setattr(first, name, {**getattr(other, name), **getattr(first, name)})
     for name in ("keywords", "tags", "institutions"):
-        setattr(first, name, remove_duplicates(value for entry in entries for value in getattr(entry, name)))
+        setattr(first, name, remove_folded_duplicates(value for entry in entries for value in getattr(entry, name)))
     first.notices = merge_notices(notice for entry in entries for notice in entry.notices)
-    first.search = _merge_search_records(first, entries)
+    first.search = _merge_search_fields(first, entries)
     return first
 
 
-def _merge_search_records(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
+def _merge_search_fields(paper: Entry, entries: Sequence[Entry]) -> dict[str, Any]:
     """Return the merged search fields; provenance of values that lost is left out."""
     joined: dict[str, Any] = {}
     for entry in entries:
@@ -104,7 +104,9 @@ def _merge_search_records(paper: Entry, entries: Sequence[Entry]) -> dict[str, A
             elif name == "provenance" and isinstance(value, dict):
                 sources = cast("dict[str, Any]", value).items()
                 true = {
-                    field: source for field, source in sources if _get_field(paper, field) == _get_field(entry, field)
+                    field: source
+                    for field, source in sources
+                    if _get_field_or_identifier(paper, field) == _get_field_or_identifier(entry, field)
                 }
                 joined[name] = {**true, **joined.get(name, {})}
             else:
@@ -112,11 +114,11 @@ def _merge_search_records(paper: Entry, entries: Sequence[Entry]) -> dict[str, A
     return {name: value for name, value in joined.items() if value or value == 0}
 
 
-def _get_field(entry: Entry, field: str) -> Any:
+def _get_field_or_identifier(entry: Entry, field: str) -> Any:
     return getattr(entry, field, None) or entry.identifiers.get("url" if field == "full_text_url" else field)
 
 
-def remove_duplicates(values: Iterable[str]) -> list[str]:
+def remove_folded_duplicates(values: Iterable[str]) -> list[str]:
     """Return each value once, as first written, ignoring case and accents."""
     unique: dict[str, str] = {}
     for value in values:
@@ -135,7 +137,7 @@ def _merge_keys(all_keys: Sequence[Keys]) -> list[str]:
     return [key for known in by_scheme.values() for key in known]
 
 
-def _normalise_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
+def _set_normalised_identifiers(entry: Entry, all_keys: Sequence[Keys]) -> None:
     doi = next((keys.doi for keys in all_keys if keys.doi), None)
     arxiv = next((keys.arxiv for keys in all_keys if keys.arxiv), None)
     known = {name: value for name, value in entry.identifiers.items() if name not in _INTERNAL and value}

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import orjson
 
-from paper_library.build.entry import SEARCH_FIELDS, Entry, Problem, find_origin_file
+from paper_library.build.entry import SEARCH_FIELDS, Entry, Problem, strip_line_number
 from paper_library.build.entry_storage import load_entry
 from paper_library.build.id_evidence import Record, make_record, make_text_key
-from paper_library.build.inputs import get_paper_stem
+from paper_library.build.input_files import get_stem_if_single_paper
 from paper_library.errors import AssetFetchFailed, AssetInvalid
 from paper_library.store.assets import AssetReader
 from paper_library.store.layout import SOURCE, SUMMARY, TRANSLATION
@@ -57,15 +57,15 @@ class OldShelf:
         """Return the kind, name and digest of each asset of a paper."""
         return {(ref.kind, ref.name, ref.sha256) for ref in self._shelf.list_assets(no)}
 
-    def make_records(self, *, is_retained: bool) -> Iterator[Record]:
-        """Yield the record of each paper; `is_retained` if papers without an input stay on the shelf."""
+    def make_records(self, *, retains_papers: bool) -> Iterator[Record]:
+        """Yield the record of each paper; `retains_papers` if papers without an input stay on the shelf."""
         for no in range(self.papers):
             known = self.read_metadata(no)
             paper = _make_entry(known, self.read_bibtex(no), {}, self._shelf.list_origins(no))
             key = known.get("citation_key", "")
             record = make_record(known["paper_id"], key, paper, self._shelf.list_keys(no), [paper])
             record.keys += [make_text_key(ref.sha256) for ref in self._shelf.list_assets(no) if ref.kind == SOURCE]
-            record.has_content = is_retained
+            record.has_content = retains_papers
             yield record
 
     def read_entries(self, no: int) -> Iterator[Entry | Problem]:
@@ -86,7 +86,11 @@ class OldShelf:
             paper.summaries.pop(name, None)
         if len(origins) == 1:
             paper.origin, paper.origins = origins[0], []
-            if stem := get_paper_stem(paper.origin) if paper.origin == find_origin_file(paper.origin) else "":
+            if (
+                stem := get_stem_if_single_paper(paper.origin)
+                if paper.origin == strip_line_number(paper.origin)
+                else ""
+            ):
                 paper.identifiers["stem"] = stem
         else:
             paper.keys = self._shelf.list_keys(no)

@@ -93,7 +93,7 @@ class BuildReport:
         if len(self.changes) < _LISTED:
             self.changes.append(Change(change, paper_id, title, fields or []))
 
-    def add_missing_input(self, file: str) -> None:
+    def count_paper_of_missing_input(self, file: str) -> None:
         """Count a paper that stays although `file` was not read or does not have it."""
         self.missing_inputs[file] = self.missing_inputs.get(file, 0) + 1
 

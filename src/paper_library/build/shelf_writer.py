@@ -15,10 +15,10 @@ import tantivy
 
 from paper_library.build.entry import Entry
 from paper_library.build.entry_storage import dump_entry
-from paper_library.build.metadata import Asset, PreparedPaper
-from paper_library.identity import list_search_terms
-from paper_library.retraction import find_retraction
-from paper_library.store.index import create_index, make_document
+from paper_library.build.prepared_papers import Asset, PreparedPaper
+from paper_library.editorial_notices import find_retraction
+from paper_library.paper_ids import list_identifier_terms
+from paper_library.store.index import create_index, make_document_fields
 from paper_library.store.layout import DATABASE, INDEX, INDEXES, STATIC, TABLES, make_asset_path
 from paper_library.store.manifest import compute_file_digest
 from uraniborg.kernel.files import make_folder, make_private, open_private
@@ -43,7 +43,7 @@ _INSERTS: Final = {
 
 
 class ShelfWriter:
-    """Writes papers in shelf order; after `finish` the shelf is complete except for its manifest."""
+    """Writes papers in shelf order; after `finish_and_get_build_id` the shelf is complete except for its manifest."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -81,9 +81,9 @@ class ShelfWriter:
             "institution": entry.institutions,
             "tag": entry.tags,
         }
-        facets = {kind: self._count_facet_values(kind, lists[kind]) for kind in _LISTS}
-        facets["venue"] = self._count_facet_values("venue", [entry.venue] if entry.venue else [])
-        year = self._count_facet_values("year", [str(entry.year)] if entry.year else [])
+        facets = {kind: self._count_and_get_facet_ids(kind, lists[kind]) for kind in _LISTS}
+        facets["venue"] = self._count_and_get_facet_ids("venue", [entry.venue] if entry.venue else [])
+        year = self._count_and_get_facet_ids("year", [str(entry.year)] if entry.year else [])
         rows = self._rows
         rows["paper"].append(
             (
@@ -105,14 +105,14 @@ class ShelfWriter:
         rows["alias"] += [(key, no) for key in (own, *paper.keys) if key == own or not key.startswith("bib:")]
         self._other_keys += [(key, no) for key in paper.keys if key != own and key.startswith("bib:")]
         rows["put_facet"] += [(facet, no) for ids in (*facets.values(), year) for facet in ids]
-        fields = make_document(
+        fields = make_document_fields(
             no=no,
             title=entry.title,
             abstract=entry.abstract,
             year=entry.year,
             venue=entry.venue,
             lists=lists,
-            identifiers=[*list_search_terms(entry.identifiers), paper.paper_id],
+            identifiers=[*list_identifier_terms(entry.identifiers), paper.paper_id],
             texts=prepared.texts,
             facets=facets,
             flags=["retracted"] if find_retraction(entry.notices) else [],
@@ -124,7 +124,7 @@ class ShelfWriter:
         if self.papers % _BATCH == 0:
             self._flush_rows()
 
-    def finish(self) -> str:
+    def finish_and_get_build_id(self) -> str:
         """Complete the files, sync them to disk and return the build id."""
         self._documents.commit()
         self._documents.wait_merging_threads()
@@ -150,7 +150,7 @@ class ShelfWriter:
         os.sync()
         return build_id
 
-    def abandon(self) -> None:
+    def close_incomplete_database(self) -> None:
         """Close the database of an incomplete shelf."""
         self._database.close()
 
@@ -159,11 +159,11 @@ class ShelfWriter:
         names = [DATABASE, *sorted(f"{INDEX}/{path.name}" for path in (self._folder / INDEX).iterdir())]
         return {name: compute_file_digest(self._folder / name) for name in names}
 
-    def _count_facet_values(self, kind: str, values: Sequence[str]) -> list[int]:
+    def _count_and_get_facet_ids(self, kind: str, values: Sequence[str]) -> list[int]:
         """Count a paper for each different facet value and return the ids of the values."""
         ids: dict[int, None] = {}
         for value in values:
-            key = _fold_facet(value)
+            key = _fold_facet_value(value)
             if not key:
                 continue
             entry = self._facets.get((kind, key))
@@ -194,7 +194,7 @@ class ShelfWriter:
 
 
 @lru_cache(maxsize=1 << 17)
-def _fold_facet(value: str) -> str:
+def _fold_facet_value(value: str) -> str:
     """Return the folded value. Cached, because names and keywords repeat."""
     return fold_text(" ".join(value.split()))
 

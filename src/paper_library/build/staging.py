@@ -21,7 +21,7 @@ _HERE: Final = -100  # AT_FDCWD
 
 
 @contextmanager
-def stage_folder(target: Path) -> Generator[Path]:
+def stage_replacement(target: Path) -> Generator[Path]:
     """Yield a new folder beside `target` that replaces it when the block succeeds, and is removed when it fails.
 
     Readers of `target` see the old contents until then, also after a crash. Raise ShelfExists if `target` exists and
@@ -35,7 +35,7 @@ def stage_folder(target: Path) -> Generator[Path]:
         )
     make_folder(target.parent)
     with hold_lock(target.parent / f".{target.name}.building", timeout_s=0):
-        _remove_leftovers(target)
+        _restore_shelf_and_remove_leftovers(target)
         folder = target.parent / f".{target.name}.{secrets.token_hex(4)}.new"
         make_folder(folder)
         try:
@@ -49,7 +49,7 @@ def stage_folder(target: Path) -> Generator[Path]:
 def _replace_folder(folder: Path, target: Path) -> None:
     if not target.exists():
         folder.rename(target)
-    elif not _try_exchange(folder, target):
+    elif not _try_exchange_folders(folder, target):
         # Without an exchange there is a moment without a shelf; the next build restores the old one.
         old = target.parent / f".{target.name}.old"
         target.rename(old)
@@ -58,7 +58,7 @@ def _replace_folder(folder: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def _try_exchange(one: Path, other: Path) -> bool:
+def _try_exchange_folders(one: Path, other: Path) -> bool:
     """Exchange two folders in one step. Return False on systems that cannot."""
     if not sys.platform.startswith("linux"):
         return False
@@ -73,7 +73,7 @@ def _try_exchange(one: Path, other: Path) -> bool:
     raise OSError(number, os.strerror(number), str(other))
 
 
-def _remove_leftovers(target: Path) -> None:
+def _restore_shelf_and_remove_leftovers(target: Path) -> None:
     """Remove folders that a killed build left, and restore a shelf that it had moved."""
     old = target.parent / f".{target.name}.old"
     if old.exists() and not target.exists():

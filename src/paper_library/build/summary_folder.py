@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import orjson
 
-from paper_library.build.entry import Problem, find_origin_file
+from paper_library.build.entry import Problem, strip_line_number
 from paper_library.build.merge import Paper
-from paper_library.build.readers.files import Unreadable, describe_failure, read_bytes
+from paper_library.build.readers.text_files import Unreadable, describe_read_error, read_bytes
 from paper_library.errors import InputNotFound
 from paper_library.regular_files import resolve_links
 from uraniborg.kernel.errors import is_out_of_room
@@ -47,7 +47,7 @@ class SummaryFolder:
         """Add the summaries of the paper to its entry; yield their problems."""
         if not self._by_name:
             return
-        for name in dict.fromkeys(_list_names(paper)):
+        for name in dict.fromkeys(_list_possible_names(paper)):
             for template, path in self._by_name.get(name, ()):
                 if path in self._unused:
                     origin = self._unused.pop(path)
@@ -57,7 +57,7 @@ class SummaryFolder:
                     except OSError as exc:
                         if is_out_of_room(exc):
                             raise
-                        yield Problem(origin, "broken", f"The summary is left out. {describe_failure(exc)}")
+                        yield Problem(origin, "broken", f"The summary is left out. {describe_read_error(exc)}")
                     except (ValueError, TypeError):
                         yield Problem(origin, "broken", "The summary is not JSON. Write one JSON value in UTF-8.")
 
@@ -70,18 +70,18 @@ class SummaryFolder:
         orjson.dumps(summary)  # raises TypeError for values that are nested too deeply to be written
         return summary
 
-    def list_unused(self) -> list[Problem]:
+    def list_unused_as_problems(self) -> list[Problem]:
         """Return a problem for each summary without a paper."""
         reason = "No paper has this name. In TEMPLATE/NAME.json, NAME is a file name, BibTeX key, DOI or paper_id."
         return [Problem(origin, "skipped", reason) for origin in self._unused.values()]
 
 
-def _list_names(paper: Paper) -> Iterable[str]:
+def _list_possible_names(paper: Paper) -> Iterable[str]:
     yield paper.paper_id
     for key in paper.keys:
         yield _normalise_name(key.partition(":")[2])
     for origin in paper.origins:
-        if origin == find_origin_file(origin):  # a file of one paper
+        if origin == strip_line_number(origin):  # a file of one paper
             yield _normalise_name(Path(origin).stem)
 
 

@@ -15,8 +15,8 @@ import tantivy
 from tantivy import Occur
 from tantivy import Query as IndexQuery
 
-from paper_library.identity import spell_arxiv_for_id, spell_doi_for_id
 from paper_library.limits import QUERY_WORDS
+from paper_library.paper_ids import spell_arxiv_for_id, spell_doi_for_id
 from paper_library.search.index_terms import IndexTerms, boost_query, is_single_character, make_any_query
 from paper_library.search.query import Query, Unit, find_distinctive_parts
 from paper_library.store import index as fields
@@ -28,7 +28,7 @@ _WORD_WEIGHTS: Final = ((fields.EXACT, 0.17), (fields.AUTHOR, 0.5), (fields.VENU
 _STOP_WORD_WEIGHTS: Final = (*_WORD_WEIGHTS, (fields.FULL_EXACT, 0.4))
 _PHRASE_WEIGHTS: Final = ((fields.EXACT, 1.0), (fields.FULL_EXACT, 0.4), (fields.AUTHOR, 0.5), (fields.VENUE, 0.2))
 _PREFIX_WEIGHTS: Final = ((fields.EXACT, 1.0), (fields.FULL_EXACT, 0.4))
-_PREFIX_FIELDS: Final = tuple(where for where, _ in _PREFIX_WEIGHTS)
+_PREFIX_FIELDS: Final = tuple(field_name for field_name, _ in _PREFIX_WEIGHTS)
 _NAME_FIELDS: Final = (fields.AUTHOR, fields.VENUE, fields.IDENTIFIER)
 _BOOST_WEIGHTS: Final = ((fields.EXACT, 0.3), (fields.FULL_EXACT, 0.12))
 """The weights of a phrase that improves the rank."""
@@ -78,12 +78,12 @@ class CompiledQuery:
     is_empty: bool = False
 
     @classmethod
-    def for_snippets(cls, text: str) -> "CompiledQuery":
+    def make_for_snippets(cls, text: str) -> "CompiledQuery":
         """Return a query that matches no paper; snippets show the words of `text`."""
         found = set(split_words(text))
         return cls(IndexQuery.empty_query(), stems={one for word in found if (one := stem_word(word))}, words=found)
 
-    def make_all_wanted_query(self) -> IndexQuery | None:
+    def make_query_for_all_groups(self) -> IndexQuery | None:
         """Return the query for papers that match every wanted group, or None if all results do."""
         if len(self.wanted_groups) < 2 and not any(group.is_phrase for group in self.wanted_groups):
             return None
@@ -154,10 +154,10 @@ class Compiler:
             searched_units = [unit for unit in group if unit.kind == "word" and unit.text in searched]
             options += (query for unit in searched_units for query in self._make_word_queries(unit))
             if options:
-                names = (stem_word(word) or word for unit in group for word in self._expand_unit(unit))
+                names = (stem_word(word) or word for unit in group for word in self._list_words_of_unit(unit))
                 self._result.wanted_groups.append(WantedGroup(label, make_any_query(options), frozenset(names)))
 
-    def _expand_unit(self, unit: Unit) -> Sequence[str]:
+    def _list_words_of_unit(self, unit: Unit) -> Sequence[str]:
         return (
             self.terms.find_words_with_prefix(_PREFIX_FIELDS, unit.text)
             if unit.kind == "prefix"
@@ -180,8 +180,8 @@ class Compiler:
         self._result.stems.update(stems)
         found: set[str] = set()
         for name, times in stems.items():
-            for where, weight in _STEM_WEIGHTS:
-                if query := self._compile_term(where, name, weight * times):
+            for field_name, weight in _STEM_WEIGHTS:
+                if query := self._compile_term(field_name, name, weight * times):
                     found.add(name)
                     yield query
         for unit in {unit.text: unit for unit in word_units}.values():
@@ -194,16 +194,20 @@ class Compiler:
         if is_single_character(word):
             yield from self._compile_character(word)
             return
-        for where, weight in _WORD_WEIGHTS if stem_word(word) else _STOP_WORD_WEIGHTS:
-            if query := self._compile_term(where, word, weight):
+        for field_name, weight in _WORD_WEIGHTS if stem_word(word) else _STOP_WORD_WEIGHTS:
+            if query := self._compile_term(field_name, word, weight):
                 yield query
 
     def _compile_spellings(self, spellings: Sequence[str]) -> Iterator[IndexQuery]:
         for word in spellings:
-            terms = [*((where, stem_word(word), weight) for where, weight in _STEM_WEIGHTS if stem_word(word))]
-            terms += ((where, word, weight) for where, weight in _WORD_WEIGHTS)
+            terms = [
+                *((field_name, stem_word(word), weight) for field_name, weight in _STEM_WEIGHTS if stem_word(word))
+            ]
+            terms += ((field_name, word, weight) for field_name, weight in _WORD_WEIGHTS)
             here = [
-                query for where, text, weight in terms if (query := self._compile_term(where, text, weight * _SPELLING))
+                query
+                for field_name, text, weight in terms
+                if (query := self._compile_term(field_name, text, weight * _SPELLING))
             ]
             if here:
                 self._result.words.add(word)
@@ -219,12 +223,12 @@ class Compiler:
                 terms += [(fields.ABOUT, name), (fields.FULL, name)]
             else:
                 terms += [(fields.EXACT, word), (fields.FULL_EXACT, word)]
-            terms += ((where, word) for where in _NAME_FIELDS)
-        return [query for where, text in terms if (query := self.terms.make_word_query(where, text))]
+            terms += ((field_name, word) for field_name in _NAME_FIELDS)
+        return [query for field_name, text in terms if (query := self.terms.make_word_query(field_name, text))]
 
     def _compile_character(self, character: str) -> Iterator[IndexQuery]:
-        for where, weight in _PREFIX_WEIGHTS:
-            yield boost_query(self.terms.make_phrase_query(where, [character]), weight)
+        for field_name, weight in _PREFIX_WEIGHTS:
+            yield boost_query(self.terms.make_phrase_query(field_name, [character]), weight)
 
     def _compile_units(self, units: Iterable[Unit]) -> list[IndexQuery]:
         return [option for unit in units for option in self._compile_unit(unit)]
@@ -248,16 +252,16 @@ class Compiler:
     ) -> Iterator[IndexQuery]:
         """Yield a scored query for each field that has all words of the phrase."""
         for parts in map(str.split, _list_spellings(unit)):
-            for where, weight in weights:
-                if all(is_single_character(part) or self.terms.make_word_query(where, part) for part in parts):
-                    query = self.terms.make_phrase_query(where, parts)
-                    self._record_match(where, query, weight * len(parts))
+            for field_name, weight in weights:
+                if all(is_single_character(part) or self.terms.make_word_query(field_name, part) for part in parts):
+                    query = self.terms.make_phrase_query(field_name, parts)
+                    self._record_match(field_name, query, weight * len(parts))
                     yield boost_query(query, weight)
 
     def _compile_field(self, unit: Unit) -> IndexQuery:
         if unit.field in ("doi", "arxiv"):
             return make_any_query(
-                [self.terms.make_phrase_query(fields.IDENTIFIER, [text]) for text in _spell_identifier(unit)]
+                [self.terms.make_phrase_query(fields.IDENTIFIER, [text]) for text in _list_identifier_spellings(unit)]
             )
         if unit.field == fields.FLAG and not self.terms.has_flags:
             return IndexQuery.empty_query()
@@ -276,24 +280,24 @@ class Compiler:
         known = self.terms.find_words_with_prefix(_PREFIX_FIELDS, prefix)
         self._result.words.update(known)
         for word in known:
-            for where, weight in _PREFIX_WEIGHTS:
-                if query := self._compile_term(where, word, weight):
+            for field_name, weight in _PREFIX_WEIGHTS:
+                if query := self._compile_term(field_name, word, weight):
                     yield query
         if not known:
             self._result.missing.append(f"{prefix}*")
 
-    def _compile_term(self, where: str, word: str, weight: float) -> IndexQuery | None:
+    def _compile_term(self, field_name: str, word: str, weight: float) -> IndexQuery | None:
         """Return the query for a word in a field with this weight, or None if no paper has it."""
-        query = self.terms.make_word_query(where, word)
+        query = self.terms.make_word_query(field_name, word)
         if query is None:
             return None
-        self._record_match(where, query, weight)
+        self._record_match(field_name, query, weight)
         return boost_query(query, weight)
 
-    def _record_match(self, where: str, query: IndexQuery, weight: float) -> None:
-        self._result.matched.add(where)
+    def _record_match(self, field_name: str, query: IndexQuery, weight: float) -> None:
+        self._result.matched.add(field_name)
         self._result.highest_score += weight
-        if where in (fields.FULL, fields.FULL_EXACT):
+        if field_name in (fields.FULL, fields.FULL_EXACT):
             self._result.in_full_text.append(query)
 
 
@@ -301,7 +305,7 @@ def _list_spellings(unit: Unit) -> tuple[str, ...]:
     return (unit.text, *unit.spellings)
 
 
-def _spell_identifier(unit: Unit) -> list[str]:
+def _list_identifier_spellings(unit: Unit) -> list[str]:
     """Return the spellings under which an identifier can be indexed: that of paper ids and the canonical one."""
     spell, normalise = (
         (spell_doi_for_id, normalise_doi) if unit.field == "doi" else (spell_arxiv_for_id, normalise_arxiv)

@@ -51,7 +51,7 @@ class Page:
     def as_dict(self) -> dict[str, Any]:
         """Return the page as JSON values."""
         end = self.offset + len(self.hits)
-        more = describe_unreachable(end, self.total, "paper") if self.hits else ""
+        more = describe_unreachable_results(end, self.total, "paper") if self.hits else ""
         return {
             "results": [hit.as_dict() for hit in self.hits],
             "total": self.total,
@@ -66,7 +66,7 @@ class Page:
         }
 
 
-def describe_unreachable(end: int, total: int, noun: str) -> str:
+def describe_unreachable_results(end: int, total: int, noun: str) -> str:
     """Return a sentence about the results after `end` that no offset reaches, or an empty text."""
     if end >= total or end <= OFFSET:
         return ""
@@ -74,7 +74,7 @@ def describe_unreachable(end: int, total: int, noun: str) -> str:
     return f"{plural(total - end, f'further {noun}')} cannot be listed: offset ends at {OFFSET:,}. {narrowing}"
 
 
-def check_page(limit: int, offset: int) -> None:
+def check_page_bounds(limit: int, offset: int) -> None:
     """Raise OutOfBounds if the limit or offset is out of range."""
     if not 1 <= limit <= PAGE_SIZE:
         raise OutOfBounds("limit", f"from 1 to {PAGE_SIZE}")
@@ -122,7 +122,7 @@ def search_shelf(
     to count over all results. Raise OutOfBounds.
     """
     check_query_length(query)
-    check_page(limit, offset)
+    check_page_bounds(limit, offset)
     parsed = parse_query(query)
     compiler = Compiler(shelf.searcher, shelf.schema)
     restrictions = _compile_filters(shelf, compiler.terms, filters or {})
@@ -146,7 +146,7 @@ def search_shelf(
 
 def find_similar(shelf: Shelf, no: int, *, limit: int = DEFAULT_PAGE_SIZE, offset: int = 0) -> Page:
     """Return papers that share the most distinctive words of the paper `no`. Raise OutOfBounds."""
-    check_page(limit, offset)
+    check_page_bounds(limit, offset)
     paper = shelf.read_metadata(no)
     text = " ".join([paper["title"], paper["title"], paper["abstract"], *paper["keywords"], *paper["tags"]])
     searcher, schema = shelf.searcher, shelf.schema
@@ -226,7 +226,7 @@ def _list_filtered_fields(parsed: Query) -> list[str]:
 
 def _describe_interpretation(parsed: Query, compiled: CompiledQuery, found: FoundPage, sort: Sort) -> dict[str, Any]:
     """Return the interpreted query, with a note for each word that was not searched."""
-    reading = parsed.describe()
+    reading = parsed.as_dict()
     notes: list[str] = [*reading.pop("ignored")]
     notes += [f'No paper has "{name}"; its parts were searched instead.' for name in compiled.split]
     if compiled.unread:

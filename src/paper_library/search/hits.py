@@ -65,22 +65,26 @@ class Hit:
 
 
 def make_hits(
-    shelf: Shelf, rows: Sequence[Row], scores: Sequence[float], compiled: CompiledQuery, filtered: Sequence[str] = ()
+    shelf: Shelf,
+    rows: Sequence[Row],
+    scores: Sequence[float],
+    compiled: CompiledQuery,
+    filtered_fields: Sequence[str] = (),
 ) -> list[Hit]:
-    """Return a hit for each row; `filtered` names the fields that match in all rows."""
+    """Return a hit for each row; `filtered_fields` names the fields that match in all rows."""
     matcher = WordMatcher.from_query(compiled)
-    field_matcher = _FieldMatcher(matcher, compiled, filtered)
+    field_matcher = _FieldMatcher(matcher, compiled, filtered_fields)
     with_words = _find_full_text_matches(shelf, [row.no for row in rows], compiled)
     left = SNIPPET_READ
     hits: list[Hit] = []
     for row, score in zip(rows, scores, strict=True):
         in_full_text = row.no in with_words
-        in_abstract = not in_full_text or field_matcher.has_phrases(row.abstract)
-        passage = _find_passage(shelf, row, matcher, left, in_abstract=in_abstract)
+        prefer_abstract = not in_full_text or field_matcher.satisfies_phrases(row.abstract)
+        passage = _find_passage(shelf, row, matcher, left, prefer_abstract=prefer_abstract)
         left -= passage.chars_read
-        offset = passage.locate_in_source()
-        matched, names = field_matcher.find_fields(row, passage.abstract_names, in_full_text)
-        section = None if offset is None else _find_section(row, passage.source, offset)
+        offset = passage.find_offset_in_source()
+        matched, names = field_matcher.find_fields_and_names(row, passage.abstract_names, in_full_text)
+        section = None if offset is None else _find_section_title(row, passage.source, offset)
         hits.append(Hit(row, score, passage.snippet.markdown, matched, section, offset, names))
     return hits
 
@@ -95,25 +99,25 @@ class _Passage:
     chars_read: int = 0
     """The number of characters of full texts that were read."""
 
-    def locate_in_source(self) -> int | None:
+    def find_offset_in_source(self) -> int | None:
         """Return the offset of the sentence of the first match in the source, or None."""
         if not self.source:
             return None
         start = self.snippet.sentence_start
-        return locate_passage(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
+        return find_passage_offset(self.source, self.snippet.text[start : start + SNIPPET_CHARS], start)
 
 
-def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, most: int, *, in_abstract: bool) -> _Passage:
+def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, max_chars: int, *, prefer_abstract: bool) -> _Passage:
     """Return a passage of the abstract, of a full text if only that matches, or of the title."""
     shown = make_snippet(row.abstract, matcher) if row.abstract else None
     names = shown.names if shown else frozenset[str]()
-    if shown and names and in_abstract:
+    if shown and names and prefer_abstract:
         return _Passage(shown, names)
     title = row.title[:SNIPPET_CHARS]
     if not (matcher.stems or matcher.words):
         return _Passage(shown or Snippet(escape_markdown(title), 0, names, title, 0), names)
     read = 0
-    for text in shelf.read_texts(row.no, most):
+    for text in shelf.read_texts(row.no, max_chars):
         read += len(text.plain)
         deeper = make_snippet(text.plain, matcher)
         if deeper.matches:
@@ -122,7 +126,7 @@ def _find_passage(shelf: Shelf, row: Row, matcher: WordMatcher, most: int, *, in
     return _Passage(shown or make_snippet(row.title, matcher), names, chars_read=read)
 
 
-def locate_passage(source: str, passage: str, near: int) -> int | None:
+def find_passage_offset(source: str, passage: str, near: int) -> int | None:
     """Return the offset in the markdown source of `passage`, which starts at `near` in the plain text, or None.
 
     Markup only adds characters, so the offset is `near` or greater.
@@ -155,7 +159,7 @@ def _find_words_end(source: str, parts: list[str], start: int) -> int | None:
     return end
 
 
-def _find_section(row: Row, source: str, offset: int) -> str | None:
+def _find_section_title(row: Row, source: str, offset: int) -> str | None:
     """Return the last heading at or before `offset`."""
     listed = [(heading["offset"], heading["title"]) for heading in row.record["outline"]]
     if len(listed) >= OUTLINE_SHOWN:
@@ -177,44 +181,44 @@ def _find_full_text_matches(shelf: Shelf, numbers: list[int], compiled: Compiled
 class _FieldMatcher:
     """Finds the fields of a paper that have words or phrases of the query."""
 
-    def __init__(self, matcher: WordMatcher, compiled: CompiledQuery, filtered: Sequence[str]) -> None:
+    def __init__(self, matcher: WordMatcher, compiled: CompiledQuery, filtered_fields: Sequence[str]) -> None:
         self._matcher = matcher
         self._words = compiled.words
         self._phrases = [" ".join(phrase) for phrase in compiled.phrases]
         self._only_phrases = not (compiled.words or compiled.stems)
-        self._filtered = filtered
+        self._filtered = filtered_fields
         self._named = {
             name
             for name, where in (("author", fields.AUTHOR), ("venue", fields.VENUE), ("identifier", fields.IDENTIFIER))
             if where in compiled.matched
         }
 
-    def find_fields(
-        self, row: Row, in_abstract: frozenset[str], in_full_text: bool
+    def find_fields_and_names(
+        self, row: Row, abstract_names: frozenset[str], in_full_text: bool
     ) -> tuple[list[str], frozenset[str]]:
         """Return the matched fields, and the stems and phrases of the query in the metadata.
 
-        `in_abstract` are the stems in the abstract.
+        `abstract_names` are the stems in the abstract.
         """
-        names = {"title": self._matcher.find_names(row.title), "abstract": {*in_abstract}}
+        names = {"title": self._matcher.find_matched_words(row.title), "abstract": {*abstract_names}}
         for name, listed in (("keyword", row.record["keywords"]), ("tag", row.record["tags"])):
             if listed:
-                names[name] = self._matcher.find_names(_BETWEEN.join(listed))
+                names[name] = self._matcher.find_matched_words(_BETWEEN.join(listed))
         for name in self._named:
             names[name] = {stem_word(word) or word for word in self._find_words(_list_field_texts(row, name))}
         if self._phrases:
             for name, found in names.items():
-                self._add_phrases(_list_field_texts(row, name), found)
+                self._add_found_phrases(_list_field_texts(row, name), found)
         found = {name for name, here in names.items() if here}.union(
             self._filtered, [FULL_TEXT] if in_full_text else []
         )
         return [name for name in MATCHED_FIELDS if name in found], frozenset[str]().union(*names.values())
 
-    def has_phrases(self, text: str) -> bool:
+    def satisfies_phrases(self, text: str) -> bool:
         """Return True if the query has no phrase, or `text` has one of its phrases."""
         return not self._phrases or bool(self._find_phrases(text))
 
-    def _add_phrases(self, texts: Sequence[str], found: set[str]) -> None:
+    def _add_found_phrases(self, texts: Sequence[str], found: set[str]) -> None:
         phrases = {phrase for text in texts for phrase in self._find_phrases(text)}
         if self._only_phrases:
             # The single words of a phrase are not matches.

@@ -51,25 +51,25 @@ class IndexTerms:
         """The number of papers in the index."""
         return self._searcher.num_docs
 
-    def make_word_query(self, where: str, word: str) -> IndexQuery | None:
-        """Return the query for papers with `word` in the field `where`, or None if no paper has it."""
-        if (where, word) not in self._known:
-            exists = self._searcher.doc_freq(where, word)
-            self._known[where, word] = IndexQuery.term_query(self._schema, where, word) if exists else None
-        return self._known[where, word]
+    def make_word_query(self, field_name: str, word: str) -> IndexQuery | None:
+        """Return the query for papers with `word` in the field `field_name`, or None if no paper has it."""
+        if (field_name, word) not in self._known:
+            exists = self._searcher.doc_freq(field_name, word)
+            self._known[field_name, word] = IndexQuery.term_query(self._schema, field_name, word) if exists else None
+        return self._known[field_name, word]
 
-    def make_phrase_query(self, where: str, words: list[str], *, slop: int = 0) -> IndexQuery:
-        """Return the query for papers with these consecutive `words` in the field `where`."""
+    def make_phrase_query(self, field_name: str, words: list[str], *, slop: int = 0) -> IndexQuery:
+        """Return the query for papers with these consecutive `words` in the field `field_name`."""
         if len(words) > 1:
-            return IndexQuery.phrase_query(self._schema, where, list(words), slop=slop)
+            return IndexQuery.phrase_query(self._schema, field_name, list(words), slop=slop)
         if is_single_character(words[0]):
-            return IndexQuery.regex_query(self._schema, where, f".?{words[0]}.?")
-        return IndexQuery.term_query(self._schema, where, words[0])
+            return IndexQuery.regex_query(self._schema, field_name, f".?{words[0]}.?")
+        return IndexQuery.term_query(self._schema, field_name, words[0])
 
-    def find_words_with_prefix(self, where: Sequence[str], prefix: str) -> list[str]:
+    def find_words_with_prefix(self, field_name: Sequence[str], prefix: str) -> list[str]:
         """Return the most frequent words of these fields that start with `prefix`."""
         known: Counter[str] = Counter()
-        for name in where:
+        for name in field_name:
             known.update(dict(self._searcher.terms_with_prefix(name, prefix)))
         return [word for word, _ in known.most_common(PREFIX_TERMS)]
 

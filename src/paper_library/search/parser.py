@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
+from paper_library.search.query_synonyms import SORT_FIELD, find_sort, normalise_field_names, split_words_with_spellings
 from paper_library.search.sql_queries import rewrite_sql
-from paper_library.search.vocabulary import SORT_FIELD, find_sort, find_spellings, rename_fields
 from paper_library.search.year_bounds import extract_year_bounds
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text, split_words, stem_word
@@ -48,14 +48,14 @@ class _QueryParser:
         self._operator = ""
         self._negated = False
         self._joins = False
-        plain = self._rewrite_text(text)
+        plain = self._rewrite_text_and_record_years(text)
         tokens = list(_UNIT.finditer(plain))
         self._is_prose = self._is_prose_text(tokens)
         for token in tokens:
             self._read_token(token)
-        self._sort_groups(plain)
+        self._assign_groups_to_query(plain)
 
-    def _rewrite_text(self, text: str) -> str:
+    def _rewrite_text_and_record_years(self, text: str) -> str:
         """Return `text` in the query language; store its years and whether it has operators."""
         plain = replace_surrogates(text).translate(_SIGNS)
         # Spaces inside would split one word into several.
@@ -63,8 +63,8 @@ class _QueryParser:
         note = self.query.ignored.append
         plain = rewrite_sql(plain, note)
         self.query.is_blank = not plain.strip()
-        self._has_operators = _has_operators(plain)
-        plain, phrases = extract_year_bounds(rename_fields(plain, note))
+        self._can_have_operators = _can_have_operators(plain)
+        plain, phrases = extract_year_bounds(normalise_field_names(plain, note))
         for phrase in phrases:
             years = phrase.first, phrase.last
             self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])
@@ -73,7 +73,7 @@ class _QueryParser:
     def _is_prose_text(self, tokens: list[re.Match[str]]) -> bool:
         if not any(token["minus"] or token["phrase"] for token in tokens):
             return False
-        if self._has_operators and any(token["run"] in _OPERATORS for token in tokens):
+        if self._can_have_operators and any(token["run"] in _OPERATORS for token in tokens):
             return False
         outside = sum(_count_content_words(token["run"]) for token in tokens if token["run"])
         quoted = sum(_count_content_words(token["phrase"]) for token in tokens if token["phrase"])
@@ -83,7 +83,7 @@ class _QueryParser:
         if token["stray"]:
             self.query.ignored.append("An unmatched quotation mark was ignored.")
             return
-        if self._has_operators and (run := token["run"]) in _OPERATORS and not token["minus"]:
+        if self._can_have_operators and (run := token["run"]) in _OPERATORS and not token["minus"]:
             self._apply_operator(run)
             return
         units = list(self._parse_units(token))
@@ -98,11 +98,11 @@ class _QueryParser:
             if negated or units[0].kind == "phrase":
                 self._add_note_once("Quotation marks and dashes do not filter in a text of this length.")
             self.query.boosting += [unit for unit in units if unit.kind == "phrase"]
-            self._add_groups([word for unit in units for word in _split_phrase(unit)])
+            self._add_units_as_groups([word for unit in units for word in _split_if_phrase(unit)])
         elif negated:
             self._exclude_units(units)
         else:
-            self._add_groups(units)
+            self._add_units_as_groups(units)
 
     def _add_note_once(self, sentence: str) -> None:
         if sentence not in self.query.ignored:
@@ -119,13 +119,13 @@ class _QueryParser:
 
     def _exclude_units(self, units: list[Unit]) -> None:
         self._operator = ""
-        for unit in map(_make_phrase, units):
+        for unit in map(_turn_name_into_phrase, units):
             if _is_stop_word(unit):
                 self.query.ignored.append(f"{unit.text} is too common to be excluded.")
             else:
                 self.query.excluded.append(unit)
 
-    def _add_groups(self, units: list[Unit]) -> None:
+    def _add_units_as_groups(self, units: list[Unit]) -> None:
         if self._operator == "OR":
             self._groups[-1] += units
             placed = [len(self._groups) - 1]
@@ -136,7 +136,7 @@ class _QueryParser:
             self._must.update((*self._placed, *placed))
         self._placed, self._operator = placed, ""
 
-    def _sort_groups(self, plain: str) -> None:
+    def _assign_groups_to_query(self, plain: str) -> None:
         query = self.query
         if _GROUP.search(plain) and (self._joins or _GROUP_OF.search(plain)):
             query.ignored.append("Brackets do not group words; they were ignored.")
@@ -146,10 +146,12 @@ class _QueryParser:
             query.ignored.append("The query has no words to search for.")
         query.is_blank = query.is_blank or not (self._groups or query.required or query.excluded or not query.sort)
         for index, group in enumerate(self._groups):
-            content = [unit if len(group) == 1 else _make_phrase(unit) for unit in group if not _is_stop_word(unit)]
+            content = [
+                unit if len(group) == 1 else _turn_name_into_phrase(unit) for unit in group if not _is_stop_word(unit)
+            ]
             is_filter = any(unit.kind not in ("word", "prefix", "name") for unit in content)
             if content and (index in self._must or is_filter):
-                query.required.append(list(map(_make_phrase, content)))
+                query.required.append(list(map(_turn_name_into_phrase, content)))
             else:
                 query.wanted.append(group)
 
@@ -157,22 +159,22 @@ class _QueryParser:
         if token["field"]:
             yield from self._parse_filter(token["field"].lower(), token["value"])
         elif token["phrase"] is not None:
-            if spelled := find_spellings(token["phrase"]):
-                unit = _join_words("phrase", spelled)
+            if spelled := split_words_with_spellings(token["phrase"]):
+                unit = _make_multiword_unit("phrase", spelled)
                 yield Unit("word", unit.text) if _is_stop_word(unit) else unit
         elif prefix := _PREFIX.fullmatch(token["run"].strip("()[]{},;")):
             yield Unit("prefix", fold_text(prefix[1]))
         else:
-            spelled = find_spellings(token["run"])
-            if len(spelled) > 1 and _is_name(token["run"], " ".join(word for word, _ in spelled)):
-                yield _join_words("name", spelled)
+            spelled = split_words_with_spellings(token["run"])
+            if len(spelled) > 1 and _is_name_with_number(token["run"], " ".join(word for word, _ in spelled)):
+                yield _make_multiword_unit("name", spelled)
             else:
                 yield from (Unit("word", word, spellings=others) for word, others in spelled)
 
     def _parse_filter(self, name: str, value: str) -> Iterator[Unit]:
         quoted = value.startswith('"')
         bare = value.strip('"').strip()
-        spelled = find_spellings(bare)
+        spelled = split_words_with_spellings(bare)
         if name == SORT_FIELD:
             self._set_sort(bare)
             return
@@ -189,7 +191,7 @@ class _QueryParser:
             yield from (Unit("word", word) for word, _ in spelled)
             return
         elif spelled:
-            unit = _join_words("field", spelled)
+            unit = _make_multiword_unit("field", spelled)
             yield Unit("field", unit.text, name, quoted, spellings=unit.spellings)
             return
         self.query.ignored.append(f"{bare} is not a valid value of {name}:; it was searched as words.")
@@ -203,7 +205,7 @@ class _QueryParser:
             self.query.sort = order
 
 
-def _has_operators(text: str) -> bool:
+def _can_have_operators(text: str) -> bool:
     """Return False for a text in capitals, in which AND, OR and NOT are ordinary words."""
     if any(char.islower() for char in text):
         return True
@@ -215,14 +217,14 @@ def _count_content_words(text: str) -> float:
     return sum(1 if len(word) != 2 or word.isascii() else 0.5 for word in split_words(text) if stem_word(word))
 
 
-def _is_name(run: str, parts: str) -> bool:
+def _is_name_with_number(run: str, parts: str) -> bool:
     """Return True for `TRAPPIST-1` and `GJ-1214b`, False for `well-known` and `2019-2020`."""
     if not any(map(str.isdecimal, parts)) or not find_distinctive_parts(parts):
         return False
     return _HYPHENATED.fullmatch(fold_text(run).strip(_PUNCTUATION)) is not None
 
 
-def _join_words(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
+def _make_multiword_unit(kind: Kind, spelled: list[tuple[str, tuple[str, ...]]]) -> Unit:
     """Return one unit of several words; its n-th spelling has the n-th spelling of each word."""
     most = max(len(others) for _, others in spelled)
     texts = [" ".join((word, *others)[min(rank, len(others))] for word, others in spelled) for rank in range(most + 1)]
@@ -233,12 +235,12 @@ def _is_stop_word(unit: Unit) -> bool:
     return unit.kind in ("word", "phrase") and " " not in unit.text and not stem_word(unit.text)
 
 
-def _make_phrase(unit: Unit) -> Unit:
+def _turn_name_into_phrase(unit: Unit) -> Unit:
     """Return a name as a phrase, for use with operators and dashes."""
     return Unit("phrase", unit.text, spellings=unit.spellings) if unit.kind == "name" else unit
 
 
-def _split_phrase(unit: Unit) -> list[Unit]:
+def _split_if_phrase(unit: Unit) -> list[Unit]:
     return [Unit("word", word) for word in unit.text.split()] if unit.kind == "phrase" else [unit]
 
 

@@ -86,7 +86,7 @@ class Query:
             ],
         )
 
-    def describe(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the query as JSON values for replies."""
         filters: dict[str, list[str]] = {}
         for unit in (unit for group in self.required for unit in group if unit.field):

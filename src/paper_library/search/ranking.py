@@ -36,43 +36,51 @@ class FoundPage:
 
 
 def find_page(
-    shelf: Shelf, compiled: CompiledQuery, filtered: Sequence[str], limit: int, offset: int, order: Sort
+    shelf: Shelf, compiled: CompiledQuery, filtered_fields: Sequence[str], limit: int, offset: int, order: Sort
 ) -> FoundPage:
-    """Return one page of results; `filtered` names the fields that match in all results."""
-    return _Search(shelf, compiled, filtered).find_page(limit, offset, order)
+    """Return one page of results; `filtered_fields` names the fields that match in all results."""
+    return _Search(shelf, compiled, filtered_fields).find_page(limit, offset, order)
 
 
 class _Search:
     """The search for one compiled query."""
 
-    def __init__(self, shelf: Shelf, compiled: CompiledQuery, filtered: Sequence[str]) -> None:
+    def __init__(self, shelf: Shelf, compiled: CompiledQuery, filtered_fields: Sequence[str]) -> None:
         self._shelf = shelf
         self._compiled = compiled
         self._query = compiled.query
-        self._filtered = filtered
+        self._filtered = filtered_fields
         self._complete: int | None = None
 
     def find_page(self, limit: int, offset: int, order: Sort) -> FoundPage:
-        every = self._compiled.make_all_wanted_query()
+        all_groups_query = self._compiled.make_query_for_all_groups()
         if order != "relevance":
             by = {"year_desc": fields.YEAR, "year_asc": fields.YEAR_OR_LAST}.get(order, fields.NUMBER)
             direction = tantivy.Order.Asc if order.endswith("_asc") else tantivy.Order.Desc
             result = self._shelf.searcher.search(self._query, limit, offset=offset, order_by_field=by, order=direction)
             # Instead of a score there is the value of that field.
             return FoundPage(self._make_hits([(0.0, address) for _, address in result.hits]), count_results(result))
-        if every is None:
+        if all_groups_query is None:
             result = self._run_query(self._query, limit, offset)
             return FoundPage(self._make_hits(result.hits), count_results(result))
-        near = self._find_among_best(every, limit, offset) if offset + limit <= _NEAR else None
-        return near or self._find_by_two_searches(every, limit, offset)
+        near = self._find_among_best(all_groups_query, limit, offset) if offset + limit <= _NEAR else None
+        return near or self._find_by_two_searches(all_groups_query, limit, offset)
 
-    def _find_among_best(self, every: IndexQuery, limit: int, offset: int) -> FoundPage | None:
+    def _find_among_best(self, all_groups_query: IndexQuery, limit: int, offset: int) -> FoundPage | None:
         """Return a page from the best papers, or None if papers that match all groups are ranked lower."""
         end = offset + limit
         top = self._run_query(self._query, end + _MARGIN)
         is_long = len(self._compiled.wanted_groups) >= _MANY_GROUPS
-        complete = {} if is_long and not self._count_complete(every) else self._find_complete(top.hits, every)
-        if len(complete) < end and count_results(top) > len(top.hits) and self._count_complete(every) > len(complete):
+        complete = (
+            {}
+            if is_long and not self._count_complete_papers(all_groups_query)
+            else self._find_complete_indexes(top.hits, all_groups_query)
+        )
+        if (
+            len(complete) < end
+            and count_results(top) > len(top.hits)
+            and self._count_complete_papers(all_groups_query) > len(complete)
+        ):
             return None
         partial = [pair for index, pair in enumerate(top.hits) if index not in complete]
         ranked = [*self._raise_scores([top.hits[index] for index in complete]), *partial]
@@ -83,14 +91,14 @@ class _Search:
             hits, count_results(top), self._list_unmatched_groups(self._make_hits(ranked[:1])[0] if offset else hits[0])
         )
 
-    def _find_by_two_searches(self, every: IndexQuery, limit: int, offset: int) -> FoundPage:
+    def _find_by_two_searches(self, all_groups_query: IndexQuery, limit: int, offset: int) -> FoundPage:
         """Return a page from separate searches for papers that match all groups and for the others."""
-        must_have = (Occur.Must, IndexQuery.const_score_query(every, 0.0))
+        must_have = (Occur.Must, IndexQuery.const_score_query(all_groups_query, 0.0))
         complete = self._run_query(IndexQuery.boolean_query([must_have, (Occur.Must, self._query)]), limit, offset)
         count, ranked = count_results(complete), self._raise_scores(complete.hits)
         if len(ranked) == limit:
             return FoundPage(self._make_hits(ranked), self._count_papers([(Occur.Must, self._query)]))
-        others = IndexQuery.boolean_query([(Occur.Must, self._query), (Occur.MustNot, every)])
+        others = IndexQuery.boolean_query([(Occur.Must, self._query), (Occur.MustNot, all_groups_query)])
         partial = self._run_query(others, limit - len(ranked), max(0, offset - count))
         total = count + count_results(partial)
         lacking = (
@@ -106,16 +114,16 @@ class _Search:
     def _count_papers(self, clauses: list[tuple[Occur, IndexQuery]]) -> int:
         return count_results(self._run_query(IndexQuery.const_score_query(IndexQuery.boolean_query(clauses), 1.0), 1))
 
-    def _count_complete(self, every: IndexQuery) -> int:
+    def _count_complete_papers(self, all_groups_query: IndexQuery) -> int:
         if self._complete is None:
-            self._complete = self._count_papers([*self._compiled.filters, (Occur.Must, every)])
+            self._complete = self._count_papers([*self._compiled.filters, (Occur.Must, all_groups_query)])
         return self._complete
 
     def _raise_scores(self, ranked: Sequence[Ranked]) -> list[Ranked]:
         """Return papers that match all groups, with scores above those of all others."""
         return [(score + self._compiled.highest_score, address) for score, address in ranked]
 
-    def _find_complete(self, ranked: Sequence[Ranked], every: IndexQuery) -> dict[int, None]:
+    def _find_complete_indexes(self, ranked: Sequence[Ranked], all_groups_query: IndexQuery) -> dict[int, None]:
         """Return the indexes of the papers that match all groups, in order."""
         indexes = {number: index for index, number in enumerate(self._read_numbers(ranked))}
         if not indexes:
@@ -123,7 +131,7 @@ class _Search:
         papers = make_any_query(
             [IndexQuery.term_query(self._shelf.schema, fields.NUMBER, number) for number in indexes]
         )
-        both = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, every)])
+        both = IndexQuery.boolean_query([(Occur.Must, papers), (Occur.Must, all_groups_query)])
         found = self._read_numbers(self._run_query(IndexQuery.const_score_query(both, 1.0), len(indexes)).hits)
         return dict.fromkeys(sorted(indexes[number] for number in found))
 

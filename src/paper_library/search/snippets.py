@@ -55,7 +55,7 @@ class WordMatcher:
     @classmethod
     def from_query(cls, compiled: CompiledQuery) -> "WordMatcher":
         """Return a matcher for the words and phrases of a query."""
-        named = frozenset(compiled.words.union(*map(_select_shown_words, compiled.phrases)))
+        named = frozenset(compiled.words.union(*map(_select_words_to_highlight, compiled.phrases)))
         return cls(frozenset(compiled.stems), named, _compile_rough_pattern(frozenset(compiled.stems), named))
 
     def find_spans(self, text: str) -> list[Span]:
@@ -64,42 +64,44 @@ class WordMatcher:
             return []
         if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
             return [
-                (*one.span(), name) for one in self.rough.finditer(plain) if (name := self._match_word(one.group()))
+                (*one.span(), name) for one in self.rough.finditer(plain) if (name := self._get_query_word(one.group()))
             ]
-        spans = [span for token in _TOKEN.finditer(text) for span in self._match_token(token.group(), token.start())]
+        spans = [
+            span for token in _TOKEN.finditer(text) for span in self._find_spans_in_token(token.group(), token.start())
+        ]
         # A single character of a script without spaces occurs only inside words.
         alone = [word for word in self.words if len(word) == 1 and not word.isascii()]
         spans += [(at, at + 1, char) for char in alone for at, found in enumerate(text) if found == char]
         return sorted(spans)
 
-    def find_names(self, text: str) -> set[str]:
+    def find_matched_words(self, text: str) -> set[str]:
         """Return the different words of the query that a text has."""
         if self.rough is not None and UNFOLDED not in (plain := fold_characters(text)):
-            return {name for word in self.rough.findall(plain) if (name := self._match_word(word))}
+            return {name for word in self.rough.findall(plain) if (name := self._get_query_word(word))}
         return {name for _, _, name in self.find_spans(text)}
 
-    def _match_word(self, word: str) -> str:
+    def _get_query_word(self, word: str) -> str:
         name = self.seen.get(word)
         if name is None:
             root = stem_word(word)
             name = self.seen[word] = (root or word) if word in self.words else root if root in self.stems else ""
         return name
 
-    def _match_token(self, token: str, at: int) -> list[Span]:
+    def _find_spans_in_token(self, token: str, at: int) -> list[Span]:
         """Return the matches in a run without spaces, located by their folded form."""
         plain, positions = _fold_with_positions(token)
         spans: list[Span] = []
         position = 0
         for word in split_words(token):
             start = plain.find(word, position)
-            if start >= 0 and (name := self._match_word(word)):
+            if start >= 0 and (name := self._get_query_word(word)):
                 spans.append((at + positions[start], at + positions[start + len(word) - 1] + 1, name))
             # Pairs of characters overlap.
             position = start + 1 if start >= 0 else position
         return spans
 
 
-def _select_shown_words(phrase: list[str]) -> list[str]:
+def _select_words_to_highlight(phrase: list[str]) -> list[str]:
     """Return the words of a phrase to highlight by themselves: `trappist` of `trappist 1`."""
     return [word for word in phrase if not word.isdecimal()] or phrase
 
@@ -119,12 +121,12 @@ def _compile_rough_pattern(stems: frozenset[str], named: frozenset[str]) -> re.P
     return re.compile(rf"\b(?:{'|'.join(map(re.escape, shortest))})[^\W_]*")
 
 
-def make_snippet(text: str, matcher: WordMatcher, *, most: int = SNIPPET_CHARS) -> Snippet:
+def make_snippet(text: str, matcher: WordMatcher, *, max_chars: int = SNIPPET_CHARS) -> Snippet:
     """Return the passage of `text` with the most words of the query."""
     text = text if text.isascii() else unicodedata.normalize("NFC", text)
     text = " ".join(text.split()) if "\n" in text or "\r" in text else text
     spans = matcher.find_spans(text)
-    start, end = _choose_window(text, spans, most)
+    start, end = _choose_window(text, spans, max_chars)
     inside = [span for span in spans if span[0] >= start and span[1] <= end]
     quote = _return_unchanged if escape_markdown(text[start:end]) == text[start:end] else escape_markdown
     pieces: list[str] = [_ELLIPSIS] if start > 0 else []
@@ -142,18 +144,18 @@ def _return_unchanged(text: str) -> str:
     return text
 
 
-def _choose_window(text: str, spans: list[Span], most: int) -> tuple[int, int]:
-    """Return the range of at most `most` characters with the most different matches, cut between words."""
-    if len(text) <= most:
+def _choose_window(text: str, spans: list[Span], max_chars: int) -> tuple[int, int]:
+    """Return the range of at most `max_chars` characters with the most different matches, cut between words."""
+    if len(text) <= max_chars:
         return 0, len(text)
     if not spans:
-        return 0, _find_word_end(text, most)
+        return 0, _move_end_between_words(text, max_chars)
     best, best_score = 0, (-1, -1)
     end = 0
     inside: dict[str, int] = {}
     for index, (first, _, name) in enumerate(spans):
         end = max(end, index)
-        while end < len(spans) and spans[end][1] <= first + most * 3 // 4:
+        while end < len(spans) and spans[end][1] <= first + max_chars * 3 // 4:
             inside[spans[end][2]] = inside.get(spans[end][2], 0) + 1
             end += 1
         if (score := (len(inside), end - index)) > best_score:
@@ -162,28 +164,28 @@ def _choose_window(text: str, spans: list[Span], most: int) -> tuple[int, int]:
             inside[name] -= 1
         else:
             inside.pop(name, None)
-    start = _find_passage_start(text, best, most)
-    return start, _find_word_end(text, min(start + most, len(text)))
+    start = _find_passage_start(text, best, max_chars)
+    return start, _move_end_between_words(text, min(start + max_chars, len(text)))
 
 
-def _find_passage_start(text: str, match: int, most: int) -> int:
+def _find_passage_start(text: str, match: int, max_chars: int) -> int:
     """Return the start of the match's sentence if it is near, otherwise of a word shortly before."""
-    earliest = max(0, match - most // 4)
+    earliest = max(0, match - max_chars // 4)
     if earliest == 0:
         return 0
-    start = _find_sentence_start(text, match, most)
+    start = _find_sentence_start(text, match, max_chars)
     if start is not None:
         return start
     blank = text.find(" ", earliest, match)
     return blank + 1 if blank >= 0 else match
 
 
-def _find_sentence_start(text: str, match: int, most: int = SNIPPET_CHARS) -> int | None:
-    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - most // 2), match + 1)]
+def _find_sentence_start(text: str, match: int, max_chars: int = SNIPPET_CHARS) -> int | None:
+    starts = [found.end() for found in _SENTENCE_START.finditer(text, max(0, match - max_chars // 2), match + 1)]
     return starts[-1] if starts else None
 
 
-def _find_word_end(text: str, end: int) -> int:
+def _move_end_between_words(text: str, end: int) -> int:
     if end >= len(text) or text[end].isspace():
         return end
     blank = text.rfind(" ", max(0, end - 40), end)

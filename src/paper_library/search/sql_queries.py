@@ -33,22 +33,22 @@ _COLUMNS: Final = {
 _TEXT_COLUMNS: Final = {"abstract", "text", "body", "content", "fulltext", "full_text", "summary"}
 
 
-def rewrite_sql(text: str, note: Callable[[str], None]) -> str:
+def rewrite_sql(text: str, add_note: Callable[[str], None]) -> str:
     """Return a SELECT statement in the query language; return any other text unchanged.
 
-    `note` receives a sentence with the new query, and one for each part of the statement that was ignored.
+    `add_note` receives a sentence with the new query, and one for each part of the statement that was ignored.
     """
     clauses = _split_clauses(text)
     if not clauses:
         return text
     condition = _FUNCTION.sub(r"\1", clauses.get("where", "")).replace("'", '"')
-    filters = _CONDITION.sub(lambda found: _rewrite_condition(found, note), condition)
+    filters = _CONDITION.sub(lambda found: _rewrite_condition(found, add_note), condition)
     # Filters are combined with AND by default.
     joined = _JOINING.sub(lambda found: found[0] if not found["word"] else found[0].upper().replace("AND", ""), filters)
     query = " ".join(f"{joined} {_rewrite_order(clauses.get('order by', ''))}".split())
-    note(f"SQL is not executed; the query was read as: {query or 'all papers'}")
+    add_note(f"SQL is not executed; the query was read as: {query or 'all papers'}")
     if limit := clauses.get("limit", ""):
-        note(f"LIMIT {limit} was ignored; use the limit argument.")
+        add_note(f"LIMIT {limit} was ignored; use the limit argument.")
     return query
 
 
@@ -68,10 +68,10 @@ def _split_clauses(text: str) -> dict[str, str]:
     return clauses if "from" in clauses and is_sql else {}
 
 
-def _rewrite_condition(found: re.Match[str], note: Callable[[str], None]) -> str:
+def _rewrite_condition(found: re.Match[str], add_note: Callable[[str], None]) -> str:
     name = found["name"].lower()
     if name not in _COLUMNS | _TEXT_COLUMNS:
-        note(f"{found[0]} was ignored: {name} is not a searchable field.")
+        add_note(f"{found[0]} was ignored: {name} is not a searchable field.")
         return ""
     field = "" if name in _TEXT_COLUMNS else f"{name}:"
     if found["low"]:

@@ -44,14 +44,14 @@ def suggest_correction(searcher: tantivy.Searcher, query: str, missing: list[str
     guessable = [word for word in missing if word.isalpha() and len(word) >= _SHORTEST]
     for word in guessable[:_MOST_WORDS]:
         found = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", fold_characters(better))
-        if found and (meant := _find_nearest_word(searcher, word, anywhere=word == guessable[0])):
+        if found and (meant := _find_nearest_word(searcher, word, any_first_letter=word == guessable[0])):
             better = better[: found.start()] + meant + better[found.end() :]
     return better if better != query else None
 
 
-def _find_nearest_word(searcher: tantivy.Searcher, word: str, *, anywhere: bool) -> str | None:
+def _find_nearest_word(searcher: tantivy.Searcher, word: str, *, any_first_letter: bool) -> str | None:
     """Return the most frequent of the words with nearly the best similarity, or None."""
-    for beginning in (word[:1], "") if anywhere else (word[:1],):
+    for beginning in (word[:1], "") if any_first_letter else (word[:1],):
         known = {
             term: papers
             for where in (fields.EXACT, fields.AUTHOR)

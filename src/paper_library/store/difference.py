@@ -87,10 +87,10 @@ def find_differing_fields(old: dict[str, Any], new: dict[str, Any]) -> list[str]
     ]
 
 
-def _compare_paper(before: Shelf, was: int, after: Shelf, is_now: int) -> Change | None:
+def _compare_paper(old_shelf: Shelf, old_number: int, new_shelf: Shelf, new_number: int) -> Change | None:
     """Return the change of a paper, or None if only the schema version changed its digest."""
-    old, new = before.read_metadata(was), after.read_metadata(is_now)
+    old, new = old_shelf.read_metadata(old_number), new_shelf.read_metadata(new_number)
     fields = tuple(find_differing_fields(old, new))
-    if not fields and before.manifest.schema_version != after.manifest.schema_version:
+    if not fields and old_shelf.manifest.schema_version != new_shelf.manifest.schema_version:
         return None
     return Change(new["paper_id"], new["title"], fields or ("content",))

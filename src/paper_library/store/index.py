@@ -74,7 +74,7 @@ def _register_analyzer(index: tantivy.Index) -> tantivy.Index:
     return index
 
 
-def make_document(
+def make_document_fields(
     *,
     no: int,
     title: str,

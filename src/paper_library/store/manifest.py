@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 import orjson
 
 from paper_library.errors import ShelfDamaged, ShelfNotFound, ShelfTooNew, ShelfTooOld
-from paper_library.regular_files import open_regular, resolve_links
+from paper_library.regular_files import open_regular_file, resolve_links
 from paper_library.store.layout import DATABASE, INDEX, MANIFEST, READABLE_SINCE, SCHEMA_VERSION
 from uraniborg.kernel.files import display_path
 
@@ -41,7 +41,7 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of the shelf in `folder`. Raise ShelfNotFound, ShelfTooNew, ShelfTooOld or ShelfDamaged."""
     try:
-        with open_regular(resolve_links(folder / MANIFEST)) as file:
+        with open_regular_file(resolve_links(folder / MANIFEST)) as file:
             content: Any = orjson.loads(file.read())
     except FileNotFoundError:
         raise _make_missing_error(folder) from None
@@ -88,7 +88,7 @@ def _has_valid_fields(facts: dict[str, Any]) -> bool:
 
 def compute_file_digest(path: Path) -> str:
     """Return the SHA-256 of a regular file, links resolved. Raise OSError."""
-    with open_regular(resolve_links(path)) as stream:
+    with open_regular_file(resolve_links(path)) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
@@ -101,7 +101,7 @@ def make_damaged_error(folder: Path, why: str) -> ShelfDamaged:
 
 
 def _make_too_old_error(folder: Path, version: int) -> ShelfTooOld:
-    inputs = _list_inputs(folder)
+    inputs = _list_inputs_of_old_shelf(folder)
     made_of = (
         f" It was built from {', '.join(inputs[:_INPUTS_NAMED])}{' and more' * (len(inputs) > _INPUTS_NAMED)}."
         if inputs
@@ -117,7 +117,7 @@ def _make_too_old_error(folder: Path, version: int) -> ShelfTooOld:
     )
 
 
-def _list_inputs(folder: Path) -> list[str]:
+def _list_inputs_of_old_shelf(folder: Path) -> list[str]:
     """Return the inputs of an old shelf, or an empty list if its database cannot be read."""
     try:
         with closing(sqlite3.connect(f"{(folder / DATABASE).absolute().as_uri()}?mode=ro", uri=True)) as connection:

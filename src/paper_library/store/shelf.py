@@ -20,9 +20,9 @@ import orjson
 import tantivy
 
 from paper_library.errors import PaperAmbiguous, PaperNotFound, QueryTooSlow
-from paper_library.identity import is_paper_id, list_lookup_keys
 from paper_library.limits import AUTHORS_SHOWN, VALUE_CHARS
-from paper_library.regular_files import open_regular
+from paper_library.paper_ids import is_paper_id, list_lookup_keys
+from paper_library.regular_files import open_regular_file
 from paper_library.store.index import open_index
 from paper_library.store.layout import DATABASE, INDEX, SOURCE, STATIC, SUMMARY, TRANSLATION, make_asset_path
 from paper_library.store.manifest import Manifest, compute_file_digest, make_damaged_error, read_manifest
@@ -86,7 +86,7 @@ class Shelf:
         self.schema = index.schema
         self.searcher = index.searcher()
         self._local = threading.local()
-        self._connections = [self._connect() for _ in range(_CONNECTIONS)]
+        self._connections = [self._open_connection() for _ in range(_CONNECTIONS)]
         self._handed_out = itertools.count()
         self.remove_links: Callable[[], object] = lambda: None
 
@@ -150,7 +150,7 @@ class Shelf:
         finally:
             self._local.deadline = None
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         address = f"file:{quote(str(self.folder / DATABASE))}?mode=ro&immutable=1"
         connection = sqlite3.connect(address, uri=True, check_same_thread=False, isolation_level=None)
         connection.execute("PRAGMA query_only=1")
@@ -163,16 +163,16 @@ class Shelf:
         deadline: float | None = getattr(self._local, "deadline", None)
         return deadline is not None and time.monotonic() > deadline
 
-    def find_number(self, given: str) -> int:
+    def find_paper_number(self, identifier: str) -> int:
         """Return the number of the paper with this id, DOI, arXiv id, PMID, PMCID or BibTeX key, in any spelling.
 
         Raise PaperNotFound.
         """
-        given = replace_surrogates(given).strip(_BLANKS)
-        if given and len(given) <= VALUE_CHARS and "\0" not in given:
+        identifier = replace_surrogates(identifier).strip(_BLANKS)
+        if identifier and len(identifier) <= VALUE_CHARS and "\0" not in identifier:
             connection = self.get_connection()
-            keys = list_lookup_keys(given)
-            if is_paper_id(known := given.lower()):
+            keys = list_lookup_keys(identifier)
+            if is_paper_id(known := identifier.lower()):
                 found = connection.execute("SELECT no FROM paper WHERE paper_id = ?", (known,)).fetchone()
                 if found:
                     return found[0]
@@ -181,26 +181,26 @@ class Shelf:
                 found = connection.execute("SELECT no FROM alias WHERE key = ?", (key,)).fetchone()
                 if found:
                     return found[0]
-        raise PaperNotFound(given)
+        raise PaperNotFound(identifier)
 
-    def find_number_by_prefix(self, given: str) -> int:
-        """Return the number of the paper that `given` names, or of the only one whose id or key starts with it.
+    def find_paper_number_by_prefix(self, identifier: str) -> int:
+        """Return the number of the paper that `identifier` names, or of the only one whose id or key starts with it.
 
         Raise PaperNotFound, and PaperAmbiguous for several papers.
         """
         try:
-            return self.find_number(given)
+            return self.find_paper_number(identifier)
         except PaperNotFound:
-            matching = self._find_by_prefix(replace_surrogates(given).strip())
+            matching = self._find_papers_by_prefix(replace_surrogates(identifier).strip())
         if not matching:
-            raise PaperNotFound(given)
+            raise PaperNotFound(identifier)
         if len(matching) > 1:
             raise PaperAmbiguous(
-                given, [f"{name} ({self.read_metadata(no)['title']})" for no, name in matching.items()]
+                identifier, [f"{name} ({self.read_metadata(no)['title']})" for no, name in matching.items()]
             )
         return next(iter(matching))
 
-    def _find_by_prefix(self, prefix: str) -> dict[int, str]:
+    def _find_papers_by_prefix(self, prefix: str) -> dict[int, str]:
         """Return the first papers whose id or BibTeX key starts with `prefix`, with that id or key."""
         if not prefix or len(prefix) > VALUE_CHARS or "\0" in prefix:
             return {}
@@ -216,7 +216,7 @@ class Shelf:
             matching.setdefault(no, name)
         return dict(list(matching.items())[:_LISTED])
 
-    def find_by_title(self, title: str) -> list[int]:
+    def find_numbers_by_title(self, title: str) -> list[int]:
         """Return the numbers of the papers with this title, ignoring case and accents."""
         folded = fold_text(replace_surrogates(" ".join(title.split())))
         found = self.get_connection().execute("SELECT no FROM paper WHERE title_fold = ? ORDER BY no", (folded,))
@@ -278,7 +278,7 @@ class Shelf:
         """Return the number of different values."""
         return self.get_connection().execute("SELECT count(*) FROM facet WHERE kind = ?", (kind,)).fetchone()[0]
 
-    def find_by_facets(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
+    def find_numbers_by_facets(self, facets: Sequence[int], limit: int, offset: int) -> tuple[list[int], int]:
         """Return a page of the numbers of papers with any of these values, newest first, and their total."""
         marks = ",".join("?" * len(facets))
         found = f"FROM paper WHERE no IN (SELECT no FROM paper_facet WHERE facet IN ({marks}))"  # noqa: S608
@@ -329,7 +329,7 @@ class Shelf:
             with suppress(OSError, ValueError):
                 path = self._static / make_asset_path(ref.kind, ref.sha256)
                 # Line ends are not converted, so that offsets refer to the stored text.
-                with TextIOWrapper(open_regular(path), encoding="utf-8", newline="") as stream:
+                with TextIOWrapper(open_regular_file(path), encoding="utf-8", newline="") as stream:
                     text = stream.read(max_chars)
                 max_chars -= len(text)
                 if ref.kind != SUMMARY:

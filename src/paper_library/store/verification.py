@@ -45,7 +45,7 @@ def verify_shelf(folder: Path, progress: Callable[[int], None] | None = None) ->
     manifest = read_manifest(folder)
     verdict = Verdict(manifest.build_id, manifest.papers)
     for name, digest in manifest.files.items():
-        _check_file(folder / name, name, digest, verdict)
+        _check_file_and_record(folder / name, name, digest, verdict)
     if verdict.problems:  # a damaged database is not opened
         return verdict
     try:
@@ -59,13 +59,13 @@ def verify_shelf(folder: Path, progress: Callable[[int], None] | None = None) ->
         shelf.close()
     for done, (kind, digest) in enumerate(assets):
         name = f"{STATIC}/{make_asset_path(kind, digest)}"
-        _check_file(folder / name, name, digest, verdict)
+        _check_file_and_record(folder / name, name, digest, verdict)
         if progress and done % 200 == 0:
             progress(done)
     return verdict
 
 
-def _check_file(path: Path, name: str, digest: str, verdict: Verdict) -> None:
+def _check_file_and_record(path: Path, name: str, digest: str, verdict: Verdict) -> None:
     verdict.files += 1
     try:
         if compute_file_digest(path) != digest:

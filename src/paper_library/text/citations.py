@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from paper_library.retraction import describe_notices
-from paper_library.text.bibtex import add_fields, find_citation_key, has_note, replace_key
+from paper_library.editorial_notices import describe_serious_notices
+from paper_library.text.bibtex_edits import add_fields, get_or_make_citation_key, has_note_field, replace_key
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 from uraniborg.kernel.bibliography.references import Reference, split_pages
-from uraniborg.kernel.bibliography.text import to_one_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ _KINDS: Final = {
 }
 
 
-def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: str) -> str:
+def format_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: str) -> str:
     """Return the citations of `papers` in one of `FORMATS`.
 
     Each paper is its metadata and the BibTeX entry of its owner, which is copied; an empty entry is replaced by one
@@ -50,34 +50,34 @@ def write_citations(papers: Iterable[tuple[dict[str, Any], str]], format_name: s
         return "\n\n".join(make_bibtex_entry(metadata, entry).strip() for metadata, entry in papers) + "\n"
     references = [make_reference(metadata) for metadata, _ in papers]
     if format_name == "ris":
-        from uraniborg.kernel.bibliography.ris import write_ris
+        from uraniborg.kernel.bibliography.ris_writer import write_ris
 
         return write_ris(references)
-    from uraniborg.kernel.bibliography.csl import write_csl_json
+    from uraniborg.kernel.bibliography.csl_writer import write_csl_json
 
     return write_csl_json(references) + "\n"
 
 
-def make_bibtex_entry(metadata: dict[str, Any], own: str) -> str:
-    """Return the BibTeX entry of a paper: `own`, as its owner wrote it, else one made of the metadata.
+def make_bibtex_entry(metadata: dict[str, Any], owner_entry: str) -> str:
+    """Return the BibTeX entry of a paper: `owner_entry`, as its owner wrote it, else one made of the metadata.
 
     Its key is the one that the shelf gave to the paper, and a note mentions that the paper is retracted.
     """
-    if not own:
-        return write_bibtex_of_metadata(metadata)
-    entry = replace_key(own, find_citation_key(metadata))
-    notice = describe_notices(metadata.get("notices", []))
+    if not owner_entry:
+        return make_bibtex_entry_of_metadata(metadata)
+    entry = replace_key(owner_entry, get_or_make_citation_key(metadata))
+    notice = describe_serious_notices(metadata.get("notices", []))
     if not notice:
         return entry
     from uraniborg.kernel.bibliography.latex import encode_latex
 
     note = encode_latex(to_one_line(notice))
-    return entry if note in entry else add_fields(entry, {"addendum" if has_note(entry) else "note": note})
+    return entry if note in entry else add_fields(entry, {"addendum" if has_note_field(entry) else "note": note})
 
 
-def write_bibtex_of_metadata(metadata: dict[str, Any]) -> str:
+def make_bibtex_entry_of_metadata(metadata: dict[str, Any]) -> str:
     """Return a BibTeX entry made of the metadata."""
-    from uraniborg.kernel.bibliography.bibtex import write_bibtex
+    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
 
     return write_bibtex([make_reference(metadata)]) + "\n"
 
@@ -86,8 +86,8 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
     """Return the reference to the paper with this metadata."""
     ids: dict[str, str] = metadata["identifiers"]
     return Reference(
-        key=find_citation_key(metadata),
-        kind=_find_kind(metadata),
+        key=get_or_make_citation_key(metadata),
+        kind=_choose_reference_kind(metadata),
         title=to_one_line(metadata["title"]),
         authors=tuple(name for author in metadata["authors"] if (name := to_one_line(author))),
         year=metadata["year"],
@@ -106,11 +106,11 @@ def make_reference(metadata: dict[str, Any]) -> Reference:
         keywords=tuple(map(to_one_line, metadata["keywords"])),
         editors=() if metadata["authors"] else tuple(map(to_one_line, metadata.get("editors", ()))),
         retraction=metadata["retraction"]["status"] if metadata.get("retraction") else "",
-        note=describe_notices(metadata.get("notices", [])),
+        note=describe_serious_notices(metadata.get("notices", [])),
     )
 
 
-def _find_kind(metadata: dict[str, Any]) -> str:
+def _choose_reference_kind(metadata: dict[str, Any]) -> str:
     kind = _KINDS.get(metadata["kind"].lower())
     if kind is None:
         kind = "preprint" if "arxiv" in metadata["identifiers"] else "other"

@@ -36,14 +36,14 @@ def cut_text_with_marker(text: str, offset: int = 0, max_chars: int | None = Non
     return f"{excerpt.text}\n\n{marker}"
 
 
-def read_section(text: str, wanted: str) -> str:
-    """Return the section of `text` under the heading `wanted`, with its subsections.
+def extract_section(text: str, heading_name: str) -> str:
+    """Return the section of `text` under the heading `heading_name`, with its subsections.
 
-    An equal heading, with or without its number, comes before a heading that contains `wanted`. Raise OutOfBounds with
-    the list of headings if no heading matches.
+    An equal heading, with or without its number, comes before a heading that contains `heading_name`. Raise OutOfBounds
+    with the list of headings if no heading matches.
     """
     headings = find_headings(text)
-    name = fold_text(" ".join(wanted.split()))
+    name = fold_text(" ".join(heading_name.split()))
     titles = [fold_text(heading.title) for heading in headings]
     unnumbered = [fold_text(strip_heading_number(heading.title)) for heading in headings]
     found = next((index for names in (titles, unnumbered) for index, title in enumerate(names) if title == name), None)

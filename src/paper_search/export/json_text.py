@@ -5,7 +5,7 @@ import json
 from pydantic_core import PydanticSerializationError
 
 from paper_search.models import PaperCollection
-from uraniborg.kernel.bibliography.text import SURROGATE
+from uraniborg.kernel.bibliography.one_line_text import SURROGATE
 
 
 def export_json(collection: PaperCollection, indent: int = 2) -> str:

@@ -4,7 +4,7 @@ import re
 
 from paper_search.editorial_notices import mark_title
 from paper_search.models import Paper, PaperCollection
-from uraniborg.kernel.bibliography.text import clean_names, to_one_line
+from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
 _SEPARATOR = "|---|-------|---------|------|-------|-------|"

@@ -7,7 +7,7 @@ from typing import Final
 
 from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_prisma_flow, count_exclusions_by_description
 from paper_search.models import PaperCollection
-from uraniborg.kernel.bibliography.text import to_one_line
+from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 _WIDTH: Final = 860
 _BOX_WIDTH: Final = 360

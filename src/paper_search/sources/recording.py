@@ -250,7 +250,9 @@ def _read_manifest(folder: Path) -> _Manifest:
             raise _make_recording_error(folder, "does not exist") from None
         raise _make_recording_error(folder, f"is not a recording: it has no {MANIFEST}") from None
     except ValidationError as error:
-        raise _make_recording_error(folder, f"cannot be used. {make_invalid_input(error, label=MANIFEST).message}") from error
+        raise _make_recording_error(
+            folder, f"cannot be used. {make_invalid_input(error, label=MANIFEST).message}"
+        ) from error
     except (OSError, ValueError, RecursionError) as error:
         raise _make_recording_error(folder, f"has a {MANIFEST} that cannot be read ({type(error).__name__})") from error
     if not manifest.complete:

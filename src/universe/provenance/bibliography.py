@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
+from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference
-from uraniborg.kernel.bibliography.text import clean_names, to_one_line
 from uraniborg.kernel.text import replace_surrogates
 
 _TEXTS: Final = ("title", "venue", "doi", "arxiv", "url")
@@ -64,7 +64,7 @@ def format_bibtex(sources: Iterable[CitedSource]) -> str:
     A source with a venue is an `@article`, any other a `@misc`. Keys are the ids in ASCII, no two the same; `note`
     lists what was taken from the source. Does not raise: any text stays inside its field.
     """
-    from uraniborg.kernel.bibliography.bibtex import write_bibtex  # imports bibtexparser and pylatexenc
+    from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex  # imports bibtexparser and pylatexenc
 
     keys: set[str] = set()
     references = [_make_reference(source, _make_and_record_unique_key(source.id, keys)) for source in sources]

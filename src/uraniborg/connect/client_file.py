@@ -14,7 +14,7 @@ from uraniborg.kernel.files import display_path, write_output
 
 
 @dataclass(frozen=True)
-class Change:
+class FileChange:
     """The text of a client's file before and after."""
 
     file: Path
@@ -33,7 +33,7 @@ class Change:
         )
         return "\n".join(lines)
 
-    def apply(self) -> Path | None:
+    def write_with_backup(self) -> Path | None:
         """Write the file and return the path of the backup, or None if there was no file. Raise Unwritable."""
         self.file.parent.mkdir(parents=True, exist_ok=True)
         backup = None
@@ -44,7 +44,7 @@ class Change:
         return backup
 
 
-def add_entries(client: Client, entries: Mapping[str, Entry]) -> Change:
+def plan_addition(client: Client, entries: Mapping[str, Entry]) -> FileChange:
     """Return the change that gives the client these servers. Raise InvalidInput if its file cannot be read."""
     before = read_client_file(client)
     after = before
@@ -52,11 +52,13 @@ def add_entries(client: Client, entries: Mapping[str, Entry]) -> Change:
         after = _edit_toml(client, before, entries)
     else:
         for name, entry in entries.items():
-            after = jsonc.set_member(after, (client.key, name), _keep_own_members(client, after, name, entry))
-    return Change(client.file, before, after)
+            after = jsonc.set_member(
+                after, (client.key, name), _merge_members_of_existing_entry(client, after, name, entry)
+            )
+    return FileChange(client.file, before, after)
 
 
-def remove_entries(client: Client, names: list[str]) -> Change:
+def plan_removal(client: Client, names: list[str]) -> FileChange:
     """Return the change that takes these servers from the client. Raise InvalidInput if its file cannot be read."""
     before = read_client_file(client)
     after = before
@@ -65,7 +67,7 @@ def remove_entries(client: Client, names: list[str]) -> Change:
     else:
         for name in names:
             after = jsonc.remove_member(after, (client.key, name))
-    return Change(client.file, before, after)
+    return FileChange(client.file, before, after)
 
 
 def read_client_file(client: Client) -> str:
@@ -81,7 +83,7 @@ def read_client_file(client: Client) -> str:
         ) from None
 
 
-def list_entries(client: Client) -> list[str]:
+def read_server_names(client: Client) -> list[str]:
     """Return the names of all servers in the client's file. Raise InvalidInput if it cannot be read."""
     text = read_client_file(client)
     if not text.strip("\ufeff \t\r\n"):
@@ -91,7 +93,7 @@ def list_entries(client: Client) -> list[str]:
     return list(cast("dict[str, Any]", servers)) if isinstance(servers, dict) else []
 
 
-def _keep_own_members(client: Client, text: str, name: str, entry: Entry) -> Entry:
+def _merge_members_of_existing_entry(client: Client, text: str, name: str, entry: Entry) -> Entry:
     """Return the entry with members such as `env` that the person added to it earlier."""
     content: Any = jsonc.parse_jsonc(text) if text.strip("\ufeff \t\r\n") else {}
     for key in (client.key, name):

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from uraniborg.connect.client_file import Change, add_entries, list_entries, remove_entries
+from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
 from uraniborg.connect.servers import HttpServer, Server, list_servers
 from uraniborg.kernel.cli import UsageError
@@ -18,7 +18,7 @@ from uraniborg.kernel.text import find_closest_name
 
 def print_clients(*, as_json: bool) -> None:
     """Print the known clients, which are installed, and which of our servers each has."""
-    rows = [_describe_client(client) for client in list_clients()]
+    rows = [_make_client_row(client) for client in list_clients()]
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")
         return
@@ -45,12 +45,14 @@ def print_entries(client: Client | None, servers: list[Server], *, as_json: bool
         sys.stdout.write(json.dumps(content, indent=None if as_json else 2) + "\n")
 
 
-def change_client(client: Client, servers: list[Server], *, remove: bool, yes: bool, as_json: bool) -> None:
+def confirm_and_change_client_file(
+    client: Client, servers: list[Server], *, remove: bool, skip_confirmation: bool, as_json: bool
+) -> None:
     """Show the change of the client's file, ask, and write it with a backup. Raise InvalidInput or Unwritable."""
     if remove:
-        change = remove_entries(client, [server.name for server in servers])
+        change = plan_removal(client, [server.name for server in servers])
     else:
-        change = add_entries(client, {server.name: client.make_entry(server) for server in servers})
+        change = plan_addition(client, {server.name: client.make_entry(server) for server in servers})
     console = Console(highlight=False, stderr=as_json)
     if not change.is_needed:
         outcome = "unchanged"
@@ -58,11 +60,11 @@ def change_client(client: Client, servers: list[Server], *, remove: bool, yes: b
     else:
         if not as_json:
             _print_diff(console, change)
-        if not yes and not _confirm(client):
+        if not skip_confirmation and not _ask_for_confirmation(client):
             outcome, backup = "cancelled", None
             console.print("Nothing was changed.")
         else:
-            backup = change.apply()
+            backup = change.write_with_backup()
             outcome = "changed"
             console.print(f"Wrote {display_path(client.file)}.")
             if backup:
@@ -79,7 +81,7 @@ def change_client(client: Client, servers: list[Server], *, remove: bool, yes: b
         sys.stdout.write(json.dumps(reply) + "\n")
 
 
-def choose_servers(names: list[str] | None) -> list[Server]:
+def find_servers(names: list[str] | None) -> list[Server]:
     """Return the servers with these names, or all. Raise InvalidInput for an unknown name."""
     servers = list_servers()
     known = {server.name: server for server in servers}
@@ -94,10 +96,16 @@ def choose_servers(names: list[str] | None) -> list[Server]:
 
 
 def run_connect(
-    name: str | None, servers: list[str] | None, *, remove: bool, print_only: bool, yes: bool, as_json: bool
+    name: str | None,
+    servers: list[str] | None,
+    *,
+    remove: bool,
+    print_only: bool,
+    skip_confirmation: bool,
+    as_json: bool,
 ) -> None:
     """Run the command with its options."""
-    chosen = choose_servers(servers)
+    chosen = find_servers(servers)
     if print_only:
         print_entries(find_client(name) if name else None, chosen, as_json=as_json)
     elif name is None:
@@ -105,28 +113,30 @@ def run_connect(
             raise UsageError("--remove needs the name of a client.", hint="uraniborg connect claude-code --remove")
         print_clients(as_json=as_json)
     else:
-        change_client(find_client(name), chosen, remove=remove, yes=yes, as_json=as_json)
+        confirm_and_change_client_file(
+            find_client(name), chosen, remove=remove, skip_confirmation=skip_confirmation, as_json=as_json
+        )
 
 
-def _describe_client(client: Client) -> dict[str, Any]:
+def _make_client_row(client: Client) -> dict[str, Any]:
     ours = [server.name for server in list_servers()]
     row: dict[str, Any] = {"client": client.name, "title": client.title, "installed": client.is_installed}
     row |= {"file": display_path(client.file), "connected": [], "problem": None}
     try:
-        row["connected"] = [name for name in list_entries(client) if name in ours]
+        row["connected"] = [name for name in read_server_names(client) if name in ours]
     except InvalidInput as exc:
         row["problem"] = exc.message
     return row
 
 
-def _print_diff(console: Console, change: Change) -> None:
+def _print_diff(console: Console, change: FileChange) -> None:
     styles = {"+": "green", "-": "red", "@": "cyan"}
     for line in change.format_diff().splitlines():
         console.print(line, style=styles.get(line[:1], ""), markup=False)
     console.print()
 
 
-def _confirm(client: Client) -> bool:
+def _ask_for_confirmation(client: Client) -> bool:
     """Ask at the terminal. Raise UsageError without one."""
     if not sys.stdin.isatty():
         raise UsageError(

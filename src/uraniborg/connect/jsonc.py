@@ -169,13 +169,13 @@ class _Parser:
 
     def parse_document(self) -> _Value:
         value = self._parse_value()
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         if self._position < len(self._text):
             raise self._make_error("there is text after the end of the document")
         return value
 
     def _parse_value(self) -> _Value:
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         start = self._position
         first = self._text[start : start + 1]
         if first in ("{", "["):
@@ -198,17 +198,17 @@ class _Parser:
         start = self._position
         self._position += 1
         members: list[_Member] = []
-        while not self._skip_end("}"):
+        while not self._skip_closing_mark("}"):
             key_start = self._position
             if self._text[key_start : key_start + 1] != '"':
                 raise self._make_error("a name in double quotes is missing")
             key = self._parse_string()
-            self._skip_blank()
+            self._skip_blanks_and_comments()
             if self._text[self._position : self._position + 1] != ":":
                 raise self._make_error("a colon is missing")
             self._position += 1
             members.append(_Member(key, key_start, self._parse_value()))
-            self._skip_member_comma("}")
+            self._skip_separator("}")
         content = {member.key: member.value.content for member in members}
         return _Value(start, self._position, content, tuple(members))
 
@@ -216,9 +216,9 @@ class _Parser:
         start = self._position
         self._position += 1
         items: list[Any] = []
-        while not self._skip_end("]"):
+        while not self._skip_closing_mark("]"):
             items.append(self._parse_value().content)
-            self._skip_member_comma("]")
+            self._skip_separator("]")
         return _Value(start, self._position, items)
 
     def _parse_string(self) -> str:
@@ -232,24 +232,24 @@ class _Parser:
         self._position = found.end()
         return content
 
-    def _skip_end(self, mark: str) -> bool:
+    def _skip_closing_mark(self, mark: str) -> bool:
         """Skip blanks and comments, and the closing mark if it is next; return whether it was."""
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         if self._text[self._position : self._position + 1] != mark:
             return False
         self._position += 1
         return True
 
-    def _skip_member_comma(self, mark: str) -> None:
+    def _skip_separator(self, mark: str) -> None:
         """Skip the comma after a member. Raise InvalidJson if neither it nor the closing mark follows."""
-        self._skip_blank()
+        self._skip_blanks_and_comments()
         found = self._text[self._position : self._position + 1]
         if found == ",":
             self._position += 1
         elif found != mark:
             raise self._make_error(f"a comma or {mark} is missing")
 
-    def _skip_blank(self) -> None:
+    def _skip_blanks_and_comments(self) -> None:
         blank = _BLANK.match(self._text, self._position)
         if blank:
             self._position = blank.end()

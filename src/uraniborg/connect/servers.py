@@ -40,12 +40,12 @@ def list_servers() -> list[Server]:
     return [
         StdioServer("paper-search", find_program("paper-search-mcp")),
         StdioServer("pflow", find_program("pflow"), ("mcp", "serve")),
-        HttpServer("paper-library", format_address(library.host, library.port), "paper-library serve SHELF"),
-        HttpServer("universe", format_address(universe.host, universe.port), "universe serve"),
+        HttpServer("paper-library", format_mcp_url(library.host, library.port), "paper-library serve SHELF"),
+        HttpServer("universe", format_mcp_url(universe.host, universe.port), "universe serve"),
     ]
 
 
-def format_address(host: str, port: int) -> str:
+def format_mcp_url(host: str, port: int) -> str:
     """Return the address of `/mcp` on a server; one that listens on all interfaces is reached on loopback."""
     if host in ("0.0.0.0", "::", ""):  # noqa: S104 - compared, not listened on
         host = "127.0.0.1"

@@ -12,8 +12,8 @@ from paper_library.build import builder
 from paper_library.build.builder import build_shelf
 from paper_library.build.entry_storage import EntrySpool
 from paper_library.errors import InputNotFound, NothingToShelve, ShelfExists, ShelfNotFound, ShelfUnwritable
-from paper_library.identity import make_paper_id
 from paper_library.library import Library
+from paper_library.paper_ids import make_paper_id
 from paper_library.store.shelf import Shelf
 from tests.paper_library.build.readers.files import write_file
 from uraniborg.kernel.files import Locked

@@ -5,8 +5,8 @@ from itertools import permutations
 import pytest
 
 from paper_library.build.entry_matcher import make_keys
-from paper_library.build.merge import Paper, compute_precedence, merge_entries, remove_duplicates
-from paper_library.identity import make_meta_key, make_paper_id, normalise_title
+from paper_library.build.merge import Paper, compute_precedence, merge_entries, remove_folded_duplicates
+from paper_library.paper_ids import make_meta_key, make_paper_id, normalise_title
 from tests.paper_library.build.entries import make_entry
 
 
@@ -54,7 +54,7 @@ def test_keywords_are_merged_without_repeats_ignoring_case_and_accents() -> None
         make_entry("b.bib:1", keywords=["fish", "SCHRODINGER", "sea"]),
     )
     assert paper.entry.keywords == ["Fish", "Schrödinger", "sea"]
-    assert remove_duplicates(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
+    assert remove_folded_duplicates(["β", "beta", "Beta", "gamma"]) == ["β", "gamma"]
 
 
 def test_a_month_of_another_year_is_not_used() -> None:

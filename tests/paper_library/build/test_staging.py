@@ -5,19 +5,19 @@ from pathlib import Path
 import pytest
 
 from paper_library.build import staging
-from paper_library.build.staging import stage_folder
+from paper_library.build.staging import stage_replacement
 from paper_library.errors import ShelfExists
 from paper_library.store.layout import MANIFEST
 from uraniborg.kernel.files import Locked
 
 
 def write_shelf(target: Path, content: str) -> None:
-    with stage_folder(target) as folder:
+    with stage_replacement(target) as folder:
         (folder / MANIFEST).write_text(content)
 
 
 def fail_in_block(target: Path, failure: type[BaseException]) -> None:
-    with stage_folder(target) as folder:
+    with stage_replacement(target) as folder:
         (folder / MANIFEST).write_text("never")
         raise failure
 
@@ -39,7 +39,7 @@ def test_a_finished_folder_replaces_the_target_and_leaves_nothing_else(target: P
 
 def test_readers_see_the_old_folder_until_the_block_ends(target: Path) -> None:
     write_shelf(target, "old")
-    with stage_folder(target) as folder:
+    with stage_replacement(target) as folder:
         (folder / MANIFEST).write_text("new")
         assert read_content(target) == "old"
     assert read_content(target) == "new"
@@ -80,7 +80,7 @@ def test_without_an_atomic_exchange_the_new_folder_still_replaces_the_old_one(
     def never(_: Path, __: Path) -> bool:
         return False
 
-    monkeypatch.setattr(staging, "_try_exchange", never)
+    monkeypatch.setattr(staging, "_try_exchange_folders", never)
     write_shelf(target, "old")
     write_shelf(target, "new")
     assert (read_content(target), list_siblings(target)) == ("new", [])
@@ -104,7 +104,7 @@ def test_a_shelf_moved_by_a_killed_build_is_restored(target: Path) -> None:
 
 def test_the_build_of_a_shelf_with_the_same_name_prefix_is_not_affected(target: Path) -> None:
     other = target.parent / "shelf.v2"
-    with stage_folder(other) as folder:
+    with stage_replacement(other) as folder:
         (folder / MANIFEST).write_text("other")
         write_shelf(target, "one")
         assert folder.exists()
@@ -127,9 +127,9 @@ def test_a_shelf_behind_a_link_is_replaced_without_leftovers(target: Path) -> No
 
 
 def test_a_second_builder_of_one_shelf_is_refused_and_the_first_wins(target: Path) -> None:
-    with stage_folder(target) as folder:
+    with stage_replacement(target) as folder:
         (folder / MANIFEST).write_text("first")
-        with pytest.raises(Locked), stage_folder(target):
+        with pytest.raises(Locked), stage_replacement(target):
             pytest.fail("two builds of one shelf at once")
         assert folder.exists()
     assert (read_content(target), list_siblings(target)) == ("first", [])
@@ -145,7 +145,7 @@ def test_the_next_build_can_start_after_a_build(target: Path) -> None:
 def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
     target.mkdir()
     (target / "thesis.tex").write_text("years of work")
-    with pytest.raises(ShelfExists), stage_folder(target):
+    with pytest.raises(ShelfExists), stage_replacement(target):
         pytest.fail("a folder that is not a shelf was treated as one")
     assert (target / "thesis.tex").read_text() == "years of work"
     assert list_siblings(target) == []
@@ -153,7 +153,7 @@ def test_a_folder_that_is_not_a_shelf_is_never_replaced(target: Path) -> None:
 
 def test_a_file_is_never_replaced(target: Path) -> None:
     target.write_text("years of work")
-    with pytest.raises(ShelfExists), stage_folder(target):
+    with pytest.raises(ShelfExists), stage_replacement(target):
         pytest.fail("a file was taken for a shelf")
     assert target.read_text() == "years of work"
 

@@ -45,13 +45,15 @@ def test_a_summary_belongs_to_the_paper_of_its_name(
     paper = make_paper(**facts)
     assert list(summaries.add_summaries_to(paper)) == []
     assert paper.entry.summaries == {"deep": {"text": "About fish."}}
-    assert summaries.list_unused() == []
+    assert summaries.list_unused_as_problems() == []
 
 
 def test_a_summary_without_a_paper_is_reported(tmp_path: Path) -> None:
     summaries = SummaryFolder(write_summary(tmp_path, "deep/nobody.json"))
     assert list(summaries.add_summaries_to(make_paper())) == []
-    assert [(problem.origin, problem.kind) for problem in summaries.list_unused()] == [("deep/nobody.json", "skipped")]
+    assert [(problem.origin, problem.kind) for problem in summaries.list_unused_as_problems()] == [
+        ("deep/nobody.json", "skipped")
+    ]
 
 
 @pytest.mark.parametrize("content", ["", "{", "not json", '"\\ud800"'])
@@ -60,7 +62,7 @@ def test_a_broken_summary_is_reported_and_leaves_the_paper_as_it_was(tmp_path: P
     paper = make_paper()
     (problem,) = summaries.add_summaries_to(paper)
     assert (problem.origin, problem.kind, paper.entry.summaries) == ("deep/fish2019.json", "broken", {})
-    assert summaries.list_unused() == []
+    assert summaries.list_unused_as_problems() == []
 
 
 def test_a_summary_is_added_to_one_paper_only(tmp_path: Path) -> None:
@@ -83,7 +85,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_no_folder_means_no_summaries() -> None:
-    assert SummaryFolder(None).list_unused() == []
+    assert SummaryFolder(None).list_unused_as_problems() == []
 
 
 def test_any_json_value_is_a_summary(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from tests.forked_processes import Forked, template
 
 COMMAND: Final = str(Path(sys.executable).with_name("paper-library"))
 PRELOADED_MODULES: Final = (
-    *("paper_library.cli", "paper_library.serving", "paper_library.app", "paper_library.text.default_summary"),
+    *("paper_library.cli", "paper_library.serve_command", "paper_library.app", "paper_library.text.default_summary"),
     *(
         "paper_library.text.excerpts",
         "paper_library.store.live_shelf",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.input_files import find_files
-from paper_library.build.inputs import find_inputs
+from paper_library.build.file_discovery import find_files
+from paper_library.build.input_files import find_input_files
 from paper_library.build.report import BuildReport
 from paper_library.errors import InputNotFound, ShelfUnwritable
 from paper_library.library import Library
@@ -88,7 +88,7 @@ def test_a_link_from_one_input_into_another_is_followed_under_its_own_name(input
     (inputs / "brahe_1573.md").symlink_to(outside / "untitled.md")
     (inputs / "hidden.md").symlink_to(inputs / ".store")
     (inputs / ".store").write_text(PAPER.format("Stored by content"))
-    found, problems = find_inputs([inputs, outside])
+    found, problems = find_input_files([inputs, outside])
     assert problems == []
     assert {(one.origin, one.stem) for one in found} >= {("brahe_1573.md", "brahe_1573"), ("hidden.md", "hidden")}
     shelf = inputs.with_name("shelf")
@@ -132,7 +132,7 @@ def test_a_pipe_among_translations_and_summaries_does_not_block_the_build(inputs
     problems = list_reasons(build_shelf([inputs], shelf, summaries=summaries))
     assert problems.keys() == {"own.de.md", "own.fr.md", "short/own.json", "long/own.json", "round/own.json"}
     library = Library.open(shelf)
-    known = library.metadata(library.find_by_title("Own paper")[0])
+    known = library.metadata(library.find_ids_by_title("Own paper")[0])
     assert (known["translations"], known["available_summary_templates"]) == ([], ["default"])
 
 
@@ -140,7 +140,7 @@ def test_a_pipe_among_translations_and_summaries_does_not_block_the_build(inputs
 def test_a_link_or_pipe_that_replaces_a_found_file_is_not_opened(inputs: Path, outside: Path, swapped: str) -> None:
     (inputs / "deep").mkdir()
     (inputs / "deep" / "secret.md").write_text(PAPER.format("Nothing secret"))
-    found, _ = find_inputs([inputs])
+    found, _ = find_input_files([inputs])
     if swapped == "folder":
         shutil.rmtree(inputs / "deep")
         (inputs / "deep").symlink_to(outside)
@@ -208,7 +208,7 @@ def test_a_disk_error_stops_the_build_and_the_old_shelf_stays(
 def test_a_file_removed_before_it_is_read_is_reported(inputs: Path) -> None:
     (inputs / "gone.bib").write_text("@article{a, title = {A}}")
     (inputs / "own.de.md").write_text("Text")
-    found, _ = find_inputs([inputs])
+    found, _ = find_input_files([inputs])
     (inputs / "gone.bib").unlink()
     (inputs / "own.de.md").unlink()
     metadata = {getattr(item, "origin", ""): item for one in found for item in one.read_entries()}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.build.staging import stage_folder
+from paper_library.build.staging import stage_replacement
 from paper_library.store.manifest import read_manifest
 from paper_library.store.verification import verify_shelf
 from tests.paper_library.operations.command_runs import CommandResult, call_command, run_process
@@ -73,7 +73,7 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
     build_titled_shelf(target, "Star")
     source = write_bibliography(inputs / "papers.bib", "Comet")
     before = list_file_stats(target)
-    with stage_folder(target) as folder:
+    with stage_replacement(target) as folder:
         (folder / "manifest.json").write_text("{}")
         done = call_command(capsys, "build", source, "-o", target, "--json")
         assert (done.code, done.error["code"]) == (4, "locked")
@@ -84,7 +84,7 @@ def test_of_two_builds_of_one_shelf_the_second_is_refused(capsys: pytest.Capture
 
 def test_builds_of_two_shelves_can_run_at_the_same_time(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
-    with stage_folder(shelves / "one") as folder:
+    with stage_replacement(shelves / "one") as folder:
         (folder / "manifest.json").write_text("{}")
         assert build_shelf([source], shelves / "other").papers == 1
         with pytest.raises(Locked):
@@ -94,7 +94,7 @@ def test_builds_of_two_shelves_can_run_at_the_same_time(inputs: Path, shelves: P
 
 def test_a_build_does_not_affect_a_shelf_with_the_same_name_prefix(inputs: Path, shelves: Path) -> None:
     source = write_bibliography(inputs / "papers.bib", "Comet")
-    with stage_folder(shelves / "one.more") as folder:
+    with stage_replacement(shelves / "one.more") as folder:
         (folder / "manifest.json").write_text("{}")
         build_shelf([source], shelves / "one")
         assert folder.exists()

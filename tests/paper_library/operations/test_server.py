@@ -37,7 +37,7 @@ def start_arguments(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dic
         runs.append({"app": app, **options})
 
     monkeypatch.setattr("uraniborg.kernel.http_server.run_server", run)
-    monkeypatch.setattr("paper_library.serving.configure_logging", lambda: None)
+    monkeypatch.setattr("paper_library.serve_command.configure_logging", lambda: None)
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     return runs
 

@@ -135,7 +135,7 @@ TOOLS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("tool", TOOLS)
 async def test_no_tool_that_reads_or_searches_blocks_the_loop(shelf: Path, tool: str) -> None:
     library = Library.open(shelf)
-    (paper,) = library.find_by_title("On comets")
+    (paper,) = library.find_ids_by_title("On comets")
     library.close()
     arguments = {name: paper if value == "PAPER" else value for name, value in TOOLS[tool].items()}
     async with serve_app(make_app(LibraryConfig(shelf=shelf))) as url, connect_http_client(f"{url}/mcp") as client:

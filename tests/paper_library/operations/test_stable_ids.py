@@ -347,7 +347,7 @@ def test_a_shelf_of_schema_1_can_be_read(old_shelf: Path) -> None:
     assert library.search("star -is:retracted")["total"] == 2
     assert library.bibtex("brahe").startswith("@article{brahe,")
     assert "unknown_nd_notes" in library.bibtex(read_ids(old_shelf)["Notes"])
-    assert library.resolve_prefix("bra") == library.metadata("brahe")["paper_id"]
+    assert library.find_paper_id_by_prefix("bra") == library.metadata("brahe")["paper_id"]
     library.close()
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.identity import is_paper_id, spell_arxiv_for_id, spell_doi_for_id
 from paper_library.library import Library
+from paper_library.paper_ids import is_paper_id, spell_arxiv_for_id, spell_doi_for_id
 from paper_library.search import engine, hits
 from paper_library.source import ShelfSource
 from paper_library.store.shelf import Shelf

@@ -346,7 +346,7 @@ def test_a_lone_surrogate_makes_no_search_fail(library: Library, query: str) -> 
 
 
 def test_similar_papers_share_words_and_exclude_the_paper_itself(library: Library) -> None:
-    (paper,) = library.find_by_title(CARROTS)
+    (paper,) = library.find_ids_by_title(CARROTS)
     page = library.find_similar(paper)
     assert list_titles(page)[0] == ROOTS
     assert CARROTS not in list_titles(page)
@@ -354,11 +354,11 @@ def test_similar_papers_share_words_and_exclude_the_paper_itself(library: Librar
 
 
 def test_a_paper_that_shares_no_word_has_no_similar_ones(library: Library) -> None:
-    (paper,) = library.find_by_title(ARABIC)
+    (paper,) = library.find_ids_by_title(ARABIC)
     assert library.find_similar(paper)["results"] == []
 
 
 def test_similar_papers_are_paged_without_repeats(library: Library) -> None:
-    (paper,) = library.find_by_title(CARROTS)
+    (paper,) = library.find_ids_by_title(CARROTS)
     whole = list_titles(library.find_similar(paper, limit=100))
     assert [list_titles(library.find_similar(paper, limit=1, offset=at))[0] for at in range(len(whole))] == whole

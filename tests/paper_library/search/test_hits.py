@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paper_library.build.builder import build_shelf
 from paper_library.library import Library
-from paper_library.search.hits import MATCHED_FIELDS, locate_passage
+from paper_library.search.hits import MATCHED_FIELDS, find_passage_offset
 from paper_library.text.markdown import extract_plain_text
 from tests.paper_library.search.libraries import make_library
 
@@ -168,15 +168,15 @@ def test_a_passage_is_located_at_its_words(paragraphs: list[str], data: st.DataO
     starts = [0, *(at + 1 for at, char in enumerate(plain) if char == " ")]
     start = data.draw(st.sampled_from(starts))
     passage = plain[start : start + 200]
-    found = locate_passage(source, passage, start)
+    found = find_passage_offset(source, passage, start)
     assert found is not None
     assert extract_plain_text(source[found:]).lstrip("*`_ ").startswith(passage.split()[0].rstrip(".")[:3])
 
 
 @pytest.mark.parametrize("passage", ["", "...", "absent words here", "的"])
 def test_a_passage_that_the_source_lacks_is_not_located(passage: str) -> None:
-    assert locate_passage("# Heading\n\nSome text.", passage, 0) is None
+    assert find_passage_offset("# Heading\n\nSome text.", passage, 0) is None
 
 
 def test_locating_a_passage_in_a_hostile_text_terminates(tmp_path: Path) -> None:
-    assert locate_passage("fish " * 100_000, "fish " * 7 + "bird", 0) is None
+    assert find_passage_offset("fish " * 100_000, "fish " * 7 + "bird", 0) is None

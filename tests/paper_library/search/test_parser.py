@@ -28,7 +28,7 @@ def list_units(query: Query) -> list[Unit]:
 
 
 def describe_query(text: str) -> dict[str, Any]:
-    return parse_query(text).describe()
+    return parse_query(text).as_dict()
 
 
 def describe_without_empty_parts(text: str) -> dict[str, Any]:

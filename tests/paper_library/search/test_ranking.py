@@ -162,7 +162,7 @@ def test_the_sort_argument_overrides_sort_in_the_query_and_the_reply_reports_it(
     ids=lambda text: text[:12].encode("ascii", "replace").decode(),
 )
 def test_ten_thousand_characters_are_parsed(text: str) -> None:
-    assert parse_query(text).describe().keys() >= {"terms", "filters", "ignored"}
+    assert parse_query(text).as_dict().keys() >= {"terms", "filters", "ignored"}
 
 
 def test_ten_thousand_characters_are_refused_by_a_search(fruit: Library) -> None:

@@ -53,7 +53,7 @@ QUERIES = st.lists(
 
 
 def make_text_snippet(text: str, query: str) -> str:
-    return make_snippet(text, WordMatcher.from_query(CompiledQuery.for_snippets(query)))[0]
+    return make_snippet(text, WordMatcher.from_query(CompiledQuery.make_for_snippets(query)))[0]
 
 
 def render_markdown(markdown: str) -> tuple[str, list[str]]:
@@ -171,7 +171,7 @@ def test_without_a_match_the_beginning_is_shown_and_cut_between_words() -> None:
 
 
 def test_a_snippet_counts_its_different_matched_words() -> None:
-    matcher = WordMatcher.from_query(CompiledQuery.for_snippets("fish birds cold"))
+    matcher = WordMatcher.from_query(CompiledQuery.make_for_snippets("fish birds cold"))
     assert make_snippet("fish fishes FISH and bird", matcher)[1] == 2
     assert make_snippet("nothing", matcher)[1] == 0
 

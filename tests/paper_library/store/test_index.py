@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from paper_library.store import index as fields
-from paper_library.store.index import create_index, make_document, open_index
+from paper_library.store.index import create_index, make_document_fields, open_index
 
 LISTS: dict[str, list[str]] = {"author": ["Kurt Gödel"], "keyword": ["Deep Sea"], "institution": [], "tag": ["wet"]}
 
@@ -23,7 +23,7 @@ def make_test_document(**changes: Any) -> dict[str, Any]:
         "texts": [],
         "facets": {"author": [1], "keyword": [], "institution": [], "tag": [2], "venue": [3]},
     }
-    return make_document(**{**facts, **changes})
+    return make_document_fields(**{**facts, **changes})
 
 
 def test_the_text_about_a_paper_is_indexed_stemmed_and_as_written() -> None:

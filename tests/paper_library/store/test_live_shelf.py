@@ -127,7 +127,7 @@ def test_an_asset_removed_with_the_old_shelf_is_read_from_the_new_one(tmp_path: 
     shelf = tmp_path / "shelf"
     build_readable_shelf(shelf)
     library = Library(LiveShelf(shelf), AssetReader())
-    (paper,) = library.find_by_title("On comets")
+    (paper,) = library.find_ids_by_title("On comets")
     held = library.live.get_current()
     build_readable_shelf(shelf, "# Comets\n\nThey come back.\n")
     assert library.source(paper) == "# Comets\n\nThey come back."

@@ -110,13 +110,13 @@ def test_text_that_identifies_no_paper_is_not_found(library: Library, written: s
     with pytest.raises(PaperNotFound):
         library.metadata(written)
     with pytest.raises(PaperNotFound):
-        library.resolve_prefix(written)
+        library.find_paper_id_by_prefix(written)
 
 
 @pytest.mark.parametrize("begun", ["knots2003", "braids", "braids2", "bib:braids"])
 def test_a_unique_prefix_of_a_bibtex_key_is_completed(library: Library, begun: str) -> None:
     assert (
-        library.resolve_prefix(begun)
+        library.find_paper_id_by_prefix(begun)
         == library.metadata("braids2005" if "braids" in begun else "knots2003")["paper_id"]
     )
 
@@ -124,12 +124,12 @@ def test_a_unique_prefix_of_a_bibtex_key_is_completed(library: Library, begun: s
 def test_a_unique_prefix_of_a_paper_id_is_completed(library: Library) -> None:
     for key in ("knots2003", "knots2004", "braids2005"):
         known = library.metadata(key)["paper_id"]
-        assert library.resolve_prefix(known[:10].upper()) == known
+        assert library.find_paper_id_by_prefix(known[:10].upper()) == known
 
 
 def test_a_prefix_of_several_papers_is_refused_with_the_candidates(library: Library) -> None:
     with pytest.raises(PaperAmbiguous) as refused:
-        library.resolve_prefix("knots")
+        library.find_paper_id_by_prefix("knots")
     candidates = ["knots2003 (Knots of the North)", "knots2004 (Braids of the South)"]
     assert refused.value.ids["candidates"] == candidates
 

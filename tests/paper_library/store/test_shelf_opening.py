@@ -163,7 +163,7 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
     (file,) = (shelf / "static" / "source").rglob("*.md")
     file.write_bytes(change)
     library = Library.open(shelf)
-    (paper,) = library.find_by_title("On comets")
+    (paper,) = library.find_ids_by_title("On comets")
     error = catch_error(lambda: library.source(paper))
     assert error.code == "asset_invalid"
     assert error.ids == {"paper_id": paper}
@@ -172,7 +172,7 @@ def test_a_static_file_of_another_length_is_invalid(shelf: Path, change: bytes) 
 def test_a_missing_static_file_is_reported_for_its_paper(shelf: Path) -> None:
     shutil.rmtree(shelf / "static" / "source")
     library = Library.open(shelf)
-    (paper,) = library.find_by_title("On comets")
+    (paper,) = library.find_ids_by_title("On comets")
     error = catch_error(lambda: library.source(paper))
     assert (error.code, error.ids) == ("asset_fetch_failed", {"reason": "missing", "paper_id": paper})
     assert library.search("comets")["total"] == 1
@@ -185,7 +185,7 @@ def test_a_static_file_that_links_out_of_the_shelf_is_not_followed(shelf: Path) 
     shutil.move(file, secret)
     file.symlink_to(secret)
     library = Library.open(shelf)
-    (paper,) = library.find_by_title("On comets")
+    (paper,) = library.find_ids_by_title("On comets")
     with pytest.raises(UraniborgError):
         library.source(paper)
     secret.write_text("On comets: the word quokka is nowhere on the shelf.")
@@ -198,7 +198,7 @@ def test_a_pipe_instead_of_a_text_delays_no_other_client(shelf: Path) -> None:
     file.unlink()
     os.mkfifo(file)
     library = Library.open(shelf)
-    (paper,) = library.find_by_title("On comets")
+    (paper,) = library.find_ids_by_title("On comets")
     assert catch_error(lambda: library.source(paper)).code == "asset_invalid"
     assert library.search("comets")["total"] == 1
     assert [one for one in verify_shelf(shelf).problems if "source" in one and "regular" in one]
@@ -225,7 +225,7 @@ def test_reading_writes_nothing_into_the_shelf(shelf: Path) -> None:
     before = list_file_stats(shelf)
     library = Library.open(shelf)
     library.search("comets", facets=["author"])
-    library.source(library.find_by_title("On comets")[0])
+    library.source(library.find_ids_by_title("On comets")[0])
     library.close()
     assert verify_shelf(shelf).is_intact
     assert list_file_stats(shelf) == before

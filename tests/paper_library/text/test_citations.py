@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 import rispy
 
-from paper_library.text.citations import make_reference, write_citations
+from paper_library.text.citations import format_citations, make_reference
 
 PAPER: dict[str, Any] = {
     "paper_id": "a" * 32,
@@ -26,7 +26,7 @@ PAPER: dict[str, Any] = {
 
 
 def write_format(format_name: str, **facts: Any) -> Any:
-    text = write_citations([({**PAPER, **facts}, "")], format_name)
+    text = format_citations([({**PAPER, **facts}, "")], format_name)
     if format_name == "csl-json":
         (item,) = json.loads(text)
         return item
@@ -86,7 +86,7 @@ def test_the_kind_comes_from_the_entry_type_or_else_from_venue_and_arxiv_id(fact
 
 
 def test_an_existing_entry_is_copied_and_a_missing_one_is_generated() -> None:
-    text = write_citations([(PAPER, "@article{mayor1995,\n  title = {Mine}\n}\n"), (PAPER, "")], "bibtex")
+    text = format_citations([(PAPER, "@article{mayor1995,\n  title = {Mine}\n}\n"), (PAPER, "")], "bibtex")
     assert text.startswith("@article{mayor1995,\n  title = {Mine}\n}\n\n@article{mayor1995,")
     assert text.endswith("}\n")
 
@@ -96,7 +96,7 @@ def test_a_retraction_is_a_note_in_every_format() -> None:
     text = "Retracted 2022-05-01 (notice doi:10.5555/notice.1)"
     assert write_format("csl-json", notices=notices)["note"] == text
     assert write_format("ris", notices=notices)["notes"] == [text]
-    assert f"note = {{{text}}}" in write_citations([({**PAPER, "notices": notices}, "")], "bibtex")
+    assert f"note = {{{text}}}" in format_citations([({**PAPER, "notices": notices}, "")], "bibtex")
 
 
 @pytest.mark.parametrize("format_name", ["ris", "csl-json"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paper_library.errors import OutOfBounds
-from paper_library.text.excerpts import cut_text_with_marker, read_section
+from paper_library.text.excerpts import cut_text_with_marker, extract_section
 from tests.requirements import requirement
 
 MARKER = re.compile(r"\n\n\[truncated: (\d+) of (\d+) characters left; continue with offset=(\d+)\]\Z")
@@ -89,28 +89,28 @@ More.
     ],
 )
 def test_an_equal_heading_is_preferred_to_one_that_contains_the_words(wanted: str, text: str) -> None:
-    assert read_section(TEXT, wanted) == text
+    assert extract_section(TEXT, wanted) == text
 
 
 @pytest.mark.parametrize("wanted", ["Conclusions", "Before the first heading", "   ", "x" * 500, "\ud800", "[a-z]"])
 def test_an_unknown_heading_is_refused_with_a_list_of_the_headings(wanted: str) -> None:
     with pytest.raises(OutOfBounds) as refused:
-        read_section(TEXT, wanted)
+        extract_section(TEXT, wanted)
     assert refused.value.ids["argument"] == "section"
     assert "1. Introduction, 2. Results of others" in refused.value.hint
 
 
 def test_a_text_without_headings_is_refused_too() -> None:
     with pytest.raises(OutOfBounds) as refused:
-        read_section("Only words.", "Words")
+        extract_section("Only words.", "Words")
     assert "none" in refused.value.hint
 
 
 def test_the_last_of_many_sections_is_found_and_no_section_includes_the_next() -> None:
     text = "\n\n".join(f"# Part {n}\n\nBody {n}." for n in range(1_000))
-    assert read_section(text, "Part 998") == "# Part 998\n\nBody 998."
-    assert read_section(text, "Part 199") == "# Part 199\n\nBody 199."
+    assert extract_section(text, "Part 998") == "# Part 998\n\nBody 998."
+    assert extract_section(text, "Part 199") == "# Part 199\n\nBody 199."
     with pytest.raises(OutOfBounds) as refused:
-        read_section(text, "nothing")
+        extract_section(text, "nothing")
     assert len(refused.value.hint) < 500
     assert refused.value.hint.endswith("and others.")

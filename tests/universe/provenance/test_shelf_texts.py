@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from paper_library.build.builder import build_shelf
-from paper_library.sample import SAMPLE_INPUTS
+from paper_library.sample_shelf_builder import SAMPLE_INPUTS
 from universe.provenance import shelf_texts as module
 from universe.provenance.shelf_texts import make_paper_text_reader
 

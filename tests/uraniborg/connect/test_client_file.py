@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from uraniborg.connect.client_file import add_entries, list_entries, remove_entries
+from uraniborg.connect.client_file import plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import Client, list_clients
 from uraniborg.connect.jsonc import parse_jsonc, set_member
 from uraniborg.connect.servers import HttpServer, Server, StdioServer
@@ -91,13 +91,13 @@ def test_every_client_has_an_existing_file_in_these_tests(tmp_path: Path) -> Non
 
 def test_servers_are_added_and_everything_else_is_kept(client: Client) -> None:
     before = parse(client, client.file.read_text())
-    names = list_entries(client)
-    change = add_entries(client, {server.name: client.make_entry(server) for server in SERVERS})
-    change.apply()
+    names = read_server_names(client)
+    change = plan_addition(client, {server.name: client.make_entry(server) for server in SERVERS})
+    change.write_with_backup()
     after = parse(client, client.file.read_text())
     added = {name: after[client.key].pop(name) for name in [server.name for server in SERVERS]}
     assert after == before
-    assert list_entries(client) == [*names, *added]
+    assert read_server_names(client) == [*names, *added]
     for server in SERVERS:
         text = json.dumps(added[server.name])
         assert (server.url if isinstance(server, HttpServer) else server.command) in text
@@ -107,19 +107,19 @@ def test_servers_are_added_and_everything_else_is_kept(client: Client) -> None:
 
 def test_adding_again_changes_nothing(client: Client) -> None:
     entries = {server.name: client.make_entry(server) for server in SERVERS}
-    add_entries(client, entries).apply()
-    assert not add_entries(client, entries).is_needed
+    plan_addition(client, entries).write_with_backup()
+    assert not plan_addition(client, entries).is_needed
 
 
 def test_removing_restores_the_values_without_our_servers(client: Client) -> None:
     before = client.file.read_text()
-    add_entries(client, {server.name: client.make_entry(server) for server in SERVERS}).apply()
-    change = remove_entries(client, [server.name for server in SERVERS])
+    plan_addition(client, {server.name: client.make_entry(server) for server in SERVERS}).write_with_backup()
+    change = plan_removal(client, [server.name for server in SERVERS])
     assert parse(client, change.after) == parse(client, before)
 
 
 def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(client: Client) -> None:
-    add_entries(client, {"paper-search": client.make_entry(SERVERS[0])}).apply()
+    plan_addition(client, {"paper-search": client.make_entry(SERVERS[0])}).write_with_backup()
     key = "env" if client.format == "json" else "startup_timeout_sec"
     if client.format == "json":
         text = set_member(client.file.read_text(), (client.key, "paper-search", key), {"KEY": "1"})
@@ -129,7 +129,7 @@ def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(cl
         )
     client.file.write_text(text)
     moved = StdioServer("paper-search", "/new/bin/paper-search-mcp")
-    change = add_entries(client, {"paper-search": client.make_entry(moved)})
+    change = plan_addition(client, {"paper-search": client.make_entry(moved)})
     entry = parse(client, change.after)[client.key]["paper-search"]
     assert "/new/bin/paper-search-mcp" in json.dumps(entry)
     assert "/opt/u" not in json.dumps(entry)
@@ -137,21 +137,21 @@ def test_a_moved_installation_renews_the_path_and_keeps_what_the_person_added(cl
 
 
 def test_the_file_before_a_change_is_kept_as_a_backup(client: Client) -> None:
-    backup = add_entries(client, {"paper-search": client.make_entry(SERVERS[0])}).apply()
+    backup = plan_addition(client, {"paper-search": client.make_entry(SERVERS[0])}).write_with_backup()
     assert backup is not None
     assert backup.read_bytes() == EXISTING[client.name].encode()
 
 
 def test_a_missing_file_is_created(client: Client) -> None:
     client.file.unlink()
-    assert add_entries(client, {"pflow": client.make_entry(SERVERS[1])}).apply() is None
-    assert list_entries(client) == ["pflow"]
+    assert plan_addition(client, {"pflow": client.make_entry(SERVERS[1])}).write_with_backup() is None
+    assert read_server_names(client) == ["pflow"]
 
 
 def test_a_broken_file_is_refused_and_not_changed(client: Client) -> None:
     client.file.write_text("{ broken [")
     with pytest.raises(InvalidInput, match="line 1"):
-        add_entries(client, {"pflow": client.make_entry(SERVERS[1])})
+        plan_addition(client, {"pflow": client.make_entry(SERVERS[1])})
     assert client.file.read_text() == "{ broken ["
 
 

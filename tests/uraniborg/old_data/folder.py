@@ -19,7 +19,7 @@ from tests.universe.rest import processes as universe_processes
 _COMMANDS = {
     "pflow": ("pflow.__main__:main", *workflow_agents.LOADED),
     "universe": ("universe.__main__:main", *universe_processes.LOADED),
-    "uraniborg": ("uraniborg.cli:main", "uraniborg.decisions", "paper_search.sessions", "rich.table"),
+    "uraniborg": ("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "rich.table"),
     "paper-library": ("paper_library.__main__:main", *library_commands.PRELOADED_MODULES),
 }
 

@@ -8,7 +8,7 @@ from typing import cast
 from paper_library.build.entry import Entry, Problem, Reader
 
 
-def _import_on_first_use(module: str, function: str = "read") -> Reader:
+def _make_lazy_reader(module: str, function: str = "read_entries") -> Reader:
     """Return a reader whose module is imported when it is first used."""
 
     def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
@@ -18,10 +18,10 @@ def _import_on_first_use(module: str, function: str = "read") -> Reader:
     return read
 
 
-_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_import_on_first_use, ("bibtex", "ris", "markdown", "jats", "pdf"))
+_BIBTEX, _RIS, _MARKDOWN, _JATS, _PDF = map(_make_lazy_reader, ("bibtex", "ris", "markdown", "jats", "pdf"))
 _JSON, _JSON_LINES = (
-    _import_on_first_use("json_papers", "read_document"),
-    _import_on_first_use("json_papers", "read_lines"),
+    _make_lazy_reader("json_papers", "read_json_file"),
+    _make_lazy_reader("json_papers", "read_json_lines_file"),
 )
 
 READERS: dict[str, Reader] = {

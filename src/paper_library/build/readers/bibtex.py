@@ -6,13 +6,13 @@ from contextlib import closing
 from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers.bibtex_inheritance import COLLECTIONS, Inheritance
+from paper_library.build.readers.bibtex_inheritance import COLLECTIONS, FieldInheritance
 from paper_library.build.readers.bibtex_scanner import Block, Damage, scan_blocks
-from paper_library.build.readers.bibtex_venues import find_url, find_venue
+from paper_library.build.readers.bibtex_venue_and_url import find_url, find_venue
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
-from paper_library.build.readers.files import read_lines_of_text, report_disk_errors
-from paper_library.retraction import parse_note
-from paper_library.text.bibtex import remove_paper_id
+from paper_library.build.readers.text_files import read_text_lines, yield_file_errors_as_problems
+from paper_library.editorial_notices import parse_notices_of_note
+from paper_library.text.bibtex_edits import remove_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_bibtex_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_line, normalise_pages, split_list
 from uraniborg.kernel.bibliography.identifiers import ARXIV_ID, find_arxiv_in_text
@@ -23,18 +23,18 @@ _ARXIV_FIELDS = ("arxiv", "arxivid", "arxiv_id", "arxiv-id")
 _CORR_VOLUME = re.compile(rf"abs/({ARXIV_ID})")
 
 
-@report_disk_errors
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield every entry of a .bib file, and for each damaged entry a problem with its line."""
     found = False
-    with closing(Inheritance()) as inheritance:
-        for block in scan_blocks(read_lines_of_text(path)):
+    with closing(FieldInheritance()) as inheritance:
+        for block in scan_blocks(read_text_lines(path)):
             found = True
             if isinstance(block, Damage):
                 yield Problem(f"{origin}:{block.line}", "broken", block.reason)
-            elif not inheritance.park_block(block) and block.kind not in _NO_PAPERS:
+            elif not inheritance.store_parent_and_defer_child(block) and block.kind not in _NO_PAPERS:
                 yield _read_entry(block, origin)
-        for block in inheritance.read_children():
+        for block in inheritance.read_deferred_children():
             yield _read_entry(block, origin)
     if not found:
         yield Problem(origin, "skipped", "The file has no BibTeX entries. An entry begins like @article{key,")
@@ -58,27 +58,29 @@ def _make_entry(block: Block, where: str) -> Entry:
         year=year,
         month=month,
         venue=find_venue(block),
-        volume=_read_text(fields, "volume"),
-        issue=_read_text(fields, "number", "issue"),
-        pages=normalise_pages(_read_text(fields, "pages")),
-        publisher=_read_text(fields, "publisher"),
-        abstract=_read_text(fields, "abstract"),
+        volume=_read_first_text(fields, "volume"),
+        issue=_read_first_text(fields, "number", "issue"),
+        pages=normalise_pages(_read_first_text(fields, "pages")),
+        publisher=_read_first_text(fields, "publisher"),
+        abstract=_read_first_text(fields, "abstract"),
         identifiers=_read_identifiers(block),
-        keywords=_read_list(fields, "keywords", "keyword", "author_keywords"),
-        tags=_read_list(fields, "tags", "mendeley-tags"),
+        keywords=_read_lists(fields, "keywords", "keyword", "author_keywords"),
+        tags=_read_lists(fields, "tags", "mendeley-tags"),
         institutions=_read_institutions(fields),
         kind=block.kind,
-        language=_read_text(fields, "language", "langid"),
-        notices=[notice for name in ("note", "addendum") for notice in parse_note(_read_text(fields, name))],
+        language=_read_first_text(fields, "language", "langid"),
+        notices=[
+            notice for name in ("note", "addendum") for notice in parse_notices_of_note(_read_first_text(fields, name))
+        ],
         bibtex=remove_paper_id(block.text),
         origin=where,
     )
 
 
 def _read_title(block: Block) -> str:
-    title, subtitle = _read_text(block.fields, "title"), _read_text(block.fields, "subtitle")
+    title, subtitle = _read_first_text(block.fields, "title"), _read_first_text(block.fields, "subtitle")
     if not title and (block.kind in COLLECTIONS or block.kind == "inbook"):
-        return _read_text(block.fields, "chapter", "booktitle", "maintitle")
+        return _read_first_text(block.fields, "chapter", "booktitle", "maintitle")
     return f"{title}: {subtitle}" if subtitle and subtitle.lower() not in title.lower() else title
 
 
@@ -106,7 +108,7 @@ def _read_identifiers(block: Block) -> dict[str, str]:
         "bibkey": clean_line(block.key),
         "paper_id": _read_identifier(fields, "paperid"),
         "doi": _read_identifier(fields, "doi"),
-        "arxiv": _find_arxiv(fields),
+        "arxiv": _find_arxiv_id(fields),
         "pmid": _read_identifier(fields, "pmid"),
         "pmcid": _read_identifier(fields, "pmcid") or _read_identifier(fields, "pmc"),
         "isbn": _read_identifier(fields, "isbn"),
@@ -115,7 +117,7 @@ def _read_identifiers(block: Block) -> dict[str, str]:
     return {scheme: value for scheme, value in found.items() if value}
 
 
-def _find_arxiv(fields: dict[str, str]) -> str:
+def _find_arxiv_id(fields: dict[str, str]) -> str:
     for name in _ARXIV_FIELDS:
         if value := _read_identifier(fields, name):
             return value
@@ -131,15 +133,15 @@ def _find_arxiv(fields: dict[str, str]) -> str:
 
 
 def _read_institutions(fields: dict[str, str]) -> list[str]:
-    named = (split_list(_read_text(fields, field), ";") for field in ("institution", "school", "affiliation"))
+    named = (split_list(_read_first_text(fields, field), ";") for field in ("institution", "school", "affiliation"))
     return list(dict.fromkeys(name for names in named for name in names))
 
 
-def _read_list(fields: dict[str, str], *names: str) -> list[str]:
-    return list(dict.fromkeys(part for name in names for part in split_list(_read_text(fields, name))))
+def _read_lists(fields: dict[str, str], *names: str) -> list[str]:
+    return list(dict.fromkeys(part for name in names for part in split_list(_read_first_text(fields, name))))
 
 
-def _read_text(fields: dict[str, str], *names: str) -> str:
+def _read_first_text(fields: dict[str, str], *names: str) -> str:
     for name in names:
         value = fields.get(name)
         if value and (text := clean_line(decode_latex(value))):

@@ -21,7 +21,7 @@ _IN_MEMORY = 4 << 20
 _Position = tuple[int, int]
 
 
-class Inheritance:
+class FieldInheritance:
     """The parents and children of one file."""
 
     def __init__(self) -> None:
@@ -38,8 +38,8 @@ class Inheritance:
         """Delete the temporary file."""
         self._file.close()
 
-    def park_block(self, block: Block) -> bool:
-        """Store a parent or a child; return True for a child, which `read_children` yields later. Raise OSError."""
+    def store_parent_and_defer_child(self, block: Block) -> bool:
+        """Store a parent, a child or both; return True for a child, which is read later. Raise OSError."""
         as_parent = None
         if block.kind in COLLECTIONS or block.kind == "xdata":
             as_parent = self._parents[block.key.lower()] = self._write_value(block.fields)
@@ -49,7 +49,7 @@ class Inheritance:
         self._children.append((position, as_parent))
         return True
 
-    def read_children(self) -> Iterator[Block]:
+    def read_deferred_children(self) -> Iterator[Block]:
         """Yield the children with the fields that they inherit, in the order of the file. Raise OSError."""
         for position, as_parent in self._children:
             block = Block(*self._read_value(position))
@@ -62,7 +62,7 @@ class Inheritance:
     def _inherit_fields(self, block: Block) -> None:
         names = f"{block.fields.get('crossref', '')},{block.fields.get('xdata', '')}"
         for name in names.split(","):
-            parent = self._read_parent(name.strip().lower())
+            parent = self._read_parent_fields(name.strip().lower())
             if parent is None:
                 continue
             for field in _INHERITED:
@@ -73,7 +73,7 @@ class Inheritance:
             if name.strip() == block.fields.get("xdata", "").strip():
                 block.fields = parent | block.fields
 
-    def _read_parent(self, key: str) -> dict[str, str] | None:
+    def _read_parent_fields(self, key: str) -> dict[str, str] | None:
         position = self._parents.get(key)
         if position is None:
             return None

@@ -133,7 +133,7 @@ def scan_blocks(lines: Iterable[str], max_entry_chars: int = MAX_ENTRY_CHARS) ->
     for piece in _blank_comments(lines, max_entry_chars):
         yield from scanner.add_piece(piece, starts_line=starts_line)
         starts_line = piece.endswith("\n")
-    yield from scanner.scan_rest()
+    yield from scanner.scan_held_text()
 
 
 def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
@@ -141,7 +141,7 @@ def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
     source = iter(lines)
     starts_line = True
     for line in source:
-        depth = _count_depth(line) if starts_line and _COMMENT_LINE.match(line) else 0
+        depth = _count_brace_balance(line) if starts_line and _COMMENT_LINE.match(line) else 0
         starts_line = line.endswith("\n")
         if depth <= 0:
             yield line
@@ -151,20 +151,20 @@ def _blank_comments(lines: Iterable[str], max_chars: int) -> Iterator[str]:
         while (
             depth > 0 < remaining and len(held) < _MAX_COMMENT_LINES and (following := next(source, None)) is not None
         ):
-            depth += _count_depth(following)
+            depth += _count_brace_balance(following)
             remaining -= len(following)
             held.append(following)
-        yield _blank_piece(line)
+        yield _keep_only_newline(line)
         # A comment without an end would swallow the rest of the file: then its lines count after all.
-        yield from held if depth > 0 else map(_blank_piece, held)
+        yield from held if depth > 0 else map(_keep_only_newline, held)
         starts_line = not held or held[-1].endswith("\n")
 
 
-def _blank_piece(piece: str) -> str:
+def _keep_only_newline(piece: str) -> str:
     return "\n" if piece.endswith("\n") else ""
 
 
-def _count_depth(line: str) -> int:
+def _count_brace_balance(line: str) -> int:
     return line.count("{") - line.count("}")
 
 
@@ -186,7 +186,7 @@ class _Scanner:
     def add_piece(self, piece: str, *, starts_line: bool) -> Iterator[Block | Damage]:
         """Add the next piece and yield the entries that are complete."""
         if starts_line and _NEW_BLOCK_LINE.match(piece):
-            yield from self.scan_rest()
+            yield from self.scan_held_text()
         if self._is_skipping:
             self._line += piece.count("\n")
             return
@@ -196,7 +196,7 @@ class _Scanner:
         if self._size > 2 * self._max + self._lookahead:
             yield from self._scan_complete_entries()
 
-    def scan_rest(self) -> Iterator[Block | Damage]:
+    def scan_held_text(self) -> Iterator[Block | Damage]:
         """Yield the entries of the text that is held: another entry begins after it, or nothing follows."""
         text = self._take_held_text()
         yield from self._scan_text(text, is_whole=True)
@@ -213,7 +213,7 @@ class _Scanner:
             self._held, self._size = [rest], len(rest)
             return
         if not _COMMENT_LINE.match(rest):
-            yield self._make_length_problem(self._line)
+            yield self._make_length_damage(self._line)
         self._line += rest.count("\n")
         self._is_skipping = True
 
@@ -230,7 +230,7 @@ class _Scanner:
             line += text.count("\n", counted, start.start())
             counted = start.start()
             kind = start[1].lower()
-            braces, end = _find_end_of_entry(text, start.end() - 1)
+            braces, end = _find_braces_and_end_of_entry(text, start.end() - 1)
             if not is_whole and (end is None or len(text) - end <= self._lookahead):
                 return start.start()
             if end is None:
@@ -244,7 +244,7 @@ class _Scanner:
             elif kind in ("comment", "preamble"):
                 continue
             elif position - start.start() > self._max:
-                yield self._make_length_problem(line)
+                yield self._make_length_damage(line)
             else:
                 yield _make_block(kind, body, text[start.start() : position], line, self._macros, braces)
                 if _STRAY_FIELD.match(text, position):
@@ -269,7 +269,7 @@ class _Scanner:
                 return
             self._macros[name] = cut
 
-    def _make_length_problem(self, line: int) -> Damage:
+    def _make_length_damage(self, line: int) -> Damage:
         limit = f"{self._max >> 20} MB" if self._max >> 20 else f"{self._max} characters"
         return Damage(line, f"The entry is longer than {limit}. Close its braces or shorten it.")
 
@@ -280,7 +280,7 @@ def _make_block(kind: str, body: str, text: str, line: int, macros: dict[str, st
     return Block(kind, key[1].strip() if key else "", fields, text, line)
 
 
-def _find_end_of_entry(text: str, opening: int) -> tuple[re.Pattern[str], int | None]:
+def _find_braces_and_end_of_entry(text: str, opening: int) -> tuple[re.Pattern[str], int | None]:
     """Return which braces count, and where the group ends: BibTeX counts escaped ones too, other programs do not."""
     end = _find_end_of_group(text, opening, _ALL_BRACES)
     if end is not None and not _STRAY_FIELD.match(text, end + 1):

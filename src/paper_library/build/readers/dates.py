@@ -24,13 +24,13 @@ def parse_year_and_month(text: str) -> tuple[int | None, int | None]:
         return parse_year(text), None
     text = text[:200]
     if match := _NUMERIC.search(text) or _COMPACT.search(text):
-        return int(match[1]), _check_month(int(match[2]))
+        return int(match[1]), _get_valid_month(int(match[2]))
     if match := _BACKWARDS.search(text):
         # 03/14/2019 is American and 14/03/2019 is not; where both could be meant, the day comes first.
         first, second = int(match[1] or 0), int(match[2])
-        return int(match[3]), _check_month(second) or _check_month(first)
+        return int(match[3]), _get_valid_month(second) or _get_valid_month(first)
     year = _YEAR.search(text)
-    return (int(year[1]) if year else None), _find_month_name(text)
+    return (int(year[1]) if year else None), _find_named_month(text)
 
 
 def parse_year(value: object) -> int | None:
@@ -50,21 +50,21 @@ def parse_year(value: object) -> int | None:
 def parse_month(value: object) -> int | None:
     """Return a month given as a number (`3`, `"03"`) or by name (`mar`, `March`, `15 mars`), or None."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return _check_month(value)
+        return _get_valid_month(value)
     if not isinstance(value, str):
         return None
     text = value.strip()
     if text.isascii() and text.isdigit():
-        return _check_month(int(text)) if len(text) <= 2 else None
-    return _find_month_name(text[:200]) or parse_year_and_month(text)[1]
+        return _get_valid_month(int(text)) if len(text) <= 2 else None
+    return _find_named_month(text[:200]) or parse_year_and_month(text)[1]
 
 
-def _find_month_name(text: str) -> int | None:
+def _find_named_month(text: str) -> int | None:
     for word in _WORD.findall(text):
         if month := _MONTHS.get(word.lower()[:3]) or _MONTHS.get(word.lower()[:4]):
             return month
     return None
 
 
-def _check_month(number: int) -> int | None:
+def _get_valid_month(number: int) -> int | None:
     return number if 1 <= number <= 12 else None

@@ -9,7 +9,7 @@ import yaml
 from paper_library.build.entry import Entry
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
 from uraniborg.kernel.bibliography.author_lists import read_names
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines, normalise_pages, split_list
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_unique_values, normalise_pages, split_list
 from uraniborg.kernel.bibliography.latex import decode_latex
 
 MAX_CHARS = 262_144
@@ -39,7 +39,7 @@ def split_front_matter(text: str) -> FrontMatter:
         return FrontMatter(None, text)
     yaml_text, body = match[1], text[match.end() :]
     if len(yaml_text) > MAX_CHARS:
-        return FrontMatter(_read_simple_lines(yaml_text[:MAX_CHARS]), body, f"is longer than {MAX_CHARS} characters")
+        return FrontMatter(_parse_simple_lines(yaml_text[:MAX_CHARS]), body, f"is longer than {MAX_CHARS} characters")
     try:
         # Every value as it is written: read by type, an arXiv id loses its last zero and Norwegian becomes false.
         # The C loader is faster, and overruns the stack when nested deeply.
@@ -47,10 +47,10 @@ def split_front_matter(text: str) -> FrontMatter:
     except yaml.MarkedYAMLError as error:
         line = f" in line {error.problem_mark.line + 2}" if error.problem_mark else ""
         return FrontMatter(
-            _read_simple_lines(yaml_text), body, f"is not YAML{line}: {error.problem or 'it ends too early'}"
+            _parse_simple_lines(yaml_text), body, f"is not YAML{line}: {error.problem or 'it ends too early'}"
         )
     except (yaml.YAMLError, RecursionError, ValueError):
-        return FrontMatter(_read_simple_lines(yaml_text), body, "is not YAML")
+        return FrontMatter(_parse_simple_lines(yaml_text), body, "is not YAML")
     if isinstance(value, dict):
         return FrontMatter(cast("dict[str, Any]", value), body)
     # Text between two rules, not front matter; or nothing at all.
@@ -60,35 +60,39 @@ def split_front_matter(text: str) -> FrontMatter:
 def fill_entry(entry: Entry, fields: dict[str, Any]) -> None:
     """Set the attributes of the entry from the fields."""
     named = {str(name).lower().replace("_", "-"): value for name, value in fields.items()}
-    entry.title = strip_markdown(_read_text(named, "title", "paper-title"))
-    if subtitle := strip_markdown(_read_text(named, "subtitle")):
+    entry.title = strip_markdown_and_latex(_read_first_text(named, "title", "paper-title"))
+    if subtitle := strip_markdown_and_latex(_read_first_text(named, "subtitle")):
         entry.title = f"{entry.title}: {subtitle}" if entry.title else subtitle
     authors = named.get("authors") or named.get("author")
-    entry.authors = [name for author in read_names(_drop_placeholder(authors)) if (name := _strip_person(author))]
+    entry.authors = [
+        name for author in read_names(_replace_placeholder_by_none(authors)) if (name := _clean_author_name(author))
+    ]
     entry.institutions = _read_institutions(named, authors)
-    dated, month = parse_year_and_month(_read_text(named, "date", "published", "publication-date"))
-    entry.year = parse_year(_read_text(named, "year")) or dated
-    entry.month = parse_month(_read_text(named, "month")) or month
-    entry.venue = strip_markdown(_read_text(named, "journal", "venue", "booktitle", "container-title", "publication"))
-    entry.volume, entry.issue = _read_text(named, "volume"), _read_text(named, "issue", "number")
-    entry.pages, entry.publisher = (
-        normalise_pages(_read_text(named, "pages", "page")),
-        strip_markdown(_read_text(named, "publisher")),
+    dated, month = parse_year_and_month(_read_first_text(named, "date", "published", "publication-date"))
+    entry.year = parse_year(_read_first_text(named, "year")) or dated
+    entry.month = parse_month(_read_first_text(named, "month")) or month
+    entry.venue = strip_markdown_and_latex(
+        _read_first_text(named, "journal", "venue", "booktitle", "container-title", "publication")
     )
-    entry.abstract = strip_markdown(_read_text(named, "abstract", "description"))
-    entry.keywords = split_list(_drop_placeholder(named.get("keywords") or named.get("keyword")))
-    entry.tags = split_list(_drop_placeholder(named.get("tags") or named.get("categories")))
-    entry.language = _read_text(named, "lang", "language")
-    entry.kind = _read_text(named, "type", "kind")
+    entry.volume, entry.issue = _read_first_text(named, "volume"), _read_first_text(named, "issue", "number")
+    entry.pages, entry.publisher = (
+        normalise_pages(_read_first_text(named, "pages", "page")),
+        strip_markdown_and_latex(_read_first_text(named, "publisher")),
+    )
+    entry.abstract = strip_markdown_and_latex(_read_first_text(named, "abstract", "description"))
+    entry.keywords = split_list(_replace_placeholder_by_none(named.get("keywords") or named.get("keyword")))
+    entry.tags = split_list(_replace_placeholder_by_none(named.get("tags") or named.get("categories")))
+    entry.language = _read_first_text(named, "lang", "language")
+    entry.kind = _read_first_text(named, "type", "kind")
     entry.identifiers = _read_identifiers(named)
 
 
-def list_names(value: Any) -> list[str]:
+def clean_name_or_names(value: Any) -> list[str]:
     """Return one name or several as a list."""
-    return clean_lines(cast("list[Any]", value)) if isinstance(value, list) else clean_lines([value])
+    return clean_unique_values(cast("list[Any]", value)) if isinstance(value, list) else clean_unique_values([value])
 
 
-def strip_markdown(text: str) -> str:
+def strip_markdown_and_latex(text: str) -> str:
     """Return one line of Markdown without its markup."""
     if "\\" in text or "$" in text:
         text = decode_latex(text)
@@ -99,13 +103,13 @@ def strip_markdown(text: str) -> str:
 
 def _read_identifiers(named: dict[str, Any]) -> dict[str, str]:
     found = {
-        "doi": _read_text(named, "doi"),
-        "arxiv": _read_text(named, "arxiv", "arxiv-id", "arxivid", "eprint"),
-        "pmid": _read_text(named, "pmid"),
-        "pmcid": _read_text(named, "pmcid"),
-        "isbn": _read_text(named, "isbn"),
-        "bibkey": _read_text(named, "bibkey", "citekey", "citation-key", "cite-key", "bibtex-key"),
-        "url": _read_text(named, "url", "link"),
+        "doi": _read_first_text(named, "doi"),
+        "arxiv": _read_first_text(named, "arxiv", "arxiv-id", "arxivid", "eprint"),
+        "pmid": _read_first_text(named, "pmid"),
+        "pmcid": _read_first_text(named, "pmcid"),
+        "isbn": _read_first_text(named, "isbn"),
+        "bibkey": _read_first_text(named, "bibkey", "citekey", "citation-key", "cite-key", "bibtex-key"),
+        "url": _read_first_text(named, "url", "link"),
     }
     return {scheme: value for scheme, value in found.items() if value}
 
@@ -127,20 +131,20 @@ def _read_institution_names(value: Any) -> list[str]:
     for item in items:
         if isinstance(item, dict):
             item = cast("dict[str, Any]", item).get("name")  # noqa: PLW2901
-        if isinstance(item, str) and (name := strip_markdown(item)):
+        if isinstance(item, str) and (name := strip_markdown_and_latex(item)):
             names.append(name)
     return names
 
 
-def _strip_person(name: str) -> str:
-    return strip_markdown(name).strip(" ,*")
+def _clean_author_name(name: str) -> str:
+    return strip_markdown_and_latex(name).strip(" ,*")
 
 
-def _drop_placeholder(value: Any) -> Any:
+def _replace_placeholder_by_none(value: Any) -> Any:
     return None if isinstance(value, str) and value.strip().lower() in _NOTHING else value
 
 
-def _read_text(named: dict[str, Any], *names: str) -> str:
+def _read_first_text(named: dict[str, Any], *names: str) -> str:
     for name in names:
         value = named.get(name)
         if isinstance(value, list):
@@ -150,5 +154,5 @@ def _read_text(named: dict[str, Any], *names: str) -> str:
     return ""
 
 
-def _read_simple_lines(yaml_text: str) -> dict[str, Any]:
+def _parse_simple_lines(yaml_text: str) -> dict[str, Any]:
     return {name: value.strip().strip("'\"") for name, value in _SIMPLE_LINE.findall(yaml_text)}

@@ -8,14 +8,14 @@ from xml.etree.ElementTree import Element, ParseError
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.dates import parse_month, parse_year
-from paper_library.build.readers.files import read_bytes, report_disk_errors
-from paper_library.build.readers.jats_markdown import ArticleWriter
-from uraniborg.kernel.bibliography.clean_text import clean_line, clean_lines
+from paper_library.build.readers.jats_markdown import MarkdownArticle
+from paper_library.build.readers.text_files import read_bytes, yield_file_errors_as_problems
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_unique_values
 from uraniborg.kernel.bibliography.xml_tree import (
     extract_text,
     find_child,
     find_children,
-    find_descendants,
+    find_self_and_descendants,
     get_local_name,
 )
 
@@ -27,13 +27,15 @@ _PUBLISHED = ("epub", "ppub", "pub", "epub-ppub", "epreprint")
 _LANG = "{http://www.w3.org/XML/1998/namespace}lang"
 
 
-@report_disk_errors
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the articles of a JATS file, or a problem if the XML is not JATS."""
     try:
         root = _parse_xml(read_bytes(path, MAX_BYTES))
         articles = [
-            element for element in find_descendants(root, "article") if find_child(element, "front") is not None
+            element
+            for element in find_self_and_descendants(root, "article")
+            if find_child(element, "front") is not None
         ]
         if not articles:
             yield Problem(
@@ -90,18 +92,18 @@ def _make_entry(article: Element, where: str) -> Entry:
         authors=_read_authors(meta),
         year=year,
         month=month,
-        venue=_read_first_text(journal, "journal-title") or _read_first_text(journal, "abbrev-journal-title"),
+        venue=_read_descendant_text(journal, "journal-title") or _read_descendant_text(journal, "abbrev-journal-title"),
         volume=_read_child_text(meta, "volume"),
         issue=_read_child_text(meta, "issue"),
         pages=_read_pages(meta),
-        publisher=_read_first_text(journal, "publisher-name"),
+        publisher=_read_descendant_text(journal, "publisher-name"),
         abstract=_read_abstract(abstract),
         identifiers=_read_identifiers(meta),
         keywords=_read_keywords(meta),
         institutions=_read_institutions(meta),
         kind="article",
         language=article.get(_LANG, ""),
-        source=ArticleWriter().write_article(title, abstract, article),
+        source=MarkdownArticle().format_article(title, abstract, article),
         origin=where,
     )
 
@@ -109,7 +111,7 @@ def _make_entry(article: Element, where: str) -> Entry:
 def _read_title(meta: Element) -> str:
     group = find_child(meta, "title-group")
     group = meta if group is None else group
-    title, subtitle = _read_first_text(group, "article-title"), _read_first_text(group, "subtitle")
+    title, subtitle = _read_descendant_text(group, "article-title"), _read_descendant_text(group, "subtitle")
     return f"{title}: {subtitle}" if title and subtitle else title
 
 
@@ -122,10 +124,10 @@ def _read_authors(meta: Element) -> list[str]:
 
 
 def _read_author(contributor: Element) -> str:
-    for element in find_descendants(contributor, "name", "string-name", "collab"):
+    for element in find_self_and_descendants(contributor, "name", "string-name", "collab"):
         if get_local_name(element) == "collab":
             return clean_line(extract_text(element, without=("contrib-group", "xref", "fn")))
-        parts = (_read_first_text(element, part) for part in ("given-names", "surname", "suffix"))
+        parts = (_read_descendant_text(element, part) for part in ("given-names", "surname", "suffix"))
         if name := " ".join(part for part in parts if part) or clean_line(extract_text(element)):
             return name
     return ""
@@ -134,9 +136,9 @@ def _read_author(contributor: Element) -> str:
 def _read_date(meta: Element) -> tuple[int | None, int | None]:
     dates: list[tuple[bool, int, int]] = []
     for date in find_children(meta, "pub-date"):
-        if year := parse_year(_read_first_text(date, "year")):
+        if year := parse_year(_read_descendant_text(date, "year")):
             kind = date.get("pub-type") or date.get("date-type") or ""
-            month = parse_month(_read_first_text(date, "month")) or _read_season(date)
+            month = parse_month(_read_descendant_text(date, "month")) or _read_month_of_season(date)
             # A date without a month sorts after the dates of the same year that have one.
             dates.append((kind not in _PUBLISHED, year, month or 13))
     if not dates:
@@ -155,8 +157,8 @@ def _read_child_text(meta: Element, name: str) -> str:
     return "" if found is None else clean_line(extract_text(found))
 
 
-def _read_season(date: Element) -> int | None:
-    return parse_month(_read_first_text(date, "season"))
+def _read_month_of_season(date: Element) -> int | None:
+    return parse_month(_read_descendant_text(date, "season"))
 
 
 def _read_abstract(abstract: Element | None) -> str:
@@ -164,7 +166,7 @@ def _read_abstract(abstract: Element | None) -> str:
         return ""
     parts: list[str] = []
     for element in abstract:
-        title = _read_first_text(element, "title") if get_local_name(element) == "sec" else ""
+        title = _read_descendant_text(element, "title") if get_local_name(element) == "sec" else ""
         text = clean_line(extract_text(element, without=("title", "label")))
         if get_local_name(element) != "title" and text:
             parts.append(f"{title.rstrip(':. ')}: {text}" if title else text)
@@ -183,20 +185,22 @@ def _read_identifiers(meta: Element) -> dict[str, str]:
 
 def _read_keywords(meta: Element) -> list[str]:
     groups = (group for group in find_children(meta, "kwd-group") if "abbrev" not in group.get("kwd-group-type", ""))
-    return clean_lines(extract_text(keyword) for group in groups for keyword in find_descendants(group, "kwd"))
+    return clean_unique_values(
+        extract_text(keyword) for group in groups for keyword in find_self_and_descendants(group, "kwd")
+    )
 
 
 def _read_institutions(meta: Element) -> list[str]:
-    affiliations = find_descendants(meta, "aff")
+    affiliations = find_self_and_descendants(meta, "aff")
     texts = (
         extract_text(affiliation, without=("label", "sup", "institution-id", "email", "xref"))
         for affiliation in affiliations
     )
-    return clean_lines(clean_line(text).strip(" ,;") for text in texts)
+    return clean_unique_values(clean_line(text).strip(" ,;") for text in texts)
 
 
-def _read_first_text(element: Element | None, name: str) -> str:
+def _read_descendant_text(element: Element | None, name: str) -> str:
     if element is None:
         return ""
-    found = next(find_descendants(element, name), None)
+    found = next(find_self_and_descendants(element, name), None)
     return "" if found is None else clean_line(extract_text(found, without=("xref", "fn")))

@@ -4,13 +4,13 @@ import re
 from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
-from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line, clean_markdown_line
-from uraniborg.kernel.bibliography.latex import to_script
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block, clean_markdown_line
+from uraniborg.kernel.bibliography.latex import convert_to_unicode_script
 from uraniborg.kernel.bibliography.xml_tree import (
     extract_text,
     find_child,
     find_children,
-    find_descendants,
+    find_self_and_descendants,
     get_local_name,
 )
 
@@ -22,35 +22,35 @@ _SOURCES = ("article-title", "chapter-title", "source", "publisher-name", "volum
 
 def format_reference(item: Element) -> str:
     """Return one entry of the reference list as a line, assembled if the file has only its parts."""
-    citation = next(find_descendants(item, *_CITATIONS), None)
+    citation = next(find_self_and_descendants(item, *_CITATIONS), None)
     if citation is None:
         return clean_line(extract_text(item, without=("label",)))
     if any((part.tail or "").strip(" .,;:\n\t()") for part in citation) or not len(citation):
         return _BEFORE_POINT.sub("", clean_line(extract_text(citation, without=("label", "pub-id"), spaced=_SPACED)))
-    year = _read_text(citation, "year")
+    year = _read_descendant_text(citation, "year")
     parts = [
-        ", ".join(_list_people(citation)),
+        ", ".join(_list_person_names(citation)),
         f"({year})" if year else "",
-        *(_read_text(citation, name) for name in _SOURCES),
+        *(_read_descendant_text(citation, name) for name in _SOURCES),
     ]
     identifiers = (
         clean_line(extract_text(part))
-        for part in find_descendants(citation, "pub-id")
+        for part in find_self_and_descendants(citation, "pub-id")
         if part.get("pub-id-type") == "doi"
     )
     return ". ".join(part.rstrip(".") for part in (*parts, *identifiers) if part)
 
 
-def _list_people(citation: Element) -> list[str]:
+def _list_person_names(citation: Element) -> list[str]:
     names: list[str] = []
-    for person in find_descendants(citation, "name", "string-name", "collab"):
-        parts = [_read_text(person, "surname"), _read_text(person, "given-names")]
+    for person in find_self_and_descendants(citation, "name", "string-name", "collab"):
+        parts = [_read_descendant_text(person, "surname"), _read_descendant_text(person, "given-names")]
         names.append(" ".join(part for part in parts if part) or clean_line(extract_text(person)))
     return [name for name in names if name]
 
 
-def _read_text(element: Element, name: str) -> str:
-    found = next(find_descendants(element, name), None)
+def _read_descendant_text(element: Element, name: str) -> str:
+    found = next(find_self_and_descendants(element, name), None)
     return "" if found is None else clean_line(extract_text(found))
 
 
@@ -59,7 +59,7 @@ _MAX_CELLS = 20_000
 
 def format_table(grid: Element, format_inline: Callable[[Element], str]) -> str:
     """Return a table in Markdown, empty cells after a cell that spans columns; an empty string for an empty table."""
-    rows = [_format_cells(row, format_inline) for row in find_descendants(grid, "tr")]
+    rows = [_format_cells(row, format_inline) for row in find_self_and_descendants(grid, "tr")]
     rows = [row for row in rows if any(row)]
     if not rows:
         return ""
@@ -85,13 +85,13 @@ _MARKUP = re.compile(r"[*`]|<(?=[a-zA-Z/!?])")
 _MAX_HEADING = 6
 
 
-class ArticleWriter:
+class MarkdownArticle:
     """A writer of one article."""
 
     def __init__(self) -> None:
         self._blocks: list[str] = []
 
-    def write_article(self, title: str, abstract: Element | None, article: Element) -> str:
+    def format_article(self, title: str, abstract: Element | None, article: Element) -> str:
         """Return the whole article: title, abstract, sections, references."""
         self._add_heading(1, title)
         if abstract is not None:
@@ -100,7 +100,7 @@ class ArticleWriter:
         for part in ("body", "back"):
             if (element := find_child(article, part)) is not None:
                 self._add_content(element, 1)
-        return clean_block("\n\n".join(self._blocks))
+        return clean_markdown_block("\n\n".join(self._blocks))
 
     def _add_heading(self, level: int, text: str) -> None:
         if text:
@@ -119,7 +119,7 @@ class ArticleWriter:
         elif name in ("list", "def-list"):
             self._blocks.append(_format_list(element))
         elif name in ("fig", "table-wrap", "fig-group", "table-wrap-group"):
-            self._add_float(element)
+            self._add_figure_or_table(element)
         elif name == "disp-formula":
             self._blocks.append(_format_formula(element, display=True))
         elif name in ("disp-quote", "verse-group", "statement", "fn-group", "fn", "notes"):
@@ -143,22 +143,22 @@ class ArticleWriter:
         for part in inside:
             self._add_block(part, level)
 
-    def _add_float(self, element: Element) -> None:
+    def _add_figure_or_table(self, element: Element) -> None:
         groups = [part for part in element if get_local_name(part) in ("fig", "table-wrap")]
         for part in groups:
-            self._add_float(part)
+            self._add_figure_or_table(part)
         label, caption = find_child(element, "label"), find_child(element, "caption")
         words = clean_markdown_line(format_inline(caption)) if caption is not None else ""
         name = clean_line(extract_text(label)).rstrip(".:") if label is not None else ""
         if name or words:
             self._blocks.append(f"**{name}.** {words}".strip() if name else words)
-        for grid in find_descendants(element, "table") if not groups else ():
+        for grid in find_self_and_descendants(element, "table") if not groups else ():
             self._blocks.append(format_table(grid, format_inline))
 
     def _add_references(self, element: Element, level: int) -> None:
         title = find_child(element, "title")
         self._add_heading(level + 1, clean_line(format_inline(title)) if title is not None else "References")
-        items = [text for item in find_descendants(element, "ref") if (text := format_reference(item))]
+        items = [text for item in find_self_and_descendants(element, "ref") if (text := format_reference(item))]
         if items:
             self._blocks.append("\n".join(f"{number}. {text}" for number, text in enumerate(items, 1)))
 
@@ -173,19 +173,19 @@ def format_inline(element: Element, without: frozenset[str] = frozenset()) -> st
     parts = [_escape_markup(element.text or "")]
     for part in element:
         if get_local_name(part) not in without:
-            parts.append(_format_element(part, without))
+            parts.append(_format_inline_element(part, without))
         parts.append(_escape_markup(part.tail or ""))
     return "".join(parts)
 
 
-def _format_element(element: Element, without: frozenset[str]) -> str:
+def _format_inline_element(element: Element, without: frozenset[str]) -> str:
     name = get_local_name(element)
     if name in _EMPHASIS:
         text = format_inline(element, without)
         mark = _EMPHASIS[name]
         return f"{mark}{text}{mark}" if text.strip() and text == text.strip() else text
     if name in ("sub", "sup", "xref"):
-        return _format_script(element, without)
+        return _format_script_or_reference(element, without)
     if name in ("inline-formula", "disp-formula", "math", "tex-math", "alternatives"):
         return _format_formula(element)
     if name in ("ext-link", "uri"):
@@ -195,14 +195,14 @@ def _format_element(element: Element, without: frozenset[str]) -> str:
     )
 
 
-def _format_script(element: Element, without: frozenset[str]) -> str:
+def _format_script_or_reference(element: Element, without: frozenset[str]) -> str:
     text = extract_text(element)
-    cites = any(found.get("ref-type") == "bibr" for found in find_descendants(element, "xref"))
-    if cites and next(find_descendants(element, "sup"), None) is not None:
+    cites = any(found.get("ref-type") == "bibr" for found in find_self_and_descendants(element, "xref"))
+    if cites and next(find_self_and_descendants(element, "sup"), None) is not None:
         return f"[{text.strip(' []')}]"
     if get_local_name(element) == "xref":
         return format_inline(element, without)
-    return to_script(text, superscript=get_local_name(element) == "sup")
+    return convert_to_unicode_script(text, superscript=get_local_name(element) == "sup")
 
 
 def _format_link(text: str, address: str) -> str:
@@ -214,7 +214,7 @@ def _format_link(text: str, address: str) -> str:
 
 def _format_formula(element: Element, *, display: bool = False) -> str:
     """Return a formula as LaTeX if the file has it, else as its characters."""
-    for tex in find_descendants(element, "tex-math"):
+    for tex in find_self_and_descendants(element, "tex-math"):
         text = tex.text or ""
         body = text.partition("\\begin{document}")[2].partition("\\end{document}")[0]
         if math := (body or text).strip().strip("$").strip():

@@ -6,14 +6,14 @@ from typing import Any, cast
 
 from paper_library.build.entry import SEARCH_FIELDS, Entry
 from paper_library.build.readers.dates import parse_month, parse_year, parse_year_and_month
-from paper_library.identity import is_paper_id
-from paper_library.retraction import merge_notices, parse_note, read_notices
+from paper_library.editorial_notices import merge_notices, parse_notices_of_note, read_notices
+from paper_library.paper_ids import is_paper_id
 from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import (
-    clean_block,
     clean_line,
-    clean_lines,
+    clean_markdown_block,
     clean_scalar,
+    clean_unique_values,
     normalise_pages,
     split_list,
 )
@@ -109,7 +109,7 @@ def _set_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
 
 def _set_title(entry: Entry, value: Any) -> None:
     # Crossref puts titles into lists.
-    entry.title = entry.title or _read_text_or_first(value)
+    entry.title = entry.title or _read_text_or_first_item(value)
 
 
 def _set_title_is_derived(entry: Entry, value: Any) -> None:
@@ -159,11 +159,11 @@ def _format_csl_date(date: dict[str, Any]) -> str:
 
 
 def _set_venue(entry: Entry, value: Any) -> None:
-    entry.venue = entry.venue or _read_text_or_first(value)
+    entry.venue = entry.venue or _read_text_or_first_item(value)
 
 
 def _set_abstract(entry: Entry, value: Any) -> None:
-    entry.abstract = entry.abstract or _read_text_or_first(value)
+    entry.abstract = entry.abstract or _read_text_or_first_item(value)
 
 
 def _set_keywords(entry: Entry, value: Any) -> None:
@@ -205,53 +205,55 @@ def _set_pages(entry: Entry, value: Any) -> None:
 
 
 def _set_publisher(entry: Entry, value: Any) -> None:
-    entry.publisher = entry.publisher or _read_text_or_first(value)
+    entry.publisher = entry.publisher or _read_text_or_first_item(value)
 
 
 def _add_notices(entry: Entry, value: Any) -> None:
     entry.notices = merge_notices([*entry.notices, *read_notices(value)])
 
 
-def _add_notices_of_note(entry: Entry, value: Any) -> None:
+def _add_notices_from_note(entry: Entry, value: Any) -> None:
     """Add the retractions that a note describes, because CSL has no field for them."""
-    entry.notices = merge_notices([*entry.notices, *parse_note(clean_scalar(value))])
+    entry.notices = merge_notices([*entry.notices, *parse_notices_of_note(clean_scalar(value))])
 
 
 def _set_bibtex(entry: Entry, value: Any) -> None:
-    entry.bibtex = entry.bibtex or (clean_block(value) if isinstance(value, str) else "")
+    entry.bibtex = entry.bibtex or (clean_markdown_block(value) if isinstance(value, str) else "")
 
 
 def _set_full_text(entry: Entry, value: Any) -> None:
     # In a search export `source` is the name of a database, one word; a full text has lines.
     if isinstance(value, str) and not entry.source:
-        entry.source = clean_block(value)
+        entry.source = clean_markdown_block(value)
 
 
-def _set_full_text_or_source(entry: Entry, value: Any) -> None:
+def _set_full_text_or_source_name(entry: Entry, value: Any) -> None:
     if isinstance(value, str) and ("\n" in value.strip() or len(value) > 200):
         _set_full_text(entry, value)
     elif name := clean_scalar(value):
         entry.search.setdefault("sources", [name])
 
 
-def _make_search_setter(name: str) -> Callable[[Entry, Any], None]:
+def _make_search_field_setter(name: str) -> Callable[[Entry, Any], None]:
     def set_search_field(entry: Entry, value: Any) -> None:
-        plain = _bound_value(read_names(value) if name == "editors" else value)
+        plain = _limit_value_size(read_names(value) if name == "editors" else value)
         if (plain or plain == 0) and (name != "status" or plain in _REVIEWED):
             entry.search[name] = plain
 
     return set_search_field
 
 
-def _bound_value(value: Any, depth: int = 0) -> Any:
+def _limit_value_size(value: Any, depth: int = 0) -> Any:
     """Return a JSON value with its texts on one line, and nothing beyond the size that a search writes."""
     if isinstance(value, list):
         return (
-            [_bound_value(item, depth + 1) for item in cast("list[Any]", value)[:_MOST_ITEMS]] if depth < _DEPTH else []
+            [_limit_value_size(item, depth + 1) for item in cast("list[Any]", value)[:_MOST_ITEMS]]
+            if depth < _DEPTH
+            else []
         )
     if isinstance(value, dict):
         items = list(cast("dict[str, Any]", value).items())[:_MOST_ITEMS] if depth < _DEPTH else []
-        return {clean_line(name)[:_MOST_CHARS]: _bound_value(item, depth + 1) for name, item in items}
+        return {clean_line(name)[:_MOST_CHARS]: _limit_value_size(item, depth + 1) for name, item in items}
     return clean_line(value)[:_MOST_CHARS] if isinstance(value, str) else value
 
 
@@ -259,7 +261,7 @@ def _add_translations(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         texts = cast("dict[str, Any]", value).items()
         entry.translations |= {
-            clean_line(lang).lower(): clean_block(text)
+            clean_line(lang).lower(): clean_markdown_block(text)
             for lang, text in texts
             if isinstance(text, str) and text.strip() and lang.strip()
         }
@@ -274,7 +276,7 @@ def _set_preferred_summary(entry: Entry, value: Any) -> None:
     entry.preferred_summary = entry.preferred_summary or clean_scalar(value)
 
 
-def _set_identifiers(entry: Entry, value: Any) -> None:
+def _add_identifiers(entry: Entry, value: Any) -> None:
     if isinstance(value, dict):
         for scheme, identifier in cast("dict[str, Any]", value).items():
             if text := clean_scalar(identifier):
@@ -296,18 +298,18 @@ def _set_paper_id(entry: Entry, value: Any) -> None:
         _set_record_id(entry, value)
 
 
-def _set_arxiv_of_number(entry: Entry, value: Any) -> None:
+def _set_arxiv_from_number(entry: Entry, value: Any) -> None:
     """Set the arXiv id from the number of the work, where CSL has it."""
     text = clean_scalar(value)
     if _ARXIV.fullmatch(text):
         entry.identifiers.setdefault("arxiv", text)
 
 
-def _read_text_or_first(value: Any) -> str:
+def _read_text_or_first_item(value: Any) -> str:
     if isinstance(value, str):
         return clean_line(value)
     if isinstance(value, list):
-        return next(iter(clean_lines(cast("list[Any]", value))), "")
+        return next(iter(clean_unique_values(cast("list[Any]", value))), "")
     if isinstance(value, dict):
         fields = cast("dict[str, Any]", value)
         return clean_scalar(fields.get("name") or fields.get("title") or fields.get("display_name"))
@@ -320,7 +322,7 @@ def _replace_objects_by_names(value: Any) -> Any:
         value = [value]
     if not isinstance(value, list):
         return value
-    return [_read_text_or_first(item) if isinstance(item, dict) else item for item in cast("list[Any]", value)]
+    return [_read_text_or_first_item(item) if isinstance(item, dict) else item for item in cast("list[Any]", value)]
 
 
 _ALIASES: dict[Callable[[Entry, Any], None], str] = {
@@ -343,18 +345,18 @@ _ALIASES: dict[Callable[[Entry, Any], None], str] = {
     _set_pages: "pages page",
     _set_publisher: "publisher",
     _add_notices: "retraction notices is_retracted",
-    _add_notices_of_note: "note",
+    _add_notices_from_note: "note",
     _set_bibtex: "bibtex bibtex_raw",
     _set_full_text: "markdown text full_text fulltext source_markdown",
-    _set_full_text_or_source: "source",
+    _set_full_text_or_source_name: "source",
     _add_translations: "translations",
     _add_summaries: "summaries",
     _set_preferred_summary: "preferred_summary preferred_summary_template",
-    _set_identifiers: "identifiers",
+    _add_identifiers: "identifiers",
     _set_record_id: "id _id",
     _set_paper_id: "paper_id",
-    _set_arxiv_of_number: "number",
+    _set_arxiv_from_number: "number",
 }
 _FIELDS = {name: set_search_field for set_search_field, names in _ALIASES.items() for name in names.split()} | {
-    name: _make_search_setter(name) for name in SEARCH_FIELDS
+    name: _make_search_field_setter(name) for name in SEARCH_FIELDS
 }

@@ -8,14 +8,14 @@ from typing import Any, BinaryIO, cast
 import orjson
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers.files import (
+from paper_library.build.readers.json_fields import is_paper_like, make_entry
+from paper_library.build.readers.text_files import (
     GZIP_ERRORS,
     Unreadable,
     decode_text,
-    open_decompressed,
-    report_disk_errors,
+    open_maybe_compressed,
+    yield_file_errors_as_problems,
 )
-from paper_library.build.readers.json_fields import is_paper_like, make_entry
 
 MAX_LINE_BYTES = 16 << 20
 """A longer line of a .jsonl file is not a paper."""
@@ -26,35 +26,35 @@ MAX_DECOMPRESSED_BYTES = 16 << 30
 _LISTS = ("papers", "items", "references", "results", "entries")
 
 
-@report_disk_errors
-def read_document(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_json_file(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the papers of a .json file: a list, an object that contains one, or one paper."""
-    with open_decompressed(path, origin) as file:
-        data = _read_bounded(file)
+    with open_maybe_compressed(path, origin) as file:
+        data = _read_limited_bytes(file)
     try:
-        document = parse_json(data)
+        document = parse_lenient_json(data)
     except ValueError as error:
         # Lines of papers are often saved under this name.
-        if _has_object_in_first_line(data):
-            yield from _read_lines(iter(data.splitlines()), origin)
+        if _looks_like_json_lines(data):
+            yield from _read_entries_of_lines(iter(data.splitlines()), origin)
             return
         yield Problem(origin, "broken", f"The text is not JSON: {error}.")
         return
-    yield from _read_value(document, origin)
+    yield from _read_entries_of_document(document, origin)
 
 
-@report_disk_errors
-def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_json_lines_file(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the papers of a file with one JSON object per line, compressed or not."""
-    with open_decompressed(path, origin) as file:
-        lines = _read_bounded_lines(file)
+    with open_maybe_compressed(path, origin) as file:
+        lines = _read_limited_lines(file)
         try:
             first = next(lines, b"")
             if first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
                 file.seek(0)
-                yield from _read_value(parse_json(_read_bounded(file)), origin)
+                yield from _read_entries_of_document(parse_lenient_json(_read_limited_bytes(file)), origin)
                 return
-            yield from _read_lines(_chain_lines(first, lines), origin)
+            yield from _read_entries_of_lines(_chain_lines_without_bom(first, lines), origin)
         except ValueError as error:
             yield Problem(origin, "broken", f"The text is not JSON: {error}.")
         except GZIP_ERRORS:
@@ -63,7 +63,7 @@ def read_lines(path: Path, origin: str) -> Iterator[Entry | Problem]:
             )
 
 
-def parse_json(data: bytes) -> Any:
+def parse_lenient_json(data: bytes) -> Any:
     """Return JSON as Python values, also if it contains NaN or lone surrogates, which orjson refuses.
 
     Raise ValueError with a message for the user.
@@ -82,7 +82,7 @@ def parse_json(data: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem]:
+def _read_entries_of_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem]:
     found = False
     for number, line in enumerate(lines, 1):
         if line.isspace() or not line:
@@ -98,43 +98,45 @@ def _read_lines(lines: Iterator[bytes], origin: str) -> Iterator[Entry | Problem
             value = orjson.loads(line)
         except orjson.JSONDecodeError:
             try:
-                value = parse_json(line)
+                value = parse_lenient_json(line)
             except ValueError as error:
                 yield Problem(where, "broken", f"The text is not JSON: {error}.")
                 continue
-        yield _read_item(value, where)
+        yield _read_entry_of_item(value, where)
     if not found:
         yield Problem(origin, "skipped", "The file is empty.")
 
 
-def _read_value(document: Any, origin: str) -> Iterator[Entry | Problem]:
+def _read_entries_of_document(document: Any, origin: str) -> Iterator[Entry | Problem]:
     if isinstance(document, list):
-        yield from _read_list(cast("list[Any]", document), origin, "")
+        yield from _read_entries_of_list(cast("list[Any]", document), origin, "")
         return
     if isinstance(document, dict):
         fields = cast("dict[str, Any]", document)
         for name in _LISTS:
             if isinstance(items := fields.get(name), list):
                 template = fields.get("template_tag")
-                yield from _read_list(cast("list[Any]", items), origin, template if isinstance(template, str) else "")
+                yield from _read_entries_of_list(
+                    cast("list[Any]", items), origin, template if isinstance(template, str) else ""
+                )
                 return
         if is_paper_like(fields):
-            yield _read_item(fields, origin)
+            yield _read_entry_of_item(fields, origin)
             return
     yield Problem(
         origin, "skipped", "The file is JSON, but contains neither papers nor CSL-JSON. A paper has at least a title."
     )
 
 
-def _read_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
+def _read_entries_of_list(items: list[Any], origin: str, template: str) -> Iterator[Entry | Problem]:
     if not any(is_paper_like(item) for item in items):
         yield Problem(origin, "skipped", "The file is a JSON list without papers. A paper has at least a title.")
         return
     for number, item in enumerate(items, 1):
-        yield _read_item(item, f"{origin}:{number}", template)
+        yield _read_entry_of_item(item, f"{origin}:{number}", template)
 
 
-def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
+def _read_entry_of_item(item: Any, where: str, template: str = "") -> Entry | Problem:
     if not isinstance(item, dict):
         return Problem(where, "broken", "The item is not a JSON object with the fields of a paper.")
     entry = make_entry(cast("dict[str, Any]", item), where, template)
@@ -143,7 +145,7 @@ def _read_item(item: Any, where: str, template: str = "") -> Entry | Problem:
     return Problem(where, "broken", "The item has no title, abstract or text. Add a title.")
 
 
-def _read_bounded(file: BinaryIO) -> bytes:
+def _read_limited_bytes(file: BinaryIO) -> bytes:
     try:
         data = file.read(MAX_DOCUMENT_BYTES + 1)
     except GZIP_ERRORS:
@@ -155,7 +157,7 @@ def _read_bounded(file: BinaryIO) -> bytes:
     return data
 
 
-def _read_bounded_lines(file: BinaryIO) -> Iterator[bytes]:
+def _read_limited_lines(file: BinaryIO) -> Iterator[bytes]:
     """Yield the lines of a file; of a line that is too long only a beginning that is still too long."""
     total = 0
     while line := file.readline(MAX_LINE_BYTES + 1):
@@ -174,12 +176,12 @@ def _read_bounded_lines(file: BinaryIO) -> Iterator[bytes]:
         yield line
 
 
-def _chain_lines(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
+def _chain_lines_without_bom(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
     yield first.removeprefix(b"\xef\xbb\xbf")
     yield from rest
 
 
-def _has_object_in_first_line(data: bytes) -> bool:
+def _looks_like_json_lines(data: bytes) -> bool:
     first, _, rest = data.lstrip().partition(b"\n")
     try:
         return bool(rest.strip()) and isinstance(orjson.loads(first), dict)

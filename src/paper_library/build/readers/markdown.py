@@ -6,9 +6,9 @@ from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers import front_matter
-from paper_library.build.readers.files import make_title_from_stem, read_text, report_disk_errors
+from paper_library.build.readers.text_files import make_title_from_stem, read_text, yield_file_errors_as_problems
 from paper_library.text.markdown import extract_plain_text, find_section_text, find_title
-from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block
 from uraniborg.kernel.errors import is_out_of_room
 
 MAX_BYTES = 64 << 20
@@ -27,10 +27,10 @@ _NO_PAPERS = {
 }
 
 
-@report_disk_errors
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the paper of one Markdown file, and a problem if its front matter is not YAML."""
-    text = clean_block(read_text(path, MAX_BYTES))
+    text = clean_markdown_block(read_text(path, MAX_BYTES))
     if not text.strip():
         yield Problem(origin, "skipped", "The file is empty.")
         return
@@ -56,18 +56,18 @@ def split_translation_name(name: str) -> tuple[str, str] | None:
 
 def read_translation(path: Path) -> str:
     """Return the Markdown of a translation without front matter. Raise OSError, also for a file beyond `MAX_BYTES`."""
-    return front_matter.split_front_matter(clean_block(read_text(path, MAX_BYTES))).body.strip()
+    return front_matter.split_front_matter(clean_markdown_block(read_text(path, MAX_BYTES))).body.strip()
 
 
-def list_bibliographies(path: Path) -> list[str]:
+def read_bibliography_names(path: Path) -> list[str]:
     """Return the names of the bibliographies in the front matter; [] for a file that cannot be read."""
     try:
-        fields = front_matter.split_front_matter(clean_block(read_text(path, MAX_BYTES))).fields or {}
+        fields = front_matter.split_front_matter(clean_markdown_block(read_text(path, MAX_BYTES))).fields or {}
     except OSError as error:
         if is_out_of_room(error):
             raise
         return []
-    return front_matter.list_names(fields.get("bibliography"))
+    return front_matter.clean_name_or_names(fields.get("bibliography"))
 
 
 def _make_entry(origin: str, parts: front_matter.FrontMatter) -> Entry:
@@ -76,7 +76,9 @@ def _make_entry(origin: str, parts: front_matter.FrontMatter) -> Entry:
         front_matter.fill_entry(entry, parts.fields)
     # A text that has a title in front begins its sections with headings of level 1.
     entry.title = (
-        entry.title or front_matter.strip_markdown(find_title(parts.body)) or make_title_from_stem(Path(origin).stem)
+        entry.title
+        or front_matter.strip_markdown_and_latex(find_title(parts.body))
+        or make_title_from_stem(Path(origin).stem)
     )
     abstract = entry.abstract or find_section_text(parts.body, "abstract") or find_section_text(parts.body, "summary")
     entry.abstract = clean_line(extract_plain_text(abstract[:_ABSTRACT_CHARS]))

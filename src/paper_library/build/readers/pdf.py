@@ -6,9 +6,9 @@ from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.dates import parse_year_and_month
-from paper_library.build.readers.files import make_title_from_stem, report_disk_errors
-from paper_library.build.readers.pdf_pages import Pages, read_pages, write_markdown
-from paper_library.identity import spell_arxiv_for_id
+from paper_library.build.readers.pdf_pages import Pages, join_pages_as_markdown, read_pages
+from paper_library.build.readers.text_files import make_title_from_stem, yield_file_errors_as_problems
+from paper_library.paper_ids import spell_arxiv_for_id
 from paper_library.text.markdown import find_section_text
 from uraniborg.kernel.bibliography.author_lists import read_names
 from uraniborg.kernel.bibliography.clean_text import clean_line, split_list
@@ -38,13 +38,13 @@ _MAX_TITLE_CHARS = 300
 def _find_title(pages: Pages, stem: str) -> str:
     """Return the title of the document info, else the large print of page one, its first line or the file name."""
     lines = [line.strip() for line in pages.texts[0].split("\n") if line.strip()] if pages.texts else []
-    found = (pages.info.get("title", ""), clean_line(pages.large_print), _find_title_line(lines))
+    found = (pages.info.get("title", ""), clean_line(pages.large_print), _get_first_line_if_short(lines))
     return next((text for text in found if _is_plausible_title(text)), "") or make_title_from_stem(stem)
 
 
 def _find_identifiers(pages: Pages, stem: str) -> dict[str, str]:
     """Return the DOI and arXiv id of the paper itself, not those of the works it cites."""
-    text = _cut_before_references(pages)
+    text = _join_first_pages_before_references(pages)
     stamp = _ARXIV_STAMP.search(text)
     named = _ARXIV_NAME.fullmatch(stem)
     mentioned = {spell_arxiv_for_id(match[1]) or "" for match in _ARXIV.finditer(text)}
@@ -61,7 +61,7 @@ def _find_date(pages: Pages, arxiv: str) -> tuple[int | None, int | None]:
 
     The date of the file is not used: it is the date on which the PDF was created.
     """
-    text = _cut_before_references(pages)
+    text = _join_first_pages_before_references(pages)
     if stamp := _ARXIV_STAMP.search(text):
         return parse_year_and_month(stamp[2])
     if published := _PUBLISHED.search(text):
@@ -90,13 +90,13 @@ def _find_doi(pages: Pages, text: str) -> str:
     return labelled[-1] if labelled and found[labelled[-1]].start() < 3_000 else ""
 
 
-def _cut_before_references(pages: Pages) -> str:
+def _join_first_pages_before_references(pages: Pages) -> str:
     text = "\n".join(pages.texts[:2])
     references = _REFERENCES.search(text)
     return text[: references.start()] if references else text
 
 
-def _find_title_line(lines: list[str]) -> str:
+def _get_first_line_if_short(lines: list[str]) -> str:
     """Return the first line if it is shorter than the lines after it, else an empty string."""
     if not lines or (len(lines) > 1 and len(lines[0]) > 0.75 * max(map(len, lines[1:20]))):
         return ""
@@ -111,8 +111,8 @@ def _is_plausible_title(text: str) -> bool:
 _ABSTRACT_CHARS = 4_000
 
 
-@report_disk_errors
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield the paper of one PDF, and a problem if it has no text layer."""
     try:
         pages = read_pages(path)
@@ -130,7 +130,7 @@ def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
 def _make_entry(pages: Pages, stem: str, origin: str) -> Entry:
     identifiers = _find_identifiers(pages, stem)
     year, month = _find_date(pages, identifiers.get("arxiv", ""))
-    source = write_markdown(pages.texts)
+    source = join_pages_as_markdown(pages.texts)
     return Entry(
         title=_find_title(pages, stem),
         authors=_read_authors(pages.info.get("author", "")),

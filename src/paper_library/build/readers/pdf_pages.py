@@ -12,9 +12,9 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from paper_library.build.readers.files import Unreadable
-from paper_library.regular_files import open_regular
-from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line
+from paper_library.build.readers.text_files import Unreadable
+from paper_library.regular_files import open_regular_file
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -35,13 +35,13 @@ _SENTENCE_END = (".", "!", "?", ":", "”", '."', ")")
 _SHORT = 0.75
 
 
-def write_markdown(pages: list[str]) -> str:
+def join_pages_as_markdown(pages: list[str]) -> str:
     """Return all pages as Markdown: hyphenated words and lines joined, page numbers and running heads left out."""
     split = [[line.strip() for line in page.translate(_LIGATURES).split("\n")] for page in pages]
     running = _find_running_heads(split)
     pieces = (_remove_line_numbers([line for line in lines if line not in running]) for lines in split)
-    blocks = [block for lines in pieces for block in _split_blocks(lines)]
-    return clean_block("\n\n".join(blocks))
+    blocks = [block for lines in pieces for block in _group_lines_into_blocks(lines)]
+    return clean_markdown_block("\n\n".join(blocks))
 
 
 def _find_running_heads(pages: list[list[str]]) -> set[str]:
@@ -67,17 +67,17 @@ def _remove_line_numbers(lines: list[str]) -> list[str]:
     return lines
 
 
-def _split_blocks(lines: list[str]) -> Iterator[str]:
+def _group_lines_into_blocks(lines: list[str]) -> Iterator[str]:
     while lines and (not lines[-1] or _PAGE_NUMBER.fullmatch(lines[-1])):
         lines.pop()
     lengths = [len(line) for line in lines if len(line) > 20]
     usual = median(lengths) if lengths else 0
     paragraph: list[str] = []
-    major = 0
+    section_number = 0
     for line in lines:
-        heading, major = _format_heading(line, major)
+        heading, section_number = _format_heading(line, section_number)
         if not line or heading or _ABSTRACT.match(line):
-            yield from _join_lines(paragraph)
+            yield from _yield_joined_paragraph(paragraph)
             paragraph = []
             if heading:
                 yield heading
@@ -86,24 +86,24 @@ def _split_blocks(lines: list[str]) -> Iterator[str]:
             continue
         paragraph.append(line)
         if len(line) < usual * _SHORT and line.endswith(_SENTENCE_END):
-            yield from _join_lines(paragraph)
+            yield from _yield_joined_paragraph(paragraph)
             paragraph = []
-    yield from _join_lines(paragraph)
+    yield from _yield_joined_paragraph(paragraph)
 
 
-def _format_heading(line: str, major: int) -> tuple[str, int]:
+def _format_heading(line: str, section_number: int) -> tuple[str, int]:
     """Return the line as a heading, or an empty string, and the number of the last numbered section."""
     if _NAMED.fullmatch(line):
         number = re.match(r"\d{1,2}", line)
-        return f"## {line}", int(number[0]) if number else major
+        return f"## {line}", int(number[0]) if number else section_number
     match = _NUMBERED.fullmatch(line)
     # Affiliations, dates and table rows begin with numbers too, but do not count on from the section before.
-    if match and int(match[1]) in (major, major + 1) and (major or match[1] == "1"):
+    if match and int(match[1]) in (section_number, section_number + 1) and (section_number or match[1] == "1"):
         return f"{'#' * (2 + match[2].count('.'))} {line}", int(match[1])
-    return "", major
+    return "", section_number
 
 
-def _join_lines(lines: list[str]) -> Iterator[str]:
+def _yield_joined_paragraph(lines: list[str]) -> Iterator[str]:
     parts: list[str] = []
     for line in lines:
         before = parts[-1] if parts else ""
@@ -151,11 +151,11 @@ def read_pages(path: Path) -> Pages:
 
     # Problems of a file are reported once, by this module.
     logging.getLogger("pypdf").setLevel(logging.CRITICAL + 1)
-    with open_regular(path) as file, warnings.catch_warnings():
+    with open_regular_file(path) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             reader = PdfReader(file, strict=False)
-            _unlock_pdf(reader)
+            _unlock_pdf_or_raise(reader)
             return _read_pages(reader)
         except Unreadable:
             raise
@@ -166,7 +166,7 @@ def read_pages(path: Path) -> Pages:
             ) from error
 
 
-def _unlock_pdf(reader: "PdfReader") -> None:
+def _unlock_pdf_or_raise(reader: "PdfReader") -> None:
     if not reader.is_encrypted:
         return
     try:
@@ -178,7 +178,7 @@ def _unlock_pdf(reader: "PdfReader") -> None:
 
 
 def _read_pages(reader: "PdfReader") -> Pages:
-    found = Pages(info=_read_info(reader), xmp_doi=_find_xmp_doi(reader))
+    found = Pages(info=_read_document_info(reader), xmp_doi=_find_xmp_doi(reader))
     deadline = time.monotonic() + MAX_SECONDS
     size = 0
     for number, page in enumerate(reader.pages):
@@ -205,7 +205,7 @@ def _extract_page_text(page: "PageObject", first: Pages | None) -> str:
         return ""
     if first:
         first.large_print = _find_large_print(printed)
-    return clean_block(text)
+    return clean_markdown_block(text)
 
 
 def _find_large_print(printed: list[tuple[float, str]]) -> str:
@@ -216,7 +216,7 @@ def _find_large_print(printed: list[tuple[float, str]]) -> str:
     return "".join(text if text[-1:].isspace() else f"{text} " for size, text in printed if size == largest)
 
 
-def _read_info(reader: "PdfReader") -> dict[str, str]:
+def _read_document_info(reader: "PdfReader") -> dict[str, str]:
     try:
         entries = dict(reader.metadata or {})
         return {str(name).lstrip("/").lower(): clean_line(str(value)) for name, value in entries.items() if value}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from paper_library.build.entry import Entry, Problem
 from paper_library.build.readers.dates import parse_year, parse_year_and_month
-from paper_library.build.readers.files import read_lines_of_text, report_disk_errors
-from paper_library.retraction import parse_note
+from paper_library.build.readers.text_files import read_text_lines, yield_file_errors_as_problems
+from paper_library.editorial_notices import parse_notices_of_note
 from uraniborg.kernel.bibliography.author_lists import uninvert_name
-from uraniborg.kernel.bibliography.clean_text import clean_lines, split_list
+from uraniborg.kernel.bibliography.clean_text import clean_unique_values, split_list
 from uraniborg.kernel.bibliography.identifiers import find_arxiv_in_text
 
 MAX_RECORD_CHARS = 4 << 20
@@ -53,17 +53,17 @@ class _Record:
             self.values[-1][1].append(line)
 
     def list_values(self, *tags: str) -> list[str]:
-        return clean_lines(" ".join(lines) for wanted in tags for tag, lines in self.values if tag == wanted)
+        return clean_unique_values(" ".join(lines) for wanted in tags for tag, lines in self.values if tag == wanted)
 
     def get_first_value(self, *tags: str) -> str:
         return next(iter(self.list_values(*tags)), "")
 
 
-@report_disk_errors
-def read(path: Path, origin: str) -> Iterator[Entry | Problem]:
+@yield_file_errors_as_problems
+def read_entries(path: Path, origin: str) -> Iterator[Entry | Problem]:
     """Yield every record of a .ris file, also if its end is missing or its type is unknown."""
     found = False
-    for record in _split_records(read_lines_of_text(path)):
+    for record in _split_records(read_text_lines(path)):
         found = True
         where = f"{origin}:{record.line}"
         if record.is_too_long:
@@ -108,11 +108,11 @@ def _make_entry(record: _Record, where: str) -> Entry:
         issue=record.get_first_value("IS"),
         pages="-".join(filter(None, (record.get_first_value("SP"), record.get_first_value("EP")))),
         publisher=record.get_first_value("PB"),
-        notices=[notice for note in record.list_values("N1") for notice in parse_note(note)],
+        notices=[notice for note in record.list_values("N1") for notice in parse_notices_of_note(note)],
         abstract=record.get_first_value("AB", "N2"),
         identifiers=_read_identifiers(record),
         keywords=_read_keywords(record),
-        institutions=clean_lines(record.list_values("AD")),
+        institutions=clean_unique_values(record.list_values("AD")),
         kind=_KINDS.get(record.kind.upper(), "misc"),
         language=record.get_first_value("LA"),
         origin=where,

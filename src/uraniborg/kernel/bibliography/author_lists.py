@@ -15,7 +15,7 @@ _MAX_NAMES = 10_000
 
 def read_bibtex_names(field: str) -> list[str]:
     """Return the names of a BibTeX author field, in order, decoded; leave out `and others`."""
-    names = (read_bibtex_name(_strip_and(name)) for name in split_at_and(field) if name != "others")
+    names = (read_bibtex_name(_strip_outer_and(name)) for name in split_at_and(field) if name != "others")
     return [name for name in names if name]
 
 
@@ -73,17 +73,17 @@ def uninvert_name(name: str) -> str:
 def read_names(value: Any) -> list[str]:
     """Return the names in a JSON or YAML value: a list of texts or objects, one object, or one text with separators."""
     if isinstance(value, str):
-        return _split_names(value)
+        return _parse_names_of_text(value)
     if isinstance(value, dict):
         value = [value]
     if not isinstance(value, list):
         return []
     items = cast("list[Any]", value)
-    names = [uninvert_name(item) if isinstance(item, str) else read_name_parts(item) for item in items]
+    names = [uninvert_name(item) if isinstance(item, str) else join_name_parts(item) for item in items]
     return [name for name in names if name]
 
 
-def read_name_parts(value: Any) -> str:
+def join_name_parts(value: Any) -> str:
     """Return a name from an object with `name` or `literal`, or with given and family names in any usual notation."""
     if not isinstance(value, dict):
         return ""
@@ -92,7 +92,7 @@ def read_name_parts(value: Any) -> str:
     if isinstance(whole, str):
         return uninvert_name(whole)
     if isinstance(whole, dict):
-        return read_name_parts(
+        return join_name_parts(
             {key: part for key, part in cast("dict[str, Any]", whole).items() if isinstance(part, str)}
         )
     particle = clean_scalar(parts.get("non-dropping-particle") or parts.get("dropping-particle"))
@@ -106,18 +106,18 @@ def _find_part(parts: dict[str, Any], *names: str) -> str:
     return next((text for name in names if (text := clean_scalar(parts.get(name)))), "")
 
 
-def _split_names(text: str) -> list[str]:
+def _parse_names_of_text(text: str) -> list[str]:
     text = clean_line(text)
     if ";" in text:
         names = [uninvert_name(name) for name in text.split(";")]
     elif " and " in text:
-        names = [name for part in split_at_and(text) for name in _split_at_commas(part)]
+        names = [name for part in split_at_and(text) for name in _parse_comma_list_of_names(part)]
     else:
-        names = _split_at_commas(text)
+        names = _parse_comma_list_of_names(text)
     return [name for name in names if name and name != "others"][:_MAX_NAMES]
 
 
-def _split_at_commas(text: str) -> list[str]:
+def _parse_comma_list_of_names(text: str) -> list[str]:
     """Return two names for `Ada Lovelace, Alan Turing`, and one for `Lovelace, Ada`."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if len(parts) == 2 and (" " not in parts[0] or _INITIALS.fullmatch(parts[1].replace(" ", ""))):
@@ -131,7 +131,7 @@ def _split_at_commas(text: str) -> list[str]:
     return parts
 
 
-def _strip_and(name: str) -> str:
+def _strip_outer_and(name: str) -> str:
     """Return a name without the `and` that a field started or ended with."""
     if name[:3].lower() == "and" and name[3:4].isspace():
         name = name[3:].strip()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from uraniborg.kernel.bibliography.names import split_name
-from uraniborg.kernel.bibliography.text import fold_to_ascii, to_one_line
+from uraniborg.kernel.bibliography.one_line_text import fold_to_ascii, to_one_line
 
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]*>|\\[A-Za-z]+|['’]")
 _WORD = re.compile(r"[a-z0-9]+")
@@ -19,8 +19,8 @@ def make_citation_key(authors: Iterable[str], year: int | None, title: str) -> s
     particles (`van`, `de la`) are left out, articles at the start of a title are not.
     """
     name = next((clean for author in authors if (clean := to_one_line(author))), "")
-    family = _join_piece(_WORD.findall(fold_to_ascii(split_name(name).family))) if name else ""
-    word = _join_piece(_WORD.findall(fold_to_ascii(_MARKUP.sub("", title)))[:1])
+    family = _join_and_cut_words(_WORD.findall(fold_to_ascii(split_name(name).family))) if name else ""
+    word = _join_and_cut_words(_WORD.findall(fold_to_ascii(_MARKUP.sub("", title)))[:1])
     return f"{family or 'unknown'}_{'nd' if year is None else abs(year)}_{word or 'untitled'}"
 
 
@@ -38,7 +38,7 @@ def add_key_suffix(key: str, repeats: int) -> str:
     return f"{key}_{_number_to_letters(repeats)}" if repeats else key
 
 
-def _join_piece(words: Iterable[str]) -> str:
+def _join_and_cut_words(words: Iterable[str]) -> str:
     return "".join(words)[:_LONGEST_PIECE]
 
 

@@ -38,7 +38,7 @@ def clean_line(text: str) -> str:
     return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
 
 
-def clean_block(text: str) -> str:
+def clean_markdown_block(text: str) -> str:
     """Return Markdown with its lines and markup, without control characters and superfluous blank lines."""
     text = _INVISIBLE.sub("", _SURROGATE.sub("\ufffd", _NEWLINE.sub("\n", text)))
     return _MANY_BLANK_LINES.sub("\n\n\n", _BLANK_LINE_END.sub("\n", text)).strip("\n").rstrip()
@@ -49,7 +49,7 @@ def clean_markdown_line(text: str) -> str:
     return " ".join(_INVISIBLE.sub("", _SURROGATE.sub("\ufffd", text)).split())
 
 
-def clean_lines(values: Iterable[Any]) -> list[str]:
+def clean_unique_values(values: Iterable[Any]) -> list[str]:
     """Return each text or number of the values on one line, without empty ones and repeats."""
     tidied = (clean_scalar(value) for value in values)
     return list(dict.fromkeys(text for text in tidied if text))
@@ -67,11 +67,11 @@ def clean_scalar(value: Any) -> str:
 def split_list(value: Any, separators: str = ";,") -> list[str]:
     """Return a list of texts cleaned, or the parts of one text, split at the first separator that occurs in it."""
     if isinstance(value, list):
-        return clean_lines(cast("list[Any]", value))
+        return clean_unique_values(cast("list[Any]", value))
     text = clean_scalar(value)
     for separator in separators:
         if separator in text:
-            return clean_lines(text.split(separator))
+            return clean_unique_values(text.split(separator))
     return [text] if text else []
 
 

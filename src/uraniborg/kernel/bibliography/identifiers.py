@@ -85,7 +85,7 @@ class ArxivId:
     subject_class: str = ""
 
     @property
-    def is_possible(self) -> bool:
+    def has_valid_month(self) -> bool:
         """Return True unless the month in a number of the new form is not a month."""
         return bool(self.archive) or 1 <= int(self.number[2:4]) <= 12
 
@@ -162,7 +162,7 @@ def _clean_doi(raw: str) -> str | None:
 def normalise_arxiv(text: str | None) -> str | None:
     """Return the arXiv id without version and subject class: `math/0309136` for `arXiv:math.GT/0309136v1`."""
     found = parse_arxiv(text)
-    return found.canonical if found and found.is_possible else None
+    return found.canonical if found and found.has_valid_month else None
 
 
 def parse_arxiv(text: str | None) -> ArxivId | None:
@@ -205,7 +205,7 @@ def normalise_pmid(text: str | None) -> str | None:
 
 def normalise_pmcid(text: str | None) -> str | None:
     """Return a PubMed Central id with its prefix and without its version: `PMC123` for `pmc123.2`."""
-    match = _match_text(_PMCID, text)
+    match = _match_unwrapped(_PMCID, text)
     return f"PMC{match['in_url'] or match['bare']}" if match else None
 
 
@@ -269,7 +269,7 @@ def decode_percent(text: str) -> str:
     return text
 
 
-def _match_text(pattern: re.Pattern[str], text: str | None) -> re.Match[str] | None:
+def _match_unwrapped(pattern: re.Pattern[str], text: str | None) -> re.Match[str] | None:
     if not text or len(text) > _LONGEST:
         return None
     bare = unwrap_text(text)
@@ -279,7 +279,7 @@ def _match_text(pattern: re.Pattern[str], text: str | None) -> re.Match[str] | N
 
 
 def _match_id(pattern: re.Pattern[str], text: str | None) -> str | None:
-    match = _match_text(pattern, text)
+    match = _match_unwrapped(pattern, text)
     return match["id"] if match else None
 
 

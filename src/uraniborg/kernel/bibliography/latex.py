@@ -112,7 +112,7 @@ def has_balanced_braces(text: str) -> bool:
 
 def _encode_character(char: str) -> str:
     latex = _MACROS.get(ord(char), "")
-    if not latex.startswith("\\") or not (char.isascii() or _is_letter_or_sign(char)):
+    if not latex.startswith("\\") or not (char.isascii() or _can_encode_character(char)):
         return char
     if len(latex) == 2 and not latex[1].isalpha():
         return latex
@@ -126,7 +126,7 @@ def _get_pylatexenc_decoder() -> LatexNodes2Text:
     return LatexNodes2Text(math_mode="verbatim")
 
 
-def _is_letter_or_sign(char: str) -> bool:
+def _can_encode_character(char: str) -> bool:
     # Cyrillic macros need a font encoding that most documents do not load; UTF-8 needs nothing. Macros of mathematical
     # letters (U+1D400 and on) lose the letter's style in other readers.
     if "\u0400" <= char <= "\u052f" or "\U0001d400" <= char <= "\U0001d7ff":
@@ -164,7 +164,7 @@ def _decode_token(match: re.Match[str]) -> str:
     if kind == "math":
         return _decode_formula(match["math"], match[0])
     if kind == "scripted":
-        return to_script(match["scripted"], superscript=match["script"] == "textsuperscript")
+        return convert_to_unicode_script(match["scripted"], superscript=match["script"] == "textsuperscript")
     return _decode_accent(match) if match["accent"] else match["url"] or ""
 
 
@@ -188,7 +188,7 @@ def _decode_formula(math: str, verbatim: str) -> str:
 
 def _decode_script(match: re.Match[str]) -> str:
     content = _TOKEN.sub(_decode_token, match[2] if match[2] is not None else match[3]).replace(" ", "")
-    written = to_script(content, superscript=match[1] == "^")
+    written = convert_to_unicode_script(content, superscript=match[1] == "^")
     return match[0] if written == content else written
 
 
@@ -208,7 +208,7 @@ def _get_macro_texts() -> dict[str, str]:
     return texts | _OWN_MACRO_TEXTS
 
 
-def to_script(text: str, *, superscript: bool) -> str:
+def convert_to_unicode_script(text: str, *, superscript: bool) -> str:
     """Return the text raised or lowered if Unicode can express all of it so; else as it is."""
     table = _SUPERSCRIPTS if superscript else _SUBSCRIPTS
     scripted = [table.get(char, "") for char in text]

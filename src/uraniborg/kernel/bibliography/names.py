@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_into_parts
 
-from uraniborg.kernel.bibliography.text import fold_to_ascii, to_one_line
+from uraniborg.kernel.bibliography.one_line_text import fold_to_ascii, to_one_line
 
 _GROUP = re.compile(
     r"&|\b(?:agency|alliance|and|association|cent(?:er|re)|collaboration|commission|committee|consortium|corporation|council|"
@@ -71,7 +71,7 @@ def split_name(name: str) -> Name:
     else:
         suffix = ""
     try:
-        parts = parse_single_name_into_parts(_put_family_first(text))
+        parts = parse_single_name_into_parts(_add_comma_after_leading_family(text))
     except InvalidNameError:
         return Name(text, suffix=suffix)
     return Name(
@@ -82,7 +82,7 @@ def split_name(name: str) -> Name:
     )
 
 
-def _put_family_first(text: str) -> str:
+def _add_comma_after_leading_family(text: str) -> str:
     """Return `Family, Given` if the family name comes first without a comma; else the text as it is."""
     words = text.split()
     if len(words) < 2 or "," in text or _TEX.search(text):

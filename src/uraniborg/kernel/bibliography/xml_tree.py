@@ -21,7 +21,7 @@ def find_children(element: Element, name: str) -> Iterator[Element]:
     return (found for found in element if get_local_name(found) == name)
 
 
-def find_descendants(element: Element, *names: str) -> Iterator[Element]:
+def find_self_and_descendants(element: Element, *names: str) -> Iterator[Element]:
     """Return the element and its descendants that have one of the names, in the order of the document."""
     return (found for found in element.iter() if get_local_name(found) in names)
 

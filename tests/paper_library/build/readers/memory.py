@@ -9,8 +9,8 @@ from pathlib import Path
 _READ = """
 import re, resource, sys
 from pathlib import Path
-from paper_library.build.readers.bibtex import read
-for _ in read(Path(sys.argv[1]), "large.bib"): pass
+from paper_library.build.readers.bibtex import read_entries
+for _ in read_entries(Path(sys.argv[1]), "large.bib"): pass
 status = Path("/proc/self/status")  # getrusage counts the process that started this one too
 peak = re.search(r"VmHWM:\\s*(\\d+)", status.read_text()) if status.exists() else None
 print(peak[1] if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)

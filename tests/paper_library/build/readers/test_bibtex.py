@@ -227,7 +227,7 @@ def test_hostile_files_are_read_in_a_time_that_grows_with_their_size(tmp_path: P
 
 
 def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
-    from paper_library.build.readers.bibtex import read
+    from paper_library.build.readers.bibtex import read_entries
 
     path = tmp_path / "many.bib"
     with path.open("w") as file:
@@ -237,7 +237,7 @@ def test_a_hundred_thousand_entries_are_read_one_by_one(tmp_path: Path) -> None:
                 f'Jan and M{{\\"u}}ller, Eva}},\n  journal = {{Journal {number % 50}}},\n  year = {{2001}}\n}}\n'
             )
     count = 0
-    for number, entry in enumerate(read(path, "many.bib")):
+    for number, entry in enumerate(read_entries(path, "many.bib")):
         assert isinstance(entry, Entry)
         assert entry.title == f"The DNA of thing {number}"
         assert entry.authors == [f"Jan van Dyke{number}", "Eva Müller"]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paper_library.build.readers.bibtex_inheritance import Inheritance
+from paper_library.build.readers.bibtex_inheritance import FieldInheritance
 from paper_library.build.readers.bibtex_scanner import MAX_ENTRY_CHARS, Block, Damage, scan_blocks
 from tests.paper_library.build.readers.files import select_entries, select_problems, write_and_read
 from tests.paper_library.build.readers.memory import measure_peak_memory
@@ -96,11 +96,11 @@ def test_the_last_entry_with_a_key_is_the_parent_and_passes_on_inherited_fields(
         "@book{b, title = {Old}}\n@book{b, title = {Book}, crossref = {series}}\n@inbook{c, crossref = {b}}\n"
         "@mvbook{series, publisher = {House}}\n"
     )
-    inheritance = Inheritance()
+    inheritance = FieldInheritance()
     for block in scan_blocks(text.splitlines(keepends=True)):
         assert isinstance(block, Block)
-        inheritance.park_block(block)
-    book, chapter = inheritance.read_children()
+        inheritance.store_parent_and_defer_child(block)
+    book, chapter = inheritance.read_deferred_children()
     assert book.fields["publisher"] == "House"
     assert (chapter.fields["booktitle"], chapter.fields["publisher"]) == ("Book", "House")
     inheritance.close()

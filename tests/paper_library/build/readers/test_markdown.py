@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paper_library.build.readers.markdown import list_bibliographies, read_translation, split_translation_name
+from paper_library.build.readers.markdown import read_bibliography_names, read_translation, split_translation_name
 from tests.paper_library.build.readers.files import (
     get_only_entry,
     get_only_problem,
@@ -64,7 +64,7 @@ def test_front_matter_describes_the_paper_and_the_body_is_its_source(tmp_path: P
     assert entry.abstract == "What it is about."
     assert entry.source.startswith("# Summary")
     assert entry.source.endswith("# References")
-    assert list_bibliographies(path) == ["paper.bib"]
+    assert read_bibliography_names(path) == ["paper.bib"]
 
 
 def test_a_value_like_a_number_keeps_its_zeros(tmp_path: Path) -> None:
@@ -157,12 +157,12 @@ def test_a_translation_is_read_without_its_front_matter(tmp_path: Path) -> None:
 
 
 def test_front_matter_can_name_several_bibliographies_or_none(tmp_path: Path) -> None:
-    assert list_bibliographies(tmp_path / "gone.md") == []
-    assert list_bibliographies(write_file(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == [
+    assert read_bibliography_names(tmp_path / "gone.md") == []
+    assert read_bibliography_names(write_file(tmp_path, "a.md", "---\nbibliography: [a.bib, b.bib]\n---\n")) == [
         "a.bib",
         "b.bib",
     ]
-    assert list_bibliographies(write_file(tmp_path, "b.md", "# No front matter")) == []
+    assert read_bibliography_names(write_file(tmp_path, "b.md", "# No front matter")) == []
 
 
 @pytest.mark.timeout(30)

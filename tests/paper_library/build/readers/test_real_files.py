@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from paper_library.build.entry import Entry, Problem
-from paper_library.build.readers.markdown import list_bibliographies
+from paper_library.build.readers.markdown import read_bibliography_names
 from tests.paper_library.build.readers.files import get_only_entry, read_file, select_entries, select_problems
 
 
@@ -36,7 +36,7 @@ def test_joss_papers_are_read_as_their_index_describes_them(shared_data: Path) -
         assert entry.institutions
         assert entry.source
         assert entry.year is not None or not any(map(str.isdigit, described["date"] or ""))
-        assert len(list_bibliographies(path)) == 1
+        assert len(read_bibliography_names(path)) == 1
 
 
 def test_bibliographies_of_joss_papers_are_read_completely(shared_data: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.bibliography.clean_text import clean_block, clean_line, split_list
+from uraniborg.kernel.bibliography.clean_text import clean_line, clean_markdown_block, split_list
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_cleaning_a_cleaned_line_changes_nothing(text: str) -> None:
     once = clean_line(text)
     if "&" not in once and "<" not in once:
         assert clean_line(once) == once
-    assert clean_block(clean_block(text)) == clean_block(text)
+    assert clean_markdown_block(clean_markdown_block(text)) == clean_markdown_block(text)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,9 @@ from html import escape
 from typing import Any, Final, cast
 from urllib.parse import quote
 
+from paper_library.editorial_notices import RETRACTIONS
 from paper_library.errors import SourceNotAvailable
-from paper_library.library import Library
-from paper_library.limits import HTML_CHARS
-from paper_library.page_frame import (
+from paper_library.html_page_frame import (
     make_page,
     make_paper_address,
     make_search_address,
@@ -16,9 +15,10 @@ from paper_library.page_frame import (
     render_link,
     render_value_links,
 )
-from paper_library.retraction import RETRACTIONS
-from paper_library.text.bibtex import find_citation_key
-from paper_library.text.bylines import format_byline
+from paper_library.library import Library
+from paper_library.limits import HTML_CHARS
+from paper_library.text.bibtex_edits import get_or_make_citation_key
+from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.citations import FORMATS
 from paper_library.text.markdown import render_safe_html
 
@@ -37,44 +37,46 @@ _LABELS: Final = {"bibkey": "BibTeX key", "isbn": "ISBN", "issn": "ISSN"}
 
 def make_paper_page(library: Library, paper: str, offset: int = 0) -> str:
     """Return the page of a paper with its text from `offset` on. Raise the errors of `Library.metadata`."""
-    known = library.metadata(paper)
+    metadata = library.metadata(paper)
     sections = {
-        "Abstract": f"<p>{escape(known['abstract'])}</p>" if known["abstract"] else "",
-        "Cite": _render_citations(library, known),
-        "Similar papers": _render_similar(library, known["paper_id"]),
-        **_render_text(library, known, offset),
+        "Abstract": f"<p>{escape(metadata['abstract'])}</p>" if metadata["abstract"] else "",
+        "Cite": _render_citations(library, metadata),
+        "Similar papers": _render_similar_papers(library, metadata["paper_id"]),
+        **_render_text_section(library, metadata, offset),
     }
     present = {name: body for name, body in sections.items() if body}
     contents = " ".join(render_link(f"#{_make_anchor(name)}", name) for name in present)
     body = "".join(
         [
-            f"<h1>{escape(known['title'])}</h1>{_render_notices(known)}{_render_authors(known['authors'])}",
-            f'<p class="facts">{escape(_describe_publication(known))}</p>',
-            f'<p class="facts">{_render_identifiers(known)}</p>',
-            render_value_links("keyword", dict.fromkeys(known["keywords"]), "Keywords") if known["keywords"] else "",
-            render_value_links("tag", dict.fromkeys(known["tags"]), "Tags") if known["tags"] else "",
-            f'<p class="more">{_render_formats(known)}</p>',
+            f"<h1>{escape(metadata['title'])}</h1>{_render_notices(metadata)}{_render_authors(metadata['authors'])}",
+            f'<p class="facts">{escape(_describe_publication(metadata))}</p>',
+            f'<p class="facts">{_render_identifiers(metadata)}</p>',
+            render_value_links("keyword", dict.fromkeys(metadata["keywords"]), "Keywords")
+            if metadata["keywords"]
+            else "",
+            render_value_links("tag", dict.fromkeys(metadata["tags"]), "Tags") if metadata["tags"] else "",
+            f'<p class="more">{_render_formats(metadata)}</p>',
             f'<nav class="contents" aria-label="On this page">{contents}</nav>',
             *(f'<section id="{_make_anchor(name)}"><h2>{name}</h2>{part}</section>' for name, part in present.items()),
         ]
     )
-    return make_page(known["title"], body)
+    return make_page(metadata["title"], body)
 
 
 def _make_anchor(name: str) -> str:
     return name.split(maxsplit=1)[0].lower()
 
 
-def _render_notices(known: dict[str, Any]) -> str:
+def _render_notices(metadata: dict[str, Any]) -> str:
     """Return the editorial notices, the most serious first; retractions in red."""
-    retraction: dict[str, str] | None = known.get("retraction")
-    return "".join(map(_render_notice, known.get("notices") or ([retraction] if retraction else [])))
+    retraction: dict[str, str] | None = metadata.get("retraction")
+    return "".join(map(_render_notice, metadata.get("notices") or ([retraction] if retraction else [])))
 
 
 def _render_notice(notice: dict[str, str]) -> str:
     status, doi = notice["status"], notice.get("notice_doi", "")
     facts = [escape(f"{label}{notice[name]}") for name, label in _NOTICE_FACTS.items() if notice.get(name)]
-    facts += [f"notice: {render_external_link(_make_address('https://doi.org/', doi), doi)}"] if doi else []
+    facts += [f"notice: {render_external_link(_make_identifier_url('https://doi.org/', doi), doi)}"] if doi else []
     label = "Expression of concern" if status == "concern" else status.replace("_", " ").capitalize()
     kind = "notice retracted" if status in RETRACTIONS else "notice"
     return f'<p class="{kind}" role="note">{" · ".join([f"<b>{escape(label)}</b>", *facts])}</p>'
@@ -89,44 +91,44 @@ def _render_authors(authors: list[str]) -> str:
     return f'<div class="authors">{", ".join(shown)}{more}</div>'
 
 
-def _describe_publication(known: dict[str, Any]) -> str:
-    volume = "".join((known.get("volume") or "", f"({known['issue']})" if known.get("issue") else ""))
-    parts = (known["venue"], volume, known.get("pages"), known.get("publisher"), str(known["year"] or ""))
+def _describe_publication(metadata: dict[str, Any]) -> str:
+    volume = "".join((metadata.get("volume") or "", f"({metadata['issue']})" if metadata.get("issue") else ""))
+    parts = (metadata["venue"], volume, metadata.get("pages"), metadata.get("publisher"), str(metadata["year"] or ""))
     return " · ".join(part for part in parts if part)
 
 
-def _render_identifiers(known: dict[str, Any]) -> str:
-    ids: dict[str, str] = known["identifiers"]
+def _render_identifiers(metadata: dict[str, Any]) -> str:
+    ids: dict[str, str] = metadata["identifiers"]
     parts: list[str] = []
     for scheme, (label, site) in _SITES.items():
         if value := ids.get(scheme):
-            parts.append(f"{label}: {render_external_link(_make_address(site, value), value)}")
+            parts.append(f"{label}: {render_external_link(_make_identifier_url(site, value), value)}")
     others = (scheme for scheme in ids if scheme not in _SITES)
     parts += [f"{escape(_LABELS.get(scheme, scheme))}: {escape(ids[scheme])}" for scheme in others]
     return " · ".join(parts)
 
 
-def _make_address(site: str, identifier: str) -> str:
+def _make_identifier_url(site: str, identifier: str) -> str:
     return site + quote(identifier, safe="/:;()") if site else identifier
 
 
-def _render_formats(known: dict[str, Any]) -> str:
+def _render_formats(metadata: dict[str, Any]) -> str:
     """Return links to the JSON, summaries and translations of the paper."""
-    address = f"/api/v1{make_paper_address(known['paper_id'])}"
+    address = f"/api/v1{make_paper_address(metadata['paper_id'])}"
     forms = {"JSON": address}
-    for name in known["available_summary_templates"]:
+    for name in metadata["available_summary_templates"]:
         forms[f"Summary: {name}"] = f"{address}/summary/{quote(name, safe='')}"
-    for lang in known["translations"]:
+    for lang in metadata["translations"]:
         forms[f"Translation: {lang}"] = f"{address}/translation/{quote(lang, safe='')}?format=html"
     return " · ".join(render_link(target, name) for name, target in forms.items())
 
 
-def _render_citations(library: Library, known: dict[str, Any]) -> str:
-    address = f"/api/v1{make_paper_address(known['paper_id'])}/citation"
+def _render_citations(library: Library, metadata: dict[str, Any]) -> str:
+    address = f"/api/v1{make_paper_address(metadata['paper_id'])}/citation"
     parts: list[str] = []
     for name, form in FORMATS.items():
-        file = f"{find_citation_key(known)}.{form.suffix}"
-        text = library.citations([known["paper_id"]], name)
+        file = f"{get_or_make_citation_key(metadata)}.{form.suffix}"
+        text = library.citations([metadata["paper_id"]], name)
         parts.append(
             f"<details{' open' if name == 'bibtex' else ''}><summary>{form.label}</summary>"
             f'<pre class="citation">{escape(text.strip())}</pre>'
@@ -135,34 +137,34 @@ def _render_citations(library: Library, known: dict[str, Any]) -> str:
     return "".join(parts)
 
 
-def _render_similar(library: Library, paper_id: str) -> str:
+def _render_similar_papers(library: Library, paper_id: str) -> str:
     items = [
         f"<li>{render_link(make_paper_address(hit['paper_id']), hit['title'])}"
-        f'<p class="facts">{escape(format_byline(hit))}</p></li>'
+        f'<p class="facts">{escape(format_authors_venue_year(hit))}</p></li>'
         for hit in library.find_similar(paper_id, limit=_SIMILAR_SHOWN)["results"]
     ]
     return f'<ul class="similar">{"".join(items)}</ul>' if items else ""
 
 
-def _render_text(library: Library, known: dict[str, Any], offset: int) -> dict[str, str]:
+def _render_text_section(library: Library, metadata: dict[str, Any], offset: int) -> dict[str, str]:
     """Return the text section of the paper, or the running text of its summary if it has no text."""
     try:
-        text = library.source(known["paper_id"])
+        text = library.source(metadata["paper_id"])
     except SourceNotAvailable:
-        summary = _get_running_text(json.loads(library.summary(known["paper_id"])))
+        summary = _get_summary_text(json.loads(library.summary(metadata["paper_id"])))
         return {"Summary": f'<div class="text">{render_safe_html(summary)}</div>'} if summary else {}
     start = min(offset, len(text))
     end = start + HTML_CHARS
     if end < len(text) and (blank := text.rfind("\n\n", start + HTML_CHARS // 2, end)) > 0:
         end = blank + 2
-    here = make_paper_address(known["paper_id"])
+    here = make_paper_address(metadata["paper_id"])
     steps = [render_link(f"{here}?offset={max(0, start - HTML_CHARS)}#text", "Earlier in the text")] if start else []
     steps += [render_link(f"{here}?offset={end}#text", "Continue reading")] if end < len(text) else []
     more = f'<p class="more">{" · ".join(steps)}</p>' if steps else ""
     return {"Text": f'<div class="text">{render_safe_html(text[start:end])}</div>{more}'}
 
 
-def _get_running_text(summary: Any) -> str:
+def _get_summary_text(summary: Any) -> str:
     """Return the `summary` text of a summary, or an empty text."""
     text = cast("dict[str, Any]", summary).get("summary") if isinstance(summary, dict) else None
     return text if isinstance(text, str) else ""

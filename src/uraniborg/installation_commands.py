@@ -27,9 +27,9 @@ _MARKS: Final = {"ok": ("ok", "green"), "note": ("--", "dim"), "warning": ("!!",
 _FAILED: Final = 4
 
 
-def print_checks(*, online: bool, as_json: bool, quiet: bool) -> int:
+def run_and_print_checks(*, online: bool, as_json: bool, quiet: bool) -> int:
     """Run the checks of `doctor`, print them, and return the exit code."""
-    checks = list(run_checks(online=online, report=_make_progress("Checking", quiet=quiet or as_json)))
+    checks = list(run_checks(online=online, report_topic=_make_progress_printer("Checking", quiet=quiet or as_json)))
     failed = sum(check.status == "failure" for check in checks)
     if as_json:
         sys.stdout.write(json.dumps({"ok": not failed, "checks": [check.as_dict() for check in checks]}) + "\n")
@@ -100,25 +100,27 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
     console.print(table)
 
 
-def run_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
+def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
     """Write a backup and print its contents. Raise AlreadyExists or Unwritable."""
     from uraniborg.backup import write_backup
 
-    manifest = write_backup(file, replace=replace, report=_make_progress("Adding", quiet=quiet or as_json))
-    _print_archive("Wrote", file, manifest, as_json=as_json)
+    manifest = write_backup(file, replace=replace, report_file=_make_progress_printer("Adding", quiet=quiet or as_json))
+    _print_archive_summary("Wrote", file, manifest, as_json=as_json)
     if not as_json:
         _print_exclusions()
 
 
-def run_restore(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
+def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
     """Restore a backup and print its contents. Raise InvalidBackup, Conflict or NotFound."""
     from uraniborg.backup import restore_backup
 
-    manifest = restore_backup(file, replace=replace, report=_make_progress("Restoring", quiet=quiet or as_json))
-    _print_archive("Restored", file, manifest, as_json=as_json)
+    manifest = restore_backup(
+        file, replace=replace, report_file=_make_progress_printer("Restoring", quiet=quiet or as_json)
+    )
+    _print_archive_summary("Restored", file, manifest, as_json=as_json)
 
 
-def _print_archive(verb: str, file: Path, manifest: dict[str, Any], *, as_json: bool) -> None:
+def _print_archive_summary(verb: str, file: Path, manifest: dict[str, Any], *, as_json: bool) -> None:
     files = manifest["files"]
     total = sum(one["bytes"] for one in files.values())
     if as_json:
@@ -139,7 +141,7 @@ def _print_exclusions() -> None:
         sys.stdout.write("Not included: the universes in PostgreSQL. Use pg_dump.\n")
 
 
-def _make_progress(verb: str, *, quiet: bool) -> Callable[[str], None]:
+def _make_progress_printer(verb: str, *, quiet: bool) -> Callable[[str], None]:
     """Return a function that prints the current file on stderr if it is a terminal."""
     if quiet or not sys.stderr.isatty():
         return lambda _: None

@@ -9,8 +9,8 @@ import orjson
 
 from paper_library.build.entry import Entry
 from paper_library.build.merge import Paper
+from paper_library.editorial_notices import find_retraction
 from paper_library.limits import OUTLINE_SHOWN
-from paper_library.retraction import find_retraction
 from paper_library.store.layout import SOURCE, SUMMARY, TRANSLATION
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
 from paper_library.text.markdown import extract_json_text, extract_plain_text, find_headings
@@ -61,7 +61,7 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool) -> PreparedPaper:
     from the metadata. A hundred thousand small files take longer to create and delete than the rest of a shelf.
     """
     entry = paper.entry
-    given = _normalise_summary_names(entry.summaries)
+    given = _index_summaries_by_normalised_name(entry.summaries)
     added = {name for name, (raw, _) in given.items() if raw in paper.added_summaries}
     templates = [DEFAULT_TEMPLATE, *(name for name in given if name != DEFAULT_TEMPLATE)]
     translations = {name.lower(): text for name, text in sorted(entry.translations.items())}
@@ -86,7 +86,9 @@ def prepare_paper(paper: Paper, *, omit_default_summary: bool) -> PreparedPaper:
         "language": entry.language,
         "retraction": find_retraction(entry.notices),
         **_collect_optional_fields(entry),
-        "preferred_summary_template": _choose_preferred(normalise_template_name(entry.preferred_summary), templates),
+        "preferred_summary_template": _choose_preferred_template(
+            normalise_template_name(entry.preferred_summary), templates
+        ),
         "available_summary_templates": templates,
         "translations": list(translations),
         "translation_chars": {name: len(text) for name, text in translations.items()},
@@ -116,7 +118,7 @@ def _collect_optional_fields(entry: Entry) -> dict[str, Any]:
     return {**{name: value for name, value in given.items() if value}, **entry.search}
 
 
-def _normalise_summary_names(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
+def _index_summaries_by_normalised_name(summaries: dict[str, Any]) -> dict[str, tuple[str, Any]]:
     """Return summaries and their given names by unique, normalised template names."""
     named: dict[str, tuple[str, Any]] = {}
     for given, value in sorted(summaries.items()):
@@ -137,7 +139,7 @@ def normalise_template_name(name: str) -> str:
     return _NOT_IN_A_NAME.sub("_", name.strip().lower()).strip("_")[:64]
 
 
-def _choose_preferred(wanted: str, available: list[str]) -> str:
+def _choose_preferred_template(wanted: str, available: list[str]) -> str:
     for name in (wanted, *_PREFERRED, *(name for name in available if name != DEFAULT_TEMPLATE)):
         if name in available:
             return name

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paper_library.build.readers.files import make_title_from_stem
+from paper_library.build.readers.text_files import make_title_from_stem
 
 
 @pytest.mark.parametrize(

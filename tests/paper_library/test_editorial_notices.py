@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.retraction import (
+from paper_library.editorial_notices import (
     RETRACTIONS,
-    describe_notices,
+    describe_serious_notices,
     find_retraction,
     merge_notices,
-    parse_note,
+    parse_notices_of_note,
     read_notices,
 )
 
@@ -59,23 +59,23 @@ def test_a_repeated_notice_is_merged_and_the_most_serious_comes_first() -> None:
 
 
 def test_a_described_notice_is_read_back() -> None:
-    line = describe_notices([PARTIAL, LANCET])
+    line = describe_serious_notices([PARTIAL, LANCET])
     assert line == (
         "Retracted 2010-02-06 (notice doi:10.1016/s0140-6736(10)60175-4, source crossref); "
         "corrected 2004-03-06 (source crossref)"
     )
-    assert parse_note(line) == [LANCET, PARTIAL]
+    assert parse_notices_of_note(line) == [LANCET, PARTIAL]
 
 
 def test_a_correction_alone_is_not_described() -> None:
-    assert describe_notices([PARTIAL]) == describe_notices([]) == ""
+    assert describe_serious_notices([PARTIAL]) == describe_serious_notices([]) == ""
 
 
 @pytest.mark.parametrize(
     "note", ["", "Accepted for publication", "retracted papers are listed", "In press; corrected proof"]
 )
 def test_other_notes_contain_no_notice(note: str) -> None:
-    assert parse_note(note) == []
+    assert parse_notices_of_note(note) == []
 
 
 @given(
@@ -87,4 +87,4 @@ def test_other_notes_contain_no_notice(note: str) -> None:
 def test_no_value_makes_reading_fail(value: Any) -> None:
     for notice in read_notices(value):
         assert notice["status"]
-        assert isinstance(describe_notices([notice]), str)
+        assert isinstance(describe_serious_notices([notice]), str)

@@ -8,7 +8,7 @@ import pytest
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
 from paper_library.build.merge import merge_entries
-from paper_library.build.metadata import PreparedPaper, normalise_template_name, prepare_paper
+from paper_library.build.prepared_papers import PreparedPaper, normalise_template_name, prepare_paper
 from tests.paper_library.build.entries import make_entry
 
 SOURCE = "# Fish\n\nThey swim.\n\n## Deep ones\n\nThey *sink*."

@@ -50,8 +50,8 @@ def read_notices(value: Any) -> list[Notice]:
     return [{"status": status, **{name: " ".join(text.split())[:_LONGEST] for name, text in given.items()}}]
 
 
-def parse_note(note: str) -> list[Notice]:
-    """Return the notices in a BibTeX note that `describe_notices` wrote."""
+def parse_notices_of_note(note: str) -> list[Notice]:
+    """Return the notices in a BibTeX note that `describe_serious_notices` wrote."""
     found = [_IN_A_NOTE.fullmatch(part.rstrip(" .")) for part in note[: 10 * _LONGEST].split(";")]
     described = [match.groupdict() for match in found if match]
     return [notice for facts in described for notice in read_notices(facts)]
@@ -73,16 +73,16 @@ def find_retraction(notices: Iterable[Notice]) -> Notice | None:
     Among equally serious notices, those with a DOI come first, then the latest.
     """
     found = [notice for notice in notices if notice["status"] in RETRACTIONS]
-    gravest = min((_get_severity(notice) for notice in found), default=None)
-    equals = [notice for notice in found if _get_severity(notice) == gravest]
+    gravest = min((_get_severity_rank(notice) for notice in found), default=None)
+    equals = [notice for notice in found if _get_severity_rank(notice) == gravest]
     best = max(equals, key=lambda one: ("notice_doi" in one, one.get("date", "")), default=None)
     return {name: value for name, value in best.items() if name != "label"} if best else None
 
 
-def describe_notices(notices: Iterable[Notice]) -> str:
+def describe_serious_notices(notices: Iterable[Notice]) -> str:
     """Return one line with all notices, or "" if none is a retraction or a concern."""
     ordered = sorted(notices, key=_make_sort_key)
-    if not ordered or _get_severity(ordered[0]) > STATUSES.index("concern"):
+    if not ordered or _get_severity_rank(ordered[0]) > STATUSES.index("concern"):
         return ""
     line = "; ".join(map(_describe_notice, ordered))
     return line[0].upper() + line[1:]
@@ -96,10 +96,15 @@ def _describe_notice(notice: Notice) -> str:
     return f"{status}{date}" + (f" ({', '.join(details)})" if details else "")
 
 
-def _get_severity(notice: Notice) -> int:
+def _get_severity_rank(notice: Notice) -> int:
     return STATUSES.index(notice["status"]) if notice["status"] in STATUSES else len(STATUSES)
 
 
 def _make_sort_key(notice: Notice) -> tuple[int, str, str, str]:
     # "~" sorts after every digit: notices without a date come last.
-    return (_get_severity(notice), notice.get("date", "~"), notice.get("notice_doi", "~"), notice.get("source", ""))
+    return (
+        _get_severity_rank(notice),
+        notice.get("date", "~"),
+        notice.get("notice_doi", "~"),
+        notice.get("source", ""),
+    )

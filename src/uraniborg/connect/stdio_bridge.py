@@ -21,18 +21,18 @@ _SESSION_LOST: Final = 404
 Message = dict[str, Any]
 
 
-class Lines(Protocol):
+class LineSource(Protocol):
     """Where the messages of the client come from."""
 
     def readline(self) -> str: ...
 
 
-def run_bridge(url: str, *, incoming: Lines | None = None, outgoing: TextIO | None = None) -> None:
+def run_bridge(url: str, *, incoming: LineSource | None = None, outgoing: TextIO | None = None) -> None:
     """Forward messages between the streams and the server at `url` until the input ends. Raise InvalidInput."""
     address = httpx.URL(url)
     if address.scheme not in ("http", "https") or not address.host:
         raise InvalidInput(f"'{url}' is not an address.", hint="Write it as http://127.0.0.1:8421/mcp.")
-    asyncio.run(Bridge(url, outgoing or sys.stdout).forward(incoming or sys.stdin))
+    asyncio.run(Bridge(url, outgoing or sys.stdout).forward_messages(incoming or sys.stdin))
 
 
 class Bridge:
@@ -50,12 +50,12 @@ class Bridge:
         self._notifications: asyncio.Task[None] | None = None
         self._reopening = asyncio.Lock()
 
-    async def forward(self, incoming: Lines) -> None:
+    async def forward_messages(self, incoming: LineSource) -> None:
         """Send every line of the input, and write every answer and notification as a line."""
         async with self._http:
             while line := await asyncio.to_thread(incoming.readline):
                 if line.strip():
-                    await self._accept_line(line)
+                    await self._handle_line(line)
             if self._requests:
                 await asyncio.wait(self._requests, timeout=_LONGEST_WAIT_S)
             for task in (*self._requests, *([self._notifications] if self._notifications else [])):
@@ -64,7 +64,7 @@ class Bridge:
                 with suppress(httpx.HTTPError):
                     await self._http.delete(self._url, headers=self._headers)
 
-    async def _accept_line(self, line: str) -> None:
+    async def _handle_line(self, line: str) -> None:
         try:
             message: Any = json.loads(line)
         except ValueError:
@@ -75,32 +75,32 @@ class Bridge:
             if method == "initialize":
                 self._greeting, self._headers = [], {}
             self._greeting.append(cast("Message", message))
-            await self._send_or_write_failure(message)
+            await self._forward_message(message)
             if method == "notifications/initialized":
                 self._notifications = asyncio.create_task(self._forward_notifications())
             return
-        task = asyncio.create_task(self._send_or_write_failure(message))
+        task = asyncio.create_task(self._forward_message(message))
         self._requests.add(task)
         task.add_done_callback(self._requests.discard)
 
-    async def _send_or_write_failure(self, message: Any) -> None:
+    async def _forward_message(self, message: Any) -> None:
         """Send one message; a request that fails is answered with an error."""
         try:
-            async for answer in self._send(message):
-                self._write(answer)
+            async for answer in self._post_message(message):
+                self._write_message(answer)
         except httpx.HTTPError as exc:
             reason = str(exc) or type(exc).__name__
             text = f"The server at {self._url} did not answer: {reason}. Start it, then try again."
-            self._write_failure(message, text)
+            self._report_send_failure(message, text)
 
-    async def _send(self, message: Any, *, is_retry: bool = False) -> AsyncIterator[Message]:
+    async def _post_message(self, message: Any, *, is_retry: bool = False) -> AsyncIterator[Message]:
         headers = {**self._headers, "Accept": _ACCEPTED}
         session = headers.get("Mcp-Session-Id")
         async with self._http.stream("POST", self._url, json=message, headers=headers) as response:
             if response.status_code == _SESSION_LOST and session and not is_retry:
                 await response.aread()
             elif response.is_error:
-                yield self._read_refusal(message, response.status_code, await response.aread())
+                yield self._make_refusal_error(message, response.status_code, await response.aread())
                 return
             else:
                 self._remember_session(response)
@@ -109,7 +109,7 @@ class Bridge:
                     yield answer
                 return
         await self._reopen_session(session)
-        async for answer in self._send(message, is_retry=True):
+        async for answer in self._post_message(message, is_retry=True):
             yield answer
 
     async def _reopen_session(self, lost: str | None) -> None:
@@ -118,7 +118,7 @@ class Bridge:
                 return  # another request has opened it
             self._headers = {}
             for message in self._greeting:
-                async for _ in self._send(message, is_retry=True):
+                async for _ in self._post_message(message, is_retry=True):
                     pass
 
     async def _forward_notifications(self) -> None:
@@ -130,7 +130,7 @@ class Bridge:
                     if response.is_error:
                         return
                     async for message in _read_messages(response):
-                        self._write(message)
+                        self._write_message(message)
                 await asyncio.sleep(1)
 
     def _remember_session(self, response: httpx.Response) -> None:
@@ -142,27 +142,27 @@ class Bridge:
         if isinstance(result, dict) and (version := cast("Message", result).get("protocolVersion")):
             self._headers["MCP-Protocol-Version"] = str(version)
 
-    def _read_refusal(self, message: Any, status: int, body: bytes) -> Message:
+    def _make_refusal_error(self, message: Any, status: int, body: bytes) -> Message:
         """Return the server's own JSON-RPC error, or one with the text of its answer."""
         with suppress(ValueError):
             content = json.loads(body)
             if isinstance(content, dict) and "jsonrpc" in content:
-                return {**cast("Message", content), "id": _get_request_id(message)}
+                return {**cast("Message", content), "id": _get_message_id(message)}
         text = body.decode("utf-8", "replace")[:500]
         return _make_error(
-            _get_request_id(message), _INTERNAL_ERROR, f"The server answered with status {status}: {text}"
+            _get_message_id(message), _INTERNAL_ERROR, f"The server answered with status {status}: {text}"
         )
 
-    def _write_failure(self, message: Any, text: str) -> None:
+    def _report_send_failure(self, message: Any, text: str) -> None:
         if isinstance(message, dict) and "id" in message and "method" in message:
-            self._write_error(_get_request_id(message), _INTERNAL_ERROR, text)
+            self._write_error(_get_message_id(message), _INTERNAL_ERROR, text)
         else:
             sys.stderr.write(text + "\n")
 
     def _write_error(self, request_id: Any, code: int, text: str) -> None:
-        self._write(_make_error(request_id, code, text))
+        self._write_message(_make_error(request_id, code, text))
 
-    def _write(self, message: Message) -> None:
+    def _write_message(self, message: Message) -> None:
         self._outgoing.write(json.dumps(message, separators=(",", ":")) + "\n")
         self._outgoing.flush()
 
@@ -187,7 +187,7 @@ async def _read_messages(response: httpx.Response) -> AsyncIterator[Message]:
             yield message
 
 
-def _get_request_id(message: Any) -> Any:
+def _get_message_id(message: Any) -> Any:
     return cast("Message", message).get("id") if isinstance(message, dict) else None
 
 

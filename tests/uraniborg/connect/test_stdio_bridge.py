@@ -14,7 +14,7 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.universe.mcp.processes import start_server
-from uraniborg.connect.bridge import Bridge, run_bridge
+from uraniborg.connect.stdio_bridge import Bridge, run_bridge
 from uraniborg.kernel.errors import InvalidInput
 
 COMMAND = [sys.executable, "-m", "uraniborg", "bridge"]
@@ -56,13 +56,13 @@ def test_requests_are_answered_after_the_input_has_ended(tmp_path: Path) -> None
 
 
 def test_a_server_that_does_not_run_is_named_in_the_answer() -> None:
-    answers = forward([INITIALIZE], url="http://127.0.0.1:9/mcp")
+    answers = forward_messages([INITIALIZE], url="http://127.0.0.1:9/mcp")
     assert answers[0]["id"] == 1
     assert "http://127.0.0.1:9/mcp did not answer" in answers[0]["error"]["message"]
 
 
 def test_a_line_that_is_not_json_is_answered_with_a_parse_error() -> None:
-    assert forward(["{broken"], url="http://127.0.0.1:9/mcp")[0]["error"]["code"] == -32700
+    assert forward_messages(["{broken"], url="http://127.0.0.1:9/mcp")[0]["error"]["code"] == -32700
 
 
 def test_a_session_that_the_server_lost_is_opened_again() -> None:
@@ -86,7 +86,7 @@ def test_a_session_that_the_server_lost_is_opened_again() -> None:
         return httpx.Response(200, json={"jsonrpc": "2.0", "id": message["id"], "result": {"tools": []}})
 
     list_tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-    answers = forward([INITIALIZE, INITIALIZED, list_tools], transport=httpx.MockTransport(answer))
+    answers = forward_messages([INITIALIZE, INITIALIZED, list_tools], transport=httpx.MockTransport(answer))
     assert answers == [
         {"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": "2025-06-18"}},
         {"jsonrpc": "2.0", "id": 2, "result": {"tools": []}},
@@ -96,7 +96,7 @@ def test_a_session_that_the_server_lost_is_opened_again() -> None:
 
 def test_a_refusal_of_the_server_reaches_the_client_under_its_id() -> None:
     transport = httpx.MockTransport(lambda _: httpx.Response(403, text="foreign host"))
-    (answer,) = forward([{"jsonrpc": "2.0", "id": "x", "method": "ping"}], transport=transport)
+    (answer,) = forward_messages([{"jsonrpc": "2.0", "id": "x", "method": "ping"}], transport=transport)
     assert answer["id"] == "x"
     assert answer["error"]["message"] == "The server answered with status 403: foreign host"
 
@@ -107,7 +107,7 @@ def test_something_that_is_not_an_address_is_refused(url: str) -> None:
         run_bridge(url, incoming=io.StringIO(), outgoing=io.StringIO())
 
 
-def forward(
+def forward_messages(
     lines: list[Any], *, url: str = "http://127.0.0.1/mcp", transport: httpx.MockTransport | None = None
 ) -> list[dict[str, Any]]:
     """Return the answers to these lines."""
@@ -115,7 +115,7 @@ def forward(
     outgoing = io.StringIO()
 
     async def forward_all() -> None:
-        await Bridge(url, outgoing, transport).forward(io.StringIO(text))
+        await Bridge(url, outgoing, transport).forward_messages(io.StringIO(text))
 
     asyncio.run(forward_all())
     return [json.loads(line) for line in outgoing.getvalue().splitlines()]

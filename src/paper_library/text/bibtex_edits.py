@@ -10,7 +10,7 @@ _NOTE: Final = re.compile(r"[\s,{]note\s*=", re.IGNORECASE)
 _PAPER_ID: Final = re.compile(r"\n  paperid = \{[0-9a-f]{32}\},")
 
 
-def find_citation_key(metadata: dict[str, Any]) -> str:
+def get_or_make_citation_key(metadata: dict[str, Any]) -> str:
     """Return the BibTeX key that the shelf gave to the paper; a shelf of schema 1 gave none, so it is made here."""
     if own := metadata.get("citation_key") or metadata["identifiers"].get("bibkey"):
         return own
@@ -52,5 +52,5 @@ def replace_key(entry: str, key: str) -> str:
     return f"{head['begin']}{key},{entry[head.end() :]}"
 
 
-def has_note(entry: str) -> bool:
+def has_note_field(entry: str) -> bool:
     return _NOTE.search(entry) is not None

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from paper_library.text.bibtex import add_fields, remove_file_fields, remove_paper_id, replace_key
-from paper_library.text.citations import write_bibtex_of_metadata
+from paper_library.text.bibtex_edits import add_fields, remove_file_fields, remove_paper_id, replace_key
+from paper_library.text.citations import make_bibtex_entry_of_metadata
 
 METADATA: dict[str, Any] = {
     "paper_id": "0" * 32,
@@ -30,7 +30,7 @@ def test_an_entry_generated_from_metadata_can_be_read_back() -> None:
 
     with TemporaryDirectory() as folder:
         path = Path(folder) / "made.bib"
-        path.write_text(write_bibtex_of_metadata(METADATA), encoding="utf-8")
+        path.write_text(make_bibtex_entry_of_metadata(METADATA), encoding="utf-8")
         reader = find_reader(path)
         assert reader is not None
         (entry,) = reader(path, "made.bib")

@@ -18,7 +18,7 @@ from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.logging import make_printable
 
 DOOR: Final = "terminal"
-_DOORS: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
+_QUESTION_MODULES: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
 """The module of each part that displays and answers its questions."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
@@ -37,7 +37,7 @@ def show_inbox(*, as_json: bool) -> None:
     """Print the questions that wait for a decision, the oldest first."""
     waiting = Inbox().pending()
     if as_json:
-        sys.stdout.write(json.dumps([_to_plain(entry) for entry in waiting]) + "\n")
+        sys.stdout.write(json.dumps([_dump_entry(entry) for entry in waiting]) + "\n")
         return
     console = Console(highlight=False)
     if not waiting:
@@ -52,27 +52,27 @@ def show_inbox(*, as_json: bool) -> None:
     console.print(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {make_printable(actions)}", soft_wrap=True)
 
 
-def show_entry(named: str, *, as_json: bool) -> None:
+def show_question(id_or_prefix: str, *, as_json: bool) -> None:
     """Print the whole question with this id or beginning of an id."""
-    entry = _find_entry(Inbox(), named, to_decide=False)
+    entry = _find_entry(Inbox(), id_or_prefix, requires_number=False)
     if as_json:
-        sys.stdout.write(json.dumps(_to_plain(entry)) + "\n")
+        sys.stdout.write(json.dumps(_dump_entry(entry)) + "\n")
         return
     console = Console(highlight=False)
     _print_entry(console, entry)
-    questions = _load_part_questions(entry)
+    questions = _load_questions_module(entry)
     lines = questions.format_payload(entry.payload) if questions else json.dumps(entry.payload, indent=2).splitlines()
     console.print()
     for line in lines:
         console.print(Text(f"  {make_printable(line)}".rstrip()), soft_wrap=True)
 
 
-def take_decision(named: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
+def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
     """Decide the question with this id or beginning of an id. Raise InvalidInput, NotFound or Conflict."""
     inbox = Inbox()
-    entry = _find_entry(inbox, named, to_decide=True)
-    decision = Decision(action=action, data=_read_data(data) if data else None, note=note)
-    if entry.state == "pending" and (questions := _load_part_questions(entry)) is not None:
+    entry = _find_entry(inbox, id_or_prefix, requires_number=True)
+    decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
+    if entry.state == "pending" and (questions := _load_questions_module(entry)) is not None:
         questions.check_answer(entry, decision)
     decided = inbox.decide(entry.id, decision, DOOR)
     if as_json:
@@ -83,7 +83,7 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
         Text.assemble(
             ("✔ ", "green"),
             f"{action}: {entry.kind} of ",
-            (_get_text(entry, "query") or _get_text(entry, "workflow"), "bold"),
+            (_get_payload_text(entry, "query") or _get_payload_text(entry, "workflow"), "bold"),
         )
     )
     goes_on = (
@@ -92,28 +92,28 @@ def take_decision(named: str, action: str, data: Path | None, note: str | None, 
     console.print(f"  [dim]It goes on {goes_on}.[/]")
 
 
-def _find_entry(inbox: Inbox, named: str, *, to_decide: bool) -> Entry:
+def _find_entry(inbox: Inbox, id_or_prefix: str, *, requires_number: bool) -> Entry:
     """Return the one entry with this id, beginning of an id, or handle as the inbox prints it.
 
     To decide, the handle must include the number of the question: the next question of the same session must not be
     decided by mistake.
     """
-    start, colon, rest = named.partition(":")
-    candidates = [entry for entry in inbox.beginning_with(start) if start and _matches_id(entry.id, colon + rest)]
+    start, colon, rest = id_or_prefix.partition(":")
+    candidates = [entry for entry in inbox.beginning_with(start) if start and _has_rest_of_id(entry.id, colon + rest)]
     waiting = [entry for entry in candidates if entry.state == "pending"]
     found = waiting if not colon and waiting else candidates
-    if len(found) == 1 and not (to_decide and not colon and ":" in found[0].id):
+    if len(found) == 1 and not (requires_number and not colon and ":" in found[0].id):
         return found[0]
     if not found:
-        return inbox.get(named)
+        return inbox.get(id_or_prefix)
     raise InvalidInput(
-        f"'{make_printable(named[:80])}' names more than one question.",
+        f"'{make_printable(id_or_prefix[:80])}' names more than one question.",
         hint=f"Give one of: {', '.join(_make_handle(entry) for entry in found[:5])}.",
         allowed=[_make_handle(entry) for entry in found[:10]],
     )
 
 
-def _matches_id(entry_id: str, rest: str) -> bool:
+def _has_rest_of_id(entry_id: str, rest: str) -> bool:
     _, colon, own = entry_id.partition(":")
     return not rest or f"{colon}{own}:".startswith(f"{rest}:") or colon + own == rest
 
@@ -125,22 +125,22 @@ def _make_handle(entry: Entry) -> str:
     return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
 
 
-def _load_part_questions(entry: Entry) -> PartQuestions | None:
-    module = _DOORS.get(entry.part)
+def _load_questions_module(entry: Entry) -> PartQuestions | None:
+    module = _QUESTION_MODULES.get(entry.part)
     return cast("PartQuestions", import_module(module)) if module else None
 
 
 def _print_entry(console: Console, entry: Entry) -> None:
     asked = _format_age(entry.created_at, SystemClock().now())
-    workflow = f" of {name}" if (name := _get_text(entry, "workflow")) else ""
+    workflow = f" of {name}" if (name := _get_payload_text(entry, "workflow")) else ""
     about = f"  {entry.part}, {entry.kind}{workflow}, asked {asked}"
     console.print(Text.assemble((_make_handle(entry), "bold cyan"), (about, "dim")))
-    for line in (_get_text(entry, "query"), _get_text(entry, "question")):
+    for line in (_get_payload_text(entry, "query"), _get_payload_text(entry, "question")):
         if line:
             console.print(Padding(Text(line), (0, 0, 0, 2)))
 
 
-def _read_data(path: Path) -> Any:
+def _read_json_data(path: Path) -> Any:
     source = "stdin" if str(path) == "-" else f"'{display_path(path)}'"
     try:
         if str(path) == "-":
@@ -162,11 +162,11 @@ def _read_data(path: Path) -> Any:
         ) from None
 
 
-def _to_plain(entry: Entry) -> dict[str, Any]:
+def _dump_entry(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude_none=True)
 
 
-def _get_text(entry: Entry, name: str) -> str:
+def _get_payload_text(entry: Entry, name: str) -> str:
     """Return a text of the payload, which by convention is an object with a `question`."""
     return make_printable(str(entry.payload.get(name, "")))
 

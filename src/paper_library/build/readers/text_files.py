@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from paper_library.build.entry import Entry, Problem, Reader
-from paper_library.regular_files import NotRegular, open_regular
+from paper_library.regular_files import NotRegular, open_regular_file
 from uraniborg.kernel.bibliography.clean_text import clean_line
 from uraniborg.kernel.errors import is_out_of_room
 
@@ -42,7 +42,7 @@ class Unreadable(OSError):
         self.sentence = sentence
 
 
-def report_disk_errors(reader: Reader) -> Reader:
+def yield_file_errors_as_problems(reader: Reader) -> Reader:
     """Return the reader with errors of one file as problems instead of exceptions.
 
     Errors that every other file would meet as well, such as a full disk, are raised.
@@ -55,12 +55,12 @@ def report_disk_errors(reader: Reader) -> Reader:
         except OSError as error:
             if is_out_of_room(error):
                 raise
-            yield Problem(origin, "broken", describe_failure(error))
+            yield Problem(origin, "broken", describe_read_error(error))
 
     return read
 
 
-def describe_failure(error: OSError) -> str:
+def describe_read_error(error: OSError) -> str:
     """Return a sentence about a file that could not be read, without its path."""
     if isinstance(error, Unreadable):
         return error.sentence
@@ -73,7 +73,7 @@ def describe_failure(error: OSError) -> str:
 
 def read_bytes(path: Path, limit: int = MAX_TEXT_BYTES) -> bytes:
     """Return the bytes of a regular file. Raise Unreadable beyond the limit, and OSError."""
-    with open_regular(path) as file:
+    with open_regular_file(path) as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise _make_size_error(limit)
@@ -90,12 +90,12 @@ def decode_text(data: bytes) -> str:
     return data.decode(_detect_encoding(data), _OLD_BYTES)
 
 
-def read_lines_of_text(path: Path) -> Iterator[str]:
+def read_text_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a text file with uniform line ends, decoded as `decode_text` does.
 
     A line longer than `PIECE_CHARS` comes in pieces, of which the last has the end. Raise as `read_text` does.
     """
-    with open_regular(path) as file:
+    with open_regular_file(path) as file:
         if os.fstat(file.fileno()).st_size > MAX_TEXT_BYTES:
             raise _make_size_error(MAX_TEXT_BYTES)
         encoding = _detect_encoding(file.read(4))
@@ -106,9 +106,9 @@ def read_lines_of_text(path: Path) -> Iterator[str]:
 
 
 @contextmanager
-def open_decompressed(path: Path, name: str) -> Generator[BinaryIO]:
+def open_maybe_compressed(path: Path, name: str) -> Generator[BinaryIO]:
     """Open a file; decompress it if its name ends in `.gz`. Raise OSError and Unreadable."""
-    with open_regular(path) as file:
+    with open_regular_file(path) as file:
         if not name.lower().endswith(".gz"):
             yield file
             return
@@ -128,7 +128,7 @@ def _detect_encoding(start: bytes) -> str:
     return next((encoding for mark, encoding in _BYTE_ORDER_MARKS if start.startswith(mark)), "utf-8")
 
 
-def _decode_windows_1252(error: UnicodeError) -> tuple[str, int]:
+def _decode_invalid_bytes_as_windows_1252(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     if not error.encoding.lower().startswith("utf-8"):
@@ -138,7 +138,7 @@ def _decode_windows_1252(error: UnicodeError) -> tuple[str, int]:
     return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in wrong), error.end
 
 
-codecs.register_error(_OLD_BYTES, _decode_windows_1252)
+codecs.register_error(_OLD_BYTES, _decode_invalid_bytes_as_windows_1252)
 
 
 _SEPARATORS = re.compile(r"[_\s]+|(?<=[^\W\d])[-.](?=[^\W\d])|(?<=\d)-(?=[^\W\d])|(?<=[^\W\d])-(?=\d)")

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.search.vocabulary import find_sort, find_spellings, rename_fields
+from paper_library.search.query_synonyms import find_sort, normalise_field_names, split_words_with_spellings
 from uraniborg.kernel.words import split_words
 
 
 def rename_text(text: str) -> tuple[str, list[str]]:
     notes: list[str] = []
-    return rename_fields(text, notes.append), notes
+    return normalise_field_names(text, notes.append), notes
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_sort_orders_have_synonyms(name: str, order: str | None) -> None:
     ],
 )
 def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str, ...]) -> None:
-    assert find_spellings(typed) == [(word, others)]
+    assert split_words_with_spellings(typed) == [(word, others)]
 
 
 @pytest.mark.parametrize(
@@ -139,11 +139,11 @@ def test_a_name_has_its_other_spellings(typed: str, word: str, others: tuple[str
     ],
 )
 def test_a_word_without_an_umlaut_has_no_other_spelling(typed: str) -> None:
-    assert [others for _, others in find_spellings(typed)] == [()]
+    assert [others for _, others in split_words_with_spellings(typed)] == [()]
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_its_words_and_spellings_that_differ(text: str) -> None:
-    spelled = find_spellings(text)
+    spelled = split_words_with_spellings(text)
     assert [word for word, _ in spelled] == split_words(text)
     assert all(other and other != word for word, others in spelled for other in others)

@@ -61,7 +61,7 @@ class Keys:
     def list_keys(self) -> list[str]:
         """Return every key of this paper with its scheme, strongest first."""
         named = (
-            ("doi", _strip_for_key(self.doi) if self.doi else None),
+            ("doi", _strip_doi_end_for_key(self.doi) if self.doi else None),
             ("arxiv", self.arxiv),
             ("bib", self.bibkey),
             ("meta", self.meta),
@@ -79,7 +79,7 @@ def list_other_keys(identifiers: Mapping[str, str], doi: str | None, arxiv: str 
     return [f"{scheme}:{value}" for scheme, value in named if value]
 
 
-def list_search_terms(identifiers: Mapping[str, str]) -> list[str]:
+def list_identifier_terms(identifiers: Mapping[str, str]) -> list[str]:
     """Return the identifiers to index: each as it is stored, DOI and arXiv id in their canonical spellings too.
 
     A number alone is left out because it has too many meanings.
@@ -96,7 +96,7 @@ def list_lookup_keys(text: str) -> list[str]:
     bare = unwrap_text(text)
     keys: list[str] = []
     for doi in filter(None, (spell_doi_for_id(bare), *_find_more_dois(bare))):
-        keys += [f"doi:{_strip_for_key(doi)}", *list_other_keys({}, doi, None)]
+        keys += [f"doi:{_strip_doi_end_for_key(doi)}", *list_other_keys({}, doi, None)]
     if arxiv := spell_arxiv_for_id(bare):
         keys += [f"arxiv:{arxiv}", *list_other_keys({}, None, arxiv)]
     pmid, is_number = normalise_pmid(bare), bare.rstrip("/").isdecimal()
@@ -145,7 +145,7 @@ def spell_arxiv_for_id(text: str | None) -> str | None:
     return f"{found.archive}.{found.subject_class}/{found.number}"
 
 
-def _strip_for_key(doi: str) -> str:
+def _strip_doi_end_for_key(doi: str) -> str:
     # A closing bracket at the end of a DOI never counted for the id, whether it belongs to the DOI or not.
     return doi.rstrip(".,;)")
 

@@ -70,10 +70,10 @@ def find_sort(name: str) -> Sort | None:
     return _SORT_OF.get(fold_text(name).strip("\"'"))
 
 
-def rename_fields(text: str, note: Callable[[str], None]) -> str:
+def normalise_field_names(text: str, add_note: Callable[[str], None]) -> str:
     """Return `text` with every field name normalised: `Autor : Zhang` and `author = Zhang` as `author:Zhang`.
 
-    Quoted text does not change. `note` receives a sentence for each misspelt or unknown field.
+    Quoted text does not change. `add_note` receives a sentence for each misspelt or unknown field.
     """
 
     def rename_field(found: re.Match[str]) -> str:
@@ -82,10 +82,10 @@ def rename_fields(text: str, note: Callable[[str], None]) -> str:
         name, is_filter = fold_text(found["name"]), found["sign"] == ":"
         field = _FIELD_OF.get(name)
         if field is None and ":" in found["sign"] and (field := _find_nearest_field(name)):
-            note(f"{found['name']}: is not a field; it was read as {field}:.")
+            add_note(f"{found['name']}: is not a field; it was read as {field}:.")
         if field is None:
             if is_filter and len(name) > 1:
-                note(f"{found['name']}: is not a field; it was searched as a word. Fields: {', '.join(FIELDS)}.")
+                add_note(f"{found['name']}: is not a field; it was searched as a word. Fields: {', '.join(FIELDS)}.")
             return found[0]
         if not is_filter and not _is_filter(field, found["sign"].strip(), found["value"]):
             # A heading above pasted text is not a word to search for.
@@ -111,7 +111,7 @@ def _is_filter(field: str, sign: str, value: str) -> bool:
     return sign in (":", "=", "==") and value.casefold() not in STOP_WORDS
 
 
-def find_spellings(text: str) -> list[tuple[str, tuple[str, ...]]]:
+def split_words_with_spellings(text: str) -> list[tuple[str, tuple[str, ...]]]:
     """Return the words of `text`, each with its other spellings."""
     plain = split_words(text)
     longer: list[list[str]] = []

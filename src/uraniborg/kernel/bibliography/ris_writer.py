@@ -28,14 +28,14 @@ _RETRACTED = "Retracted Publication"
 """PubMed's name for this type of work, in the field where reference managers have the type."""
 
 
-class _Writer(rispy.RisWriter):
+class _WriterWithoutHeader(rispy.RisWriter):
     def set_header(self, count: int) -> str:
         return ""
 
 
 def write_ris(references: Iterable[Reference]) -> str:
     """Return one RIS record per reference, abstracts included; none give an empty string. Does not raise."""
-    return rispy.dumps([_make_record(reference) for reference in references], implementation=_Writer)
+    return rispy.dumps([_make_record(reference) for reference in references], implementation=_WriterWithoutHeader)
 
 
 def _make_record(reference: Reference) -> dict[str, Any]:

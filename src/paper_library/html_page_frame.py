@@ -68,7 +68,7 @@ td, th { border: 1px solid var(--line); padding: .2rem .5rem }
 
 
 def make_page(
-    title: str, body: str, *, query: str = "", filters: Mapping[str, str] | None = None, is_start: bool = False
+    title: str, body: str, *, query: str = "", filters: Mapping[str, str] | None = None, focus_search_box: bool = False
 ) -> str:
     """Return a complete HTML page; on the start page the search box has the focus.
 
@@ -85,7 +85,8 @@ def make_page(
         f"<header>{render_link('/', 'The shelf')} {browse}</header>"
         f'<form action="/" role="search"><input name="q" value="{escape(query)}" maxlength="{QUERY_CHARS}" '
         'aria-label="Search" placeholder="Words, &quot;a phrase&quot;, author:, year:2019.."'
-        f"{' autofocus' if is_start else ''}>{hidden}<button>Search</button></form><main>{body}</main></body></html>"
+        f"{' autofocus' if focus_search_box else ''}>{hidden}<button>Search</button></form>"
+        f"<main>{body}</main></body></html>"
     )
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from paper_library.build.entry import Entry
 from paper_library.build.entry_matcher import make_keys
-from paper_library.identity import (
+from paper_library.paper_ids import (
     Keys,
     is_paper_id,
     list_lookup_keys,

@@ -9,9 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from paper_library.library import Library
-from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS
-from paper_library.page_frame import (
+from paper_library.html_page_frame import (
     FACET_LABELS,
     HEADERS,
     make_page,
@@ -20,9 +18,11 @@ from paper_library.page_frame import (
     render_link,
     render_value_links,
 )
-from paper_library.paper_page import make_paper_page
+from paper_library.html_paper_page import make_paper_page
+from paper_library.library import Library
+from paper_library.limits import DEFAULT_PAGE_SIZE, FACETS
 from paper_library.store.layout import FACET_KINDS
-from paper_library.text.bylines import format_byline
+from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.markdown import render_safe_html, unescape_markdown
 from paper_library.worker_threads import WorkerThreads
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -42,7 +42,7 @@ def make_page_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute
 
     async def show_values(request: Request) -> Response:
         return await _respond_with_page(
-            threads, lambda: _make_values_page(library, request.path_params["kind"], _parse_offset(request))
+            threads, lambda: _make_facet_values_page(library, request.path_params["kind"], _parse_offset(request))
         )
 
     async def show_paper(request: Request) -> Response:
@@ -71,23 +71,23 @@ def _make_results_page(library: Library, request: Request) -> str:
     query, offset = request.query_params.get("q", ""), _parse_offset(request)
     filters = {kind: value for kind in FACET_KINDS if (value := request.query_params.get(kind, "").strip())}
     found = library.search(query, offset=offset, filters=filters)
-    parts = [f'<p class="facts">{_describe_count(found["total"], query, filters)}</p>']
+    parts = [f'<p class="facts">{_render_count(found["total"], query, filters)}</p>']
     if meant := found.get("did_you_mean"):
         parts.append(f"<p>Did you mean {render_link(make_search_address(meant, filters), meant)}?</p>")
     parts += [f'<p class="facts">{escape(note)}</p>' for note in found["interpreted_query"]["ignored"]]
     parts += [_render_hit(hit) for hit in found["results"]]
     if not found["total"]:
-        parts.append(_render_help(library, found.get("did_you_mean") or query, filters))
+        parts.append(_render_help_for_empty_results(library, found.get("did_you_mean") or query, filters))
     links = [("Earlier", max(0, offset - DEFAULT_PAGE_SIZE))] if offset else []
     links += [("More", found["next_offset"])] if found["next_offset"] is not None else []
     parts += [f'<p class="facts">{escape(found["more"])}</p>'] if "more" in found else []
     anchors = " · ".join(render_link(make_search_address(query, filters, at), name) for name, at in links)
     body = f'{"".join(parts)}<p class="more">{anchors}</p>'
     title = query or ", ".join(filters.values()) or "The shelf"
-    return make_page(title, body, query=query, filters=filters, is_start=not (query or filters))
+    return make_page(title, body, query=query, filters=filters, focus_search_box=not (query or filters))
 
 
-def _describe_count(total: int, query: str, filters: dict[str, str]) -> str:
+def _render_count(total: int, query: str, filters: dict[str, str]) -> str:
     scope = f" for {escape(query)}" if query else ""
     if filters:
         scope += " with " + " and ".join(f"{kind} {escape(value)}" for kind, value in filters.items())
@@ -98,7 +98,7 @@ def _describe_count(total: int, query: str, filters: dict[str, str]) -> str:
 def _render_hit(hit: dict[str, Any]) -> str:
     badge = ' <span class="badge">Retracted</span>' if hit.get("retracted") else ""
     section = f'<p class="facts">In section “{escape(hit["section"])}”</p>' if hit.get("section") else ""
-    facts = escape(format_byline({**hit, "retracted": False}))
+    facts = escape(format_authors_venue_year({**hit, "retracted": False}))
     return (
         f"<article><h2>{render_link(make_paper_address(hit['paper_id']), hit['title'])}{badge}</h2>"
         f'<p class="facts">{facts}</p><div class="found">{_render_passage(hit)}</div>{section}</article>'
@@ -110,7 +110,7 @@ def _render_passage(hit: dict[str, Any]) -> str:
     return "" if hit["title"] == unescape_markdown(hit["snippet_markdown"].replace("**", "")) else shown
 
 
-def _render_help(library: Library, query: str, filters: dict[str, str]) -> str:
+def _render_help_for_empty_results(library: Library, query: str, filters: dict[str, str]) -> str:
     """Return help for a search without results: smaller searches that match papers, and values to browse."""
     parts = ["<h2>No matching papers</h2>"]
     smaller = _render_smaller_searches(library, query, filters)
@@ -141,7 +141,7 @@ def _render_smaller_searches(library: Library, query: str, filters: dict[str, st
     return "".join(items)
 
 
-def _make_values_page(library: Library, kind: str, offset: int) -> str:
+def _make_facet_values_page(library: Library, kind: str, offset: int) -> str:
     found = library.top_facets(kind, limit=FACETS, offset=offset)
     label = FACET_LABELS[kind]
     others = " ".join(render_link(f"/browse/{other}", name) for other, name in FACET_LABELS.items() if other != kind)

@@ -6,14 +6,14 @@ from paper_library.build.merge import Paper
 from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
 
 
-class CitationKeys:
+class CitationKeyAssigner:
     """An assigner of keys. A paper keeps an earlier key; of two papers with one key the second gets a suffix."""
 
-    def __init__(self, given: set[str], remembered: Mapping[str, str]) -> None:
+    def __init__(self, keys_of_entries: set[str], earlier_keys: Mapping[str, str]) -> None:
         """Store the keys that entries have, and the earlier keys of papers by paper_id."""
-        self._given = given
-        self._remembered = remembered
-        self._owners = {key: paper_id for paper_id, key in remembered.items() if key}
+        self._given = keys_of_entries
+        self._remembered = earlier_keys
+        self._owners = {key: paper_id for paper_id, key in earlier_keys.items() if key}
         self._taken: set[str] = set()
         self._repeats: dict[str, int] = {}
 

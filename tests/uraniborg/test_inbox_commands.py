@@ -29,7 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def uraniborg(home: Path) -> Command:
     def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
-        loaded = template("uraniborg.cli:main", "uraniborg.decisions", "paper_search.sessions", "rich.table")
+        loaded = template("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "rich.table")
         return loaded.run(*arguments, env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}, cwd=home, given=given)
 
     return run

@@ -40,13 +40,13 @@ def write_bibtex(
 
 def _format_entry(reference: Reference, unknown_author: str, names_have_commas: bool) -> str:
     entry_type, venue_field = _ENTRY_AND_VENUE_FIELD[reference.kind]
-    people = _format_people(reference, unknown_author, names_have_commas)
+    people = _make_author_or_editor_field(reference, unknown_author, names_have_commas)
     fields = (people, *_list_fields(reference, venue_field))
     lines = [f"  {field} = {{{value}}}" for field, value in fields if value]
     return f"@{entry_type}{{{reference.key},\n" + ",\n".join(lines) + "\n}"
 
 
-def _format_people(reference: Reference, unknown_author: str, names_have_commas: bool) -> tuple[str, str]:
+def _make_author_or_editor_field(reference: Reference, unknown_author: str, names_have_commas: bool) -> tuple[str, str]:
     """Return the field `editor` or `author` and its value."""
     names = [_format_name(name, needs_comma=names_have_commas) for name in reference.editors or reference.authors]
     if reference.editors:

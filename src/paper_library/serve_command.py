@@ -13,7 +13,7 @@ from uraniborg.kernel.text import plural
 
 def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
     """Serve a shelf until interrupted; `options` override the settings. Raise the error that prevents the start."""
-    config = _load_serve_config(options)
+    config = _load_config_and_ensure_shelf(options)
     configure_logging()
     with require_server_extra("Serving a shelf"):
         from paper_library.app import export_worker_config, make_app, make_worker_app
@@ -37,10 +37,10 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
     )
 
 
-def _load_serve_config(options: dict[str, Any]) -> LibraryConfig:
+def _load_config_and_ensure_shelf(options: dict[str, Any]) -> LibraryConfig:
     config = apply_options(load_config(), options)
     if config.shelf is None:
-        from paper_library.sample import sample_shelf
+        from paper_library.sample_shelf_builder import ensure_sample_shelf
 
-        return config.model_copy(update={"shelf": sample_shelf(get_sample_shelf_path())})
+        return config.model_copy(update={"shelf": ensure_sample_shelf(get_sample_shelf_path())})
     return config.model_copy(update={"shelf": Path(config.shelf).expanduser()})
