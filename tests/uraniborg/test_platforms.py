@@ -37,4 +37,4 @@ def test_locking_an_open_file_is_refused_and_the_platform_named(tmp_path: Path) 
 @pytest.mark.usefixtures("without_posix")
 def test_a_python_node_ends_and_names_the_platform() -> None:
     with pytest.raises(SystemExit, match=f"'resource', which this platform \\({sys.platform}\\)"):
-        python_child._set_limits(64, None)  # pyright: ignore[reportPrivateUsage]
+        python_child._limit_own_resources(64, None)  # pyright: ignore[reportPrivateUsage]

@@ -99,7 +99,7 @@ def die_before_step_of_ending(moment: int) -> None:
     from pflow.engine import engine
 
     run: Any = engine._Run  # pyright: ignore[reportPrivateUsage]
-    connection: Any = sqlite._Named  # pyright: ignore[reportPrivateUsage]
+    connection: Any = sqlite._NamedConnection  # pyright: ignore[reportPrivateUsage]
     log_and_store_result, ending, steps = run._log_and_store_result, 0, 0
 
     def step(event: str, _: object = None) -> None:

@@ -237,7 +237,7 @@ def test_a_save_waits_for_another_only_so_long(home: Path, monkeypatch: pytest.M
     write_draft(home, "x")
     monkeypatch.setattr(saving, "_PATIENCE_S", 0.0)
     with hold_lock(home / "workflows" / ".saving.lock", 0), pytest.raises(Locked):
-        save_to_library(home, "x", "y", "")
+        move_draft_to_library(home, "x", "y", "")
     assert set(read_all_files(home)) == {"workflows/drafts/x.json"}
 
 

@@ -200,8 +200,8 @@ async def test_all_subscribed_sessions_are_notified() -> None:
         await subscribe(first, TITLE)
         await subscribe(second, TITLE)
         await subscribe(third, FIRST)
-        subscribed.updated(TITLE)
-        subscribed.updated(FIRST)
+        subscribed.notify_updated(TITLE)
+        subscribed.notify_updated(FIRST)
         received = [(await wire.receive())["params"]["uri"] for wire in (first, second, third)]
     assert received == [TITLE, TITLE, FIRST]
 
