@@ -113,9 +113,9 @@ def library_address(path: str, status: int) -> Surface:
 def library_app() -> Any:
     from paper_library.app import make_app
     from paper_library.config import LibraryConfig
-    from paper_library.sample_shelf_builder import ensure_sample_shelf
+    from paper_library.sample_shelf_builder import sample_shelf
 
-    return make_app(LibraryConfig(shelf=ensure_sample_shelf()))
+    return make_app(LibraryConfig(shelf=sample_shelf()))
 
 
 def refused_by_http(method: str, status: int, *, content: bytes = b"", **headers: str) -> Surface:

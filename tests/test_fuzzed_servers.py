@@ -16,7 +16,7 @@ from typing import IO, Any, Final, cast
 import httpx
 import pytest
 
-from paper_library.sample_shelf_builder import ensure_sample_shelf
+from paper_library.sample_shelf_builder import sample_shelf
 from tests.fuzzing import Fuzz, ids_in, is_request, parsed
 
 SEED: Final = 1572
@@ -221,7 +221,7 @@ async def test_a_server_over_http_answers_each_fuzzed_request_once(name: str, co
     if name == "universe":
         arguments = ["-m", "universe", "serve", "--port", "0", "--json", "--db", f"sqlite:///{tmp_path / 'u.db'}"]
     else:
-        arguments = ["-m", "paper_library", "serve", str(ensure_sample_shelf()), "--port", "0", "--json"]
+        arguments = ["-m", "paper_library", "serve", str(sample_shelf()), "--port", "0", "--json"]
     with process(arguments, tmp_path) as server:
         assert server.stdout is not None
         url = json.loads(await asyncio.to_thread(server.stdout.readline))["url"]

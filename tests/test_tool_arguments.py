@@ -11,7 +11,7 @@ import pytest
 
 from paper_library.library import Library
 from paper_library.mcp_server import make_mcp_server as library_server
-from paper_library.sample_shelf_builder import ensure_sample_shelf
+from paper_library.sample_shelf_builder import sample_shelf
 from paper_library.store.assets import AssetReader
 from paper_library.store.live_shelf import LiveShelf
 from paper_library.worker_threads import WorkerThreads
@@ -26,7 +26,7 @@ from uraniborg.kernel.mcp import Server
 @contextmanager
 def making_servers() -> Generator[dict[str, Server]]:
     threads = WorkerThreads(1, query_s=1, fetch_s=1)
-    library = Library(LiveShelf(ensure_sample_shelf()), AssetReader(None, timeout_s=1), timeout_s=1)
+    library = Library(LiveShelf(sample_shelf()), AssetReader(None, timeout_s=1), timeout_s=1)
     yield {
         "paper_search": paper_search,
         "paper_library": library_server(library, threads),

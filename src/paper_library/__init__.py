@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from paper_library.build.builder import build_shelf
     from paper_library.library import Library
-    from paper_library.sample_shelf_builder import ensure_sample_shelf
+    from paper_library.sample_shelf_builder import sample_shelf
 
-__all__ = ["Library", "build_shelf", "ensure_sample_shelf"]
+__all__ = ["Library", "build_shelf", "sample_shelf"]
 
 _MODULES = {
     "Library": "paper_library.library",
     "build_shelf": "paper_library.build.builder",
-    "ensure_sample_shelf": "paper_library.sample_shelf_builder",
+    "sample_shelf": "paper_library.sample_shelf_builder",
 }
 
 

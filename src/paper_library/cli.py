@@ -214,9 +214,9 @@ def sample(
 
     Example: paper-library sample -o shelf
     """
-    from paper_library.sample_shelf_builder import ensure_sample_shelf
+    from paper_library.sample_shelf_builder import sample_shelf
 
-    path = ensure_sample_shelf(output)
+    path = sample_shelf(output)
     _print_json({"shelf": str(path)}) if json else _print_text(str(path))
 
 

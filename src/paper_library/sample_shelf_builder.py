@@ -13,7 +13,7 @@ SAMPLE_INPUTS: Final = tuple(SAMPLE_PAPERS / name for name in ("papers.bib", "te
 """The bibliography, the reading guides and the data sheets."""
 
 
-def ensure_sample_shelf(target: Path | None = None) -> Path:
+def sample_shelf(target: Path | None = None) -> Path:
     """Return the folder of the sample shelf, by default in the data folder; build the shelf if needed."""
     path = target or get_sample_shelf_path()
     if not _has_intact_shelf(path):

@@ -40,7 +40,7 @@ def serve_shelf(options: dict[str, Any], *, as_json: bool) -> None:
 def _load_config_and_ensure_shelf(options: dict[str, Any]) -> LibraryConfig:
     config = apply_options(load_config(), options)
     if config.shelf is None:
-        from paper_library.sample_shelf_builder import ensure_sample_shelf
+        from paper_library.sample_shelf_builder import sample_shelf
 
-        return config.model_copy(update={"shelf": ensure_sample_shelf(get_sample_shelf_path())})
+        return config.model_copy(update={"shelf": sample_shelf(get_sample_shelf_path())})
     return config.model_copy(update={"shelf": Path(config.shelf).expanduser()})

@@ -51,10 +51,10 @@ def source() -> ShelfSource:
 
 
 def _get_or_build_shelf() -> Path:
-    from paper_library.sample_shelf_builder import ensure_sample_shelf
+    from paper_library.sample_shelf_builder import sample_shelf
 
     shelf = load_config().shelf
-    return shelf.expanduser() if shelf else ensure_sample_shelf()
+    return shelf.expanduser() if shelf else sample_shelf()
 
 
 def _find_paper_ids(library: "Library", query: str, years: str, max_results: int) -> list[str]:

@@ -154,9 +154,9 @@ def _open_library_or_sample(params: dict[str, Any], context: Context) -> Generat
 
     shelf = _resolve_shelf_parameter(params, context) or load_config().shelf
     if shelf is None:
-        from paper_library.sample_shelf_builder import ensure_sample_shelf
+        from paper_library.sample_shelf_builder import sample_shelf
 
-        shelf = ensure_sample_shelf()
+        shelf = sample_shelf()
     library = Library.open(shelf.expanduser())
     try:
         yield library

@@ -8,7 +8,7 @@ from paper_search.models import Paper
 from uraniborg.kernel.bibliography.citation_keys import add_key_suffix, make_citation_key
 
 
-def make_unique_citation_keys(papers: Sequence[Paper]) -> list[str]:
+def citation_keys(papers: Sequence[Paper]) -> list[str]:
     """Return one key per paper, in order, no two the same. A key that a paper already has is not changed.
 
     Of papers with the same plain key the one with the smallest id keeps it; the others get `_a`, `_b` … `_z`, `_aa` …
@@ -46,5 +46,5 @@ def make_plain_citation_key(paper: Paper) -> str:
 
 def add_citation_keys(papers: Sequence[Paper]) -> list[Paper]:
     """Return the papers, each with its key."""
-    keys = make_unique_citation_keys(papers)
+    keys = citation_keys(papers)
     return [paper.model_copy(update={"citation_key": key}) for paper, key in zip(papers, keys, strict=True)]

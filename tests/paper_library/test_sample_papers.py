@@ -12,7 +12,7 @@ import pytest
 from paper_library.build.builder import build_shelf
 from paper_library.build.report import BuildReport
 from paper_library.library import Library
-from paper_library.sample_shelf_builder import SAMPLE_INPUTS, SAMPLE_PAPERS, ensure_sample_shelf
+from paper_library.sample_shelf_builder import SAMPLE_INPUTS, SAMPLE_PAPERS, sample_shelf
 from paper_library.store.manifest import read_manifest
 
 BIBLIOGRAPHY, TEXTS, SHEETS = SAMPLE_INPUTS
@@ -63,7 +63,7 @@ def test_only_texts_and_the_entries_of_their_names_are_merged(sample: Sample) ->
 
 
 def test_the_sample_command_builds_the_same_shelf(sample: Sample, tmp_path: Path) -> None:
-    assert read_manifest(ensure_sample_shelf(tmp_path / "shelf")).build_id == sample.report.build_id
+    assert read_manifest(sample_shelf(tmp_path / "shelf")).build_id == sample.report.build_id
 
 
 def test_every_paper_has_authors_year_venue_and_abstract(sample: Sample) -> None:

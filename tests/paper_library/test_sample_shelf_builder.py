@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from paper_library.library import Library
-from paper_library.sample_shelf_builder import ensure_sample_shelf
+from paper_library.sample_shelf_builder import sample_shelf
 from paper_library.store.manifest import read_manifest
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return ensure_sample_shelf(tmp_path_factory.mktemp("sample") / "shelf")
+    return sample_shelf(tmp_path_factory.mktemp("sample") / "shelf")
 
 
 @pytest.fixture
@@ -51,13 +51,13 @@ def test_no_two_papers_of_the_sample_share_an_identifier(library: Library) -> No
 
 def test_the_sample_is_built_once(shelf: Path) -> None:
     before = read_manifest(shelf).built_at
-    assert ensure_sample_shelf(shelf) == shelf
+    assert sample_shelf(shelf) == shelf
     assert read_manifest(shelf).built_at == before
 
 
 def test_an_incomplete_sample_is_built_again(tmp_path: Path) -> None:
     (tmp_path / "shelf").mkdir()
-    assert read_manifest(ensure_sample_shelf(tmp_path / "shelf")).papers > 0
+    assert read_manifest(sample_shelf(tmp_path / "shelf")).papers > 0
 
 
 def test_without_a_target_the_sample_is_built_in_the_data_folder(
@@ -66,5 +66,5 @@ def test_without_a_target_the_sample_is_built_in_the_data_folder(
     from paper_library import sample_shelf_builder
 
     monkeypatch.setattr(sample_shelf_builder, "get_sample_shelf_path", lambda: tmp_path / "data" / "sample-shelf")
-    assert ensure_sample_shelf() == tmp_path / "data" / "sample-shelf"
+    assert sample_shelf() == tmp_path / "data" / "sample-shelf"
     assert read_manifest(tmp_path / "data" / "sample-shelf").papers > 0

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_search.citation_keys import add_citation_keys, make_plain_citation_key, make_unique_citation_keys
+from paper_search.citation_keys import add_citation_keys, citation_keys, make_plain_citation_key
 from paper_search.models import Author, Paper, PaperCollection
 from tests.paper_search.export.samples import collections, paper, untimed
 from tests.requirements import requirement
@@ -75,7 +75,7 @@ def test_missing_parts_have_fixed_names() -> None:
 @requirement("PS-X3")
 def test_one_paper_keeps_the_plain_key_and_the_others_are_lettered() -> None:
     same = [paper("Cells", "Ada Brook", year=2020)] * 30
-    keys = make_unique_citation_keys(same)
+    keys = citation_keys(same)
     assert keys[:4] == ["brook_2020_cells", "brook_2020_cells_a", "brook_2020_cells_b", "brook_2020_cells_c"]
     assert keys[26:29] == ["brook_2020_cells_z", "brook_2020_cells_aa", "brook_2020_cells_ab"]
     assert len(set(keys)) == 30
@@ -86,7 +86,7 @@ def test_keys_do_not_depend_on_the_order_of_the_papers() -> None:
     papers = [paper("Cells", "Ada Brook", year=2020).model_copy(update={"id": f"p_{number}"}) for number in range(4)]
     expected = {"p_0": "", "p_1": "_a", "p_2": "_b", "p_3": "_c"}
     for order in permutations(papers):
-        keys = make_unique_citation_keys(order)
+        keys = citation_keys(order)
         assert {
             made.id: key.removeprefix("brook_2020_cells") for made, key in zip(order, keys, strict=True)
         } == expected
@@ -105,7 +105,7 @@ def test_a_retraction_does_not_change_a_key() -> None:
 
 def test_adding_papers_at_the_end_changes_no_earlier_key() -> None:
     first = [paper("Cells", "Ada Brook"), paper("Cells", "Ada Brook")]
-    assert make_unique_citation_keys([*first, *first])[:2] == make_unique_citation_keys(first)
+    assert citation_keys([*first, *first])[:2] == citation_keys(first)
 
 
 @requirement("PS-X3")
@@ -114,7 +114,7 @@ def test_adding_papers_at_the_end_changes_no_earlier_key() -> None:
 def test_keys_are_unique_and_use_nothing_but_lower_case_letters_digits_and_underscores(
     made: PaperCollection, times: int
 ) -> None:
-    keys = make_unique_citation_keys(made.papers * times)
+    keys = citation_keys(made.papers * times)
     assert len(set(keys)) == len(keys) == len(made.papers) * times
     assert all(re.fullmatch(r"[a-z0-9]+_([0-9]+|nd)_[a-z0-9]+(_[a-z]+)?", key) for key in keys)
 
@@ -124,15 +124,11 @@ def test_existing_keys_stay_and_new_ones_avoid_them() -> None:
     plain = Paper(id="p_1", title="Cells", authors=wang, year=2023, source="a")
     named = Paper(id="p_2", title="Other", authors=wang, year=2020, source="a", citation_key="wang_2023_cells")
     twice = Paper(id="p_3", title="Third", authors=wang, year=2021, source="a", citation_key="wang_2023_cells")
-    assert make_unique_citation_keys([plain, named, twice]) == [
+    assert citation_keys([plain, named, twice]) == [
         "wang_2023_cells_a",
         "wang_2023_cells",
         "wang_2021_third",
     ]
     keyed = add_citation_keys([plain, named])
-    assert (
-        [paper.citation_key for paper in keyed]
-        == make_unique_citation_keys(keyed)
-        == make_unique_citation_keys(keyed[::-1])[::-1]
-    )
+    assert [paper.citation_key for paper in keyed] == citation_keys(keyed) == citation_keys(keyed[::-1])[::-1]
     assert add_citation_keys([]) == []

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import pytest
 
-from paper_library.sample_shelf_builder import ensure_sample_shelf
+from paper_library.sample_shelf_builder import sample_shelf
 from tests.requirements import requirement
 from tests.shared_folders import make_once
 from tests.uraniborg.kernel.raw_http import SOON, Answer, ask, connected, one_answer, request, rest_of
@@ -89,7 +89,7 @@ def _wait_for(port: int) -> None:
 
 
 def _build_sample(folder: Path) -> None:
-    ensure_sample_shelf(folder / "shelf")
+    sample_shelf(folder / "shelf")
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uraniborg.kernel.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from paper_search.citation_keys import make_unique_citation_keys
+    from paper_search.citation_keys import citation_keys
     from paper_search.export.json_text import export_json
     from paper_search.export.markdown import export_markdown
     from paper_search.export.prisma import export_prisma, export_prisma_json
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "check_format",
+    "citation_keys",
     "export",
     "export_bibtex",
     "export_csl_json",
@@ -32,11 +33,10 @@ __all__ = [
     "export_prisma_json",
     "export_prisma_svg",
     "export_ris",
-    "make_unique_citation_keys",
 ]
 
 _MODULES = {
-    "make_unique_citation_keys": "paper_search.citation_keys",
+    "citation_keys": "paper_search.citation_keys",
     "export_bibtex": "paper_search.export.references",
     "export_csl_json": "paper_search.export.references",
     "export_json": "paper_search.export.json_text",

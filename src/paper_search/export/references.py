@@ -1,6 +1,6 @@
 """A collection as references, and as BibTeX, RIS and CSL-JSON."""
 
-from paper_search.citation_keys import make_unique_citation_keys
+from paper_search.citation_keys import citation_keys
 from paper_search.editorial_notices import describe_notices
 from paper_search.models import Paper, PaperCollection, WorkType
 from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
@@ -10,7 +10,7 @@ from uraniborg.kernel.bibliography.references import Reference, split_pages
 def export_bibtex(collection: PaperCollection) -> str:
     """Return one BibTeX entry per paper, a blank line between; no papers give an empty string. Does not raise.
 
-    Keys are `family_year_word` (see `make_unique_citation_keys`); `write_bibtex` describes the other fields.
+    Keys are `family_year_word` (see `citation_keys`); `write_bibtex` describes the other fields.
     """
     from uraniborg.kernel.bibliography.bibtex_writer import write_bibtex
 
@@ -33,7 +33,7 @@ def export_csl_json(collection: PaperCollection) -> str:
 
 def make_references(collection: PaperCollection) -> list[Reference]:
     """Return every paper of the collection, in order, with its unique key."""
-    keys = make_unique_citation_keys(collection.papers)
+    keys = citation_keys(collection.papers)
     return [_make_reference(paper, key) for paper, key in zip(collection.papers, keys, strict=True)]
 
 

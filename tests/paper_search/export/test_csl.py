@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from paper_search.editorial_notices import NoticeStatus
-from paper_search.export import export_csl_json, make_unique_citation_keys
+from paper_search.export import citation_keys, export_csl_json
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.samples import CONCERN, RETRACTION, collection, collections, list_people, paper, untimed
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
@@ -109,7 +109,7 @@ def test_letters_are_not_escaped_and_lone_surrogates_can_be_encoded() -> None:
 @given(collections)
 def test_any_collection_gives_items_of_the_csl_schema(made: PaperCollection) -> None:
     written = read_items(made)
-    assert [item["id"] for item in written] == make_unique_citation_keys(made.papers)
+    assert [item["id"] for item in written] == citation_keys(made.papers)
     for item, original in zip(written, made.papers, strict=True):
         assert item.keys() <= TEXT_VARIABLES | {"author", "editor", "issued"}
         assert all(isinstance(item[key], str) and item[key] for key in item.keys() & TEXT_VARIABLES)

@@ -9,7 +9,7 @@ import pytest
 import rispy
 from hypothesis import given
 
-from paper_search.export import export_ris, make_unique_citation_keys
+from paper_search.export import citation_keys, export_ris
 from paper_search.models import Author, PaperCollection, WorkType
 from tests.paper_search.export.samples import CONCERN, CORRECTION, RETRACTION, collection, collections, paper, untimed
 from uraniborg.kernel.bibliography.names import split_name
@@ -102,7 +102,7 @@ def test_no_title_can_end_its_record() -> None:
 @given(collections)
 def test_any_collection_survives_a_round_trip(made: PaperCollection) -> None:
     records = read_ris(export_ris(made))
-    assert [record["id"] for record in records] == make_unique_citation_keys(made.papers)
+    assert [record["id"] for record in records] == citation_keys(made.papers)
     for record, original in zip(records, made.papers, strict=True):
         names = [to_one_line(author.name) for author in original.authors]
         assert record.get("title", "") == to_one_line(original.title)
