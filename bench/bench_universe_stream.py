@@ -121,7 +121,8 @@ class Listeners:
 
 
 def post(connection: socket.socket, path: str, body: bytes) -> bytes:
-    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    head += f"Content-Length: {len(body)}\r\n\r\n"
     connection.sendall(head.encode() + body)
     answer = b""
     while not (parts := answer.partition(b"\r\n\r\n"))[1] or len(parts[2]) < length_in(parts[0]):
