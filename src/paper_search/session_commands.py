@@ -147,8 +147,8 @@ async def open_manager() -> "AsyncGenerator[SessionManager]":
 
 def create_terminal_review(manager: "SessionManager", reviewer: str | None) -> "TerminalReview":
     """Return a review at this terminal. Raise InvalidInput if there is no terminal."""
+    from paper_search.terminal.keys_and_output import TerminalScreen
     from paper_search.terminal.review import TerminalReview
-    from paper_search.terminal.screen import TerminalScreen
 
     return TerminalReview(manager, TerminalScreen.require_terminal(), reviewer)
 

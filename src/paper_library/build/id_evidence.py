@@ -238,12 +238,14 @@ def _list_positions(entry: Entry) -> list[str]:
     """Return the positions of an entry in the inputs: its file, or its names and line in a file of several."""
     if entry.origins:  # a merged entry of a shelf that does not store entries
         return [
-            position for origin in entry.origins for position in _list_positions_at(origin, _list_given_keys(entry))
+            position
+            for origin in entry.origins
+            for position in _format_entry_positions(origin, _list_given_keys(entry))
         ]
-    return _list_positions_at(entry.origin, _list_given_keys(entry))
+    return _format_entry_positions(entry.origin, _list_given_keys(entry))
 
 
-def _list_positions_at(origin: str, names: list[str]) -> list[str]:
+def _format_entry_positions(origin: str, names: list[str]) -> list[str]:
     file = strip_line_number(origin)
     return [*(f"{file}#{name}" for name in names if file != origin), origin]
 

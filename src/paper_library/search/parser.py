@@ -4,8 +4,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from paper_library.search.field_names_and_spellings import (
+    SORT_FIELD,
+    find_sort,
+    normalise_field_names,
+    split_words_with_spellings,
+)
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
-from paper_library.search.query_synonyms import SORT_FIELD, find_sort, normalise_field_names, split_words_with_spellings
 from paper_library.search.sql_queries import rewrite_sql
 from paper_library.search.year_bounds import extract_year_bounds
 from uraniborg.kernel.text import replace_surrogates

@@ -25,7 +25,7 @@ from paper_search.workflow.checkpoints import (
     ResultPayload,
     StrategyPayload,
 )
-from paper_search.workflow.journal import StepJournal
+from paper_search.workflow.step_journal import StepJournal
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import make_invalid_input
 

@@ -7,7 +7,6 @@ from uuid import uuid4
 from paper_search.input_checks import check_query
 from paper_search.models import MAX_RESULTS_CAP, PaperCollection
 from paper_search.workflow.checkpoints import CheckpointHandler
-from paper_search.workflow.journal import NoJournal, StepJournal
 from paper_search.workflow.search_run import RunOptions, SearchRun
 from paper_search.workflow.skill_interfaces import (
     DeduplicatorPort,
@@ -19,6 +18,7 @@ from paper_search.workflow.skill_interfaces import (
     SearcherPort,
     Skills,
 )
+from paper_search.workflow.step_journal import NoJournal, StepJournal
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.version import version
 

@@ -29,11 +29,11 @@ from paper_search.workflow.checkpoints import (
     StrategyPayload,
 )
 from paper_search.workflow.decisions import CheckedDecision, JournalledDecisions
-from paper_search.workflow.journal import StepJournal
 from paper_search.workflow.paper_pool import find_record_positions
 from paper_search.workflow.round_log import add_inclusion_counts, build_round_log, count_stages
 from paper_search.workflow.skill_interfaces import MergeOutcome, ProgressReporter, ScoringOutcome, SearchOutcome, Skills
 from paper_search.workflow.state import WorkflowState
+from paper_search.workflow.step_journal import StepJournal
 from paper_search.workflow.strategy_origins import add_origins, inherit_parts, mark_edited_parts, select_person_queries
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.logging import get_logger

@@ -125,7 +125,7 @@ class DryStepRunner(WalkListener):
         roots = {one.partition(".")[0].partition("[")[0] for one in end.waits_for}
         waits_for = [*end.waits_for, *(one for one in deciding_nodes if one not in roots)]
         will = "fail" if error else "reuse" if step is not None and step.is_reused else "run"
-        report = self._build_report(key, node, will, waits_for)
+        report = self._build_report_and_drop_params(key, node, will, waits_for)
         if node.batch is None:
             report |= {"problem": error.message} if error else {}
         elif key in self._batches:
@@ -136,7 +136,7 @@ class DryStepRunner(WalkListener):
         self._reports[key] = report
 
     def on_node_skipped(self, key: str, node: Node) -> None:
-        self._reports[key] = self._build_report(key, node, "skip", ())
+        self._reports[key] = self._build_report_and_drop_params(key, node, "skip", ())
 
     def iter_reports(self, key_prefix: str = "") -> Iterator[Report]:
         """Yield the reports of a graph in order, those of nested graphs after the node that runs them."""
@@ -147,7 +147,7 @@ class DryStepRunner(WalkListener):
             for nested in self._nested.get(key, ()):
                 yield from self.iter_reports(nested)
 
-    def _build_report(self, key: str, node: Node, prediction: str, waits_for: Sequence[str]) -> Report:
+    def _build_report_and_drop_params(self, key: str, node: Node, prediction: str, waits_for: Sequence[str]) -> Report:
         params = dict(self._params.pop(key, node.params))
         return {
             "node": key,

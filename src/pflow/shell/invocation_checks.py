@@ -200,7 +200,7 @@ class _ProgramInvocation:
             if not equals and get_constant_text(word) is None:
                 self._report_value_in_option(word)
             else:
-                self._apply_option(
+                self._inspect_option_argument(
                     option,
                     _find_option_kind(kinds, option),
                     drop_first_characters(word, len(option) + 1) if equals else None,
@@ -216,7 +216,7 @@ class _ProgramInvocation:
                 for later in prefix[at:] if kind == "bundled" else "":
                     self._apply_flag_letter(later)
                 is_alone = get_constant_text(rest) == "" and kind not in _IN_WORD and not self._program.flag
-                self._apply_option(letter, kind, None if is_alone or self._program.flag else rest)
+                self._inspect_option_argument(letter, kind, None if is_alone or self._program.flag else rest)
                 if not self._program.flag:
                     return
         if get_constant_text(word) is None:
@@ -236,7 +236,7 @@ class _ProgramInvocation:
         elif letter == "s" and self._program.flag:
             self._roles = ["data"]
 
-    def _apply_option(self, option: str, kind: str | None, argument: Word | None) -> None:
+    def _inspect_option_argument(self, option: str, kind: str | None, argument: Word | None) -> None:
         if kind and argument is None:
             argument = self._words[self._at] if self._at < len(self._words) else ()
             self._report_values_after_split_word(argument)

@@ -23,7 +23,7 @@ def parse_command(given: Any) -> Command:
     claimed: Any = cast("Mapping[str, Any]", given).get("type") if isinstance(given, Mapping) else None
     name = claimed if isinstance(claimed, str) and claimed in COMMAND_CLASSES else ""
     try:
-        command: Command = check_and_copy_json_object(given, allowed="an object with a type")
+        command: Command = check_and_copy_json_object(given, expected_in_error="an object with a type")
         name = _read_command_type(command)
         raise_first_problem_if_any(_find_command_problems(name, command)[:MAX_PROBLEMS])
     except ValueProblem as first:

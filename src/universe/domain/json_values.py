@@ -51,10 +51,10 @@ def check_and_copy_json(value: Any) -> Any:
     return _copy_value(value, MAX_DEPTH)
 
 
-def check_and_copy_json_object(value: Any, *, allowed: Any) -> dict[str, Any]:
+def check_and_copy_json_object(value: Any, *, expected_in_error: Any) -> dict[str, Any]:
     """Return a deep copy of a JSON object. Raise ValueProblem for any other value."""
     if not isinstance(value, Mapping):
-        raise ValueProblem("is not a JSON object", allowed=allowed)
+        raise ValueProblem("is not a JSON object", allowed=expected_in_error)
     return _copy_object(cast("Mapping[Any, Any]", value), MAX_DEPTH - 1)
 
 

@@ -84,7 +84,7 @@ def parse_state(given: Any) -> State:
 def check_and_copy_plain_state(given: Any) -> Plain:
     """Return a checked copy of a state given as JSON. Raise MalformedState, also for cycles in the hierarchy."""
     try:
-        copied = check_and_copy_json_object(given, allowed=list(StateFields.__annotations__))
+        copied = check_and_copy_json_object(given, expected_in_error=list(StateFields.__annotations__))
         problems = find_field_problems(StateFields, copied, "a state", {}) + find_entity_map_problems(copied)
         raise_first_problem_if_any(problems[:MAX_PROBLEMS])
         check_no_cycles(copied)

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import Final
 
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Entity, System
+from universe.generate.system_draft import Entity, System
 
 _ROCKS: Final = {"low": 300, "medium": 600, "high": 900, "ultra": 1200}
 _ICES: Final = {"low": 500, "medium": 1000, "high": 1500, "ultra": 2000}

@@ -7,7 +7,7 @@ from universe.generate.colors import COMETS, TAILS
 from universe.generate.config import GenerationConfig
 from universe.generate.orbits import get_orbit_scale
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Body, System, compute_radius_from_mass, draw_mass, make_body
+from universe.generate.system_draft import Body, System, compute_radius_from_mass, draw_mass, make_body
 
 _ECCENTRICITY: Final = {"rareLong": (0.7, 0.99), "mixed": (0.6, 0.95), "manyShort": (0.5, 0.9)}
 _REACH: Final = {"rareLong": (2.0, 3.5), "mixed": (1.5, 3.0), "manyShort": (1.2, 2.5)}

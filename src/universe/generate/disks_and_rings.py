@@ -6,7 +6,7 @@ from universe.generate.colors import DUST, draw_similar_color
 from universe.generate.config import GenerationConfig
 from universe.generate.orbits import get_orbit_scale
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Entity, Planet, System
+from universe.generate.system_draft import Entity, Planet, System
 
 
 def add_protoplanetary_disk(system: System) -> None:

@@ -18,7 +18,7 @@ from universe.generate.lagrange_points import (
 from universe.generate.names import make_system_name
 from universe.generate.random_numbers import Prng
 from universe.generate.stars_and_planets import add_stars_and_planets
-from universe.generate.system import Entity, System
+from universe.generate.system_draft import Entity, System
 from uraniborg.kernel.errors import InvalidInput
 
 _STEPS: Final[tuple[Callable[[System], None], ...]] = (

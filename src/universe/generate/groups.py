@@ -8,7 +8,7 @@ from universe.generate.colors import GROUPS
 from universe.generate.config import GenerationConfig
 from universe.generate.names import make_group_name
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Entity, Position, System
+from universe.generate.system_draft import Entity, Position, System
 
 _NESTED: Final = {"flat": 0.0, "galaxyCluster": 0.2, "deepHierarchy": 0.5}
 _SPREAD: Final = 50.0

@@ -8,7 +8,7 @@ from universe.generate.colors import NEBULAE, PLANETS, draw_bright_color, draw_s
 from universe.generate.config import GenerationConfig
 from universe.generate.names import make_nebula_name, make_rogue_planet_name
 from universe.generate.random_numbers import Prng
-from universe.generate.system import (
+from universe.generate.system_draft import (
     Body,
     Entity,
     Position,

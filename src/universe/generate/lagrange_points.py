@@ -6,7 +6,7 @@ from typing import Final
 from universe.generate.colors import ROCKS, draw_similar_color
 from universe.generate.config import GenerationConfig
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Body, System, compute_radius_from_mass, draw_mass, make_body
+from universe.generate.system_draft import Body, System, compute_radius_from_mass, draw_mass, make_body
 
 _STABLE: Final = (4, 5)
 _ALL: Final = (1, 2, 3, 4, 5)
@@ -69,11 +69,11 @@ def _make_marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
             "pairType": pair,
             "label": name,
         },
-        **_make_shared_orbit(secondary, *_compute_point_offset(primary["mass"], secondary["mass"], point)),
+        **_make_shared_orbit(secondary, *_compute_distance_ratio_and_lead(primary["mass"], secondary["mass"], point)),
     )
 
 
-def _compute_point_offset(primary: float, secondary: float, point: int) -> tuple[float, float]:
+def _compute_distance_ratio_and_lead(primary: float, secondary: float, point: int) -> tuple[float, float]:
     """Return the distance of a point in units of the secondary's distance, and its lead in degrees."""
     share = secondary / (primary + secondary)
     hill = math.cbrt(share / 3)

@@ -8,7 +8,7 @@ from universe.generate.colors import MOONS, PLANETS, compute_star_color, draw_si
 from universe.generate.grammar import Node
 from universe.generate.orbits import Orbit, compute_free_distances, draw_distances, draw_orbits, get_orbit_scale
 from universe.generate.random_numbers import Prng
-from universe.generate.system import Body, Planet, System, compute_radius_from_mass, draw_mass, make_body
+from universe.generate.system_draft import Body, Planet, System, compute_radius_from_mass, draw_mass, make_body
 
 _AT_REST: Final = {
     "orbitalDistance": 0.0,

@@ -17,7 +17,7 @@ from paper_search.workflow import (
     ResultPayload,
     StrategyPayload,
 )
-from paper_search.workflow.journal import MemoryJournal
+from paper_search.workflow.step_journal import MemoryJournal
 from tests.paper_search.workflow.runs import (
     APPROVE,
     EDIT,

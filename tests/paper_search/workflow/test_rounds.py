@@ -11,7 +11,7 @@ from paper_search.models import PaperCollection, RawPaper
 from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.testing import FakeSource, ScriptedDecisions, ScriptExhausted
 from paper_search.workflow import Decision, DecisionAction
-from paper_search.workflow.journal import MemoryJournal
+from paper_search.workflow.step_journal import MemoryJournal
 from tests.paper_search.workflow.runs import (
     APPROVE,
     CLOCK,

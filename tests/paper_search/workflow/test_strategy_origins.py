@@ -8,7 +8,7 @@ import pytest
 from paper_search.models import PartOrigin, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.testing import FakeSource, ScriptedDecisions
 from paper_search.workflow import Decision, DecisionAction
-from paper_search.workflow.journal import MemoryJournal
+from paper_search.workflow.step_journal import MemoryJournal
 from paper_search.workflow.strategy_origins import REMOVED, inherit_parts, mark_edited_parts, select_person_queries
 from tests.paper_search.workflow.runs import (
     APPROVE,

@@ -173,20 +173,20 @@ def test_the_path_of_a_problem_never_grows_beyond_reading() -> None:
 @pytest.mark.parametrize("value", [None, 5, 1.5, "{}", True, [], [("a", 1)], (), b"{}", {"a"}, math.nan], ids=repr)
 def test_a_value_that_must_be_an_object_is_refused_otherwise(value: Any) -> None:
     with pytest.raises(ValueProblem) as caught:
-        check_and_copy_json_object(value, allowed=["a", "b"])
+        check_and_copy_json_object(value, expected_in_error=["a", "b"])
     assert (caught.value.path, caught.value.problem) == ("", "is not a JSON object")
     assert caught.value.allowed == ["a", "b"]
 
 
 def test_an_object_is_copied_and_checked_like_any_value() -> None:
     given = {"a": [1, {"b": None}]}
-    copied = check_and_copy_json_object(MappingProxyType(given), allowed="")
+    copied = check_and_copy_json_object(MappingProxyType(given), expected_in_error="")
     assert copied == given
     assert copied["a"] is not given["a"]
     with pytest.raises(ValueProblem) as caught:
-        check_and_copy_json_object({"a": [0, math.nan]}, allowed="")
+        check_and_copy_json_object({"a": [0, math.nan]}, expected_in_error="")
     assert caught.value.path == "a.1"
     deepest = {"a": nested(DEPTH - 1)}
-    assert check_and_copy_json_object(deepest, allowed="") == deepest
+    assert check_and_copy_json_object(deepest, expected_in_error="") == deepest
     with pytest.raises(ValueProblem, match="nested too deep"):
-        check_and_copy_json_object({"a": nested(DEPTH)}, allowed="")
+        check_and_copy_json_object({"a": nested(DEPTH)}, expected_in_error="")

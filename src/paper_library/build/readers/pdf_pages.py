@@ -184,13 +184,13 @@ def _read_pages(reader: "PdfReader") -> Pages:
     for number, page in enumerate(reader.pages):
         if number >= MAX_PAGES or size > MAX_CHARS or time.monotonic() > deadline:
             break
-        text = _extract_page_text(page, found if number == 0 else None)
+        text = _extract_page_text_and_note_large_print(page, found if number == 0 else None)
         size += len(text)
         found.texts.append(text[:MAX_CHARS])
     return found
 
 
-def _extract_page_text(page: "PageObject", first: Pages | None) -> str:
+def _extract_page_text_and_note_large_print(page: "PageObject", first: Pages | None) -> str:
     """Return the text of one page, or an empty string if it cannot be read: other pages may be readable."""
     printed: list[tuple[float, str]] = []
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paper_library.search.query_synonyms import find_sort, normalise_field_names, split_words_with_spellings
+from paper_library.search.field_names_and_spellings import find_sort, normalise_field_names, split_words_with_spellings
 from uraniborg.kernel.words import split_words
 
 

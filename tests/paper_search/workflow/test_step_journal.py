@@ -3,7 +3,7 @@
 import pytest
 
 from paper_search.models import SearchConstraints
-from paper_search.workflow.journal import MemoryJournal, NoJournal
+from paper_search.workflow.step_journal import MemoryJournal, NoJournal
 
 
 class Counter:
