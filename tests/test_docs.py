@@ -339,7 +339,7 @@ def test_every_command_for_workflows_is_documented() -> None:
 def test_every_diagnostic_of_the_checker_is_documented() -> None:
     page = (ROOT / "docs" / "reference" / "workflows.md").read_text(encoding="utf-8")
     source = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "src" / "pflow").rglob("*.py"))
-    codes = set(re.findall(r'\b(?:make_error|make_warning|make_error\))\(\s*"([a-z0-9_]+)", ', source))
+    codes = set(re.findall(r'\b(?:make_error|make_warning|make_error\))\(\s*"([a-z0-9_]+)",\s', source))
     codes |= set(re.findall(r'\bmake_\w+_error\(\s*\w+, "([a-z0-9_]+)"', source))
     assert len(codes) >= 60
     assert sorted(code for code in codes if f"`{code}`" not in page) == []

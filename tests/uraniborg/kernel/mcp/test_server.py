@@ -272,7 +272,7 @@ async def test_an_invalid_resource_is_refused_when_it_is_registered() -> None:
         """Take an argument that the address does not have."""
         return paper
 
-    with pytest.raises(TypeError, match="does not fit"):
+    with pytest.raises(TypeError, match="does not match"):
         resource(server, "sample://{key}/x", title="X")(other)
 
 

@@ -93,5 +93,5 @@ def test_a_function_must_take_exactly_the_parameters_of_the_template() -> None:
         """Take no offset."""
         return key
 
-    with pytest.raises(TypeError, match="does not fit"):
+    with pytest.raises(TypeError, match="does not match"):
         resource(make_server("s", version="1", instructions=""), "sample://{key}/text{?offset}", title="T")(without)
