@@ -82,7 +82,7 @@ def _make_routes(library: Library, threads: WorkerThreads) -> list[BaseRoute]:
 def export_worker_config(config: LibraryConfig) -> None:
     """Write the settings to the environment, where worker processes read them."""
     dumped = config.model_dump(mode="json")
-    dumped["token"] = config.read_token()
+    dumped["token"] = config.get_plain_token()
     os.environ[_CONFIG] = json.dumps(dumped)
 
 

@@ -69,7 +69,7 @@ def show(session: Session, json: Json = False) -> None:
     if json:
         print_json(state)
         return
-    from paper_search.sessions.inbox import format_payload
+    from paper_search.sessions.checkpoint_inbox import format_payload
 
     phase = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
     print_line(f"{state['session_id']}\n{state['query']}\n{phase}: {state['summary']}")

@@ -51,7 +51,7 @@ class WorkflowComponents:
     release: Callable[[bool], Awaitable[None]]
 
 
-def build_components(
+def build_components_and_start_recording(
     config: AppConfig,
     *,
     clock: Clock | None = None,

@@ -62,22 +62,22 @@ def accept_common_options(
 
 
 @app.command("search", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
-def describe_search() -> None:
+def list_search_in_help() -> None:
     """Find papers in many sources, with your approval (`paper-search`)."""
 
 
 @app.command("library", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
-def describe_library() -> None:
+def list_library_in_help() -> None:
     """Build, search and serve a shelf of papers (`paper-library`)."""
 
 
 @app.command("universe", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
-def describe_universe() -> None:
+def list_universe_in_help() -> None:
     """Simulate universes and test claims in them (`universe`)."""
 
 
 @app.command("flow", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
-def describe_flow() -> None:
+def list_flow_in_help() -> None:
     """Run, resume and save workflows (`pflow`)."""
 
 

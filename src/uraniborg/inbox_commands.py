@@ -18,7 +18,7 @@ from uraniborg.kernel.inbox import Decision, Entry, Inbox
 from uraniborg.kernel.logging import make_printable
 
 DOOR: Final = "terminal"
-_QUESTION_MODULES: Final = {"paper_search": "paper_search.sessions.inbox", "pflow": "pflow.approvals"}
+_QUESTION_MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
 """The module of each part that displays and answers its questions."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8

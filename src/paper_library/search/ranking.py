@@ -83,7 +83,7 @@ class _Search:
         ):
             return None
         partial = [pair for index, pair in enumerate(top.hits) if index not in complete]
-        ranked = [*self._raise_scores([top.hits[index] for index in complete]), *partial]
+        ranked = [*self._raise_scores_above_partial_matches([top.hits[index] for index in complete]), *partial]
         hits = self._make_hits(ranked[offset:end])
         if complete or not ranked:
             return FoundPage(hits, count_results(top))
@@ -95,7 +95,7 @@ class _Search:
         """Return a page from separate searches for papers that match all groups and for the others."""
         must_have = (Occur.Must, IndexQuery.const_score_query(all_groups_query, 0.0))
         complete = self._run_query(IndexQuery.boolean_query([must_have, (Occur.Must, self._query)]), limit, offset)
-        count, ranked = count_results(complete), self._raise_scores(complete.hits)
+        count, ranked = count_results(complete), self._raise_scores_above_partial_matches(complete.hits)
         if len(ranked) == limit:
             return FoundPage(self._make_hits(ranked), self._count_papers([(Occur.Must, self._query)]))
         others = IndexQuery.boolean_query([(Occur.Must, self._query), (Occur.MustNot, all_groups_query)])
@@ -119,7 +119,7 @@ class _Search:
             self._complete = self._count_papers([*self._compiled.filters, (Occur.Must, all_groups_query)])
         return self._complete
 
-    def _raise_scores(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+    def _raise_scores_above_partial_matches(self, ranked: Sequence[Ranked]) -> list[Ranked]:
         """Return papers that match all groups, with scores above those of all others."""
         return [(score + self._compiled.highest_score, address) for score, address in ranked]
 

@@ -75,7 +75,7 @@ def _make_lookup_intent(identifiers: Sequence[Identifier]) -> ParsedIntent:
 
 def _prepare_text(query: str) -> tuple[str, list[str], list[str]]:
     """Return the normalised text with placeholders for its phrases, the phrases, and notes on identifiers."""
-    quoted, notes = _quote_identifiers(repair_brackets(normalise_text(remove_markdown(query))))
+    quoted, notes = _quote_identifiers_and_list_notes(repair_brackets(normalise_text(remove_markdown(query))))
     text, phrases = replace_quoted_phrases(quoted)
     return text, phrases, notes
 
@@ -165,7 +165,7 @@ def _format_tree(query: Node | None) -> str:
     return normalise_query(format_query(query)) if query else ""
 
 
-def _quote_identifiers(text: str) -> tuple[str, list[str]]:
+def _quote_identifiers_and_list_notes(text: str) -> tuple[str, list[str]]:
     """Return the text with each DOI and arXiv id as a quoted phrase, and a note on each."""
     notes: list[str] = []
 

@@ -22,8 +22,8 @@ from paper_search.errors import (
 from paper_search.input_checks import check_query
 from paper_search.models import PaperCollection
 from paper_search.sessions.background_tasks import POLL_S, BackgroundTasks
+from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import LoopRunner
-from paper_search.sessions.inbox import add_to_inbox
 from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply

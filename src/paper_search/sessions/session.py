@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from paper_search.errors import InvalidDecision, SessionInterrupted
 from paper_search.models import PaperCollection, SourceReport
+from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import MCPCheckpointHandler
-from paper_search.sessions.inbox import add_to_inbox
 from paper_search.sessions.inbox_decisions import check_inbox_decision
 from paper_search.sessions.replies import clip_text
 from paper_search.sessions.state import (

@@ -76,13 +76,17 @@ class SearchWorkflow:
         journal: StepJournal | None = None,
         **options: Any,
     ) -> "SearchWorkflow":
-        """Return a workflow with the skills and sources of `config`; `options` are those of `build_components`.
+        """Return a workflow with the skills and sources of `config`.
+
+        `options` are those of `build_components_and_start_recording`.
 
         Raise UnknownDomain, UnknownSource or InvalidInput if the config names something that does not exist.
         """
-        from paper_search.workflow_assembly import build_components  # the engine itself imports no source and no model
+        from paper_search.workflow_assembly import (
+            build_components_and_start_recording,  # the engine itself imports no source and no model
+        )
 
-        components = build_components(config, **options)
+        components = build_components_and_start_recording(config, **options)
         skills = components.skills
         return cls(
             skills.intent_parser,

@@ -39,7 +39,7 @@ class DivergenceTracker:
         """True if the distance is unusable: as small as rounding, or too large for neighbouring trajectories."""
         self._orbits, self._scales = np.ones((1, 1)), (np.ones(1), np.ones(1))
 
-    def start_shifted_copy(
+    def start_and_stack_shifted_copy(
         self, positions: Floats, velocities: Floats, relative_matrix: Floats
     ) -> tuple[Floats, Floats]:
         """Return configurations (1, 3, n) with a second one beside them, a little apart."""

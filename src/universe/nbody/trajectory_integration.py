@@ -96,7 +96,7 @@ class Trajectory:
         relativistic_body = None if self._relativistic_body is None else bodies.index(self._relativistic_body)
         x, v = self.positions[None][:, :, alive], self.velocities[None][:, :, alive]
         if self._divergence:
-            x, v = self._divergence.start_shifted_copy(x, v, self.relative_matrix[np.ix_(alive, alive)])
+            x, v = self._divergence.start_and_stack_shifted_copy(x, v, self.relative_matrix[np.ix_(alive, alive)])
         stepper = self._make(Gravity(self.masses[alive], relativistic_body=relativistic_body), x, v)
         for whole in self._integrate_or_raise_too_close(stepper, days, bodies):
             segment = whole if len(bodies) == count else PartialSegment.from_whole(whole, bodies, count)

@@ -81,7 +81,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
         "radius": convert_unit(radius_km, "km", "au") * system["displayMagnification"],
         "color": facts["color"],
         "parentId": facts["parent"],
-        **(compute_compatible_fields(orbit) if orbit else still),
+        **(compute_scene_orbit_fields(orbit) if orbit else still),
     }
     if orbit:
         body["kepler"] = _make_kepler_block(orbit, facts["orbit"])
@@ -206,7 +206,7 @@ def _read_radius_km(facts: Facts) -> float:
     return convert_unit(facts["radiusSolar" if unit == "solar_radius" else "radiusEarth"], unit, "km")
 
 
-def compute_compatible_fields(orbit: Orbit) -> dict[str, Any]:
+def compute_scene_orbit_fields(orbit: Orbit) -> dict[str, Any]:
     """Return the orbital fields of a body, in scene units of one AU and simulation seconds of one day."""
     eccentricity = orbit.eccentricity or 0.0
     inclination, node = orbit.plane or (0.0, 0.0)

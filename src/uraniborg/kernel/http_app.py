@@ -86,7 +86,7 @@ def secure_app(
     add_error_handlers(app)
     origins = list_origins(config)
     admitted = HeadAsGet(
-        Admission(app, token=config.read_token(), open_paths=open_paths),
+        Admission(app, token=config.get_plain_token(), open_paths=open_paths),
         except_at=_MCP_PATHS,
     )
     hosts = list_host_names(config.host, config.allow_hosts)

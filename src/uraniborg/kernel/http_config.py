@@ -21,6 +21,6 @@ class HttpConfig(BaseModel):
     body_limit: int = Field(default=1_000_000, ge=1_000, le=100_000_000)
     """The largest request, in bytes."""
 
-    def read_token(self) -> str | None:
+    def get_plain_token(self) -> str | None:
         """Return the token as plain text, or None."""
         return self.token.get_secret_value() if self.token else None

@@ -68,7 +68,7 @@ def serve(
     """
     from uraniborg.kernel.http_server import run_server
 
-    check_bind(config.host, config.read_token(), insecure=config.insecure)
+    check_bind(config.host, config.get_plain_token(), insecure=config.insecure)
     port = find_port(config.host, config.port)
     address = f"http://{format_authority(config.host)}:{port}"
     app = make_app()

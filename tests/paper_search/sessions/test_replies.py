@@ -29,7 +29,7 @@ from paper_search.models import (
     SynonymMap,
 )
 from paper_search.sessions import replies
-from paper_search.sessions.inbox import format_payload
+from paper_search.sessions.checkpoint_inbox import format_payload
 from paper_search.sessions.state import COMPLETED, FAILED, WAITING, PendingCheckpoint, SessionEnd, SessionState
 from paper_search.workflow import Checkpoint, CheckpointKind, ResultPayload, StrategyPayload
 from tests.paper_search.sessions.helpers import REVIEW, STRATEGY

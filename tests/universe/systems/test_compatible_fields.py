@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from universe import systems
 from universe.orbits.kepler_blocks import read_elements
 from universe.orbits.uniform_ellipses import compute_local_position, compute_orbit_path
-from universe.systems.bodies import compute_compatible_fields
+from universe.systems.bodies import compute_scene_orbit_fields
 from universe.systems.stated_orbit_conversion import Orbit
 
 
@@ -50,7 +50,7 @@ def test_any_orbit_can_be_expressed_in_the_terms_of_the_compatible_rule(
     tilt: float, node: float, periapsis: float, eccentricity: float, anomaly: float
 ) -> None:
     orbit = Orbit(2.0, eccentricity, 100.0, anomaly, (tilt, node), periapsis)
-    body = {"id": "x", "parentId": None, **compute_compatible_fields(orbit)}
+    body = {"id": "x", "parentId": None, **compute_scene_orbit_fields(orbit)}
     body["kepler"] = {
         "semiMajorAxis": 2.0,
         "eccentricity": eccentricity,

@@ -107,7 +107,7 @@ def _set_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
         entry.preferred_summary = entry.preferred_summary or template
 
 
-def _set_title(entry: Entry, value: Any) -> None:
+def _set_title_if_missing(entry: Entry, value: Any) -> None:
     # Crossref puts titles into lists.
     entry.title = entry.title or _read_text_or_first_item(value)
 
@@ -116,7 +116,7 @@ def _set_title_is_derived(entry: Entry, value: Any) -> None:
     entry.title_is_derived = value is True
 
 
-def _set_authors(entry: Entry, value: Any) -> None:
+def _set_authors_if_missing(entry: Entry, value: Any) -> None:
     entry.authors = entry.authors or read_names(value)
     if isinstance(value, list) and value and isinstance(value[0], dict):
         named = [
@@ -130,11 +130,11 @@ def _list_affiliations(author: Any) -> list[str]:
     return [name for name in split_list(_replace_objects_by_names(given), ";") if not name.isdigit()]
 
 
-def _set_year(entry: Entry, value: Any) -> None:
+def _set_year_if_missing(entry: Entry, value: Any) -> None:
     entry.year = entry.year or parse_year(value)
 
 
-def _set_month(entry: Entry, value: Any) -> None:
+def _set_month_if_missing(entry: Entry, value: Any) -> None:
     entry.month = entry.month or parse_month(value)
 
 
@@ -158,11 +158,11 @@ def _format_csl_date(date: dict[str, Any]) -> str:
     return clean_scalar(date.get("raw") or date.get("literal") or date.get("value"))
 
 
-def _set_venue(entry: Entry, value: Any) -> None:
+def _set_venue_if_missing(entry: Entry, value: Any) -> None:
     entry.venue = entry.venue or _read_text_or_first_item(value)
 
 
-def _set_abstract(entry: Entry, value: Any) -> None:
+def _set_abstract_if_missing(entry: Entry, value: Any) -> None:
     entry.abstract = entry.abstract or _read_text_or_first_item(value)
 
 
@@ -178,7 +178,7 @@ def _add_institutions(entry: Entry, value: Any) -> None:
     entry.institutions = list(dict.fromkeys((*entry.institutions, *split_list(_replace_objects_by_names(value), ";"))))
 
 
-def _set_language(entry: Entry, value: Any) -> None:
+def _set_language_if_missing(entry: Entry, value: Any) -> None:
     entry.language = entry.language or clean_scalar(value)
 
 
@@ -192,19 +192,19 @@ def _set_work_type(entry: Entry, value: Any) -> None:
     _set_kind(entry, value)
 
 
-def _set_volume(entry: Entry, value: Any) -> None:
+def _set_volume_if_missing(entry: Entry, value: Any) -> None:
     entry.volume = entry.volume or clean_scalar(value)
 
 
-def _set_issue(entry: Entry, value: Any) -> None:
+def _set_issue_if_missing(entry: Entry, value: Any) -> None:
     entry.issue = entry.issue or clean_scalar(value)
 
 
-def _set_pages(entry: Entry, value: Any) -> None:
+def _set_pages_if_missing(entry: Entry, value: Any) -> None:
     entry.pages = entry.pages or normalise_pages(clean_scalar(value))
 
 
-def _set_publisher(entry: Entry, value: Any) -> None:
+def _set_publisher_if_missing(entry: Entry, value: Any) -> None:
     entry.publisher = entry.publisher or _read_text_or_first_item(value)
 
 
@@ -326,24 +326,25 @@ def _replace_objects_by_names(value: Any) -> Any:
 
 
 _ALIASES: dict[Callable[[Entry, Any], None], str] = {
-    _set_title: "title paper_title",
+    _set_title_if_missing: "title paper_title",
     _set_title_is_derived: "title_is_derived",
-    _set_authors: "authors author paper_authors",
-    _set_year: "year publication_year pub_year",
-    _set_month: "month publication_month",
+    _set_authors_if_missing: "authors author paper_authors",
+    _set_year_if_missing: "year publication_year pub_year",
+    _set_month_if_missing: "month publication_month",
     _set_date: "publication_date date issued published published_date pub_date",
-    _set_venue: "venue journal booktitle publication_venue container_title container-title publication journal_name",
-    _set_abstract: "abstract paper_abstract",
+    _set_venue_if_missing: "venue journal booktitle publication_venue container_title container-title publication "
+    "journal_name",
+    _set_abstract_if_missing: "abstract paper_abstract",
     _set_keywords: "keywords keyword paper_keywords",
     _set_tags: "tags ai_generated_tags",
     _add_institutions: "institutions paper_institutions affiliations",
-    _set_language: "language lang output_language",
+    _set_language_if_missing: "language lang output_language",
     _set_kind: "type kind entry_type",
     _set_work_type: "work_type",
-    _set_volume: "volume",
-    _set_issue: "issue",
-    _set_pages: "pages page",
-    _set_publisher: "publisher",
+    _set_volume_if_missing: "volume",
+    _set_issue_if_missing: "issue",
+    _set_pages_if_missing: "pages page",
+    _set_publisher_if_missing: "publisher",
     _add_notices: "retraction notices is_retracted",
     _add_notices_from_note: "note",
     _set_bibtex: "bibtex bibtex_raw",
