@@ -23,10 +23,10 @@ def find_nearest(word: str, known: Iterable[str]) -> str | None:
     if best is None or best[1] >= _SURE:
         return best and best[0]
     found = process.extract(word[:_LONGEST], words, limit=_COMPARED, **more)
-    return next((one for one, _, _ in found if _is_misspelling(word.casefold(), one.casefold())), None)
+    return next((one for one, _, _ in found if _is_misspelling_or_abbreviation(word.casefold(), one.casefold())), None)
 
 
-def _is_misspelling(word: str, other: str) -> bool:
+def _is_misspelling_or_abbreviation(word: str, other: str) -> bool:
     """Return whether one may stand for the other: with few wrong letters, or as an abbreviation like `cmd`."""
     from rapidfuzz.distance import OSA
 

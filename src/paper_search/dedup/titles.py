@@ -203,13 +203,13 @@ def _cancel_joined_words(whole: tuple[str, ...], only: list[str], only_other: li
 
 def _cancel_misspelled_words(only_left: list[str], only_right: list[str]) -> None:
     for word in tuple(only_left):
-        twin = next((other for other in only_right if _is_misspelling(word, other)), None)
+        twin = next((other for other in only_right if _is_misspelling_or_abbreviation(word, other)), None)
         if twin is not None:
             only_left.remove(word)
             only_right.remove(twin)
 
 
-def _is_misspelling(left: str, right: str) -> bool:
+def _is_misspelling_or_abbreviation(left: str, right: str) -> bool:
     shorter = min(len(left), len(right))
     if shorter < 4 or left[0] != right[0] or not (left.isalpha() and right.isalpha()):
         return False

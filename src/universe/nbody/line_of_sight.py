@@ -33,7 +33,7 @@ def find_line_of_sight(stars: Bodies, body_id: str, observer: tuple[float, float
     """
     if observer is not None:
         return _make_line_of_sight(_compute_direction_from_angles(*observer))
-    for body in _iterate_ancestors_then_all_bodies(stars, body_id):
+    for body in _iterate_self_and_ancestors_then_all_bodies(stars, body_id):
         physical = body.get("physical")
         stated = cast("Mapping[str, Any]", physical).get("towardsObserver") if isinstance(physical, Mapping) else None
         if stated is not None:
@@ -55,7 +55,7 @@ def compute_sky_inclinations(sight: LineOfSight, positions: Floats, velocities: 
     return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
 
 
-def _iterate_ancestors_then_all_bodies(stars: Bodies, body_id: str) -> Iterator[Mapping[str, Any]]:
+def _iterate_self_and_ancestors_then_all_bodies(stars: Bodies, body_id: str) -> Iterator[Mapping[str, Any]]:
     seen: set[object] = set()
     parent: object = body_id
     while isinstance(parent, str) and parent in stars and parent not in seen:

@@ -94,7 +94,9 @@ def describe_sourced_values(
 ) -> dict[str, Any]:
     """Return each value of a body with its unit, status, mark and source ids. Raise as `find_body_id`."""
     key = find_body_id(stars, body)
-    briefs = {field: _summarize_field(stars, key, field, text_of) for field in list_fields_with_values(stars[key])}
+    briefs = {
+        field: _describe_value_of_body(stars, key, field, text_of) for field in list_fields_with_values(stars[key])
+    }
     fields = {field: brief for field, brief in briefs.items() if brief["status"] != "without source"}
     return {"body": key, "name": stars[key]["name"], "fields": fields}
 
@@ -132,12 +134,12 @@ async def _trace_field(
                 await _trace_field(service, universe_id, stars, key, one, version, text_of, depth - 1)
                 for one in inputs.fields
             ],
-            "masses": {one: _summarize_field(stars, one, "mass", text_of) for one in inputs.masses},
+            "masses": {one: _describe_value_of_body(stars, one, "mass", text_of) for one in inputs.masses},
         }
     return chain
 
 
-def _summarize_field(
+def _describe_value_of_body(
     stars: Mapping[str, Mapping[str, Any]], key: str, field: str, text_of: PaperTextReader | None
 ) -> dict[str, Any]:
     status = compute_value_status(stars[key], field, text_of)

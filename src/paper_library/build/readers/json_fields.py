@@ -96,11 +96,11 @@ def make_entry(fields: dict[str, Any], where: str, template: str = "") -> Entry:
         else:
             unknown[name] = value
     if template:
-        _set_summary(entry, template, unknown)
+        _store_unknown_fields_as_summary(entry, template, unknown)
     return entry
 
 
-def _set_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
+def _store_unknown_fields_as_summary(entry: Entry, template: str, unknown: dict[str, Any]) -> None:
     content = {name: value for name, value in unknown.items() if name not in _TEMPLATE_FREE}
     if content:
         entry.summaries.setdefault(template, content)
