@@ -26,7 +26,7 @@ server = FastMCP("bare")
 
 @server.tool()
 async def echo(text: str) -> str:
-    "Says what it is told."
+    "Repeats its argument."
     return text
 
 

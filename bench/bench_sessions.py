@@ -1,7 +1,7 @@
 """Two hundred sessions at once in one process: is any mixed up with another, and what does one that waits cost?
 
 First, all at the same moment: each has a query of its own and a person of its own, who edits, rejects, teaches and
-approves; what each is told, and what its journal and the inbox hold in the end, must be its own. Then, in a process of
+approves; its replies, its journal and its entries in the inbox must be its own. Then, in a process of
 its own for each figure: what memory has grown by for each session that nobody has asked about for a minute, since a
 first few sessions came and went, and the CPU used while nothing happens. There the sessions come eight a minute, by a
 clock of our own, so that what is measured is sessions that wait and not searches that run.
@@ -183,13 +183,13 @@ async def carry_through(manager: SessionManager, number: int) -> tuple[list[dict
 async def find_mixed_up(folder: Path) -> tuple[int, int]:
     """How many of the sessions, all carried through at the same moment, hold what is not theirs; and the decisions."""
     manager = make_manager(folder, make_paper_text(3))
-    told = await asyncio.gather(*(carry_through(manager, number) for number in range(SESSIONS)))
+    conversations = await asyncio.gather(*(carry_through(manager, number) for number in range(SESSIONS)))
     await manager.aclose()
     store = SessionFiles(folder / "sessions")
-    assert len({replies[0]["session_id"] for replies, _ in told}) == SESSIONS
+    assert len({replies[0]["session_id"] for replies, _ in conversations}) == SESSIONS
     wrong = 0
     with closing(Inbox(folder / "inbox.db")) as inbox:
-        for number, (replies, decisions) in enumerate(told):
+        for number, (replies, decisions) in enumerate(conversations):
             session_id = replies[0]["session_id"]
             journal = {step: store.read(session_id, step) or "" for step in store.list_steps(session_id)}
             kept = [Decision.model_validate_json(journal[step]) for step in journal if step.startswith("decision-")]
@@ -202,7 +202,7 @@ async def find_mixed_up(folder: Path) -> tuple[int, int]:
                 and kept == decisions
                 and taken == [(session_id, decision.note) for decision in decisions]
             )
-    return wrong, sum(len(decisions) for _, decisions in told)
+    return wrong, sum(len(decisions) for _, decisions in conversations)
 
 
 def resident_bytes() -> int:

@@ -7,7 +7,7 @@ import sys
 from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from tests.requirements import requirement
 
-TOLD = """
+PROGRAM = """
 from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 
 output: ProgressOutput = NullProgressOutput()
@@ -21,7 +21,7 @@ output.on_run_finished(True, 12)
 
 @requirement("PF-R11")
 def test_the_silent_output_writes_not_a_byte() -> None:
-    done = subprocess.run([sys.executable, "-c", TOLD], capture_output=True, check=False, timeout=30)
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, check=False, timeout=30)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
