@@ -8,7 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from paper_search.command_options import Domain, MaxResults, OptionalQuery, Quiet, Record, Replay, Source
+from paper_search.command_options import Domain, MaxResults, Offline, OptionalQuery, Quiet, Record, Replay, Source
 from paper_search.config import AppConfig, load_config
 from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
@@ -35,6 +35,7 @@ def search_command(
     domain: Domain = None,
     record: Record = None,
     replay: Replay = None,
+    offline: Offline = False,
     quiet: Quiet = False,
 ) -> None:
     """Search for papers and print them, the most relevant first. Everything is approved; no question is asked.
@@ -47,7 +48,7 @@ def search_command(
     chosen = [name for name, is_chosen in formats if is_chosen]
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
-    config = build_config(max_results, domain, record, replay)
+    config = build_config(max_results, domain, record, replay, offline=offline)
     text = check_query(" ".join(query or []) or _read_recorded_query(replay))
     search_and_print(text, config, source, chosen[0] if chosen else "markdown", quiet=quiet)
 
@@ -57,10 +58,20 @@ def run_command(arguments: Sequence[str]) -> NoReturn:
     run_typer_app(app, arguments, name="python -m paper_search")
 
 
-def build_config(max_results: int | None, domain: str | None, record: Path | None, replay: Path | None) -> AppConfig:
-    """Return the configuration, with the options that were given in place of its settings."""
+def build_config(
+    max_results: int | None, domain: str | None, record: Path | None, replay: Path | None, *, offline: bool = False
+) -> AppConfig:
+    """Return the configuration, with the options that were given in place of its settings.
+
+    `offline` also replaces the settings for recording and replaying, and `record` and `replay` replace `offline`.
+    """
     given = {"default_max_results": max_results, "domain": domain, "record_dir": record, "replay_dir": replay}
-    return load_config().model_copy(update={name: value for name, value in given.items() if value is not None})
+    update: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if offline:
+        update |= {"offline": True, "record_dir": record, "replay_dir": replay}
+    elif record or replay:
+        update["offline"] = False
+    return load_config().model_copy(update=update)
 
 
 def search_and_print(

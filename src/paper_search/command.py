@@ -12,6 +12,7 @@ from paper_search.command_options import (
     Format,
     Json,
     MaxResults,
+    Offline,
     Output,
     Query,
     Quiet,
@@ -60,6 +61,7 @@ def run(
     domain: Domain = None,
     record: Record = None,
     replay: Replay = None,
+    offline: Offline = False,
     quiet: Quiet = False,
 ) -> None:
     """Search for papers and print them, the most relevant first.
@@ -80,7 +82,7 @@ def run(
     check_output(output)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
-    config = build_config(max_results, domain, record, replay)
+    config = build_config(max_results, domain, record, replay, offline=offline)
     text = check_query(" ".join(query))
     if review:
         asyncio.run(review_new_session(text, _enable_only_sources(config, source), reviewer, chosen, output))

@@ -77,6 +77,8 @@ class AppConfig(BaseModel):
     """The folder in which every answer of the search is recorded, for a replay."""
     replay_dir: Path | None = None
     """The folder of a recording from which every answer is taken; the network is not used."""
+    offline: bool = False
+    """Whether searches are trials that filter the shipped recording; the network is not used."""
     sessions: SessionsConfig = Field(default_factory=SessionsConfig)
 
     @model_validator(mode="before")

@@ -9,17 +9,20 @@ from paper_search.input_checks import check_max_results
 from paper_search.llm.base import LLMProvider
 from paper_search.llm.model_transport import ModelTransport, TransportedModel
 from paper_search.llm.provider import create_provider
+from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS
 from paper_search.skills.deduplicator import Deduplicator
 from paper_search.skills.intent_parser import IntentParser
 from paper_search.skills.query_builder import QueryBuilder
 from paper_search.skills.relevance_scorer import RelevanceScorer
 from paper_search.skills.result_organizer import ResultOrganizer
 from paper_search.skills.searcher import Searcher
-from paper_search.sources.interfaces import Transport
+from paper_search.sources.interfaces import SearchSource, Transport
+from paper_search.sources.offline_source import build_offline_sources
 from paper_search.sources.recording import RecordedOptions, Recording, RecordingTransport
 from paper_search.sources.registry import build_sources, build_transport, list_default_source_names
 from paper_search.workflow.skill_interfaces import Skills
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ def build_components_and_start_recording(
     UnknownSource, InvalidInput or InvalidRecording if the config is invalid.
     """
     get_domain(config.domain)
+    if config.offline:
+        return _build_offline_components(config, clock or SystemClock(), only)
     max_results, notes = check_max_results(config.default_max_results)
     recording = Recording.open(config.replay_dir) if config.replay_dir else None
     if recording:
@@ -73,8 +78,9 @@ def build_components_and_start_recording(
     connections = _choose_connections(config, recording, clock or SystemClock(), transport, only)
     if config.record_dir:
         connections = _start_recording(connections, config, query)
+    sources = build_sources(config, transport=connections.transport, only=connections.sources)
     return WorkflowComponents(
-        skills=_build_skills(config, connections),
+        skills=_build_skills(config, sources, connections.model, connections.clock),
         max_results=max_results,
         max_rounds=config.max_rounds,
         domain=config.domain,
@@ -84,19 +90,47 @@ def build_components_and_start_recording(
     )
 
 
-def _build_skills(config: AppConfig, connections: _Connections) -> Skills:
+def _build_offline_components(config: AppConfig, clock: Clock, only: Sequence[str] | None) -> WorkflowComponents:
+    """Return the components of a trial: its sources filter the shipped recording, and no model is used."""
+    if config.replay_dir or config.record_dir:
+        raise InvalidInput(
+            "A search cannot be offline and also record or replay.",
+            hint="Use only one of offline, record and replay.",
+        )
+    max_results, notes = check_max_results(config.default_max_results)
+    if config.llm.model:
+        notes = [*notes, "The language model is not used offline; rules replace it."]
+    return WorkflowComponents(
+        skills=_build_skills(config, build_offline_sources(config, only), None, clock),
+        max_results=max_results,
+        max_rounds=config.max_rounds,
+        domain=config.domain,
+        clock=clock,
+        notes=[OFFLINE_NOTICE, OFFLINE_TOPICS, *notes],
+        release=_release_nothing,
+    )
+
+
+async def _release_nothing(is_finished: bool) -> None:
+    pass
+
+
+def _build_skills(
+    config: AppConfig, sources: Sequence[SearchSource], model: LLMProvider | None, clock: Clock
+) -> Skills:
+    names = [source.source_name for source in sources]
     return Skills(
-        IntentParser(connections.model, config.domain, clock=connections.clock),
-        QueryBuilder(connections.model, config.domain, available_sources=connections.sources, clock=connections.clock),
-        Searcher(build_sources(config, transport=connections.transport, only=connections.sources)),
+        IntentParser(model, config.domain, clock=clock),
+        QueryBuilder(model, config.domain, available_sources=names, clock=clock),
+        Searcher(sources),
         Deduplicator(),
         RelevanceScorer(
-            connections.model,
+            model,
             batch_size=config.relevance_batch_size,
             max_concurrency=config.relevance_max_concurrency,
-            clock=connections.clock,
+            clock=clock,
         ),
-        ResultOrganizer(config.min_relevance, clock=connections.clock),
+        ResultOrganizer(config.min_relevance, clock=clock),
     )
 
 

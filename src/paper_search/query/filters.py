@@ -10,6 +10,7 @@ from paper_search.models import RawPaper, SearchConstraints
 from paper_search.query.boolean_query import AnyOf, Node, Term, parse_query
 from paper_search.query.languages import parse_language
 from paper_search.review_models import ExclusionReason
+from paper_search.text import extract_terms
 
 LEAST_PER_QUERY: Final = 10
 _WORD = re.compile(r"\w+[+#]*")
@@ -86,6 +87,20 @@ def can_be_same_language(found: str | None, wanted: str | None) -> bool:
 def is_text_excluded(query: Node, text: str) -> bool:
     """Return True if the text holds an exclusion of every alternative of the query."""
     return not _allows_words(query, _fold_to_padded_words(text))
+
+
+def has_wanted_words(query: Node, text: str) -> bool:
+    """Return True if the text holds the wanted words of the query in any inflection; exclusions are not checked."""
+    return _holds_wanted_stems(query, f" {' '.join(extract_terms(text))} ")
+
+
+def _holds_wanted_stems(node: Node, stems: str) -> bool:
+    if isinstance(node, Term):
+        wanted = extract_terms(node.text)
+        # A term of stop words only asks for nothing.
+        return not wanted or f" {' '.join(wanted)}{'' if node.text.endswith('*') else ' '}" in stems
+    combine = any if isinstance(node, AnyOf) else all
+    return combine(_holds_wanted_stems(part, stems) for part in node.parts)
 
 
 def _fold_to_padded_words(text: str) -> str:

@@ -370,7 +370,8 @@ class WorkflowFactory:
 
         Raise UnknownDomain, UnknownSource, InvalidInput or InvalidRecording.
         """
-        transport = None if config.replay_dir else build_transport(config, network=self._get_or_create_network())
+        uses_network = not (config.replay_dir or config.offline)
+        transport = build_transport(config, network=self._get_or_create_network()) if uses_network else None
         return SearchWorkflow.from_config(config.model_copy(update={"record_dir": None}), transport=transport, **hooks)
 
     async def aclose(self) -> None:

@@ -73,7 +73,7 @@ def list_default_source_names(config: "AppConfig") -> list[str]:
     """
     check_source_names(config.sources, list_source_names())
     names = [*KNOWN, *(name for name in list_ready_source_names() if name not in KNOWN)]
-    return [name for name in names if _is_enabled(name, config) and not _is_key_missing(name, config)]
+    return [name for name in names if is_enabled(name, config) and not _is_key_missing(name, config)]
 
 
 def build_sources(
@@ -169,7 +169,8 @@ def _is_key_missing(name: str, config: "AppConfig") -> bool:
     return name in KNOWN and KNOWN[name].needs_key and not (set_up and set_up.api_key)
 
 
-def _is_enabled(name: str, config: "AppConfig") -> bool:
+def is_enabled(name: str, config: "AppConfig") -> bool:
+    """Return True unless the settings switch the source off."""
     return name not in config.sources or config.sources[name].enabled
 
 
@@ -180,7 +181,7 @@ def describe_sources(config: "AppConfig") -> list[dict[str, Any]]:
 
 
 def _describe_use(name: str, config: "AppConfig") -> str:
-    if not _is_enabled(name, config):
+    if not is_enabled(name, config):
         return "switched off in the settings"
     if _is_key_missing(name, config):
         return f"needs a key: set {KNOWN[name].key_variable}"

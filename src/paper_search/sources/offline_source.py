@@ -1,0 +1,131 @@
+"""Offline sources: the papers of the shipped recordings, filtered by the queries and limits of a strategy.
+
+An offline source makes no request. It is for trials: people and agents try the whole review without a network. A replay
+of a recording (see `recording`) is something else: it answers the recorded requests and no others.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from paper_search.identifier_queries import find_matching_identifiers, read_identifiers
+from paper_search.models import RawPaper, SearchQuery, SearchStrategy, SourceReport, SourceStatus
+from paper_search.query.boolean_query import parse_search_query
+from paper_search.query.filters import filter_papers, has_wanted_words
+from paper_search.recordings import CLASSICS, RECORDING
+from paper_search.sources.answer_store import AnswerStore, StoredAnswer
+from paper_search.sources.interfaces import SearchSource, SourceResult
+from paper_search.sources.registry import (
+    check_source_names,
+    is_enabled,
+    list_source_names,
+    load_known_or_installed_definition,
+)
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.text import plural
+
+if TYPE_CHECKING:
+    from paper_search.config import AppConfig
+
+_NO_LIMIT: Final = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedPaper:
+    """A paper of one source, and the text that queries are compared with: that of all its records."""
+
+    record: RawPaper
+    text: str
+
+
+class OfflineSource(SearchSource):
+    """A source that filters its recorded papers. The result has as many of the best papers as the strategy wants."""
+
+    def __init__(self, name: str, papers: Sequence[RecordedPaper]) -> None:
+        self._name = name
+        self._papers = papers
+
+    @property
+    def source_name(self) -> str:
+        return self._name
+
+    async def search_advanced(self, strategy: SearchStrategy) -> list[RawPaper]:
+        return (await self.search_with_report(strategy)).papers
+
+    async def search_with_report(self, strategy: SearchStrategy) -> SourceResult:
+        """Return the recorded papers that match a query of the strategy, and a report that says so."""
+        matching = [
+            paper.record for paper in self._papers if any(_is_match(paper, query) for query in strategy.queries)
+        ]
+        queries = [query.boolean_query for query in strategy.queries]
+        papers, removed = filter_papers(matching, strategy.filters, queries)
+        report = SourceReport(
+            name=self._name,
+            status=SourceStatus.OK if papers else SourceStatus.EMPTY,
+            returned=len(papers),
+            removed=dict(removed),
+            found=len(matching),
+            reason=f"Filtered from its {plural(len(self._papers), 'paper')} in the shipped recording, not searched.",
+        )
+        return SourceResult([paper.model_copy(deep=True) for paper in papers], report)
+
+
+def build_offline_sources(config: "AppConfig", only: Sequence[str] | None = None) -> list[SearchSource]:
+    """Return the sources named by `only`, or all that are enabled, if the shipped recordings have papers of them.
+
+    Raise UnknownSource for an unknown name, and InvalidInput for a source without recorded papers.
+    """
+    check_source_names({*config.sources, *(only or ())}, list_source_names())
+    recorded = read_recorded_papers()
+    enabled = [name for name in list_source_names() if is_enabled(name, config)]
+    names = list(dict.fromkeys(only)) if only else [name for name in enabled if name in recorded]
+    if missing := [name for name in names or enabled if name not in recorded]:
+        raise InvalidInput(
+            f"The shipped recording has no papers of {', '.join(missing)}.",
+            hint=f"Offline, use one of: {', '.join(recorded)}.",
+            allowed=list(recorded),
+        )
+    return [OfflineSource(name, recorded[name]) for name in names]
+
+
+@lru_cache(maxsize=1)
+def read_recorded_papers() -> Mapping[str, Sequence[RecordedPaper]]:
+    """Return the papers of the shipped recordings by source, each once. Reads the disk once."""
+    records: dict[str, dict[str, RawPaper]] = {}
+    for folder in (RECORDING, CLASSICS):
+        for entry in AnswerStore(folder).read_entries():
+            name, definition = entry.request.source, load_known_or_installed_definition(entry.request.source)
+            for outcome in entry.outcomes:
+                if isinstance(outcome, StoredAnswer):
+                    page = definition.read_response(entry.request, outcome.replay(), _NO_LIMIT)
+                    records.setdefault(name, {}).update((record.id, record) for record in page.papers)
+    texts: defaultdict[str, str] = defaultdict(str)
+    for record in (record for found in records.values() for record in found.values()):
+        people = " ".join(author.name for author in record.authors)
+        texts[record.title.casefold()] += "\n".join((record.title, record.abstract or "", people, record.venue or "", ""))
+    return {
+        name: tuple(RecordedPaper(record, texts[record.title.casefold()]) for record in found.values())
+        for name, found in records.items()
+        if found
+    }
+
+
+def _is_match(paper: RecordedPaper, query: SearchQuery) -> bool:
+    if identifiers := read_identifiers(query.boolean_query):
+        return bool(find_matching_identifiers(paper.record, identifiers))
+    node = parse_search_query(query)
+    return node is not None and has_wanted_words(node, paper.text)
+
+
+def describe_offline_sources(config: "AppConfig") -> list[dict[str, Any]]:
+    """Return one entry per source: its name, whether an offline search uses it, and the number of its papers."""
+    recorded = read_recorded_papers()
+    entries: list[dict[str, Any]] = []
+    for name in list_source_names():
+        held = len(recorded.get(name, ()))
+        remark = f"{plural(held, 'paper')} in the shipped recording" if held else "not in the shipped recording"
+        is_used = bool(held) and is_enabled(name, config)
+        entries.append({"name": name, "used": is_used, "remark": remark})
+    return entries
