@@ -1,4 +1,4 @@
-"""Make the recordings that ship with the search: the search that `uraniborg demo` replays, and papers for offline trials.
+"""Make the recordings that ship with the search: the demo's search, and more papers for offline trials.
 
 The papers are real and so are their bibliographic facts; the short descriptions are our own. The demo's papers are in
 `demo_papers.json`. The other papers are those of the sample shelf and of the real systems whose author lists are
@@ -133,12 +133,18 @@ def openalex(papers: Papers) -> Any:
                 if paper["arxiv"]
                 else {}
             ),
-            "biblio": {"volume": paper["volume"], "first_page": paper["pages"].split("-")[0]},
+            "biblio": make_biblio(paper),
             **({"abstract_inverted_index": inverted(paper["abstract"])} if paper["abstract"] else {}),
         }
         for paper in papers
     ]
     return {"meta": {"count": len(results), "page": 1, "per_page": 100, "next_cursor": None}, "results": results}
+
+
+def make_biblio(paper: dict[str, Any]) -> dict[str, str]:
+    first, _, last = paper["pages"].partition("-")
+    # The demo's answers stay as they are: replays of recordings are compared byte for byte.
+    return {"volume": paper["volume"], "first_page": first, **({"last_page": last} if last and "type" in paper else {})}
 
 
 def inverted(text: str) -> dict[str, list[int]]:
@@ -188,7 +194,7 @@ def _entry(paper: dict[str, Any]) -> str:
 
 
 def _published(arxiv: str) -> str:
-    """The year and month in which the preprint appeared: its id begins with them."""
+    """Return the year and month in which the preprint appeared: its id begins with them."""
     number = arxiv.rpartition("/")[2]
     return f"{19 if number[0] == '9' else 20}{number[:2]}-{number[2:4]}"
 
@@ -219,15 +225,17 @@ SECONDS = {"crossref": 0.8, "arxiv": 1.6, "openalex": 0.5, "europepmc": 0.7, "pu
 
 
 def choose_of_source(request: Request) -> Papers:
-    """Every paper of the demo that the source has."""
+    """Return every paper of the demo that the source has."""
     return [paper for paper in PAPERS if request.source in paper["sources"]]
 
 
 def choose_asked(request: Request) -> Papers:
-    """The papers that a lookup names."""
+    """Return the papers that a lookup names."""
     asked = unquote(request.address).lower()
     scheme = "arxiv" if request.source == "arxiv" else "doi"
-    return [paper for paper in list_classics() if paper[scheme] and paper[scheme].lower() in re.split("doi:|[,|=&]", asked)]
+    return [
+        paper for paper in list_classics() if paper[scheme] and paper[scheme].lower() in re.split("doi:|[,|=&]", asked)
+    ]
 
 
 class MadeUpAnswers:

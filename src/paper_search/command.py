@@ -122,9 +122,11 @@ def sources(json: Json = False) -> None:
     Example: paper-search sources --json
     """
     from paper_search.config import load_config
+    from paper_search.sources.offline_source import describe_offline_sources
     from paper_search.sources.registry import describe_sources
 
-    listed = describe_sources(load_config())
+    config = load_config()
+    listed = describe_offline_sources(config) if config.offline else describe_sources(config)
     if json:
         print_json(listed)
         return

@@ -21,9 +21,7 @@ Record = Annotated[Path | None, typer.Option(metavar="DIR", help="Store every an
 Replay = Annotated[
     Path | None, typer.Option(metavar="DIR", help="Use the answers stored in this folder, and no network.")
 ]
-Offline = Annotated[
-    bool, typer.Option("--offline", help="A trial: filter the shipped recording. No network, no key.")
-]
+Offline = Annotated[bool, typer.Option("--offline", help="A trial: filter the shipped recording. No network, no key.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Format = Annotated[

@@ -49,7 +49,7 @@ def list_sessions(
         print_line(
             f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
         )
-        print_line(f"          {line.get('query', '')}")
+        print_line(f"          {line.get('query', '')}{' (offline trial)' if line.get('offline') else ''}")
     rest = found["total"] - len(found["sessions"])
     print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")
 

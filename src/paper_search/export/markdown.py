@@ -4,6 +4,7 @@ import re
 
 from paper_search.editorial_notices import mark_title
 from paper_search.models import Paper, PaperCollection
+from paper_search.recordings import find_offline_notice
 from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 
 _HEADER = "| # | Title | Authors | Year | Venue | Score |"
@@ -18,10 +19,12 @@ _SPECIAL = re.compile(r"[\\`*|\[\]]|(?<![^\W_])_|_(?![^\W_])|~(?=~)|(?<=~)~")
 def export_markdown(collection: PaperCollection) -> str:
     """Return a table with one row per paper; an empty collection gives header and separator. Does not raise.
 
-    The title of a retracted paper begins with `RETRACTED: `, `WITHDRAWN: ` and so on.
+    The title of a retracted paper begins with `RETRACTED: `, `WITHDRAWN: ` and so on. The table of an offline trial
+    follows its notice.
     """
+    notice = find_offline_notice(collection.metadata.notes)
     rows = [_format_row(number, paper) for number, paper in enumerate(collection.papers, 1)]
-    return "\n".join([_HEADER, _SEPARATOR, *rows])
+    return "\n".join([*([notice, ""] if notice else []), _HEADER, _SEPARATOR, *rows])
 
 
 def _format_row(number: int, paper: Paper) -> str:

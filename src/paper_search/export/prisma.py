@@ -12,6 +12,7 @@ from paper_search.export.prisma_flow import (
     count_exclusions_by_description,
 )
 from paper_search.models import PaperCollection, SourceReport
+from paper_search.recordings import find_offline_notice
 from paper_search.review_models import Exclusion, ExclusionReason
 
 _STEPS = ("Step", "Number", "Of which")
@@ -41,7 +42,9 @@ def export_prisma_json(collection: PaperCollection) -> str:
 
 
 def _describe_search(flow: PrismaFlow) -> list[str]:
+    notice = find_offline_notice(flow.notes)
     lines = [
+        *([f"**{notice}**"] if notice else []),
         f"Question: {format_markdown_cell(flow.question)}",
         f"Date: {format_markdown_cell(flow.date)}",
         *([f"Software: {format_markdown_cell(flow.software)}"] if flow.software else []),

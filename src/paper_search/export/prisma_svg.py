@@ -7,6 +7,7 @@ from typing import Final
 
 from paper_search.export.prisma_flow import LABELS, PrismaFlow, build_prisma_flow, count_exclusions_by_description
 from paper_search.models import PaperCollection
+from paper_search.recordings import find_offline_notice
 from uraniborg.kernel.bibliography.one_line_text import to_one_line
 
 _WIDTH: Final = 860
@@ -114,7 +115,9 @@ def _clip_text(text: str) -> str:
 def _draw_heading(flow: PrismaFlow) -> str:
     question = to_one_line(flow.question)
     clipped = question if len(question) <= 110 else question[:109] + "…"
-    return f'<text class="title" x="20" y="28">{escape(clipped)}</text>'
+    notice = find_offline_notice(flow.notes)
+    below = f'<text class="notice" x="20" y="44">{escape(notice)}</text>' if notice else ""
+    return f'<text class="title" x="20" y="28">{escape(clipped)}</text>{below}'
 
 
 def _draw_stage_bar(stage: str, y: int, height: int) -> str:

@@ -3,6 +3,7 @@
 from paper_search.citation_keys import citation_keys
 from paper_search.editorial_notices import describe_notices
 from paper_search.models import Paper, PaperCollection, WorkType
+from paper_search.recordings import find_offline_notice
 from uraniborg.kernel.bibliography.one_line_text import clean_names, to_one_line
 from uraniborg.kernel.bibliography.references import Reference, split_pages
 
@@ -32,12 +33,13 @@ def export_csl_json(collection: PaperCollection) -> str:
 
 
 def make_references(collection: PaperCollection) -> list[Reference]:
-    """Return every paper of the collection, in order, with its unique key."""
+    """Return every paper of the collection, in order, with its unique key; those of a trial have its notice as note."""
     keys = citation_keys(collection.papers)
-    return [_make_reference(paper, key) for paper, key in zip(collection.papers, keys, strict=True)]
+    notice = find_offline_notice(collection.metadata.notes)
+    return [_make_reference(paper, key, notice) for paper, key in zip(collection.papers, keys, strict=True)]
 
 
-def _make_reference(paper: Paper, key: str) -> Reference:
+def _make_reference(paper: Paper, key: str, notice: str | None) -> Reference:
     authors, editors = clean_names(a.name for a in paper.authors), clean_names(e.name for e in paper.editors)
     return Reference(
         key=key,
@@ -59,7 +61,7 @@ def _make_reference(paper: Paper, key: str) -> Reference:
         language=to_one_line(paper.language),
         abstract=to_one_line(paper.abstract),
         retraction=paper.retraction.status.value if paper.retraction else "",
-        note=to_one_line(describe_notices(paper.notices)),
+        note=to_one_line(" ".join(filter(None, (describe_notices(paper.notices), notice)))),
     )
 
 

@@ -14,9 +14,7 @@ RECORDING: Final = Path(__file__).parent / "trappist-1"
 CLASSICS: Final = Path(__file__).parent / "classics"
 """Lookups of papers that many people know; only offline trials use them."""
 
-OFFLINE_NOTICE: Final = (
-    "Offline trial, not a search: answers are filtered from the shipped recording of 58 papers."
-)
+OFFLINE_NOTICE: Final = "Offline trial, not a search: answers are filtered from the shipped recording of 58 papers."
 """Part of every reply, report and export of an offline trial."""
 OFFLINE_TOPICS: Final = (
     "The recording holds papers on TRAPPIST-1, other planets and their orbits, solar cells and machine learning."

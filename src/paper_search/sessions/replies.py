@@ -19,9 +19,10 @@ from paper_search.models import (
     StageCount,
     any_source_answered,
 )
+from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
 from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
-from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, StrategyPayload
+from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, ResultPayload, StrategyPayload
 from uraniborg.kernel.inbox import Decision, Entry
 from uraniborg.kernel.text import plural
 
@@ -80,6 +81,8 @@ def _build_sized_reply(state: SessionState, now: datetime, share: float) -> dict
         "summary": clip_text(summarize_state(state), int(2_000 * share)),
         "sources": [_build_source_fields(report, int(160 * share)) for report in state.sources[: int(40 * share)]],
     }
+    if state.is_offline:
+        fields["offline"] = True
     if state.pending:
         fields |= _build_pending_fields(state.pending.checkpoint, share)
     if state.ended:
@@ -88,12 +91,15 @@ def _build_sized_reply(state: SessionState, now: datetime, share: float) -> dict
 
 
 def summarize_state(state: SessionState) -> str:
-    """Return the state of the session in one or two sentences."""
-    if state.ended:
-        return _summarize_end(state)
+    """Return the state of the session in one or two sentences; those of a trial start with its notice."""
     if state.pending:
         last = " This is the last round." if state.max_rounds - state.round == 1 else ""
         return format_question(state.pending.checkpoint) + last
+    summary = _summarize_end(state) if state.ended else _summarize_activity(state)
+    return f"{OFFLINE_NOTICE} {summary}" if state.is_offline else summary
+
+
+def _summarize_activity(state: SessionState) -> str:
     activity = _PHASE_TEXTS.get(state.phase, "Working")
     if state.phase == "searching" and state.sources_asked:
         activity += f": {len(state.sources)} of {state.sources_asked} sources have answered"
@@ -156,6 +162,7 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
         "total_papers": len(collection.papers),
         "offset": offset,
         "next": build_papers_uri(session_id, end) if more else None,
+        **({"notice": notice} if (notice := find_offline_notice(collection.metadata.notes)) else {}),
     }
 
 
@@ -203,7 +210,7 @@ def _build_outcome_fields(state: SessionState) -> dict[str, Any]:
     assert ended is not None
     if ended.error is not None:
         return {"error": clip_text(ended.error, 2_000)}
-    result = {"paper_count": ended.paper_count, "summary": _summarize_end(state)}
+    result = {"paper_count": ended.paper_count, "summary": summarize_state(state)}
     return {
         "result": {**result, "reason": ended.reason} if ended.reason else result,
         "paper_count": ended.paper_count,
@@ -223,8 +230,17 @@ def _summarize_end(state: SessionState) -> str:
 
 
 def format_question(checkpoint: Checkpoint) -> str:
-    """Return the question of a checkpoint to the person."""
+    """Return the question of a checkpoint to the person; the question of a trial starts with its notice."""
     payload = checkpoint.payload
+    is_strategy = isinstance(payload, StrategyPayload)
+    notice = find_offline_notice(payload.intent.notes if is_strategy else payload.collection.metadata.notes)
+    question = _ask_about_payload(payload)
+    if notice and not is_strategy and not payload.collection.papers:
+        notice += f" {OFFLINE_TOPICS}"
+    return f"{notice} {question}" if notice else question
+
+
+def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
     if isinstance(payload, StrategyPayload):
         strategy = payload.strategy
         queries = "; ".join(f"`{clip_text(query.boolean_query, 300)}`" for query in strategy.queries[:3])

@@ -167,6 +167,7 @@ class WorkflowSession:
             ended=self._ended,
             sources=self._reports,
             sources_asked=self._sources_asked,
+            is_offline=self._request.is_offline,
         )
 
     async def wait_until_passed(self, checkpoint_id: str | None, timeout_s: float, on_progress: Listener) -> None:

@@ -44,6 +44,11 @@ class SessionRequest(BaseModel):
         """The number of rounds that the session has at most."""
         return int(self.config.get("max_rounds", 0))
 
+    @property
+    def is_offline(self) -> bool:
+        """Whether the session is an offline trial."""
+        return bool(self.config.get("offline"))
+
     def restore_config(self, current_config: AppConfig) -> AppConfig:
         """Return the configuration of the session, with the keys of the present one."""
         config = AppConfig.model_validate(self.config)
@@ -103,6 +108,7 @@ class SessionState:
     ended: SessionEnd | None = None
     sources: list[SourceReport] = field(default_factory=list[SourceReport])
     sources_asked: int = 0
+    is_offline: bool = False
 
     @property
     def checkpoint_id(self) -> str | None:
@@ -118,7 +124,7 @@ def read_session_state(store: SessionStore, inbox: InboxPort, session_id: str) -
     """Return the stored state of a session. Raise SessionNotFound or SessionInterrupted."""
     steps = store.list_steps(session_id)
     request = read_step(store, session_id, "session", SessionRequest)
-    state = SessionState(session_id, request.query, request.at, request.max_rounds)
+    state = SessionState(session_id, request.query, request.at, request.max_rounds, is_offline=request.is_offline)
     last = _find_last_checkpoint_number(steps)
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", SessionEnd)
@@ -156,6 +162,8 @@ class SessionSummary(BaseModel):
     checkpoint_id: str | None = None
     paper_count: int | None = None
     error: str | None = None
+    offline: bool | None = None
+    """True for an offline trial."""
 
 
 def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, last_used: datetime) -> SessionSummary:
@@ -166,7 +174,12 @@ def summarize_session(store: SessionStore, inbox: InboxPort, session_id: str, la
     steps = store.list_steps(session_id)
     request = read_step(store, session_id, "session", SessionRequest)
     summary = SessionSummary(
-        session_id=session_id, query=request.query, phase=WORKING, created_at=request.at, last_used_at=last_used
+        session_id=session_id,
+        query=request.query,
+        phase=WORKING,
+        created_at=request.at,
+        last_used_at=last_used,
+        offline=request.is_offline or None,
     )
     if "ended" in steps:
         ended = read_step(store, session_id, "ended", SessionEnd)

@@ -17,6 +17,7 @@ from paper_search.query.filters import filter_papers, has_wanted_words
 from paper_search.recordings import CLASSICS, RECORDING
 from paper_search.sources.answer_store import AnswerStore, StoredAnswer
 from paper_search.sources.interfaces import SearchSource, SourceResult
+from paper_search.sources.recording import Recording
 from paper_search.sources.registry import (
     check_source_names,
     is_enabled,
@@ -80,7 +81,7 @@ def build_offline_sources(config: "AppConfig", only: Sequence[str] | None = None
     check_source_names({*config.sources, *(only or ())}, list_source_names())
     recorded = read_recorded_papers()
     enabled = [name for name in list_source_names() if is_enabled(name, config)]
-    names = list(dict.fromkeys(only)) if only else [name for name in enabled if name in recorded]
+    names = list(dict.fromkeys(only)) if only else [name for name in recorded if name in enabled]
     if missing := [name for name in names or enabled if name not in recorded]:
         raise InvalidInput(
             f"The shipped recording has no papers of {', '.join(missing)}.",
@@ -93,18 +94,20 @@ def build_offline_sources(config: "AppConfig", only: Sequence[str] | None = None
 @lru_cache(maxsize=1)
 def read_recorded_papers() -> Mapping[str, Sequence[RecordedPaper]]:
     """Return the papers of the shipped recordings by source, each once. Reads the disk once."""
-    records: dict[str, dict[str, RawPaper]] = {}
+    records: dict[str, dict[str, RawPaper]] = {name: {} for name in Recording.open(RECORDING).options.sources}
     for folder in (RECORDING, CLASSICS):
         for entry in AnswerStore(folder).read_entries():
             name, definition = entry.request.source, load_known_or_installed_definition(entry.request.source)
             for outcome in entry.outcomes:
                 if isinstance(outcome, StoredAnswer):
                     page = definition.read_response(entry.request, outcome.replay(), _NO_LIMIT)
-                    records.setdefault(name, {}).update((record.id, record) for record in page.papers)
+                    records[name].update((record.id, record) for record in page.papers)
     texts: defaultdict[str, str] = defaultdict(str)
     for record in (record for found in records.values() for record in found.values()):
         people = " ".join(author.name for author in record.authors)
-        texts[record.title.casefold()] += "\n".join((record.title, record.abstract or "", people, record.venue or "", ""))
+        texts[record.title.casefold()] += "\n".join(
+            (record.title, record.abstract or "", people, record.venue or "", "")
+        )
     return {
         name: tuple(RecordedPaper(record, texts[record.title.casefold()]) for record in found.values())
         for name, found in records.items()

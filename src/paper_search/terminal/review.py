@@ -5,6 +5,7 @@ from typing import Final
 
 from paper_search.config import AppConfig
 from paper_search.errors import InvalidDecision
+from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.replies import describe_progress, describe_source_problems
 from paper_search.sessions.session import WorkflowSession
@@ -49,6 +50,8 @@ class TerminalReview:
             if state["is_complete"]:
                 if "error" not in state:
                     self._screen.write(f"\nComplete: {plural(state['paper_count'], 'paper')}.")
+                    if state.get("offline"):
+                        self._screen.write(OFFLINE_NOTICE)
                 return True
             checkpoint = await self._manager.get_pending_checkpoint(session_id)
             if checkpoint is None:
@@ -72,6 +75,9 @@ class TerminalReview:
         self._screen.discard_typed_keys()
         if isinstance(checkpoint.payload, StrategyPayload):
             return ask_about_strategy(checkpoint, self._screen, self._refused_edit)
+        if notice := find_offline_notice(checkpoint.payload.collection.metadata.notes):
+            topics = "" if checkpoint.payload.collection.papers else f"\n{OFFLINE_TOPICS}"
+            self._screen.write(f"\n{notice}{topics}")
         if problems := describe_source_problems(checkpoint.payload.collection):
             self._screen.write(f"\n{problems}")
         marks = self._marks.load(session_id, checkpoint.checkpoint_id)
