@@ -74,6 +74,8 @@ def run(
     - paper-search run atmospheres of the TRAPPIST-1 planets since 2017
 
     - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
+
+    - paper-search run --review --offline atmospheres of the TRAPPIST-1 planets
     """
     from paper_search.cli import build_config, search_and_print
     from paper_search.input_checks import check_query

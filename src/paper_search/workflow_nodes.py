@@ -60,7 +60,7 @@ def _build_config(params: dict[str, Any], folder: Path) -> AppConfig:
     if params.get("domain"):
         given["domain"] = params["domain"]
     if params.get("replay"):
-        given["replay_dir"] = folder / Path(params["replay"]).expanduser()
+        given |= {"replay_dir": folder / Path(params["replay"]).expanduser(), "offline": False}
     return config.model_copy(update=given)
 
 
