@@ -26,17 +26,19 @@ _FOLDERS_OF_SDIST: Final = ("bench", "docs", "packaging", "requirements", "src",
 def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "dist"
     version = read_version()
-    problems = find_version_problems(version)
-    if not problems:
-        wheel, sdist = build_archives(folder, version)
-        problems = find_wheel_problems(wheel, version) + find_sdist_problems(sdist)
-    if problems:
-        sys.exit("\n".join(["The release is not complete:", *(f"  - {problem}" for problem in problems)]))
+    _exit_with_problems(find_version_problems(version))
+    wheel, sdist = build_archives(folder, version)
+    _exit_with_problems([*find_wheel_problems(wheel, version), *find_sdist_problems(sdist)])
     sums = write_checksums(folder, [wheel, sdist])
     print(f"uraniborg {version}, checked:")
     for path in (wheel, sdist, sums):
         print(f"  {path.name:<36} {path.stat().st_size:>11,} bytes")
     print(f"Install it: pipx install '{os.path.relpath(wheel)}[all]'")
+
+
+def _exit_with_problems(problems: list[str]) -> None:
+    if problems:
+        sys.exit("\n".join(["The release is not complete:", *(f"  - {problem}" for problem in problems)]))
 
 
 def read_version() -> str:
@@ -105,11 +107,7 @@ def find_sdist_problems(sdist: Path) -> list[str]:
         names = {name.partition("/")[2] for name in archive.getnames()}
     problems = [f"{sdist.name} does not have {name}." for name in _FILES_OF_SDIST if name not in names]
     folders = {name.partition("/")[0] for name in names}
-    problems += [
-        f"{sdist.name} does not have the folder {name}."
-        for name in _FOLDERS_OF_SDIST
-        if name not in folders
-    ]
+    problems += [f"{sdist.name} does not have the folder {name}." for name in _FOLDERS_OF_SDIST if name not in folders]
     problems += [f"{sdist.name} has {name}." for name in sorted(names) if "node_modules" in name or ".venv" in name]
     return problems
 

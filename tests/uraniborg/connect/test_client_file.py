@@ -16,8 +16,8 @@ from uraniborg.kernel.errors import InvalidInput
 SERVERS: list[Server] = [
     StdioServer("paper-search", "/opt/u/bin/paper-search-mcp"),
     StdioServer("pflow", "/opt/u/bin/pflow", ("mcp", "serve")),
-    HttpServer("paper-library", "http://127.0.0.1:8421/mcp", "paper-library serve SHELF"),
-    HttpServer("universe", "http://127.0.0.1:3001/mcp", "universe serve"),
+    HttpServer("paper-library", "http://127.0.0.1:8421/mcp", ("paper-library", "serve"), "papers"),
+    HttpServer("universe", "http://127.0.0.1:3001/mcp", ("universe", "serve"), "universes"),
 ]
 EXISTING = {
     "claude-code": """{
