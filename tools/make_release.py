@@ -33,7 +33,7 @@ def main() -> None:
     print(f"uraniborg {version}, checked:")
     for path in (wheel, sdist, sums):
         print(f"  {path.name:<36} {path.stat().st_size:>11,} bytes")
-    print(f"Install it: pipx install '{os.path.relpath(wheel)}[all]'")
+    print(f"Install it: pipx install './{os.path.relpath(wheel)}[all]'")
 
 
 def _exit_with_problems(problems: list[str]) -> None:
