@@ -15,6 +15,7 @@ INSTALL_LOCK = $(BIN)/python tools/install_lock.py $(BIN)/python
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
+	@echo "Running the demo; its first start takes longest ..." >&2
 	@$(BIN)/uraniborg demo
 
 # Tests wait for processes about as often as they work: one more than there are cores keeps all of these busy.
@@ -69,6 +70,7 @@ $(VENV)/bin/python:
 
 $(VENV)/core.stamp: requirements/core.lock pyproject.toml | $(VENV)/bin/python
 	@$(INSTALL_LOCK) requirements/core.lock $(UV)
+	@echo "Installing uraniborg from this folder ..." >&2
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
