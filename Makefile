@@ -9,11 +9,13 @@ INSTALL = $(UV) pip install --quiet --python $(BIN)/python
 else
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
+INSTALL_LOCK = $(BIN)/python tools/install_lock.py $(BIN)/python
 
-.PHONY: demo test soak check bench docs clean conformance-tools postgres-server
+.PHONY: demo test soak check bench docs release clean conformance-tools postgres-server
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
+	@echo "Running the demo; its first start takes longest ..." >&2
 	@$(BIN)/uraniborg demo
 
 # Tests wait for processes about as often as they work: one more than there are cores keeps all of these busy.
@@ -55,6 +57,9 @@ docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python tools/write_universe_pages.py
 	@$(BIN)/python tools/write_pflow_pages.py
 
+release: $(VENV)/core.stamp ## wheel, sdist and SHA256SUMS in dist/, checked
+	@$(BIN)/python tools/make_release.py
+
 clean:
 	@rm -rf $(VENV)
 
@@ -64,12 +69,11 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/core.stamp: requirements/core.lock pyproject.toml | $(VENV)/bin/python
-	@echo "Installing from requirements/core.lock ..." >&2
-	@$(INSTALL) --require-hashes -r requirements/core.lock
+	@$(INSTALL_LOCK) requirements/core.lock $(UV)
+	@echo "Installing uraniborg from this folder ..." >&2
 	@$(INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/dev.stamp: requirements/dev.lock $(VENV)/core.stamp
-	@echo "Installing from requirements/dev.lock ..." >&2
-	@$(INSTALL) --require-hashes -r requirements/dev.lock
+	@$(INSTALL_LOCK) requirements/dev.lock $(UV)
 	@touch $@

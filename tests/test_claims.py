@@ -134,6 +134,10 @@ SECURITY: dict[str, list[str]] = {
         "test_a_secret_in_an_address_is_masked",
         "test_a_key_stays_out_of_the_log",
     ],
+    "There is no telemetry.": [
+        "test_commands_contact_nothing_that_you_did_not_ask_for",
+        "test_the_demo_of_the_wheel_runs_and_contacts_nothing_outside",
+    ],
     "Files that the product creates are yours alone.": [
         "test_the_inbox_is_private_and_repaired",
         "test_sessions_and_reviews_are_private_and_repaired",

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.cli import UsageError, run_typer_app
 from uraniborg.kernel.version import version
 
 PARTS: Final = {
@@ -17,6 +17,14 @@ PARTS: Final = {
     "flow": ("pflow", "pflow.__main__"),
 }
 """The command of each part and the module with its `main`."""
+
+SERVERS: Final = {
+    "paper-search": ("paper-search-mcp", "paper_search.mcp_server", ()),
+    "pflow": ("pflow", "pflow.__main__", ("mcp", "serve")),
+    "paper-library": ("paper-library", "paper_library.__main__", ("serve",)),
+    "universe": ("universe", "universe.__main__", ("serve",)),
+}
+"""The command of each MCP server, the module with its `main`, and its arguments."""
 
 _HELP: Final = """
 A research station you share with your agent.
@@ -79,6 +87,19 @@ def list_universe_in_help() -> None:
 @app.command("flow", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
 def list_flow_in_help() -> None:
     """Run, resume and save workflows (`pflow`)."""
+
+
+@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def serve(
+    server: Annotated[str, typer.Argument(help="paper-search, pflow, paper-library or universe.")],
+) -> None:
+    """Run one of the four MCP servers; more arguments are passed to it.
+
+    Examples:
+    - `uraniborg serve paper-search`
+    - `uraniborg serve paper-library shelf`
+    """
+    raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
 
 
 @app.command()
@@ -270,6 +291,11 @@ def main() -> None:
     if arguments and arguments[0] in PARTS:
         name, module = PARTS[arguments[0]]
         sys.argv = [name, *arguments[1:]]
+        import_module(module).main()
+        return
+    if arguments[:1] == ["serve"] and arguments[1:] and arguments[1] in SERVERS:
+        name, module, first = SERVERS[arguments[1]]
+        sys.argv = [name, *first, *arguments[2:]]
         import_module(module).main()
         return
     run_typer_app(app, arguments, name="uraniborg")

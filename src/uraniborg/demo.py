@@ -1,6 +1,7 @@
 """The demo: a replayed paper search, an agent's session, a shelf, a universe and a workflow. No network, no key."""
 
 import asyncio
+import shlex
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -22,12 +23,9 @@ from paper_search.workflow import (
     SearchWorkflow,
     StrategyPayload,
 )
-from uraniborg.demo_session import run_and_show_session
-from uraniborg.demo_shelf import build_and_show_shelf
-from uraniborg.demo_universe import run_and_show_universe
-from uraniborg.demo_workflow import run_and_show_workflow
+from uraniborg.connect.servers import format_program
 from uraniborg.kernel.bibliography.names import split_name
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import make_folder, write_atomic
 from uraniborg.recordings import QUERY, RECORDING
 
@@ -44,8 +42,15 @@ _COLORS: Final = {
 def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> None:
     """Replay the search, display it on stdout and write the exports to `output`.
 
-    Raise InvalidInput when `output` cannot be written to.
+    Raise InvalidInput when `output` cannot be written to, and MissingExtra without the extra `mcp`.
     """
+    try:
+        from uraniborg.demo_session import run_and_show_session
+        from uraniborg.demo_shelf import build_and_show_shelf
+        from uraniborg.demo_universe import run_and_show_universe
+        from uraniborg.demo_workflow import run_and_show_workflow
+    except ModuleNotFoundError:
+        raise MissingExtra("mcp", "The demo") from None
     _make_output_folder(output)
     console = console or Console(quiet=as_json, highlight=False)
     console.print(_render_title())
@@ -60,11 +65,13 @@ def run_demo(output: Path, *, as_json: bool, console: Console | None = None) -> 
     asyncio.run(run_and_show_universe(console, output))
     asyncio.run(run_and_show_workflow(console))
     more = {
+        output / "recording": "the answers of the sources, for --replay",
         output / "shelf": "the shelf, for paper-library serve",
         output / "trappist-1.png": "the system, seen from above",
         output / "trappist-1.bib": "the sources of its values",
     }
     console.print(_render_files({**files, **more}))
+    _print_next_commands(console, output)
 
 
 async def _run_search(console: Console) -> PaperCollection:
@@ -208,6 +215,9 @@ def _write_exports(result: PaperCollection, output: Path) -> dict[Path, str]:
     }
     for path, (text, _) in files.items():
         write_atomic(path, text)
+    make_folder(output / "recording")
+    for path in RECORDING.iterdir():
+        write_atomic(output / "recording" / path.name, path.read_text(encoding="utf-8"))
     return {path: what for path, (_, what) in files.items()}
 
 
@@ -217,3 +227,20 @@ def _render_files(files: dict[Path, str]) -> Group:
         Text.assemble("  ", (str(path).ljust(width), "cyan"), ("  " + what, "dim")) for path, what in files.items()
     ]
     return Group(Text("Written", "bold"), *lines, Text(""))
+
+
+def _print_next_commands(console: Console, output: Path) -> None:
+    """Print commands that can be pasted: each on a line of its own, none of which needs a network."""
+    folder = shlex.quote(output.as_posix())
+    search, library, uraniborg = (format_program(name) for name in ("paper-search", "paper-library", "uraniborg"))
+    commands = {
+        "decide on the same search yourself": f"{search} run --review --replay {folder}/recording {QUERY}",
+        "search the shelf": f"{library} search {folder}/shelf transmission spectrum year:2017..",
+        "list the MCP clients that you can connect": f"{uraniborg} connect",
+        "check this installation": f"{uraniborg} doctor",
+    }
+    console.print("[bold]Next, type one of these[/]: none needs a network")
+    for purpose, command in commands.items():
+        console.print(Text(f"  {purpose}", "dim"))
+        console.print(Text(f"    {command}", "cyan"), soft_wrap=True)
+    console.print()

@@ -1,52 +1,32 @@
 """The installed wheel runs without this checkout, and resumes runs of another process."""
 
 import json
-import os
 import subprocess
-import sys
-import sysconfig
-import venv
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.installed_wheel import install_wheel, make_environment
 from tests.requirements import requirement
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
-
-ROOT = Path(__file__).resolve().parents[2]
 
 Pflow = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of the programs of an environment with the wheel and the dependencies of the tests."""
-    folder = tmp_path_factory.mktemp("wheel")
-    _run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "dist"), cwd=ROOT)
-    (wheel,) = (folder / "dist").glob("*.whl")
-    fresh = folder / "fresh"
-    venv.create(fresh, with_pip=False)
-    (site,) = fresh.glob("lib/python*/site-packages")
-    # A folder that a .pth names is searched last, and its own .pth files, such as that of this checkout, do not count.
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    pip = [sys.executable, "-m", "pip", "--python", str(fresh / "bin" / "python")]
-    _run(*pip, "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", str(wheel), cwd=folder)
-    return fresh / "bin"
-
-
-def _run(*command: str, cwd: Path) -> None:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=50, check=False)
-    assert done.returncode == 0, done.stderr
+    return install_wheel(tmp_path_factory)
 
 
 @pytest.fixture
 def env(tmp_path: Path) -> dict[str, str]:
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PFLOW_", "URANIBORG_", "PYTHON"))
+    return {
+        **make_environment(tmp_path),
+        "PFLOW_HOME": str(tmp_path / "home"),
+        "URANIBORG_HOME": str(tmp_path / "house"),
     }
-    return {**kept, "PFLOW_HOME": str(tmp_path / "home"), "URANIBORG_HOME": str(tmp_path / "house"), "NO_COLOR": "1"}
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ import pytest
 
 from paper_search.models import PaperCollection
 from tests.forked_processes import template
+from tests.pasted_blocks import make_pasting_environment, paste
 from tests.shared_folders import PATIENCE_S, make_once
 from uraniborg.recordings import QUERY
 
@@ -141,6 +142,20 @@ def test_the_demo_marks_its_own_texts_and_computations_as_its_own(demo: Demo) ->
     hits = shelf.split("• ")[1:]
     assert len(hits) == 4
     assert all("Our summary: " in hit or "Our text: " in hit for hit in hits)
+
+
+@pytest.mark.timeout(3 * PATIENCE_S)
+def test_the_lines_at_the_end_of_the_demo_work_as_pasted_and_without_a_network(demo: Demo, tmp_path: Path) -> None:
+    shutil.copytree(demo.folder / "demo-output", tmp_path / "demo-output")
+    env = make_pasting_environment(tmp_path)
+    del env["URANIBORG_PAPER_SEARCH__REPLAY_DIR"]
+    _, _, end = demo.stdout.partition("Next, type one of these")
+    lines = [line.strip() for line in end.splitlines() if line.startswith("    ")]
+    assert len(lines) == 4
+    for line in lines:
+        code, output = paste(line, tmp_path, env)
+        assert code == 0, output
+    assert "24 papers" in paste("paper-search sessions list", tmp_path, env)[1]
 
 
 @takes_long

@@ -10,7 +10,7 @@ from typing import Any, cast
 from uraniborg.connect import jsonc
 from uraniborg.connect.clients import Client, Entry
 from uraniborg.kernel.errors import InvalidInput
-from uraniborg.kernel.files import display_path, write_output
+from uraniborg.kernel.files import Unwritable, display_path, write_output
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,17 @@ class FileChange:
 
     def write_with_backup(self) -> Path | None:
         """Write the file and return the path of the backup, or None if there was no file. Raise Unwritable."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
         backup = None
-        if self.file.exists():
-            backup = self.file.with_name(f"{self.file.name}.before-uraniborg")
-            shutil.copy2(self.file, backup)
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            if self.file.exists():
+                backup = self.file.with_name(f"{self.file.name}.before-uraniborg")
+                shutil.copy2(self.file, backup)
+        except OSError as exc:
+            raise Unwritable(
+                f"'{display_path(self.file)}' was not changed: {exc.strerror} ({exc.filename}).",
+                hint="Correct the permissions, or add the entries yourself: uraniborg connect --print",
+            ) from exc
         write_output(self.file, self.after)
         return backup
 

@@ -1,6 +1,7 @@
 """The MCP clients we can configure: the file of each, its format, and the shape of an entry."""
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -32,11 +33,14 @@ class Client:
     make_entry: Callable[[Server], Entry]
     reload_hint: str
     """How the client learns about the new servers."""
+    program: str
+    """The command that starts the client."""
 
     @property
     def is_installed(self) -> bool:
-        """Return True if the client's file or folder exists."""
-        return self.file.exists() or (self.file.parent.is_dir() and self.file.parent != Path.home())
+        """Return True if the client's file, folder or program exists."""
+        has_folder = self.file.parent.is_dir() and self.file.parent != Path.home()
+        return self.file.exists() or has_folder or shutil.which(self.program) is not None
 
 
 def find_client(name: str) -> Client:
@@ -67,45 +71,56 @@ def list_clients(
     application_data = {"darwin": support, "win32": roaming}.get(platform, config)
     codex = Path(env.get("CODEX_HOME") or home / ".codex")
     claude = Path(env["CLAUDE_CONFIG_DIR"]) if env.get("CLAUDE_CONFIG_DIR") else home
-    zed = roaming / "Zed" if platform == "win32" else home / ".config" / "zed"
+    zed = {"win32": roaming / "Zed", "darwin": home / ".config" / "zed"}.get(platform, config / "zed")
+    opencode = config / "opencode"
     return [
         Client(
             *("claude-code", "Claude Code", claude / ".claude.json", "json", "mcpServers", make_typed_entry),
             "Start a new session of Claude Code; /mcp lists the servers.",
+            "claude",
         ),
         Client(
             *("claude-desktop", "Claude Desktop", application_data / "Claude" / "claude_desktop_config.json", "json"),
-            *("mcpServers", make_stdio_entry, "Quit Claude Desktop and start it again."),
+            *("mcpServers", make_stdio_entry, "Quit Claude Desktop and start it again.", "claude-desktop"),
         ),
         Client(
             *("cursor", "Cursor", home / ".cursor" / "mcp.json", "json", "mcpServers", make_url_entry),
             "Enable the servers in Cursor's settings, under MCP.",
+            "cursor",
         ),
         Client(
             *("vscode", "Visual Studio Code", application_data / "Code" / "User" / "mcp.json", "json", "servers"),
-            *(make_typed_entry, "Run the command `MCP: List Servers` in Visual Studio Code."),
+            *(make_typed_entry, "Run the command `MCP: List Servers` in Visual Studio Code.", "code"),
         ),
         Client(
             *("codex", "Codex", codex / "config.toml", "toml", "mcp_servers", make_url_entry),
             "Start a new session of Codex; /mcp lists the servers.",
+            "codex",
         ),
         Client(
             *("gemini", "Gemini CLI", home / ".gemini" / "settings.json", "json", "mcpServers", make_gemini_entry),
-            "Start Gemini CLI again; /mcp lists the servers.",
+            "Start Gemini CLI again, in a folder that it trusts; /mcp lists the servers.",
+            "gemini",
         ),
         Client(
             *("zed", "Zed", zed / "settings.json", "json", "context_servers", make_url_entry),
             "Zed reads its settings again at once.",
+            "zed",
         ),
         Client(
             *("windsurf", "Windsurf", home / ".codeium" / "windsurf" / "mcp_config.json", "json", "mcpServers"),
-            *(make_windsurf_entry, "Refresh the list of MCP servers in Windsurf."),
+            *(make_windsurf_entry, "Refresh the list of MCP servers in Windsurf.", "windsurf"),
         ),
         Client(
-            *("opencode", "opencode", config / "opencode" / "opencode.json", "json", "mcp", make_opencode_entry),
-            "Start opencode again.",
+            *("opencode", "opencode", _find_existing(opencode / "opencode.jsonc", opencode / "opencode.json"), "json"),
+            *("mcp", make_opencode_entry, "Start opencode again.", "opencode"),
         ),
     ]
+
+
+def _find_existing(*files: Path) -> Path:
+    """Return the first of these files that exists, or the last."""
+    return next((file for file in files if file.exists()), files[-1])
 
 
 def make_stdio_entry(server: Server) -> Entry:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib.util import find_spec
 from typing import Any
 
 from rich.console import Console
@@ -9,9 +10,9 @@ from rich.table import Table
 
 from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
-from uraniborg.connect.servers import HttpServer, Server, list_servers
+from uraniborg.connect.servers import HttpServer, Server, format_program, list_servers
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.text import find_closest_name
 
@@ -30,7 +31,8 @@ def print_clients(*, as_json: bool) -> None:
         table.add_row(row["client"], "yes" if row["installed"] else "no", connected, row["file"])
     console = Console(highlight=False)
     console.print(table)
-    console.print("\nConnect one: uraniborg connect NAME, for example uraniborg connect claude-code")
+    found = [row["client"] for row in rows if row["installed"] and not row["connected"]]
+    console.print(f"\nConnect one: uraniborg connect {found[0] if found else 'claude-code'}")
 
 
 def print_entries(client: Client | None, servers: list[Server], *, as_json: bool) -> None:
@@ -72,13 +74,20 @@ def confirm_and_change_client_file(
             console.print(client.reload_hint)
     to_start = [] if remove else [server for server in servers if isinstance(server, HttpServer)]
     if to_start and outcome != "cancelled":
-        console.print("\nStart these servers yourself, in a terminal that stays open:")
-        for server in to_start:
-            console.print(f"  {server.start:<28} {server.url}")
+        _print_start_commands(console, to_start)
     if as_json:
         reply: dict[str, Any] = {"client": client.name, "file": str(client.file), "outcome": outcome}
         reply["servers"] = [server.name for server in servers]
         sys.stdout.write(json.dumps(reply) + "\n")
+
+
+def _print_start_commands(console: Console, servers: list[HttpServer]) -> None:
+    """Print how a person starts the servers that a client reaches at an address."""
+    console.print("\nStart these servers yourself, each in a terminal that stays open:")
+    for server in servers:
+        program, *arguments = server.start
+        console.print(f"  {' '.join([format_program(program), *arguments])}", soft_wrap=True, markup=False)
+        console.print(f"    {server.purpose}: {server.url}", style="dim", soft_wrap=True, markup=False)
 
 
 def find_servers(names: list[str] | None) -> list[Server]:
@@ -104,7 +113,9 @@ def run_connect(
     skip_confirmation: bool,
     as_json: bool,
 ) -> None:
-    """Run the command with its options."""
+    """Run the command with its options. Raise MissingExtra if the servers could not be started."""
+    if (name or print_only) and not remove and find_spec("mcp") is None:
+        raise MissingExtra("mcp", "Connecting a client")
     chosen = find_servers(servers)
     if print_only:
         print_entries(find_client(name) if name else None, chosen, as_json=as_json)

@@ -1,12 +1,14 @@
 """The four MCP servers of this installation, with absolute paths, as clients start or reach them."""
 
 import os
+import shlex
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.files import display_path
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class HttpServer:
 
     name: str
     url: str
-    start: str
-    """The command that starts it."""
+    start: tuple[str, ...]
+    """The program that starts it, and its arguments."""
+    purpose: str
 
 
 Server = StdioServer | HttpServer
@@ -40,9 +43,20 @@ def list_servers() -> list[Server]:
     return [
         StdioServer("paper-search", find_program("paper-search-mcp")),
         StdioServer("pflow", find_program("pflow"), ("mcp", "serve")),
-        HttpServer("paper-library", format_mcp_url(library.host, library.port), "paper-library serve SHELF"),
-        HttpServer("universe", format_mcp_url(universe.host, universe.port), "universe serve"),
+        HttpServer(
+            *("paper-library", format_mcp_url(library.host, library.port), ("paper-library", "serve")),
+            _describe_served_shelf(library.shelf),
+        ),
+        HttpServer(
+            *("universe", format_mcp_url(universe.host, universe.port), ("universe", "serve")),
+            "all your universes",
+        ),
     ]
+
+
+def _describe_served_shelf(shelf: Path | None) -> str:
+    default = "the sample papers" if shelf is None else f"the shelf {display_path(shelf)}"
+    return f"{default}, or the shelf whose folder you add"
 
 
 def format_mcp_url(host: str, port: int) -> str:
@@ -62,6 +76,20 @@ def find_program(name: str) -> str:
             hint="Install it with `pip install 'uraniborg[mcp]'`.",
         )
     return os.path.abspath(found)  # not resolved: links of pipx stay valid after an upgrade
+
+
+def format_program(name: str) -> str:
+    """Return a program of this installation as a person types it: its name, or its path if PATH finds another or none.
+
+    Raise Unavailable if it is not installed.
+    """
+    path = find_program(name)
+    found = shutil.which(name)
+    if found is not None and os.path.samefile(found, path):
+        return name
+    inside = Path(path)
+    shown = inside.relative_to(Path.cwd()) if inside.is_relative_to(Path.cwd()) else inside
+    return shlex.quote(str(shown))
 
 
 def make_stdio_bridge(server: HttpServer) -> StdioServer:

@@ -1,23 +1,26 @@
 """Each client's own file format: existing files keep everything, entries are added, renewed and removed."""
 
+import dataclasses
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from uraniborg.connect.client_file import plan_addition, plan_removal, read_server_names
+from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import Client, list_clients
 from uraniborg.connect.jsonc import parse_jsonc, set_member
 from uraniborg.connect.servers import HttpServer, Server, StdioServer
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import Unwritable
 
 SERVERS: list[Server] = [
     StdioServer("paper-search", "/opt/u/bin/paper-search-mcp"),
     StdioServer("pflow", "/opt/u/bin/pflow", ("mcp", "serve")),
-    HttpServer("paper-library", "http://127.0.0.1:8421/mcp", "paper-library serve SHELF"),
-    HttpServer("universe", "http://127.0.0.1:3001/mcp", "universe serve"),
+    HttpServer("paper-library", "http://127.0.0.1:8421/mcp", ("paper-library", "serve"), "papers"),
+    HttpServer("universe", "http://127.0.0.1:3001/mcp", ("universe", "serve"), "universes"),
 ]
 EXISTING = {
     "claude-code": """{
@@ -162,3 +165,73 @@ def test_only_clients_that_cannot_use_an_address_get_the_bridge(client: Client) 
 
 def parse(client: Client, text: str) -> Any:
     return tomllib.loads(text) if client.format == "toml" else parse_jsonc(text)
+
+
+def test_a_file_that_is_a_link_stays_a_link(client: Client, tmp_path: Path) -> None:
+    target = tmp_path / "dotfiles" / client.file.name
+    target.parent.mkdir()
+    client.file.rename(target)
+    client.file.symlink_to(target)
+    plan_addition(client, {"pflow": client.make_entry(SERVERS[1])}).write_with_backup()
+    assert client.file.is_symlink()
+    assert "pflow" in target.read_text()
+
+
+def test_a_file_keeps_its_permissions(client: Client) -> None:
+    client.file.chmod(0o640)
+    plan_addition(client, {"pflow": client.make_entry(SERVERS[1])}).write_with_backup()
+    assert client.file.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_folder_that_cannot_be_made_is_reported_with_the_way_to_do_it_by_hand(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    blocked = dataclasses.replace(client, file=tmp_path / "taken" / "settings.json")
+    with pytest.raises(Unwritable) as refused:
+        FileChange(blocked.file, "", "{}").write_with_backup()
+    assert "uraniborg connect --print" in (refused.value.hint or "")
+
+
+def test_opencode_with_comments_is_the_file_that_is_changed_if_it_exists(tmp_path: Path) -> None:
+    folder = tmp_path / ".config" / "opencode"
+    folder.mkdir(parents=True)
+    (folder / "opencode.jsonc").write_text("{ // mine\n}\n")
+    clients = {one.name: one for one in list_clients(env={}, home=tmp_path, platform="linux")}
+    assert clients["opencode"].file == folder / "opencode.jsonc"
+
+
+@pytest.mark.parametrize(
+    ("platform", "folder"), [("linux", "xdg/zed"), ("darwin", ".config/zed"), ("win32", "roaming/Zed")]
+)
+def test_zed_keeps_its_settings_in_the_folder_of_the_platform(tmp_path: Path, platform: str, folder: str) -> None:
+    env = {"XDG_CONFIG_HOME": str(tmp_path / "xdg"), "APPDATA": str(tmp_path / "roaming")}
+    clients = {one.name: one for one in list_clients(env=env, home=tmp_path, platform=platform)}
+    assert clients["zed"].file == tmp_path / folder / "settings.json"
+
+
+def test_a_client_whose_program_is_found_counts_as_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clients = {one.name: one for one in list_clients(env={}, home=tmp_path, platform="linux")}
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not clients["codex"].is_installed
+    (tmp_path / "codex").write_text("#!/bin/sh\n")
+    (tmp_path / "codex").chmod(0o755)
+    assert clients["codex"].is_installed
+
+
+def test_the_guide_has_a_section_for_each_client_with_the_entries_that_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find_program(name: str) -> str:
+        return f"/opt/uraniborg/bin/{name}"
+
+    monkeypatch.setattr("uraniborg.connect.servers.find_program", find_program)
+    page = (Path(__file__).parents[3] / "docs" / "guides" / "connect-an-agent.md").read_text(encoding="utf-8")
+    servers = [
+        *(dataclasses.replace(server, command=find_program(Path(server.command).name)) for server in SERVERS[:2]
+          if isinstance(server, StdioServer)),
+        *SERVERS[2:],
+    ]  # fmt: skip
+    for client in list_clients(env={}, home=tmp_path, platform="linux"):
+        section = page.partition(f"\n### {client.title}\n")[2].partition("\n### ")[0]
+        assert f"```sh\nuraniborg connect {client.name}\n```" in section
+        (block,) = re.findall(rf"^```{client.format}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+        assert parse(client, block) == {client.key: {server.name: client.make_entry(server) for server in servers}}

@@ -1,0 +1,109 @@
+"""The wheel alone, without the checkout: every command prints its help, and doctor and demo work without a network."""
+
+import json
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.installed_wheel import CONTACTS, ROOT, install_wheel, make_environment
+from tests.shared_folders import PATIENCE_S
+
+SCRIPTS = sorted(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"])
+APPS = ("uraniborg.cli", "paper_search.cli", "paper_library.cli", "universe.cli.main", "pflow.cli.main")
+PRINT_ALL_HELP = """
+import importlib, sys, typer.main
+from click.testing import CliRunner
+
+def print_help(command, *names):
+    for name, inner in getattr(command, "commands", {}).items():
+        print_help(inner, *names, name)
+    if command.context_settings.get("help_option_names", True):  # those of the parts are printed by the parts
+        done = CliRunner().invoke(root, [*names, "--help"])
+        assert done.exit_code == 0 and "Usage: " in done.output, (names, done.output, done.exception)
+        print(" ".join([module, *names]))
+
+for module in sys.argv[1:]:
+    root = typer.main.get_command(importlib.import_module(module).app)
+    print_help(root)
+"""
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return install_wheel(tmp_path_factory)
+
+
+def run(programs: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the wheel in an empty home, and list the hosts that it contacts in `contacts.txt`."""
+    env = {**make_environment(folder), CONTACTS: str(folder / "contacts.txt")}
+    return subprocess.run(
+        [programs / command[0], *command[1:]],
+        cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_program_of_the_wheel_prints_its_help(programs: Path, tmp_path: Path, script: str) -> None:
+    done = run(programs, tmp_path, script, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) > 1
+    assert not (tmp_path / "contacts.txt").exists()
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_every_command_of_the_wheel_prints_its_help(programs: Path, tmp_path: Path) -> None:
+    done = run(programs, tmp_path, "python", "-c", PRINT_ALL_HELP, *APPS)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout.splitlines()
+    assert len(printed) > 60
+    assert {"uraniborg.cli doctor", "pflow.cli.main mcp add", "paper_search.cli sessions list"} <= set(printed)
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_the_demo_of_the_wheel_runs_and_contacts_nothing_outside(programs: Path, tmp_path: Path) -> None:
+    done = run(programs, tmp_path, "uraniborg", "demo")
+    assert done.returncode == 0, done.stderr
+    assert "Next, type one of these" in done.stdout
+    contacts = set((tmp_path / "contacts.txt").read_text().split())  # its own servers
+    assert contacts <= LOOPBACK
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_commands_contact_nothing_that_you_did_not_ask_for(programs: Path, tmp_path: Path) -> None:
+    for command in (
+        ("uraniborg", "doctor", "--json"),
+        ("uraniborg", "connect"),
+        ("uraniborg", "paths"),
+        ("paper-search", "sources"),
+        ("paper-library", "sample", "-o", "shelf"),
+        ("paper-library", "search", "shelf", "planets"),
+        ("universe", "new", "--from", "trappist-1", "--id", "t1"),
+        ("pflow", "browse"),
+    ):
+        done = run(programs, tmp_path, *command)
+        assert done.returncode == 0, done.stderr
+    contacts = tmp_path / "contacts.txt"
+    assert not contacts.exists() or set(contacts.read_text().split()) <= LOOPBACK  # doctor looks at our own ports
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+def test_doctor_finds_a_complete_installation(programs: Path, tmp_path: Path) -> None:
+    report = json.loads(run(programs, tmp_path, "uraniborg", "doctor", "--json").stdout)
+    assert report["ok"], report
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert report["checks"][0]["detail"].startswith(version)
+
+
+@pytest.mark.timeout(2 * PATIENCE_S)
+@pytest.mark.parametrize("command", [("demo",), ("connect", "cursor", "--yes")])
+def test_without_the_extra_the_command_names_it(programs: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    hide = "import sys; sys.modules.update(mcp=None, starlette=None); from uraniborg.cli import main; main()"
+    done = run(programs, tmp_path, "python", "-c", hide, *command)
+    assert done.returncode == 2
+    assert "needs the optional dependencies of the extra 'mcp'" in done.stderr
+    assert "uraniborg[mcp]" in done.stderr
+    assert not (tmp_path / ".cursor").exists()
