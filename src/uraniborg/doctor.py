@@ -112,6 +112,13 @@ def _find_unmet_requirements() -> tuple[list[str], list[str]]:
 def check_folders() -> Iterator[Check]:
     """Check that our folders are private and have free space."""
     from uraniborg.locations import list_locations
+    from uraniborg.restore import find_interrupted_restore
+
+    if find_interrupted_restore():
+        remedy = (
+            "Stop all servers, and run the same `uraniborg restore FILE --replace` again: it completes the restore."
+        )
+        yield Check("folders", "restore", "failure", "a restore was interrupted while it moved data", remedy)
 
     for location in list_locations():
         path = location.path

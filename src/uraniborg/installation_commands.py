@@ -101,7 +101,7 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
 
 
 def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
-    """Write a backup and print its contents. Raise AlreadyExists or Unwritable."""
+    """Write a backup and print its contents. Raise AlreadyExists, Unwritable or Unreadable."""
     from uraniborg.backup import write_backup
 
     manifest = write_backup(file, replace=replace, report_file=_make_progress_printer("Adding", quiet=quiet or as_json))
@@ -111,8 +111,8 @@ def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: b
 
 
 def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
-    """Restore a backup and print its contents. Raise InvalidBackup, Conflict or NotFound."""
-    from uraniborg.backup import restore_backup
+    """Restore a backup and print its contents. Raise InvalidBackup, Conflict, NotFound or Unavailable."""
+    from uraniborg.restore import restore_backup
 
     manifest = restore_backup(
         file, replace=replace, report_file=_make_progress_printer("Restoring", quiet=quiet or as_json)
