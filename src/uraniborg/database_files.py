@@ -47,10 +47,11 @@ def find_database_damage(path: Path) -> str | None:
 
 
 def is_in_use(path: Path) -> bool:
-    """Return True if another process has the database open. Ends its log, so that the file has all data."""
+    """Return True if another connection has the database open. Change no file."""
     try:
         with closing(_connect(path, "mode=rw", timeout_s=0)) as connection:
-            connection.execute("PRAGMA journal_mode = DELETE")
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()  # takes the lock
     except sqlite3.Error as exc:
         return getattr(exc, "sqlite_errorcode", 0) & 0xFF in _BUSY
     return False

@@ -40,6 +40,7 @@ def restore_backup(source: Path, *, replace: bool = False, report_file: Progress
     with hold_lock(config_dir() / _LOCK, timeout_s=1):
         complete_interrupted_restore()
         _check_present_data(roots, replace=replace)
+        _check_unused(roots)
         with open_backup(source) as reader:
             staged = _stage_files(reader, roots, report_file)
             manifest = reader.manifest
@@ -87,14 +88,18 @@ def _move_into_place(staged: Path, target: Path, aside: Path) -> None:
 
 
 def _check_present_data(roots: dict[str, Path], *, replace: bool) -> None:
-    """Raise Conflict if there are data and `replace` is False, or if a server uses them."""
+    """Raise Conflict if there are data and `replace` is False."""
     occupied = [path for path in roots.values() if path.is_file() or (path.is_dir() and any(path.iterdir()))]
     if occupied and not replace:
         raise Conflict(
             f"There are data in {', '.join(display_path(path) for path in occupied)}.",
             hint="Stop all servers and add --replace: the present data are moved aside, not deleted.",
         )
-    for path in occupied:
+
+
+def _check_unused(roots: dict[str, Path]) -> None:
+    """Raise Conflict if a running program uses the present data."""
+    for path in roots.values():
         for database in path.rglob("*.db"):
             with suppress(OSError):
                 if database.is_file() and is_live_database(database) and is_in_use(database):

@@ -156,7 +156,8 @@ def die_at_last(name):
     if next(files, None) == int(sys.argv[3]):
         os.kill(os.getpid(), signal.SIGKILL)
 
-{"backup": write_backup, "restore": restore_backup}[sys.argv[1]](Path(sys.argv[2]), replace=True, report_file=die_at_last)
+command = {"backup": write_backup, "restore": restore_backup}[sys.argv[1]]
+command(Path(sys.argv[2]), replace=True, report_file=die_at_last)
 """
 
 
