@@ -97,8 +97,7 @@ def _is_live(path: Path) -> bool:
     except FileNotFoundError:
         return False
     except OSError as exc:
-        _raise_unreadable(exc)
-        raise
+        raise _make_unreadable_error(exc) from None
 
 
 def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy: Path) -> dict[str, Any]:
@@ -108,7 +107,7 @@ def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy
         modified = int(path.stat().st_mtime)
         copy_file(path, copy)
     except PermissionError as exc:
-        _raise_unreadable(exc)
+        raise _make_unreadable_error(exc) from None
     except sqlite3.Error as exc:
         if not path.exists():
             raise FileNotFoundError(path) from None
@@ -126,12 +125,16 @@ def _add_file_and_describe(archive: tarfile.TarFile, name: str, path: Path, copy
 
 
 def _raise_unreadable(exc: OSError) -> None:
-    if isinstance(exc, FileNotFoundError):
-        return
-    raise Unreadable(
+    """Raise Unreadable, except for a file or folder that was deleted since it was listed."""
+    if not isinstance(exc, FileNotFoundError):
+        raise _make_unreadable_error(exc) from None
+
+
+def _make_unreadable_error(exc: OSError) -> Unreadable:
+    return Unreadable(
         f"'{display_path(Path(exc.filename or '.'))}' cannot be read: {exc.strerror}.",
         hint="Fix its permissions: a backup holds all data or is not written.",
-    ) from None
+    )
 
 
 def _delete_partial_archives(target: Path) -> None:

@@ -114,7 +114,9 @@ def _make_plain(value: Any) -> Any:
     """Return the value of a setting as JSON values."""
     if isinstance(value, list | tuple | set | frozenset):
         return [_make_plain(one) for one in cast("Iterable[Any]", value)]
-    return value if isinstance(value, int | float | bool | dict | None) else str(value)
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    return value if isinstance(value, int | float | bool | None) else str(value)
 
 
 def _format_value(value: Any) -> str:

@@ -9,9 +9,10 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -172,7 +173,7 @@ asyncio.run(write())
 
 
 @contextmanager
-def run_process(*arguments: str, until: bytes) -> Iterator[subprocess.Popen[bytes]]:
+def run_process(*arguments: str, until: bytes) -> Generator[subprocess.Popen[bytes]]:
     """Yield a process once it has written a line with `until`."""
     with subprocess.Popen(
         [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
@@ -306,7 +307,11 @@ def test_a_file_in_the_place_of_a_folder_is_a_failure(home: Path) -> None:
 @pytest.mark.parametrize(("free", "status"), [(10_000, "failure"), (500_000_000, "warning")])
 def test_a_disk_that_is_full_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch, free: int, status: str) -> None:
     usage = shutil.disk_usage(home.parent)
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=free))
+
+    def report_free_space(_: Path) -> Any:
+        return usage._replace(free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", report_free_space)
     (check,) = find_checks(status)
     assert check.name == "free space"
     assert "Delete files" in check.hint

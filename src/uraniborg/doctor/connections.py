@@ -3,7 +3,7 @@
 import asyncio
 import socket
 from contextlib import closing
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uraniborg.doctor.check import Check, Checks, Status
 from uraniborg.kernel.errors import UraniborgError
@@ -56,7 +56,9 @@ def _is_ours(name: str, url: str, token: Any) -> bool:
         return False
     if not isinstance(reply, dict):
         return False
-    return _MEMBERS[name] in reply or (response.status_code in (401, 403, 503) and "code" in (reply.get("error") or {}))
+    members = cast("dict[str, Any]", reply)
+    is_refusal = response.status_code in (401, 403, 503) and "code" in (members.get("error") or {})
+    return _MEMBERS[name] in members or is_refusal
 
 
 def check_clients() -> Checks:

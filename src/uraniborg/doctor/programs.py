@@ -31,7 +31,7 @@ def check_programs() -> Checks:
     from packaging.specifiers import SpecifierSet
 
     yield Check("programs", "uraniborg", "ok", f"{version()} in {display_path(Path(sys.prefix))}")
-    wanted = importlib.metadata.metadata(_NAME).get("Requires-Python", "")
+    wanted = importlib.metadata.metadata(_NAME)["Requires-Python"]
     python = platform.python_version()
     if SpecifierSet(wanted).contains(python, prereleases=True):
         yield Check("programs", "python", "ok", f"{python} on {platform.platform(terse=True)}")
