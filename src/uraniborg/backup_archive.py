@@ -158,7 +158,8 @@ def _translate_read_errors(source: Path) -> Generator[None]:
     try:
         yield
     except _READ_ERRORS as exc:
+        reason = (str(exc).splitlines() or [type(exc).__name__])[0].rstrip(":.")
         raise InvalidBackup(
-            f"'{display_path(source)}' cannot be read as a backup: {exc}.",
+            f"'{display_path(source)}' cannot be read as a backup: {reason}.",
             hint="Name a complete file that `uraniborg backup` wrote.",
         ) from None

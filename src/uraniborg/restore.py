@@ -92,7 +92,7 @@ def _check_present_data(roots: dict[str, Path], *, replace: bool) -> None:
     occupied = [path for path in roots.values() if path.is_file() or (path.is_dir() and any(path.iterdir()))]
     if occupied and not replace:
         raise Conflict(
-            f"There are data in {', '.join(display_path(path) for path in occupied)}.",
+            f"There are data in {', '.join(str(path) for path in occupied)}.",
             hint="Stop all servers and add --replace: the present data are moved aside, not deleted.",
         )
 
@@ -104,7 +104,7 @@ def _check_unused(roots: dict[str, Path]) -> None:
             with suppress(OSError):
                 if database.is_file() and is_live_database(database) and is_in_use(database):
                     raise Conflict(
-                        f"A running program uses '{display_path(database)}'.",
+                        f"A running program uses '{database}'.",
                         hint="Stop all servers, clients and workflows of Uraniborg, then restore again.",
                     )
 
