@@ -70,7 +70,7 @@ def offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a working folder and home in which every search is the recorded one."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("PFLOW_HOME", raising=False)
+    monkeypatch.setenv("PFLOW_HOME", str(tmp_path / ".pflow"))
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")

@@ -150,10 +150,17 @@ async def decide(
     manager = await _get_or_create_manager()
     from paper_search.sessions.inbox_decisions import parse_action
     from paper_search.workflow.checkpoints import Decision
+    from uraniborg.kernel.mcp import get_client_name
 
     decision = Decision(action=parse_action(action), revised_data=data, note=note)
     return _format_json(
-        await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, on_progress=_report_progress)
+        await manager.decide(
+            session_id,
+            decision,
+            checkpoint_id=checkpoint_id,
+            by=get_client_name(),
+            on_progress=_report_progress,
+        )
     )
 
 

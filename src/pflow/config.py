@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from uraniborg.kernel.settings import LoadedSettings, read_settings
+from uraniborg.kernel.settings import HOME, LoadedSettings, Origin, OriginKind, read_settings
 
 SECTION: Final = "pflow"
 ALIASES: Final = {"PFLOW_HOME": "home", "PFLOW_TIMEOUT": "timeout", "PFLOW_CLUSTER": "cluster"}
@@ -17,7 +17,7 @@ class Settings:
     """The settings: where workflows are stored and how they run."""
 
     home: Path = Path("~/.pflow")
-    """The folder of workflows, nodes, checkpoints and the log of runs."""
+    """The folder of workflows, nodes, checkpoints and the log of runs; `pflow` in URANIBORG_HOME if that is set."""
     timeout: float | None = None
     """Seconds that a run may take; no limit by default."""
     checkpoint_hours: float = 24.0
@@ -36,4 +36,8 @@ def load_settings(env: Mapping[str, str] | None = None) -> Settings:
 def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[Settings]:
     """Return the settings with the origin of each. Raise InvalidConfig."""
     env = os.environ if env is None else env
-    return read_settings(Settings, section=SECTION, aliases=ALIASES, env=env, from_dotenv=("timeout",))
+    loaded = read_settings(Settings, section=SECTION, aliases=ALIASES, env=env, from_dotenv=("timeout",))
+    if not (root := env.get(HOME)) or "home" in loaded.origins:
+        return loaded
+    settings = replace(loaded.settings, home=Path(root) / "pflow")
+    return replace(loaded, settings=settings, origins={**loaded.origins, "home": Origin(OriginKind.ENVIRONMENT, HOME)})

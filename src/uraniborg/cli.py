@@ -122,6 +122,10 @@ def inbox(
         str | None,
         typer.Argument(metavar="[ID]", help="Show this question in full: an id as listed, or its first characters."),
     ] = None,
+    decided: Annotated[
+        bool, typer.Option("--decided", help="List the questions that were decided: by whom, how and when.")
+    ] = False,
+    limit: Annotated[int, typer.Option(min=1, help="With --decided, the maximum number of questions.")] = 50,
     json: Json = False,
 ) -> None:
     """List the questions that wait for your decision.
@@ -129,13 +133,16 @@ def inbox(
     Examples:
     - `uraniborg inbox`
     - `uraniborg inbox 3f6c1a2b`
+    - `uraniborg inbox --decided --limit 10`
     """
-    from uraniborg.inbox_commands import show_inbox, show_question
+    from uraniborg.inbox_commands import show_decisions, show_inbox, show_question
 
-    if decision_id is None:
-        show_inbox(as_json=json)
-    else:
+    if decision_id is not None:
         show_question(decision_id, as_json=json)
+    elif decided:
+        show_decisions(limit, as_json=json)
+    else:
+        show_inbox(as_json=json)
 
 
 @app.command()

@@ -14,14 +14,17 @@ from rich.text import Text
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.inbox import Decision, Entry, Inbox
+from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.person import get_user_name
 
 DOOR: Final = "terminal"
 _QUESTION_MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
 """The module of each part that displays and answers its questions."""
 _IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
+_RECENT: Final = 3
+"""The number of decisions that are listed below the questions that wait."""
 _MOST_CHARS: Final = 1_000_000
 
 
@@ -34,22 +37,46 @@ class PartQuestions(Protocol):
 
 
 def show_inbox(*, as_json: bool) -> None:
-    """Print the questions that wait for a decision, the oldest first."""
-    waiting = Inbox().pending()
+    """Print the questions that wait for a decision, the oldest first, and the last decisions."""
+    inbox = Inbox()
+    waiting = inbox.pending()
     if as_json:
         sys.stdout.write(json.dumps([_dump_entry(entry) for entry in waiting]) + "\n")
         return
     console = Console(highlight=False)
-    if not waiting:
-        console.print("Nothing waits for a decision.")
-        return
     for entry in waiting:
         _print_entry(console, entry)
         console.print()
-    count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
-    console.print(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}", soft_wrap=True)
-    actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
-    console.print(f"Decide it: uraniborg decide {_make_handle(waiting[0])} {make_printable(actions)}", soft_wrap=True)
+    if waiting:
+        count = "1 decision waits." if len(waiting) == 1 else f"{len(waiting)} decisions wait."
+        console.print(f"{count} See all of one: uraniborg inbox {_make_handle(waiting[0])}", soft_wrap=True)
+        actions = "|".join(waiting[0].payload.get("actions") or ("approve", "edit", "reject"))
+        console.print(
+            f"Decide it: uraniborg decide {_make_handle(waiting[0])} {make_printable(actions)}", soft_wrap=True
+        )
+    else:
+        console.print("Nothing waits for a decision.")
+    if decided := inbox.list_entries("decided", limit=_RECENT + 1):
+        console.print("\nDecided last:")
+        for entry in decided[:_RECENT]:
+            _print_entry(console, entry)
+        if len(decided) > _RECENT:
+            console.print("All decisions: uraniborg inbox --decided", style="dim")
+
+
+def show_decisions(limit: int, *, as_json: bool) -> None:
+    """Print the questions that were decided, the one decided last first, with who decided them, how and when."""
+    decided = Inbox().list_entries("decided", limit=limit)
+    if as_json:
+        sys.stdout.write(json.dumps([_dump_entry(entry) for entry in decided]) + "\n")
+        return
+    console = Console(highlight=False)
+    for entry in decided:
+        _print_entry(console, entry)
+    if not decided:
+        console.print("Nothing was decided yet.")
+    elif len(decided) == limit:
+        console.print(f"There may be more: uraniborg inbox --decided --limit {2 * limit}", style="dim")
 
 
 def show_question(id_or_prefix: str, *, as_json: bool) -> None:
@@ -74,7 +101,7 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
     if entry.state == "pending" and (questions := _load_questions_module(entry)) is not None:
         questions.check_answer(entry, decision)
-    decided = inbox.decide(entry.id, decision, DOOR)
+    decided = inbox.decide(entry.id, decision, DOOR, get_user_name())
     if as_json:
         sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
         return
@@ -100,14 +127,16 @@ def _find_entry(inbox: Inbox, id_or_prefix: str, *, requires_number: bool) -> En
     """
     start, colon, rest = id_or_prefix.partition(":")
     candidates = [entry for entry in inbox.beginning_with(start) if start and _has_rest_of_id(entry.id, colon + rest)]
+    exact = [entry for entry in candidates if entry.id == id_or_prefix]
     waiting = [entry for entry in candidates if entry.state == "pending"]
-    found = waiting if not colon and waiting else candidates
+    found = exact or (waiting if not colon and waiting else candidates)
     if len(found) == 1 and not (requires_number and not colon and ":" in found[0].id):
         return found[0]
     if not found:
         return inbox.get(id_or_prefix)
+    problem = "names more than one question" if len(found) > 1 else "lacks the number of the question"
     raise InvalidInput(
-        f"'{make_printable(id_or_prefix[:80])}' names more than one question.",
+        f"'{make_printable(id_or_prefix[:80])}' {problem}.",
         hint=f"Give one of: {', '.join(_make_handle(entry) for entry in found[:5])}.",
         allowed=[_make_handle(entry) for entry in found[:10]],
     )
@@ -131,13 +160,20 @@ def _load_questions_module(entry: Entry) -> PartQuestions | None:
 
 
 def _print_entry(console: Console, entry: Entry) -> None:
-    asked = _format_age(entry.created_at, SystemClock().now())
     workflow = f" of {name}" if (name := _get_payload_text(entry, "workflow")) else ""
-    about = f"  {entry.part}, {entry.kind}{workflow}, asked {asked}"
+    about = f"  {entry.part}, {entry.kind}{workflow}"
+    if entry.state == "pending":
+        about += f", asked {_format_age(entry.created_at, SystemClock().now())}"
     console.print(Text.assemble((_make_handle(entry), "bold cyan"), (about, "dim")))
     for line in (_get_payload_text(entry, "query"), _get_payload_text(entry, "question")):
         if line:
             console.print(Padding(Text(line), (0, 0, 0, 2)))
+    if entry.state == "withdrawn":
+        console.print("  withdrawn: the session or run that asked has ended", style="dim")
+    elif entry.decision is not None:
+        console.print(Padding(Text(f"decided: {describe_decision(entry)}", style="green"), (0, 0, 0, 2)))
+        if entry.decision.note:
+            console.print(Padding(Text(f"note: {make_printable(entry.decision.note)}"), (0, 0, 0, 2)))
 
 
 def _read_json_data(path: Path) -> Any:

@@ -2,10 +2,10 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from rich.console import Console
 from rich.table import Table
@@ -14,15 +14,10 @@ from rich.text import Text
 from uraniborg.doctor import Check, run_checks
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.settings import LoadedSettings, OriginKind
+from uraniborg.kernel.settings import LoadedSettings, Origin, OriginKind
 from uraniborg.kernel.text import plural
+from uraniborg.locations import PART_CONFIGS, SQLITE, list_locations
 
-_CONFIGS: Final = {
-    "search": "paper_search.config",
-    "library": "paper_library.config",
-    "universe": "universe.config",
-    "pflow": "pflow.config",
-}
 _MARKS: Final = {"ok": ("ok", "green"), "note": ("--", "dim"), "warning": ("!!", "yellow"), "failure": ("XX", "red")}
 _FAILED: Final = 4
 
@@ -35,56 +30,61 @@ def run_and_print_checks(*, online: bool, as_json: bool, quiet: bool) -> int:
         sys.stdout.write(json.dumps({"ok": not failed, "checks": [check.as_dict() for check in checks]}) + "\n")
         return _FAILED if failed else 0
     console = Console(highlight=False)
-    topic = ""
-    for check in checks:
-        if check.topic != topic:
-            topic = check.topic
-            console.print(f"\n{topic}", style="bold")
-        _print_check(console, check)
+    for topic in dict.fromkeys(check.topic for check in checks):
+        console.print(f"\n{topic}", style="bold")
+        _print_checks(console, [check for check in checks if check.topic == topic])
     warned = sum(check.status == "warning" for check in checks)
     console.print(f"\n{plural(len(checks), 'check')}: {plural(failed, 'failure')}, {plural(warned, 'warning')}.")
     return _FAILED if failed else 0
 
 
-def _print_check(console: Console, check: Check) -> None:
-    mark, style = _MARKS[check.status]
+def _print_checks(console: Console, checks: list[Check]) -> None:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=4)
-    grid.add_column(width=18, overflow="fold")
+    grid.add_column(min_width=16, no_wrap=True)
     grid.add_column(overflow="fold")
-    detail = Text(check.detail)
-    if check.hint:
-        detail.append(f"\n{check.hint}", style="dim")
-    grid.add_row(Text(f"  {mark}", style=style), check.name, detail)
+    for check in checks:
+        mark, style = _MARKS[check.status]
+        detail = Text(check.detail)
+        if check.hint:
+            detail.append(f"\n{check.hint}", style="dim")
+        grid.add_row(Text(f"  {mark}", style=style), Text(check.name), detail)
     console.print(grid)
 
 
 def print_locations(*, as_json: bool) -> None:
-    """Print every folder and file of the installation with its purpose and size."""
-    from uraniborg.locations import list_locations
-
+    """Print every folder and file of the installation with its purpose, its size and the origin of its path."""
     locations = list_locations()
     if as_json:
-        rows = {one.name: {"path": str(one.path), "exists": one.path.exists(), "bytes": one.size} for one in locations}
+        rows = {
+            one.name: {
+                "path": one.display_text,
+                "exists": one.path.exists(),
+                "bytes": one.size,
+                **_describe_origin(one.origin),
+            }
+            for one in locations
+        }
         sys.stdout.write(json.dumps(rows) + "\n")
         return
     for location in locations:
         size = f"{location.size / 1e6:,.1f} MB" if location.path.exists() else "does not exist yet"
-        sys.stdout.write(f"{location.name:<10} {location.path}\n{'':<10} {location.purpose} ({size})\n")
+        about = f"{location.purpose} ({size}; from: {_describe_origin(location.origin)['origin']})"
+        sys.stdout.write(f"{location.name:<10} {location.display_text}\n{'':<10} {about}\n")
 
 
 def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -> None:
     """Print the settings of one part or of all, with their origins. Raise InvalidInput or InvalidConfig."""
-    if part is not None and part not in _CONFIGS:
-        raise InvalidInput(f"There is no part '{part}'.", hint=f"Parts: {', '.join(_CONFIGS)}.")
+    if part is not None and part not in PART_CONFIGS:
+        raise InvalidInput(f"There is no part '{part}'.", hint=f"Parts: {', '.join(PART_CONFIGS)}.")
     rows: list[dict[str, Any]] = []
-    for name, module in _CONFIGS.items():
+    for name, module in PART_CONFIGS.items():
         if part in (None, name):
             loaded: LoadedSettings[Any] = import_module(module).read_config()
             for row in loaded.list_rows():
                 if include_defaults or row.origin.kind is not OriginKind.DEFAULT:
-                    value = row.value if isinstance(row.value, int | float | bool | None) else str(row.value)
-                    rows.append({"setting": f"{loaded.section}.{row.name}", "value": value, "origin": str(row.origin)})
+                    setting = f"{loaded.section}.{row.name}"
+                    rows.append({"setting": setting, "value": _make_plain(row.value), **_describe_origin(row.origin)})
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")
         return
@@ -93,15 +93,40 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
         console.print("Every setting has its default. `uraniborg settings --all` lists them.")
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("setting", "value", "from"):
-        table.add_column(heading, overflow="fold")
+    table.add_column("setting", no_wrap=True)
+    table.add_column("value", overflow="fold")
+    table.add_column("from", overflow="fold")
     for row in rows:
-        table.add_row(row["setting"], "" if row["value"] is None else str(row["value"]), row["origin"])
+        table.add_row(*(Text(_format_value(row[key])) for key in ("setting", "value", "origin")))
     console.print(table)
 
 
+def _describe_origin(origin: Origin) -> dict[str, str]:
+    """Return where a value comes from: as text, its kind, and the variable and the file if there are any."""
+    file = str(origin.path) if origin.path else ""
+    name = f"'{origin.name}'" if origin.kind is OriginKind.FILE else origin.name
+    text = f"{name} in {file}" if file else name or "default"
+    facts = {"origin": text, "origin_kind": origin.kind.value, "origin_name": origin.name, "origin_file": file}
+    return {key: value for key, value in facts.items() if value}
+
+
+def _make_plain(value: Any) -> Any:
+    """Return the value of a setting as JSON values."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_make_plain(one) for one in cast("Iterable[Any]", value)]
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    return value if isinstance(value, int | float | bool | None) else str(value)
+
+
+def _format_value(value: Any) -> str:
+    if value is None or value in ([], {}):
+        return "-"
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
-    """Write a backup and print its contents. Raise AlreadyExists or Unwritable."""
+    """Write a backup and print its contents. Raise AlreadyExists, Unwritable or Unreadable."""
     from uraniborg.backup import write_backup
 
     manifest = write_backup(file, replace=replace, report_file=_make_progress_printer("Adding", quiet=quiet or as_json))
@@ -111,8 +136,8 @@ def write_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: b
 
 
 def restore_and_print_backup(file: Path, *, replace: bool, as_json: bool, quiet: bool) -> None:
-    """Restore a backup and print its contents. Raise InvalidBackup, Conflict or NotFound."""
-    from uraniborg.backup import restore_backup
+    """Restore a backup and print its contents. Raise InvalidBackup, Conflict, NotFound or Unavailable."""
+    from uraniborg.restore import restore_backup
 
     manifest = restore_backup(
         file, replace=replace, report_file=_make_progress_printer("Restoring", quiet=quiet or as_json)
@@ -134,11 +159,21 @@ def _print_exclusions() -> None:
     """Print which configured data a backup does not hold."""
     from paper_library.config import load_config as load_library_config
     from universe.config import load_config as load_universe_config
+    from uraniborg.backup_archive import SETTINGS, list_backup_roots
+    from uraniborg.kernel.settings import data_dir
 
-    if shelf := load_library_config().shelf:
+    places = {location.name: location.path.absolute() for location in list_locations()}
+    data = data_dir().absolute()
+    shelf = load_library_config().shelf
+    if shelf and not shelf.expanduser().absolute().is_relative_to(data):
         sys.stdout.write(f"Not included: the shelf {display_path(shelf)}. Copy its folder.\n")
-    if not load_universe_config().database_address.startswith("sqlite:"):
+    if not load_universe_config().database_address.startswith(SQLITE):
         sys.stdout.write("Not included: the universes in PostgreSQL. Use pg_dump.\n")
+    elif not places["universes"].is_relative_to(data):
+        file = display_path(places["universes"])
+        sys.stdout.write(f"Not included: the universes in {file}. Copy it with `sqlite3 {file} '.backup COPY'`.\n")
+    if places["config"].exists() and places["config"] != list_backup_roots()[SETTINGS]:
+        sys.stdout.write(f"Not included: the settings file {display_path(places['config'])}. Copy it.\n")
 
 
 def _make_progress_printer(verb: str, *, quiet: bool) -> Callable[[str], None]:

@@ -1,10 +1,23 @@
-"""The folders of data, cache, configuration and workflows, and their contents."""
+"""The folders of data, cache, configuration, workflows and logs, their contents, and where their paths come from."""
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from uraniborg.kernel.settings import cache_dir, config_dir, data_dir
+from uraniborg.kernel.settings import CONFIG, HOME, Origin, OriginKind, cache_dir, config_dir, data_dir
+
+SQLITE: Final = "sqlite:///"
+PART_CONFIGS: Final = {
+    "uraniborg": "uraniborg.kernel.person",
+    "search": "paper_search.config",
+    "library": "paper_library.config",
+    "universe": "universe.config",
+    "pflow": "pflow.config",
+}
+"""The module of each part whose `read_config` returns its settings; `uraniborg` has those of all parts."""
 
 
 @dataclass(frozen=True)
@@ -14,36 +27,85 @@ class Location:
     name: str
     path: Path
     purpose: str
+    origin: Origin
+    """Where its path comes from."""
+    is_folder: bool = True
+    files: str = ""
+    """The pattern of its files in the folder, if the folder has others too."""
 
     @property
     def size(self) -> int:
-        """Return the size of all files in it, in bytes; 0 if it does not exist."""
-        return sum(list_file_sizes(self.path))
+        """Return the size of all its files, in bytes; 0 if it does not exist."""
+        return sum(list_file_sizes(self.path, self.files or "*"))
+
+    @property
+    def display_text(self) -> str:
+        """Return the path, with the pattern of the files."""
+        return str(self.path / self.files) if self.files else str(self.path)
 
 
 def list_locations() -> list[Location]:
     """Return all locations, whether they exist or not. Raise InvalidConfig."""
-    from pflow.config import load_settings
+    from paper_search.config import read_config as read_search_config
+    from pflow.config import read_config as read_workflow_config
 
-    data = data_dir()
+    data, own = data_dir(), _find_home_origin()
+    search, workflow = read_search_config(), read_workflow_config()
+    home, home_origin = workflow.settings.home.expanduser(), workflow.find_origin("home")
+    named = os.environ.get(CONFIG)
+    settings_file = Path(named).expanduser() if named else config_dir() / "uraniborg.toml"
+    cache = search.settings.cache_dir
     return [
-        Location("config", config_dir() / "uraniborg.toml", "your settings"),
-        Location("sessions", data / "paper_search" / "sessions", "searches and their decisions"),
-        Location("inbox", data / "inbox.db", "questions to you, and your answers"),
-        Location("universes", data / "universe", "universes and their logs"),
-        Location("library", data / "library", "the sample shelf"),
-        Location("workflows", load_settings().home.expanduser(), "workflows, runs and what resumes them"),
-        Location("cache", cache_dir(), "answers of sources; can be deleted"),
+        Location(
+            *("config", settings_file, "your settings"),
+            Origin(OriginKind.ENVIRONMENT, CONFIG) if named else own,
+            is_folder=False,
+        ),
+        Location("data", data, "all of the data below, unless another path is set", own),
+        Location("sessions", data / "paper_search" / "sessions", "searches and their decisions", own),
+        Location("inbox", data / "inbox.db", "questions to you, and your answers", own, is_folder=False),
+        find_universe_location(),
+        Location("library", data / "library", "the sample shelf", own),
+        Location("workflows", home, "workflows, runs, and the results that resume them", home_origin),
+        Location(
+            *("logs", home, "the output of scheduled runs; servers log to stderr", home_origin), files="schedule-*.log"
+        ),
+        Location(
+            *("cache", cache or cache_dir(), "answers of sources; can be deleted"),
+            search.find_origin("cache_dir") if cache else own,
+        ),
     ]
 
 
-def list_file_sizes(path: Path) -> Iterator[int]:
-    """Yield the size of each file at or below `path`. Links are not followed."""
+def find_universe_location() -> Location:
+    """Return the folder of universes, or the file that the settings name. Raise InvalidConfig."""
+    from universe.config import read_config
+
+    loaded = read_config()
+    address = loaded.settings.database_address
+    if loaded.settings.db is None:
+        return Location("universes", data_dir() / "universe", "universes and their logs", _find_home_origin())
+    origin = loaded.find_origin("db")
+    if address.startswith(SQLITE):
+        path = Path(address.removeprefix(SQLITE)).expanduser()
+        return Location("universes", path, "universes and their logs", origin, is_folder=False)
+    kind = address.partition(":")[0]
+    purpose = f"high-water marks; the universes are in another database ({kind})"
+    return Location("universes", data_dir() / "universe", purpose, origin)
+
+
+def _find_home_origin() -> Origin:
+    return Origin(OriginKind.ENVIRONMENT, HOME) if os.environ.get(HOME) else Origin(OriginKind.DEFAULT)
+
+
+def list_file_sizes(path: Path, pattern: str = "*") -> Iterator[int]:
+    """Yield the size of each file at or below `path` whose name matches. Links are not followed."""
     if path.is_symlink():
         return
     if path.is_file():
         yield path.stat().st_size
     elif path.is_dir():
-        for inner in path.rglob("*"):
-            if inner.is_file() and not inner.is_symlink():
-                yield inner.stat().st_size
+        for inner in path.rglob(pattern):
+            with suppress(FileNotFoundError):  # deleted since it was listed
+                if inner.is_file() and not inner.is_symlink():
+                    yield inner.stat().st_size

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from datetime import datetime
 from importlib.metadata import entry_points, requires, version
 from pathlib import Path
 from typing import Any
@@ -974,6 +975,9 @@ async def test_a_repeated_decision_that_differs_is_reported_as_not_applied(data_
         other = await call_tool(client, "decide", **given, action="reject", note="not this")
     assert next(iter(other)) == "already_decided"
     assert (same["already_decided"]["same_as_sent"], other["already_decided"]["same_as_sent"]) == (True, False)
-    before = "This checkpoint was decided before: approve, through agent."
+    decided = same["already_decided"]
+    assert decided["decided_by"] == "mcp 0.1.0"
+    at = datetime.fromisoformat(decided["decided_at"])
+    before = f"This checkpoint was decided before: approve, through agent, by mcp 0.1.0, at {at:%Y-%m-%d %H:%M:%S} UTC."
     assert other["already_decided"]["message"] == f"NOT APPLIED. {before}"
     assert same["already_decided"]["message"] == before

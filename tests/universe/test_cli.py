@@ -13,7 +13,7 @@ import pytest
 
 from tests.universe.command_line import CommandResult, RunUniverse
 from tests.universe.domain.samples import EMPTY_STATE, a_body, add_star
-from universe.cli.common import get_account_name
+from uraniborg.kernel.person import get_user_name
 
 TICK: Final = '{"type": "tick"}'
 HOSTILE: Final = "Hven\n★ forged\r\x1b]0;owned\x07\x1b[31m[bold]mark[/bold]"
@@ -203,7 +203,7 @@ def test_cite_reports_where_a_value_comes_from(run_universe: RunUniverse) -> Non
     heavier = {"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}, "reason": "to see"}
     done = run_universe("send", "t", json.dumps(heavier)).out
     assert "'trappist-1-e': mass no longer cites 'agol2021', which gave another value." in done
-    author = f"{get_account_name()} (command line)"
+    author = f"{get_user_name()} (command line)"
     reply = run_universe("cite", "t", "--body", "trappist-1-e", "--field", "mass").out
     assert f"set by {author} in version 2" in reply
     assert ": to see" in reply

@@ -1,14 +1,32 @@
 """`uraniborg doctor`: a sound installation passes, and each fault is found, named and given a remedy."""
 
+import asyncio
+import importlib.metadata
+import json
 import os
+import shutil
+import socket
 import sqlite3
-from contextlib import closing
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from paper_library.sample_shelf_builder import sample_shelf
+from paper_search.config import AppConfig
+from paper_search.sessions import SessionManager
+from pflow.config import Settings
+from pflow.service import Service
+from universe.service.universes import UniverseService
+from universe.store.sqlite import SqliteStore
+from uraniborg.connect.clients import find_client
 from uraniborg.doctor import Check, run_checks
 from uraniborg.kernel.inbox import Inbox
+from uraniborg.recordings import QUERY, RECORDING
 
 
 @pytest.fixture
@@ -16,8 +34,55 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("URANIBORG_HOME", str(tmp_path / "u"))
     monkeypatch.setenv("PFLOW_HOME", str(tmp_path / "pflow"))
+    monkeypatch.setenv("URANIBORG_LIBRARY__PORT", str(find_free_port()))
+    monkeypatch.setenv("URANIBORG_UNIVERSE__PORT", str(find_free_port()))
+    for variable in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "URANIBORG_CONFIG"):
+        monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "u"
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with a session, its question, a universe, a shelf and a run."""
+    folder = tmp_path_factory.mktemp("written")
+    home = folder / "u"
+
+    async def write() -> None:
+        manager = SessionManager()
+        await manager.start(QUERY, AppConfig(replay_dir=RECORDING))
+        await manager.aclose()
+        async with UniverseService(SqliteStore(home / "data" / "universe" / "universes.db")).running() as service:
+            await service.create("Hven", universe_id="hven")
+            for _ in range(3):
+                await service.send("hven", {"type": "tick", "dt": 1})
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("URANIBORG_HOME", str(home))
+        asyncio.run(write())
+        sample_shelf()
+        workflow = {"nodes": [{"id": "a", "type": "shell", "params": {"command": "true"}}], "edges": []}
+        assert Service(Settings(home=folder / "pflow"), folder=folder).run_document(workflow, name="w").success
+    return folder
+
+
+@pytest.fixture
+def filled(home: Path, written: Path) -> Path:
+    """Return a home with all kinds of data."""
+    shutil.copytree(written, home.parent, dirs_exist_ok=True)
+    return home
+
+
+def find_free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def read_tree(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Return the contents and modes of all files except those by which SQLite coordinates its connections."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.name.endswith("-shm")]
+    return {str(path): (path.read_bytes(), path.stat().st_mode) for path in files}
 
 
 def find_checks(status: str) -> list[Check]:
@@ -47,9 +112,8 @@ def test_a_damaged_database_is_a_failure_with_the_remedy(home: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
 def test_data_that_others_may_read_are_a_warning(home: Path) -> None:
-    with closing(Inbox()):
-        pass
     (home / "data" / "universe").mkdir(parents=True)
+    (home / "data").chmod(0o700)
     (home / "data" / "universe").chmod(0o755)
     (check,) = find_checks("warning")
     assert check.name == "universes"
@@ -68,5 +132,304 @@ def test_an_invalid_setting_fails_its_topics_and_the_others_still_run(
 ) -> None:
     monkeypatch.setenv("URANIBORG_LIBRARY__PORT", "many")
     failures = find_checks("failure")
-    assert {check.topic for check in failures} >= {"shelf", "ports"}
+    assert {check.topic for check in failures} >= {"shelves", "ports"}
     assert any(check.topic == "keys" for check in run_checks())
+
+
+def test_a_filled_installation_passes_and_no_file_changes(filled: Path) -> None:
+    before = read_tree(filled.parent)
+    checks = list(run_checks())
+    assert [check for check in checks if check.status in ("failure", "warning")] == []
+    assert {check.name for check in checks if check.topic == "databases"} == {
+        "sessions",
+        "inbox",
+        "universes",
+        "workflows",
+    }
+    details = {check.topic: check.detail for check in checks if check.topic in ("universes", "shelves")}
+    assert details["universes"] == "1 universe replayed, intact"
+    assert "intact" in details["shelves"]
+    assert read_tree(filled.parent) == before
+
+
+WRITER = """
+import asyncio
+from universe.config import load_config
+from universe.service.universes import UniverseService
+from universe.store.factory import make_store
+from uraniborg.kernel.inbox import Inbox
+
+async def write():
+    inbox = Inbox()
+    async with UniverseService(make_store(load_config().database_address)).running() as service:
+        for number in range(1_000_000):
+            inbox.put(f"w{number}", "pflow", "approval", "s", {"question": "?" * 500})
+            await service.send("hven", {"type": "tick", "dt": 1})
+            if number == 3:
+                print("writes", flush=True)
+
+asyncio.run(write())
+"""
+
+
+@contextmanager
+def run_process(*arguments: str, until: bytes) -> Generator[subprocess.Popen[bytes]]:
+    """Yield a process once it has written a line with `until`."""
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
+    ) as process:
+        try:
+            assert process.stdout
+            assert any(until in line for line in process.stdout)
+            yield process
+        finally:
+            process.kill()
+
+
+def test_data_that_another_process_writes_are_intact(filled: Path) -> None:
+    with run_process("-c", WRITER, until=b"writes") as writer:
+        for _ in range(2):
+            assert find_checks("failure") == []
+        assert writer.poll() is None
+
+
+def damage_universe(filled: Path) -> None:
+    with closing(sqlite3.connect(filled / "data" / "universe" / "universes.db")) as connection:
+        connection.execute("UPDATE log SET body = replace(body, 'tick', 'tock') WHERE version = 2")
+        connection.commit()
+
+
+def lose_universe_version(filled: Path) -> None:
+    with closing(sqlite3.connect(filled / "data" / "universe" / "universes.db")) as connection:
+        connection.execute("DELETE FROM log WHERE version = 3")
+        connection.execute("UPDATE universes SET version = 2")
+        connection.commit()
+
+
+def damage_session(filled: Path) -> None:
+    (session,) = (filled / "data" / "paper_search" / "sessions").glob("*.db")
+    session.write_bytes(b"not a database" * 1_000)
+
+
+def damage_runs(filled: Path) -> None:
+    runs = filled.parent / "pflow" / "runs.db"
+    runs.write_bytes(runs.read_bytes()[:-4_096])
+
+
+def damage_shelf(filled: Path) -> None:
+    paper = next((filled / "data" / "library" / "sample-shelf" / "static").rglob("*.md"))
+    paper.write_text("other text")
+
+
+def delete_shelf_index(filled: Path) -> None:
+    shelf = filled / "data" / "library" / "sample-shelf"
+    manifest = json.loads((shelf / "manifest.json").read_text())
+    (shelf / next(name for name in manifest["files"] if "/" in name)).unlink()
+
+
+@pytest.mark.parametrize(
+    ("damage", "topic", "words"),
+    [
+        (damage_universe, "universes", "version 2: the entry differs from what was written"),
+        (lose_universe_version, "universes", "the log lost versions that were written: version 3"),
+        (damage_session, "databases", "file is not a database"),
+        (damage_runs, "databases", "runs.db"),
+        (damage_shelf, "shelves", "has changed since the build"),
+        (delete_shelf_index, "shelves", "is missing"),
+    ],
+)
+def test_damaged_data_are_found_and_the_others_are_intact(
+    filled: Path, damage: Callable[[Path], None], topic: str, words: str
+) -> None:
+    damage(filled)
+    before = read_tree(filled.parent)
+    (check,) = find_checks("failure")
+    assert check.topic == topic
+    assert words in check.detail
+    assert check.hint
+    assert read_tree(filled.parent) == before
+
+
+def test_a_shelf_that_the_settings_name_and_that_is_missing_is_a_failure(
+    filled: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_LIBRARY__SHELF", str(filled / "nowhere"))
+    (check,) = find_checks("failure")
+    assert (check.topic, check.name) == ("shelves", "nowhere")
+    assert check.hint
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+@pytest.mark.parametrize("folder", ["data", "data/universe", "data/paper_search/sessions"])
+def test_a_folder_that_its_owner_cannot_use_is_a_failure_with_the_command_that_opens_it(
+    filled: Path, folder: str
+) -> None:
+    path = filled / folder
+    path.chmod(0o000)
+    try:
+        failures = [check for check in find_checks("failure") if check.topic == "folders"]
+    finally:
+        path.chmod(0o700)
+    assert any(f"{path} cannot be" in check.detail for check in failures)
+    assert any(check.hint.startswith(f"chmod -R u+rwX '{path}'") for check in failures)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no modes")
+def test_a_database_that_others_may_read_is_a_warning(filled: Path) -> None:
+    (filled / "data" / "inbox.db").chmod(0o644)
+    (filled.parent / "pflow" / "runs.db").chmod(0o640)
+    warnings = find_checks("warning")
+    assert [check.name for check in warnings] == ["inbox", "workflows"]
+    assert "inbox.db has mode 644" in warnings[0].detail
+    assert "runs.db has mode 640" in warnings[1].detail
+    assert warnings[1].hint == f"chmod -R go= '{filled.parent / 'pflow'}'"
+
+
+def test_a_settings_file_with_a_key_must_be_private(home: Path) -> None:
+    (home / "config").mkdir(parents=True)
+    file = home / "config" / "uraniborg.toml"
+    file.write_text("[library]\nthreads = 4\n")
+    file.chmod(0o644)
+    assert find_checks("warning") == []
+    file.write_text('[library]\ntoken = "key-that-must-not-appear"\n')
+    (check,) = find_checks("warning")
+    assert (check.name, check.hint) == ("config", f"chmod go= '{file}'")
+    assert "must-not-appear" not in str(list(run_checks()))
+
+
+def test_a_file_in_the_place_of_a_folder_is_a_failure(home: Path) -> None:
+    home.mkdir()
+    (home / "data").write_text("")
+    failures = find_checks("failure")
+    assert any("must be a folder" in check.detail and check.hint for check in failures)
+
+
+@pytest.mark.parametrize(("free", "status"), [(10_000, "failure"), (500_000_000, "warning")])
+def test_a_disk_that_is_full_is_reported(home: Path, monkeypatch: pytest.MonkeyPatch, free: int, status: str) -> None:
+    usage = shutil.disk_usage(home.parent)
+
+    def report_free_space(_: Path) -> Any:
+        return usage._replace(free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", report_free_space)
+    (check,) = find_checks(status)
+    assert check.name == "free space"
+    assert "Delete files" in check.hint
+
+
+def test_workflows_that_a_moved_home_hides_are_a_warning(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PFLOW_HOME")
+    assert find_checks("warning") == []
+    (home.parent / ".pflow").mkdir(mode=0o700)
+    (check,) = find_checks("warning")
+    assert f"mv '{home.parent / '.pflow'}' '{home / 'pflow'}'" in check.hint
+    (home / "pflow").mkdir(parents=True, mode=0o700)
+    assert find_checks("warning") == []
+
+
+@pytest.mark.parametrize(
+    ("package", "found", "name", "status", "words"),
+    [
+        ("numpy", None, "dependencies", "failure", "numpy is missing"),
+        ("numpy", "1.0", "dependencies", "failure", "numpy is 1.0, needed is >=1.26"),
+        ("pypdf", None, "extra pdf", "note", "not installed: PDF files on shelves"),
+        ("pypdf", "1.0", "extra pdf", "failure", "incomplete: pypdf is 1.0"),
+        ("uvicorn", None, "extra mcp", "failure", "incomplete: uvicorn is missing"),
+    ],
+)
+def test_a_missing_or_old_package_is_named_with_the_command_that_installs_it(
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    package: str,
+    found: str | None,
+    name: str,
+    status: str,
+    words: str,
+) -> None:
+    real = importlib.metadata.version
+
+    def find_version(asked: str) -> str:
+        if asked != package:
+            return real(asked)
+        if found is None:
+            raise importlib.metadata.PackageNotFoundError(asked)
+        return found
+
+    monkeypatch.setattr(importlib.metadata, "version", find_version)
+    check = next(one for one in run_checks() if one.name == name)
+    assert check.status == status
+    assert words in check.detail
+    assert check.hint.startswith("pip install ")
+
+
+def test_a_port_names_the_server_that_uses_it(filled: Path) -> None:
+    def read_ports() -> dict[str, tuple[str, str]]:
+        return {check.name: (check.status, check.detail) for check in run_checks() if check.topic == "ports"}
+
+    assert all(detail.endswith("is free") for _, detail in read_ports().values())
+    with (
+        run_process("-m", "paper_library", "serve", until=b"http"),
+        run_process("-m", "universe", "serve", until=b"http"),
+    ):
+        ports = read_ports()
+    for name, (status, detail) in ports.items():
+        assert status == "ok"
+        assert detail.endswith(f"is used by a running {name} server")
+
+
+@pytest.mark.parametrize("program", ["silent", "http"])
+def test_a_port_that_another_program_uses_is_a_warning(
+    home: Path, monkeypatch: pytest.MonkeyPatch, program: str
+) -> None:
+    port = find_free_port()
+    monkeypatch.setenv("URANIBORG_UNIVERSE__PORT", str(port))
+    listen = f"import socket; s = socket.create_server(('127.0.0.1', {port})); print('ready', flush=True); input()"
+    arguments = ("-c", listen) if program == "silent" else ("-um", "http.server", str(port), "--bind", "127.0.0.1")
+    with subprocess.Popen(
+        [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout
+        process.stdout.readline()
+        (check,) = find_checks("warning")
+        process.kill()
+    assert check.detail == f"port {port} is used by another program"
+    assert "universe.port" in check.hint
+
+
+def test_clients_are_listed_with_their_servers_and_a_broken_file_is_a_failure(home: Path) -> None:
+    cursor, gemini = find_client("cursor").file, find_client("gemini").file
+    for file in (cursor, gemini):
+        file.parent.mkdir()
+    cursor.write_text('{"mcpServers": {"pflow": {"command": "pflow"}}}')
+    gemini.write_text("{broken")
+    checks = {check.name: check for check in run_checks() if check.topic == "clients"}
+    assert checks["cursor"].detail == "connected to pflow; not to paper-search, paper-library, universe"
+    assert checks["gemini"].status == "failure"
+    assert checks["gemini"].hint
+
+
+def test_sources_are_asked_online_and_never_answered_from_the_cache(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("URANIBORG_PAPER_SEARCH__REPLAY_DIR", str(RECORDING))
+    assert not any(check.topic == "sources" for check in run_checks())
+    checks = [check for check in run_checks(online=True) if check.topic == "sources"]
+    assert checks
+    assert all(check.hint for check in checks if check.status == "warning")
+    assert not (home / "cache").exists()
+
+
+def test_the_command_exits_with_4_after_a_failure_and_prints_json(filled: Path) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "uraniborg", "doctor", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert run().returncode == 0
+    damage_session(filled)
+    done = run("--json")
+    assert done.returncode == 4
+    reply = json.loads(done.stdout)
+    assert reply["ok"] is False
+    (failure,) = [check for check in reply["checks"] if check["status"] == "failure"]
+    assert failure["hint"]
+    assert "1 failure, 0 warnings" in run().stdout

@@ -1,6 +1,7 @@
 """Deciding from a terminal what another process asked."""
 
 import asyncio
+import getpass
 import json
 import os
 import subprocess
@@ -13,8 +14,10 @@ import pytest
 from paper_search.config import AppConfig
 from paper_search.sessions import SessionManager
 from paper_search.sessions.store import SessionFiles
+from pflow.config import Settings
+from pflow.service import Service
 from tests.forked_processes import template
-from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.inbox import Decision, Inbox
 from uraniborg.recordings import QUERY, RECORDING
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
@@ -156,6 +159,85 @@ def test_the_second_decision_is_refused_with_the_first_and_changes_nothing(
         error = json.loads(done.stdout)["error"]
         assert (error["code"], error["action"], error["door"]) == ("already_decided", "approve", "terminal")
     assert look(asked["session_id"])["iteration"] == 1
+
+
+def test_decided_questions_are_listed_with_who_decided_them_how_and_when(
+    uraniborg: Command, asked: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert uraniborg("inbox", "--decided").stdout == "Nothing was decided yet.\n"
+    monkeypatch.setenv("URANIBORG_USER", "Tycho Brahe")
+    before = json.loads(uraniborg("decide", asked["checkpoint_id"], "approve", "--note", "as agreed", "--json").stdout)
+    assert before["decided_by"] == "Tycho Brahe"
+    (entry,) = json.loads(uraniborg("inbox", "--decided", "--json").stdout)
+    assert (entry["state"], entry["door"], entry["decided_by"]) == ("decided", "terminal", "Tycho Brahe")
+    assert entry["decided_at"] == before["decided_at"]
+    at = f"{entry['decided_at'][:19].replace('T', ' ')} UTC"
+    line = f"decided: approve, through terminal, by Tycho Brahe, at {at}"
+    for arguments in (("inbox",), ("inbox", "--decided"), ("inbox", asked["session_id"])):
+        shown = uraniborg(*arguments).stdout
+        assert line in shown
+        assert "note: as agreed" in shown
+    assert uraniborg("inbox").stdout.startswith("Nothing waits for a decision.\n\nDecided last:\n")
+    assert json.loads(uraniborg("inbox", "--json").stdout) == []
+    error = json.loads(uraniborg("decide", asked["checkpoint_id"], "reject", "--json").stdout)["error"]
+    assert (error["decided_by"], error["decided_at"]) == ("Tycho Brahe", entry["decided_at"])
+    assert f"by Tycho Brahe, at {at}" in error["message"]
+
+
+def test_the_last_decisions_are_below_the_questions_and_all_of_them_are_listed_on_request(
+    uraniborg: Command, home: Path
+) -> None:
+    inbox = Inbox()
+    for number in range(6):
+        inbox.put(f"q{number}", "another part", "question", "s", {"question": f"number {number}?"})
+    for number in range(5):
+        inbox.decide(f"q{number}", Decision(action="approve"), "agent")
+    inbox.close()
+    shown = uraniborg("inbox").stdout
+    waiting, _, decided = shown.partition("Decided last:")
+    assert "number 5?" in waiting
+    assert [number for number in range(6) if f"number {number}?" in decided] == [2, 3, 4]
+    assert decided.index("number 4?") < decided.index("number 2?")
+    assert "uraniborg inbox --decided" in decided
+    assert [entry["id"] for entry in json.loads(uraniborg("inbox", "--decided", "--json").stdout)] == [
+        f"q{number}" for number in (4, 3, 2, 1, 0)
+    ]
+    some = uraniborg("inbox", "--decided", "--limit", "2").stdout
+    assert [number for number in range(6) if f"number {number}?" in some] == [3, 4]
+    assert "uraniborg inbox --decided --limit 4" in some
+
+
+def test_the_name_of_the_person_comes_from_the_settings_or_is_that_of_the_account(
+    uraniborg: Command, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inbox = Inbox()
+    names: list[str] = []
+    for number, (file, variable) in enumerate([("", ""), ("Sophie", ""), ("Sophie", "Tycho")]):
+        (home / "config").mkdir(exist_ok=True)
+        (home / "config" / "uraniborg.toml").write_text(f'[uraniborg]\nuser = "{file}"\n' if file else "")
+        monkeypatch.setenv("URANIBORG_USER", variable)
+        inbox.put(f"q{number}", "another part", "question", "s", {"question": "?"})
+        names.append(json.loads(uraniborg("decide", f"q{number}", "yes", "--json").stdout)["decided_by"])
+    inbox.close()
+    assert names == [getpass.getuser(), "Sophie", "Tycho"]
+
+
+def test_a_rejected_approval_of_a_workflow_stays_in_the_history_when_it_is_asked_again(
+    uraniborg: Command, home: Path
+) -> None:
+    workflow = {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Publish?"}}], "edges": []}
+    service = Service(Settings(home=home / "pflow"), folder=home)
+    asked = (service.run_document(workflow, name="publish").error_body or {})["approval_id"]
+    assert uraniborg("decide", asked, "reject", "--note", "not yet").returncode == 0
+    assert not service.run_document(workflow, name="publish").success
+    (entry,) = json.loads(uraniborg("inbox", "--decided", "--json").stdout)
+    assert (entry["decision"]["action"], entry["decided_by"]) == ("reject", getpass.getuser())
+    again = (service.run_document(workflow, name="publish").error_body or {})["approval_id"]
+    assert again == asked
+    assert uraniborg("decide", asked, "approve").returncode == 0
+    assert service.run_document(workflow, name="publish").success
+    actions = [one["decision"]["action"] for one in json.loads(uraniborg("inbox", "--decided", "--json").stdout)]
+    assert actions == ["approve", "reject"]
 
 
 def test_to_decide_one_must_say_which_question_is_meant(uraniborg: Command, asked: dict[str, Any]) -> None:

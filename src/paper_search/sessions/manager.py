@@ -49,6 +49,8 @@ MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
 DEFAULT_DOOR: Final = "agent"
 """The default name of the interface through which a decision comes."""
+_Origin = tuple[str, str | None]
+"""The interface through which a decision came, and the name that its author claims."""
 
 
 class SessionManager:
@@ -99,15 +101,17 @@ class SessionManager:
         *,
         checkpoint_id: str | None = None,
         door: str = DEFAULT_DOOR,
+        by: str | None = None,
         on_progress: Listener = ignore_progress,
     ) -> dict[str, Any]:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
+        `door` is the interface through which the decision came, and `by` the name that its author claims.
         With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
         CheckpointBusy, CheckpointNotFound, InvalidDecision or SessionInterrupted; the checkpoint stays pending then.
         """
-        return await self._loop.run(self._decide(session_id, decision, checkpoint_id, door, on_progress))
+        return await self._loop.run(self._decide(session_id, decision, checkpoint_id, (door, by), on_progress))
 
     def cleanup(self, session_id: str) -> None:
         """Cancel the session if it runs, and delete it permanently. Blocks while it deletes."""
@@ -239,19 +243,19 @@ class SessionManager:
         return self._build_reply_or_raise(session.get_state())
 
     async def _decide(
-        self, session_id: str, decision: Decision, checkpoint_id: str | None, door: str, on_progress: Listener
+        self, session_id: str, decision: Decision, checkpoint_id: str | None, origin: _Origin, on_progress: Listener
     ) -> dict[str, Any]:
         session, state = await self._find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
         pending = _get_pending_or_raise(session, state)
         given = to_inbox_decision(decision)
-        checked = check_inbox_decision(given, pending, door)
+        checked = check_inbox_decision(given, pending, origin[0])
         async with AsyncExitStack() as lock:
             if session is not None:
                 await lock.enter_async_context(session.decision_lock)
             # A decision that is being stored is carried out even if the caller no longer waits.
-            work = self._store_and_apply_decision(session, state, pending, given, checked, door)
+            work = self._store_and_apply_decision(session, state, pending, given, checked, origin)
             if await asyncio.shield(asyncio.ensure_future(work)):
                 return self._build_reply_or_raise(
                     await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress)
@@ -267,11 +271,11 @@ class SessionManager:
         pending: PendingCheckpoint,
         given: InboxDecision,
         checked: CheckedDecision,
-        door: str,
+        origin: _Origin,
     ) -> bool:
         """Store the decision and continue the session; return False, and continue with the other, if one came first."""
         try:
-            entry, is_first = await asyncio.to_thread(self._store_decision, state, pending, given, door)
+            entry, is_first = await asyncio.to_thread(self._store_decision, state, pending, given, origin)
         except DatabaseUnusable as error:
             raise SessionInterrupted(state.session_id, error.message) from error
         if session is not None and is_first:
@@ -281,7 +285,7 @@ class SessionManager:
         return is_first
 
     def _store_decision(
-        self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, door: str
+        self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, origin: _Origin
     ) -> tuple[Entry, bool]:
         """Store the decision in the inbox; return the entry, and whether this decision was the first."""
         inbox, checkpoint_id = self._services.inbox, pending.checkpoint.checkpoint_id
@@ -289,7 +293,7 @@ class SessionManager:
             self._services.store.list_steps(state.session_id)  # raises SessionNotFound if another process deleted it
             add_to_inbox(inbox, state.query, pending)
         try:
-            return inbox.decide(checkpoint_id, given, door), True
+            return inbox.decide(checkpoint_id, given, *origin), True
         except AlreadyDecided:
             return inbox.get(checkpoint_id), False
 

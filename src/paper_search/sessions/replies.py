@@ -23,7 +23,7 @@ from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline
 from paper_search.review_models import ExclusionReason, ReviewStatus
 from paper_search.sessions.state import SessionState, SessionSummary
 from paper_search.workflow.checkpoints import Checkpoint, DecisionAction, ResultPayload, StrategyPayload
-from uraniborg.kernel.inbox import Decision, Entry
+from uraniborg.kernel.inbox import Decision, Entry, describe_decision
 from uraniborg.kernel.text import plural
 
 REPLY_BYTES: Final = 25_000
@@ -168,8 +168,7 @@ def build_papers_page(session_id: str, collection: PaperCollection, offset: int)
 
 def _describe_earlier_decision(entry: Entry, sent_decision: Decision | None) -> str:
     """Return the message that the decision sent now was not applied, with the earlier one."""
-    action = entry.decision.action if entry.decision else "nothing"
-    before = f"This checkpoint was decided before: {action}, through {entry.door}."
+    before = f"This checkpoint was decided before: {describe_decision(entry)}."
     return before if sent_decision in (None, entry.decision) else f"NOT APPLIED. {before}"
 
 
@@ -183,6 +182,7 @@ def _build_earlier_decision_fields(entry: Entry, sent_decision: Decision | None,
         "action": decision and decision.action,
         "note": decision and clip_text(decision.note, int(500 * share)),
         "door": entry.door,
+        "decided_by": entry.decided_by,
         "decided_at": at and at.isoformat(),
     }
 

@@ -14,6 +14,7 @@ from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
 from paper_search.terminal.saved_marks import MarkStore
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
+from uraniborg.kernel.person import get_user_name
 from uraniborg.kernel.text import plural
 
 DOOR: Final = "terminal"
@@ -90,7 +91,12 @@ class TerminalReview:
     async def _send_decision(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:
             reply = await self._manager.decide(
-                session_id, decision, checkpoint_id=checkpoint.checkpoint_id, door=DOOR, on_progress=self.show_progress
+                session_id,
+                decision,
+                checkpoint_id=checkpoint.checkpoint_id,
+                door=DOOR,
+                by=self._reviewer or await asyncio.to_thread(get_user_name),
+                on_progress=self.show_progress,
             )
         except InvalidDecision as refusal:
             self._screen.write(f"\n{refusal.message} {refusal.hint}")

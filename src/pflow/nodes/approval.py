@@ -39,7 +39,7 @@ def get_or_request_decision(params: dict[str, Any], context: Context) -> Outcome
             entry = inbox.reopen(entry_id)
         is_refused = entry.decision is not None and entry.decision.action != "approve"
         if is_refused and params.get("on_reject") != "branch":
-            inbox.forget(_PART, entry_id)  # the next run asks again
+            inbox.archive(entry_id)  # the next run asks again
     finally:
         inbox.close()
     if entry.decision is None:

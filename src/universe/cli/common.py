@@ -69,29 +69,19 @@ def _check_database_exists(db: str | None) -> None:
         raise DatabaseMissing(f"There is no database at {path}.", hint="Create one: universe new", name=path.name)
 
 
-def get_account_name() -> str:
-    """Return the name of the user account, from the system or the environment."""
-    import getpass
-
-    try:
-        name = getpass.getuser()
-    except (OSError, KeyError):  # an account without a name, as in some containers
-        name = ""
-    return "".join(char for char in name if char.isprintable())[:100].strip() or "somebody"
-
-
 @asynccontextmanager
 async def _open_service(db: str | None) -> AsyncGenerator[Any]:
     """Open the service of a database until the block ends."""
     from universe.server import load_config_with_options
     from universe.service.universes import UniverseService
     from universe.store.factory import make_store
+    from uraniborg.kernel.person import get_user_name
 
     config = load_config_with_options({} if db is None else {"db": db})
     service = UniverseService(
         make_store(config.database_address),
         snapshot_every=config.snapshot_every,
-        author=f"{get_account_name()} (command line)",
+        author=f"{get_user_name()} (command line)",
     )
     async with service.running():
         yield service

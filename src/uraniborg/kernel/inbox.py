@@ -12,11 +12,16 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.person import clean_name
 from uraniborg.kernel.settings import secure_own_folder
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, transaction, translate_read_errors
+
+State = Literal["pending", "decided", "withdrawn"]
+Position = tuple[datetime, str]
+"""The position of an entry in the history: when it last changed, and its id."""
 
 
 class Decision(BaseModel):
@@ -30,7 +35,10 @@ class Decision(BaseModel):
 
 
 class Entry(BaseModel):
-    """A question to a person. `subject` is its topic, such as a session; `door` is the interface that decided it."""
+    """A question to a person. `subject` is its topic, such as a session; `door` is the interface that decided it.
+
+    `decided_by` is the name that the decider claimed: of a person, or of an agent's client. It is not verified.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -40,10 +48,16 @@ class Entry(BaseModel):
     subject: str
     payload: Any
     created_at: datetime
-    state: Literal["pending", "decided", "withdrawn"] = "pending"
+    state: State = "pending"
     decision: Decision | None = None
     door: str | None = None
+    decided_by: str | None = None
     decided_at: datetime | None = None
+
+    @property
+    def position(self) -> Position:
+        """Return the position in the history, for the next page of `list_entries`."""
+        return self.decided_at or self.created_at, self.id
 
 
 class DecisionNotFound(NotFound):
@@ -64,11 +78,13 @@ class AlreadyDecided(Conflict):
     def __init__(self, entry: Entry) -> None:
         action = entry.decision.action if entry.decision else "withdrawn"
         super().__init__(
-            f"This question was already decided: '{action}', through '{entry.door}'.",
+            f"This question was already decided: {describe_decision(entry)}.",
             hint="The first decision is final. Continue from the state that it led to.",
             decision_id=entry.id,
             action=action,
             door=entry.door,
+            decided_by=entry.decided_by,
+            decided_at=format_iso(entry.decided_at) if entry.decided_at else None,
         )
 
 
@@ -83,6 +99,13 @@ class DecisionWithdrawn(Conflict):
         )
 
 
+def describe_decision(entry: Entry) -> str:
+    """Return the action, the interface, the claimed name and the time: "approve, through terminal, by Ada, at …"."""
+    by = f", by {make_printable(entry.decided_by)}" if entry.decided_by else ""
+    at = f", at {entry.decided_at:%Y-%m-%d %H:%M:%S} UTC" if entry.decided_at else ""
+    return f"{entry.decision.action if entry.decision else 'withdrawn'}, through {entry.door}{by}{at}"
+
+
 class InboxPort(Protocol):
     """The interface of an inbox. All methods but `wait_decided` may block: call them in a thread."""
 
@@ -92,17 +115,29 @@ class InboxPort(Protocol):
 
     def pending(self, part: str | None = None) -> list[Entry]: ...
 
+    def count_pending(self) -> dict[str, int]: ...
+
+    def list_entries(
+        self,
+        state: State | None = None,
+        part: str | None = None,
+        before: Position | None = None,
+        limit: int = 50,
+    ) -> list[Entry]: ...
+
     def beginning_with(self, start: str) -> list[Entry]: ...
 
     def settled(self, ids: Sequence[str]) -> list[Entry]: ...
 
     def missing(self, ids: Sequence[str]) -> set[str]: ...
 
-    def decide(self, entry_id: str, decision: Decision, door: str) -> Entry: ...
+    def decide(self, entry_id: str, decision: Decision, door: str, by: str | None = None) -> Entry: ...
 
     def withdraw(self, entry_id: str) -> Entry: ...
 
     def reopen(self, entry_id: str) -> Entry: ...
+
+    def archive(self, entry_id: str) -> None: ...
 
     def forget(self, part: str, subject: str) -> None: ...
 
@@ -156,6 +191,38 @@ class Inbox:
             )
             return [_make_entry(row) for row in rows]
 
+    def count_pending(self) -> dict[str, int]:
+        """Return the number of entries that wait for a decision, by part."""
+        with self._use_connection() as connection, translate_read_errors(connection):
+            rows = connection.execute("SELECT part, count(*) FROM entries WHERE state = 'pending' GROUP BY part")
+            return dict(rows.fetchall())
+
+    def list_entries(
+        self,
+        state: State | None = None,
+        part: str | None = None,
+        before: Position | None = None,
+        limit: int = 50,
+    ) -> list[Entry]:
+        """Return a page of the history: entries of a state and a part, or of all, the one that changed last first.
+
+        `before` is the `position` of the last entry of the page before.
+        """
+        conditions = {"state = ?": state, "part = ?": part}
+        where = [condition for condition, value in conditions.items() if value is not None] or ["true"]
+        values: list[Any] = [value for value in conditions.values() if value is not None]
+        if before is not None:
+            where.append(f"({_CHANGED_AT}, id) < (?, ?)")
+            values += [before[0].isoformat(), before[1]]
+        with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
+            rows = connection.execute(
+                f"SELECT * FROM entries INDEXED BY entries_history WHERE {' AND '.join(where)}"  # noqa: S608 - constants
+                f" ORDER BY {_CHANGED_AT} DESC, id DESC LIMIT ?",
+                (*values, limit),
+            )
+            return [_make_entry(row) for row in rows]
+        return []
+
     def beginning_with(self, start: str) -> list[Entry]:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
         with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
@@ -182,9 +249,10 @@ class Inbox:
             )
             return set(ids) - {row["id"] for row in rows}
 
-    def decide(self, entry_id: str, decision: Decision, door: str) -> Entry:
+    def decide(self, entry_id: str, decision: Decision, door: str, by: str | None = None) -> Entry:
         """Store the decision, which is final. It is on disk when this method returns.
 
+        `door` is the interface through which it came, and `by` the name that the decider claims, if there is one.
         Raise AlreadyDecided with the first decision, DecisionWithdrawn, DecisionNotFound, or InvalidInput if the data
         of the decision is not JSON.
         """
@@ -197,8 +265,9 @@ class Inbox:
             if entry.state == "withdrawn":
                 raise DecisionWithdrawn(entry)
             connection.execute(
-                "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_at = ? WHERE id = ?",
-                (text, door, now, entry_id),
+                "UPDATE entries SET state = 'decided', decision = ?, door = ?, decided_by = ?, decided_at = ?"
+                " WHERE id = ?",
+                (text, door, clean_name(by or "") or None, now, entry_id),
             )
             self._own_changes += 1
             return _read_entry(connection, entry_id)
@@ -218,11 +287,20 @@ class Inbox:
         with self._use_connection() as connection, transaction(connection):
             _read_entry(connection, entry_id)
             connection.execute(
-                "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_at = NULL WHERE id = ?",
+                "UPDATE entries SET state = 'pending', decision = NULL, door = NULL, decided_by = NULL,"
+                " decided_at = NULL WHERE id = ?",
                 (entry_id,),
             )
             self._own_changes += 1
             return _read_entry(connection, entry_id)
+
+    def archive(self, entry_id: str) -> None:
+        """Give a decided entry the id `ENTRY_ID:NUMBER`, so that the same question can be asked again."""
+        with self._use_connection() as connection, transaction(connection):
+            connection.execute(
+                "UPDATE entries SET id = id || ':' || rowid WHERE id = ? AND state = 'decided'", (entry_id,)
+            )
+            self._own_changes += 1
 
     def forget(self, part: str, subject: str) -> None:
         """Delete all entries about this subject, decided or not."""
@@ -299,6 +377,7 @@ class MemoryInbox(Inbox):
         super().__init__(Path(":memory:"), clock)
 
 
+_CHANGED_AT = "coalesce(decided_at, created_at)"
 _MIGRATIONS = [
     (
         "entries",
@@ -309,7 +388,14 @@ _MIGRATIONS = [
         );
         CREATE INDEX entries_pending ON entries (part) WHERE state = 'pending';
         """,
-    )
+    ),
+    (
+        "decided_by",
+        f"""
+        ALTER TABLE entries ADD COLUMN decided_by TEXT;
+        CREATE INDEX entries_history ON entries ({_CHANGED_AT}, id, state, part);
+        """,
+    ),
 ]
 
 

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 __all__ = [
+    "CONFIG",
+    "HOME",
     "InvalidConfig",
     "LoadedSettings",
     "Origin",

@@ -101,6 +101,21 @@ async def test_an_earlier_decision_of_another_process_is_reported_and_marks_stay
     assert marks.load(session_id, "any").decisions
 
 
+@pytest.mark.parametrize(("reviewer", "name"), [(None, "Sophie Brahe"), ("Ada", "Ada")])
+async def test_decisions_at_a_terminal_are_recorded_with_the_reviewer_or_the_name_of_the_person(
+    data_folder: DataFolder, marks: MarkStore, monkeypatch: pytest.MonkeyPatch, reviewer: str | None, name: str
+) -> None:
+    monkeypatch.setenv("URANIBORG_USER", "Sophie Brahe")
+    async with data_folder.open_manager() as manager:
+        session_id = (await open_session(manager))["session_id"]
+        assert await TerminalReview(manager, ScriptedScreen("aA"), reviewer, marks).review_session(session_id)
+        repeated = await manager.decide(
+            session_id, Decision(action=DecisionAction.APPROVE), checkpoint_id=f"{session_id}:0:strategy_confirmation"
+        )
+    earlier = repeated["already_decided"]
+    assert (earlier["door"], earlier["decided_by"]) == ("terminal", name)
+
+
 async def test_a_failed_search_ends_the_review_with_its_error(data_folder: DataFolder, marks: MarkStore) -> None:
     data_folder.engine.failures["dedup"] = ValueError("row 7")
     async with data_folder.open_manager() as manager:

@@ -71,7 +71,8 @@ class Workplace:
     @property
     def env(self) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
-        return {**kept, "HOME": str(self.folder), "URANIBORG_HOME": str(self.folder / "house"), "PYTHONUTF8": "1"}
+        folders = {"HOME": self.folder, "URANIBORG_HOME": self.folder / "house", "PFLOW_HOME": self.home}
+        return {**kept, **{name: str(folder) for name, folder in folders.items()}, "PYTHONUTF8": "1"}
 
     def write_draft(self, name: str, ir: Mapping[str, Any] | str) -> Path:
         path = self.home / "workflows" / "drafts" / f"{name}.json"

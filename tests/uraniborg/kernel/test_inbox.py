@@ -9,7 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +61,30 @@ def test_an_entry_is_kept_with_all_it_was_given(inbox: InboxPort) -> None:
     )
 
 
-def test_a_decision_is_recorded_with_its_door_and_time(inbox: InboxPort) -> None:
+def test_a_decision_is_recorded_with_its_door_its_claimed_author_and_its_time(inbox: InboxPort) -> None:
     ask(inbox)
-    entry = inbox.decide("dec_1", APPROVE, "console")
+    entry = inbox.decide("dec_1", APPROVE, "console", by="Tycho Brahe")
     assert entry == inbox.get("dec_1")
     assert (entry.state, entry.decision, entry.door, entry.decided_at) == ("decided", APPROVE, "console", NOW)
+    assert entry.decided_by == "Tycho Brahe"
+
+
+@pytest.mark.parametrize(
+    ("claimed", "stored"),
+    [
+        (None, None),
+        ("", None),
+        (" \n\x1b ", None),
+        ("Ty\x1b[31mcho\n", "Ty[31mcho"),
+        ("x" * 500, "x" * 100),
+        ("\ud800", None),
+    ],
+)
+def test_a_claimed_name_is_stored_on_one_line_and_short(
+    inbox: InboxPort, claimed: str | None, stored: str | None
+) -> None:
+    ask(inbox)
+    assert inbox.decide("dec_1", APPROVE, "agent", claimed).decided_by == stored
 
 
 def test_asking_again_returns_the_stored_entry_even_when_decided(inbox: InboxPort) -> None:
@@ -77,11 +96,18 @@ def test_asking_again_returns_the_stored_entry_even_when_decided(inbox: InboxPor
 
 def test_a_second_decision_is_refused_with_the_first(inbox: InboxPort) -> None:
     ask(inbox)
-    inbox.decide("dec_1", APPROVE, "console")
+    inbox.decide("dec_1", APPROVE, "console", "Tycho")
     with pytest.raises(AlreadyDecided) as caught:
-        inbox.decide("dec_1", Decision(action="reject"), "mcp")
+        inbox.decide("dec_1", Decision(action="reject"), "mcp", "Kepler")
     assert caught.value.code == "already_decided"
-    assert caught.value.ids == {"decision_id": "dec_1", "action": "approve", "door": "console"}
+    assert caught.value.ids == {
+        "decision_id": "dec_1",
+        "action": "approve",
+        "door": "console",
+        "decided_by": "Tycho",
+        "decided_at": "2024-05-01T12:30:00.000000Z",
+    }
+    assert "approve, through console, by Tycho, at 2024-05-01 12:30:00 UTC" in caught.value.message
     assert inbox.get("dec_1").decision == APPROVE
 
 
@@ -110,6 +136,82 @@ def test_pending_entries_are_listed_oldest_first_for_all_parts_or_one(inbox: Inb
     assert [entry.id for entry in inbox.pending()] == ["z", "m", "b"]
     assert [entry.id for entry in inbox.pending("paper_search")] == ["z", "m"]
     assert inbox.pending("unknown part") == []
+
+
+def test_pending_entries_are_counted_by_part(inbox: InboxPort) -> None:
+    assert inbox.count_pending() == {}
+    for entry_id, part in [("a", "pflow"), ("b", "paper_search"), ("c", "pflow"), ("d", "universe")]:
+        ask(inbox, entry_id, part)
+    inbox.decide("d", APPROVE, "cli")
+    assert inbox.count_pending() == {"pflow": 2, "paper_search": 1}
+
+
+def list_pages(inbox: InboxPort, limit: int, **filters: Any) -> list[str]:
+    """Return the ids of all pages of the history."""
+    found: list[Entry] = []
+    while page := inbox.list_entries(before=found[-1].position if found else None, limit=limit, **filters):
+        assert len(page) <= limit
+        found += page
+    return [entry.id for entry in found]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_the_history_is_listed_in_pages_with_the_entry_that_changed_last_first(tmp_path: Path, limit: int) -> None:
+    def open_at(seconds: float) -> closing[Inbox]:
+        return closing(Inbox(tmp_path / "inbox.db", FrozenClock(NOW + timedelta(seconds=seconds))))
+
+    with open_at(0) as inbox:
+        for entry_id, part in [("a", "pflow"), ("b", "search"), ("c", "pflow"), ("d", "search"), ("e", "pflow")]:
+            ask(inbox, entry_id, part)  # at the same time: ordered by id
+    with open_at(0.5) as inbox:
+        inbox.decide("a", APPROVE, "cli")
+        inbox.decide("d", APPROVE, "cli")
+    with open_at(1) as inbox:
+        inbox.decide("b", APPROVE, "cli")
+        inbox.withdraw("c")
+        assert list_pages(inbox, limit) == ["b", "d", "a", "e", "c"]
+        assert list_pages(inbox, limit, state="decided") == ["b", "d", "a"]
+        assert list_pages(inbox, limit, state="decided", part="search") == ["b", "d"]
+        assert list_pages(inbox, limit, part="pflow") == ["a", "e", "c"]
+        assert list_pages(inbox, limit, state="withdrawn") == ["c"]
+        assert list_pages(inbox, limit, part="\ud800") == []
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {},
+        {"state": "pending"},
+        {"part": "paper_search"},
+        {"state": "pending", "before": (datetime.max.replace(tzinfo=UTC), "z")},
+    ],
+)
+def test_a_page_of_the_history_is_read_from_an_index_and_nothing_is_sorted(filters: dict[str, Any]) -> None:
+    """Otherwise a page would take as long as all payloads take to read."""
+    with closing(MemoryInbox()) as inbox:
+        for number in range(5):
+            ask(inbox, f"dec_{number}")
+        statements: list[str] = []
+        connection: sqlite3.Connection = inbox._opened  # pyright: ignore[reportPrivateUsage, reportAssignmentType]
+        connection.set_trace_callback(statements.append)
+        assert len(inbox.list_entries(**filters, limit=3)) == 3
+        connection.set_trace_callback(None)
+        (plan,) = [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {statements[0]}")]
+        assert "USING INDEX entries_history" in plan
+
+
+def test_an_archived_decision_stays_in_the_history_and_its_question_can_be_asked_again(inbox: InboxPort) -> None:
+    for _ in range(2):
+        ask(inbox)
+        inbox.archive("dec_1")  # a question that waits stays
+        assert inbox.get("dec_1").state == "pending"
+        inbox.decide("dec_1", Decision(action="reject"), "cli", "Tycho")
+        inbox.archive("dec_1")
+    assert ask(inbox).state == "pending"
+    archived = inbox.list_entries("decided")
+    assert [(entry.subject, entry.decided_by) for entry in archived] == [("ses_1", "Tycho")] * 2
+    assert all(entry.id.startswith("dec_1:") for entry in archived)
+    inbox.archive("unknown")
 
 
 @pytest.mark.parametrize("unknown", ["", "\ud800", "\0"])

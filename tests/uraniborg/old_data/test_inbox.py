@@ -63,3 +63,16 @@ def test_a_decided_or_withdrawn_question_cannot_be_decided_again(old: OldData) -
     for name, code in {"refused approval": "already_decided", "withdrawn approval": "decision_withdrawn"}.items():
         reply = old.run("uraniborg", "decide", old.ids["runs"][name], "approve", code=4)
         assert reply["error"]["code"] == code
+
+
+def test_the_history_lists_decisions_of_the_older_version_without_a_name_and_new_ones_with_it(old: OldData) -> None:
+    before = old.run("uraniborg", "inbox", "--decided", "--limit", "1000")
+    assert {one["door"] for one in before} >= {"agent", "terminal"}
+    assert [one["decided_at"] for one in before] == sorted((one["decided_at"] for one in before), reverse=True)
+    assert not any("decided_by" in one for one in before)
+    decided = pending(old)["waiting"]["id"]
+    old.run("uraniborg", "decide", decided, "approve", URANIBORG_USER="Sophie")
+    after = old.run("uraniborg", "inbox", "--decided", "--limit", "1000")
+    assert (after[0]["id"], after[0]["decided_by"]) == (decided, "Sophie")
+    assert after[1:] == before
+    assert (old.data / "inbox.db.before-decided_by").is_file()

@@ -1,0 +1,165 @@
+"""The archive of a backup: its folders, its manifest, and the checks of both when it is read."""
+
+import hashlib
+import json
+import lzma
+import tarfile
+import zlib
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, Final, cast
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import display_path
+from uraniborg.kernel.settings import config_dir, data_dir
+from uraniborg.kernel.version import version
+
+MANIFEST: Final = "manifest.json"
+FORMAT: Final = 1
+SETTINGS: Final = "config/uraniborg.toml"
+_LARGEST_MANIFEST: Final = 64_000_000
+_MOST_MEMBERS: Final = 1_000_000
+_BLOCK: Final = 1 << 20
+_READ_ERRORS: Final = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, OSError, ValueError, RecursionError)
+
+Progress = Callable[[str], None]
+
+
+class InvalidBackup(InvalidInput):
+    code = "invalid_backup"
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file of an archive as its manifest describes it."""
+
+    name: str
+    size: int
+    sha256: str
+
+    @property
+    def root(self) -> str:
+        """Return the name of the folder or file of `list_backup_roots` that it belongs to."""
+        return SETTINGS if self.name == SETTINGS else self.name.partition("/")[0]
+
+
+def list_backup_roots() -> dict[str, Path]:
+    """Return the folders and files that a backup holds, by their name in the archive. Raise InvalidConfig."""
+    from pflow.config import load_settings
+
+    return {
+        "data": data_dir().absolute(),
+        "pflow": load_settings().home.expanduser().absolute(),
+        SETTINGS: (config_dir() / "uraniborg.toml").absolute(),
+    }
+
+
+class BackupReader:
+    """An opened archive: its manifest, and its files one after the other, each checked."""
+
+    def __init__(self, source: Path, archive: tarfile.TarFile) -> None:
+        self._source = source
+        self._archive = archive
+        self.manifest = self._read_manifest()
+        self.files = [self._parse_file(name, facts) for name, facts in self.manifest["files"].items()]
+        self._members = self._check_members()
+
+    def read_blocks(self, file: StoredFile) -> Iterator[bytes]:
+        """Yield the contents of a file. Raise InvalidBackup if it is not the file that was stored."""
+        digest, size = hashlib.sha256(), 0
+        with _translate_read_errors(self._source):
+            stream = self._archive.extractfile(self._members[file.name])
+        assert stream is not None  # it is a regular file
+        while block := self._read_block(stream):
+            digest.update(block)
+            size += len(block)
+            if size > file.size:
+                break
+            yield block
+        if (size, digest.hexdigest()) != (file.size, file.sha256):
+            raise InvalidBackup(f"The file {file.name} in the backup is damaged.", hint="Use another backup.")
+
+    def _read_block(self, stream: IO[bytes]) -> bytes:
+        with _translate_read_errors(self._source):
+            return stream.read(_BLOCK)
+
+    def _read_manifest(self) -> dict[str, Any]:
+        from packaging.version import InvalidVersion, Version
+
+        with _translate_read_errors(self._source):
+            member = next((one for one in self._list_members() if one.name == MANIFEST and one.isreg()), None)
+            stream = self._archive.extractfile(member) if member else None
+            content: Any = json.loads(stream.read(_LARGEST_MANIFEST)) if stream else None
+        manifest = cast("dict[str, Any]", content if isinstance(content, dict) else {})
+        if not isinstance(manifest.get("files"), dict):
+            raise InvalidBackup(
+                f"'{display_path(self._source)}' has no {MANIFEST}.", hint="Name a file that `uraniborg backup` wrote."
+            )
+        written_by = str(manifest.get("version"))[:40]
+        try:
+            is_newer = manifest.get("format") != FORMAT or Version(written_by) > Version(version())
+        except InvalidVersion:
+            is_newer = True
+        if is_newer:
+            raise InvalidBackup(
+                f"'{display_path(self._source)}' was written by version {written_by} in the format "
+                f"{str(manifest.get('format'))[:40]}; this is version {version()}, which reads the format {FORMAT}.",
+                hint="Restore it with the version that wrote it, or a newer one.",
+            )
+        return manifest
+
+    def _list_members(self) -> list[tarfile.TarInfo]:
+        for number, _ in enumerate(self._archive):
+            if number > _MOST_MEMBERS:
+                raise InvalidBackup("The backup has too many files.", hint="Use another backup.")
+        return self._archive.getmembers()
+
+    def _parse_file(self, name: str, facts: Any) -> StoredFile:
+        """Return the file of an entry of the manifest. Raise InvalidBackup for a path outside our folders."""
+        path = PurePosixPath(name)
+        is_inside = name == SETTINGS or (path.parts[:1] in (("data",), ("pflow",)) and len(path.parts) > 1)
+        is_plain = path.as_posix() == name and ".." not in path.parts and not set("\\\0:") & set(name)
+        found = cast("dict[str, Any]", facts if isinstance(facts, dict) else {})
+        size, digest = found.get("bytes"), found.get("sha256")
+        if not (is_inside and is_plain and isinstance(size, int) and size >= 0 and isinstance(digest, str)):
+            raise InvalidBackup(f"The backup has a file with the name {name[:200]!r}.", hint="Use another backup.")
+        return StoredFile(name, size, digest)
+
+    def _check_members(self) -> dict[str, tarfile.TarInfo]:
+        """Return the members by name. Raise InvalidBackup unless they are the regular files of the manifest."""
+        members = [member for member in self._archive.getmembers() if member.name != MANIFEST]
+        by_name = {member.name: member for member in members}
+        sizes = {file.name: file.size for file in self.files}
+        wrong = [one for one in members if not one.isreg() or one.issparse() or sizes.get(one.name) != one.size]
+        missing = sorted(set(sizes) - set(by_name))
+        if wrong or missing or len(by_name) < len(members):
+            name = wrong[0].name if wrong else (missing or ["twice"])[0]
+            raise InvalidBackup(
+                f"The archive and its manifest differ at {name[:200]!r}.",
+                hint="Use another backup: this one is damaged, or was not written by `uraniborg backup`.",
+            )
+        return by_name
+
+
+@contextmanager
+def open_backup(source: Path) -> Generator[BackupReader]:
+    """Yield the reader of an archive. Raise InvalidBackup."""
+    with _translate_read_errors(source):
+        archive = tarfile.open(source)  # noqa: SIM115 - closed below
+    with archive:
+        yield BackupReader(source, archive)
+
+
+@contextmanager
+def _translate_read_errors(source: Path) -> Generator[None]:
+    """Raise InvalidBackup for an archive that cannot be read."""
+    try:
+        yield
+    except _READ_ERRORS as exc:
+        reason = (str(exc).splitlines() or [type(exc).__name__])[0].rstrip(":.")
+        raise InvalidBackup(
+            f"'{display_path(source)}' cannot be read as a backup: {reason}.",
+            hint="Name a complete file that `uraniborg backup` wrote.",
+        ) from None

@@ -1,0 +1,37 @@
+"""Checks of an installation: programs, folders, stored data, ports, clients, keys and sources. They change nothing."""
+
+from collections.abc import Callable, Iterator
+
+from uraniborg.doctor.check import Check, Checks, Status
+from uraniborg.doctor.connections import check_clients, check_keys, check_ports, check_sources
+from uraniborg.doctor.folders import check_folders
+from uraniborg.doctor.programs import check_programs
+from uraniborg.doctor.stored_data import check_databases, check_shelves, check_universes
+from uraniborg.kernel.errors import UraniborgError
+
+__all__ = ["Check", "Status", "run_checks"]
+
+
+def run_checks(*, online: bool = False, report_topic: Callable[[str], None] = lambda _: None) -> Iterator[Check]:
+    """Yield the result of every check. With `online`, send one short query to each source."""
+    topics: dict[str, Callable[[], Checks]] = {
+        "programs": check_programs,
+        "folders": check_folders,
+        "databases": check_databases,
+        "universes": check_universes,
+        "shelves": check_shelves,
+        "ports": check_ports,
+        "clients": check_clients,
+        "keys": check_keys,
+    }
+    if online:
+        topics["sources"] = check_sources
+    for topic, check in topics.items():
+        report_topic(topic)
+        try:
+            yield from check()
+        except UraniborgError as exc:
+            yield Check(topic, topic, "failure", exc.message, exc.hint)
+        except OSError as exc:
+            remedy = "Check the disk and the permissions, then run `uraniborg doctor` again."
+            yield Check(topic, topic, "failure", f"the check could not be made: {exc.strerror or exc}", remedy)

@@ -1,0 +1,124 @@
+"""Ports, clients, keys and sources: what this installation is connected to."""
+
+import asyncio
+import socket
+from contextlib import closing
+from typing import Any, Final, cast
+
+from uraniborg.doctor.check import Check, Checks, Status
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.files import display_path
+from uraniborg.kernel.text import plural
+
+_QUERY: Final = "exoplanet atmospheres"
+_ADDRESSES: Final = {"paper-library": "/api/v1/", "universe": "/health"}
+"""An address of each server that only this server has."""
+_MEMBERS: Final = {"paper-library": "build_id", "universe": "uptime"}
+"""A member of the reply from there."""
+
+
+def check_ports() -> Checks:
+    """Check whether the ports of the servers are free, or which server answers there."""
+    from paper_library.config import load_config as load_library_config
+    from universe.config import load_config as load_universe_config
+
+    for name, section, config in (
+        ("paper-library", "library", load_library_config()),
+        ("universe", "universe", load_universe_config()),
+    ):
+        host = "127.0.0.1" if config.host in ("0.0.0.0", "::", "") else config.host  # noqa: S104 - not listened on
+        if not _is_taken(host, config.port):
+            yield Check("ports", name, "ok", f"port {config.port} is free")
+        elif _is_ours(name, f"http://{f'[{host}]' if ':' in host else host}:{config.port}", config.token):
+            yield Check("ports", name, "ok", f"port {config.port} is used by a running {name} server")
+        else:
+            remedy = f"Stop that program, or set {section}.port to another port."
+            yield Check("ports", name, "warning", f"port {config.port} is used by another program", remedy)
+
+
+def _is_taken(host: str, port: int) -> bool:
+    try:
+        with closing(socket.create_connection((host, port), timeout=1)):
+            return True
+    except OSError:
+        return False
+
+
+def _is_ours(name: str, url: str, token: Any) -> bool:
+    """Return True if the server at this address replies as ours does, also if it refuses the token."""
+    import httpx
+
+    headers = {"Authorization": f"Bearer {token.get_secret_value()}"} if token else {}
+    try:
+        response = httpx.get(url + _ADDRESSES[name], headers=headers, timeout=2, trust_env=False)
+        reply: Any = response.json()
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        return False
+    if not isinstance(reply, dict):
+        return False
+    members = cast("dict[str, Any]", reply)
+    is_refusal = response.status_code in (401, 403, 503) and "code" in (members.get("error") or {})
+    return _MEMBERS[name] in members or is_refusal
+
+
+def check_clients() -> Checks:
+    """List the installed clients and which of our servers they know."""
+    from uraniborg.connect.client_file import read_server_names
+    from uraniborg.connect.clients import list_clients
+    from uraniborg.connect.servers import list_servers
+
+    ours = [server.name for server in list_servers()]
+    installed = [client for client in list_clients() if client.is_installed]
+    for client in installed:
+        connect = f"uraniborg connect {client.name}"
+        try:
+            known = [name for name in read_server_names(client) if name in ours]
+        except UraniborgError as exc:
+            detail = f"{display_path(client.file)} cannot be read: {exc.message}"
+            yield Check("clients", client.name, "failure", detail, exc.hint)
+            continue
+        if known:
+            missing = [name for name in ours if name not in known]
+            more = f"; not to {', '.join(missing)}" if missing else ""
+            yield Check("clients", client.name, "ok", f"connected to {', '.join(known)}{more}", connect if more else "")
+        else:
+            yield Check("clients", client.name, "note", "not connected", connect)
+    if not installed:
+        yield Check("clients", "clients", "note", "no MCP client was found", "uraniborg connect --print")
+
+
+def check_keys() -> Checks:
+    """List which keys and tokens are set and where, never their values."""
+    from paper_library.config import read_config as read_library_config
+    from paper_search.config import read_config as read_search_config
+    from paper_search.sources.registry import KNOWN
+    from universe.config import read_config as read_universe_config
+
+    search = read_search_config()
+    keys: dict[str, tuple[bool, str]] = {"llm.api_key": (bool(search.settings.llm.api_key), "LLM_API_KEY")}
+    for source in KNOWN.values():
+        if source.key:
+            given = search.settings.sources.get(source.name)
+            keys[f"sources.{source.name}.api_key"] = (bool(given and given.api_key), source.key_variable)
+    for name, (is_set, variable) in keys.items():
+        if is_set:
+            yield Check("keys", name, "ok", f"set by {search.find_origin(name)}")
+        else:
+            yield Check("keys", name, "note", "not set", f"If you have one, set {variable}.")
+    for loaded in (read_library_config(), read_universe_config()):
+        if loaded.settings.token:
+            yield Check("keys", f"{loaded.section}.token", "ok", f"set by {loaded.find_origin('token')}")
+
+
+def check_sources() -> Checks:
+    """Send one short query to each source that searches use."""
+    import paper_search
+
+    config = paper_search.load_config().model_copy(update={"cache_ttl_s": 0.0})
+    collection = asyncio.run(paper_search.search(_QUERY, config, max_results=1))
+    statuses: dict[str, Status] = {"ok": "ok", "empty": "ok", "skipped": "note"}
+    for found in collection.metadata.sources:
+        detail = found.reason or f"{plural(found.returned, 'paper')} in {found.seconds:.1f} s"
+        status = statuses.get(found.status, "warning")
+        remedy = "Try again later, check your network and proxy, or disable the source in the settings."
+        yield Check("sources", found.name, status, f"{found.status}: {detail}", remedy if status == "warning" else "")

@@ -1,0 +1,122 @@
+"""The folders of this installation: usable by their owner, closed to others, and with free space."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from uraniborg.doctor.check import Check, Checks, Status
+from uraniborg.kernel.files import display_path
+from uraniborg.kernel.redaction import is_sensitive
+from uraniborg.kernel.settings import HOME, OriginKind
+from uraniborg.kernel.text import plural
+from uraniborg.locations import PART_CONFIGS, Location, list_locations
+
+_OTHERS: Final = 0o077
+_LOW_BYTES: Final = 1_000_000_000
+_LEAST_BYTES: Final = 100_000_000
+
+
+def check_folders() -> Checks:
+    """Check permissions and free space, and whether a restore was interrupted."""
+    from uraniborg.restore import find_interrupted_restore
+
+    if find_interrupted_restore():
+        remedy = (
+            "Stop all servers, and run the same `uraniborg restore FILE --replace` again: it completes the restore."
+        )
+        yield Check("folders", "restore", "failure", "a restore was interrupted while it moved data", remedy)
+    locations = [location for location in list_locations() if not location.files]
+    for location in locations:
+        yield _check_location(location)
+    yield from _check_unused_workflows(locations)
+    yield from _check_free_space(locations)
+
+
+def _check_location(location: Location) -> Check:
+    def report(status: Status, detail: str, hint: str = "") -> Check:
+        return Check("folders", location.name, status, f"{path} {detail}", hint)
+
+    path = location.path
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return report("note", "does not exist yet")
+    except OSError as exc:
+        return report("failure", f"cannot be used: {exc.strerror}", _make_access_command(path))
+    if location.is_folder and not path.is_dir():
+        return report("failure", "is a file, but must be a folder", "Move the file away.")
+    if not _is_usable(path, found):
+        return report("failure", f"cannot be read or written (mode {_format_mode(found)})", _make_access_command(path))
+    if os.name != "nt" and (location.name != "config" or _has_secret_from_file()):
+        open_to_others = [one for one in _list_paths(location) if one.lstat().st_mode & _OTHERS]
+        if open_to_others:
+            first = open_to_others[0]
+            more = f" and {plural(len(open_to_others) - 1, 'other')}" if len(open_to_others) > 1 else ""
+            detail = f"is open to other users: {first.name} has mode {_format_mode(first.lstat())}{more}"
+            return report("warning", detail, f"chmod {'' if open_to_others == [path] else '-R '}go= '{path}'")
+    return report("ok", f"({location.size / 1e6:,.1f} MB)")
+
+
+def _has_secret_from_file() -> bool:
+    """Return True if a key or token of any part comes from the settings file. Raise InvalidConfig."""
+    return any(
+        row.value and row.origin.kind is OriginKind.FILE and is_sensitive(row.name.rpartition(".")[2])
+        for module in PART_CONFIGS.values()
+        for row in import_module(module).read_config().list_rows()
+    )
+
+
+def _list_paths(location: Location) -> Iterator[Path]:
+    """Yield the folder or file, and the databases in it."""
+    yield location.path
+    if location.is_folder and location.name in ("sessions", "universes", "workflows"):
+        for folder, _, files in os.walk(location.path):
+            for name in files:
+                path = Path(folder) / name
+                if path.suffix in (".db", ".mark") and not path.is_symlink():
+                    yield path
+
+
+def _is_usable(path: Path, found: os.stat_result) -> bool:
+    wanted = stat.S_IRWXU if stat.S_ISDIR(found.st_mode) else stat.S_IRUSR | stat.S_IWUSR
+    is_granted = os.name == "nt" or found.st_uid != os.geteuid() or found.st_mode & wanted == wanted
+    return is_granted and os.access(path, os.R_OK | os.W_OK)
+
+
+def _make_access_command(path: Path) -> str:
+    return f"chmod -R u+rwX '{path}', and check that it belongs to you"
+
+
+def _format_mode(found: os.stat_result) -> str:
+    return f"{stat.S_IMODE(found.st_mode):03o}"
+
+
+def _check_unused_workflows(locations: list[Location]) -> Checks:
+    """Warn if URANIBORG_HOME hides workflows in the folder that is used without it."""
+    usual = Path("~/.pflow").expanduser()
+    used = next(one.path for one in locations if one.name == "workflows")
+    if os.environ.get(HOME) and used != usual and not used.exists() and usual.exists():
+        detail = f"{display_path(usual)} has workflows that are not used: {HOME} is set"
+        yield Check("folders", "workflows", "warning", detail, f"Move them: mv '{usual}' '{used}'. Or set PFLOW_HOME.")
+
+
+def _check_free_space(locations: list[Location]) -> Checks:
+    """Check every disk that has one of the folders."""
+    disks: dict[int, Path] = {}
+    for location in sorted(locations, key=lambda one: one.name != "data"):
+        existing = next(path for path in (location.path, *location.path.absolute().parents) if path.exists())
+        disks.setdefault(existing.stat().st_dev, existing)
+    for path in disks.values():
+        free = shutil.disk_usage(path).free
+        detail = f"{free / 1e9:,.1f} GB on the disk of {path}"
+        remedy = "Delete files that you do not need: the cache can be deleted, and writes fail on a full disk."
+        if free < _LEAST_BYTES:
+            yield Check("folders", "free space", "failure", detail, remedy)
+        elif free < _LOW_BYTES:
+            yield Check("folders", "free space", "warning", detail, remedy)
+        else:
+            yield Check("folders", "free space", "ok", detail)

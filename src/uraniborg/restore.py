@@ -1,0 +1,161 @@
+"""Restoring a backup: all of it is read and checked first, and a restore that was killed is completed by the next."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from uraniborg.backup_archive import (
+    BackupReader,
+    InvalidBackup,
+    Progress,
+    StoredFile,
+    list_backup_roots,
+    open_backup,
+)
+from uraniborg.database_files import is_in_use, is_live_database
+from uraniborg.kernel.errors import Conflict, NotFound, Unavailable, is_out_of_room
+from uraniborg.kernel.files import display_path, hold_lock, make_folder, open_private, sync_folder, write_atomic
+from uraniborg.kernel.settings import config_dir
+
+_STAGING: Final = ".uraniborg-restore-"
+_PLAN: Final = "restore-in-progress.json"
+_LOCK: Final = "restore.lock"
+
+
+def restore_backup(source: Path, *, replace: bool = False, report_file: Progress = lambda _: None) -> dict[str, Any]:
+    """Restore an archive and return its manifest. Nothing is changed before all of it was read and checked.
+
+    Data that exist are moved aside with `replace`. Raise InvalidBackup, Conflict, NotFound or Unavailable.
+    """
+    roots = list_backup_roots()
+    if not source.is_file():
+        raise NotFound(f"There is no file '{display_path(source)}'.", hint="Check the path of the backup.")
+    make_folder(config_dir())
+    with hold_lock(config_dir() / _LOCK, timeout_s=1):
+        complete_interrupted_restore()
+        _check_present_data(roots, replace=replace)
+        _check_unused(roots)
+        with open_backup(source) as reader:
+            staged = _stage_files(reader, roots, report_file)
+            manifest = reader.manifest
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        moves = [
+            [str(path), str(roots[root]), f"{roots[root]}.before-restore-{stamp}"] for root, path in staged.items()
+        ]
+        # A restore that is killed from here on is completed by the next restore.
+        write_atomic(config_dir() / _PLAN, json.dumps(moves))
+        complete_interrupted_restore()
+    return manifest
+
+
+def find_interrupted_restore() -> Path | None:
+    """Return the plan of a restore that was killed while it moved the data into place, or None."""
+    plan = config_dir() / _PLAN
+    return plan if plan.exists() else None
+
+
+def complete_interrupted_restore() -> None:
+    """Move the restored data into place if a restore was killed meanwhile, and delete what killed restores left."""
+    if plan := find_interrupted_restore():
+        for staged, target, aside in json.loads(plan.read_text(encoding="utf-8")):
+            _move_into_place(Path(staged), Path(target), Path(aside))
+        plan.unlink()
+    for path in list_backup_roots().values():
+        if path.parent.is_dir():
+            for left in path.parent.glob(f"{_STAGING}*"):
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _move_into_place(staged: Path, target: Path, aside: Path) -> None:
+    """Move `target` to `aside` and `staged` to `target`; what was moved before a kill stays."""
+    if not staged.exists():
+        return
+    if target.exists():
+        number = 1
+        free = aside
+        while free.exists():  # a server has made new data since the kill
+            number += 1
+            free = aside.with_name(f"{aside.name}-{number}")
+        target.rename(free)
+    staged.rename(target)
+    sync_folder(target.parent)
+
+
+def _check_present_data(roots: dict[str, Path], *, replace: bool) -> None:
+    """Raise Conflict if there are data and `replace` is False."""
+    occupied = [path for path in roots.values() if path.is_file() or (path.is_dir() and any(path.iterdir()))]
+    if occupied and not replace:
+        raise Conflict(
+            f"There are data in {', '.join(str(path) for path in occupied)}.",
+            hint="Stop all servers and add --replace: the present data are moved aside, not deleted.",
+        )
+
+
+def _check_unused(roots: dict[str, Path]) -> None:
+    """Raise Conflict if a running program uses the present data."""
+    for path in roots.values():
+        for database in path.rglob("*.db"):
+            with suppress(OSError):
+                if database.is_file() and is_live_database(database) and is_in_use(database):
+                    raise Conflict(
+                        f"A running program uses '{database}'.",
+                        hint="Stop all servers, clients and workflows of Uraniborg, then restore again.",
+                    )
+
+
+def _stage_files(reader: BackupReader, roots: dict[str, Path], report_file: Progress) -> dict[str, Path]:
+    """Extract and check all files beside the folders that they will replace; return their paths by root.
+
+    On an error nothing is left. Raise InvalidBackup, or Unavailable if the disk has too little space.
+    """
+    folders: list[str] = []
+    try:
+        staged: dict[str, Path] = {}
+        for root, path in roots.items():
+            if any(file.root == root for file in reader.files):
+                make_folder(path.parent)
+                folders.append(tempfile.mkdtemp(dir=path.parent, prefix=_STAGING))
+                staged[root] = Path(folders[-1]) / path.name
+        for root, path in staged.items():
+            _check_free_space(path.parent, sum(file.size for file in reader.files if file.root == root))
+        for file in reader.files:
+            report_file(file.name)
+            _write_file(staged[file.root] / file.name.removeprefix(file.root).lstrip("/"), file, reader.read_blocks)
+    except OSError as exc:
+        _delete_folders(folders)
+        if is_out_of_room(exc):
+            raise
+        raise InvalidBackup(f"The backup cannot be extracted: {exc.strerror}.", hint="Use another backup.") from None
+    except BaseException:
+        _delete_folders(folders)
+        raise
+    return staged
+
+
+def _delete_folders(folders: list[str]) -> None:
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _check_free_space(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise Unavailable(
+            f"The backup needs {needed / 1e9:,.1f} GB, and its disk has {free / 1e9:,.1f} GB left.",
+            hint="Free disk space, or set URANIBORG_HOME to a folder on another disk.",
+        )
+
+
+def _write_file(path: Path, file: StoredFile, read_blocks: Callable[[StoredFile], Iterator[bytes]]) -> None:
+    make_folder(path.parent)
+    descriptor = open_private(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "wb") as target:
+        target.writelines(read_blocks(file))
+        target.flush()
+        os.fsync(target.fileno())
