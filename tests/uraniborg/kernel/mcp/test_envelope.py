@@ -127,7 +127,7 @@ async def test_a_client_need_not_name_itself() -> None:
         {"mcp_name": "echo, echo"},
     ],
 )
-async def test_headers_that_differ_from_the_body_are_refused(changed: dict[str, str | None]) -> None:
+async def test_headers_that_differ_from_the_body_are_refused(changed: dict[str, Any]) -> None:
     message = make_message("tools/call", {"name": "echo", "arguments": {"text": "a"}})
     assert await error_of(message, **changed) == (400, -32020, "header_mismatch")
 
