@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 
 from tests.paper_library.conformance.node_tools import run
 from tests.paper_library.conformance.suite import NEXT, RUN_NAMES, RUNS, find_surprises, read_outcomes, run_suite
+from tests.paper_library.conformance.test_typescript_client import use_server
 from tests.requirements import requirement
 from universe.mcp_server import make_mcp_server
 from universe.service.universes import UniverseService
@@ -77,3 +78,10 @@ async def test_subscriptions_conform(tmp_path: Path, scenario: str) -> None:
     (outcome,) = read_outcomes(results).values()
     assert printed.returncode == 0, printed.stdout + printed.stderr
     assert outcome.statuses == {"SUCCESS"}
+
+
+@requirement("UN-17")
+def test_a_client_of_both_eras_falls_back_to_a_session(real: dict[str, str], tmp_path: Path) -> None:
+    seen = use_server(tmp_path, "auto", real["mcp"])
+    assert (seen["version"], len(seen["tools"]), seen["prompts"]) == ("2025-11-25", 3, ["explore_system"])
+    assert seen["text"].startswith("# Commands")
