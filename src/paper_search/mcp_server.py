@@ -234,6 +234,7 @@ def _get_or_create_server() -> "Server":
 
 
 def _create_server() -> "Server":
+    from paper_search.mcp_prompts import add_prompts
     from uraniborg.kernel.mcp import make_server, resource, tool
 
     server = make_server("paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager)
@@ -249,6 +250,7 @@ def _create_server() -> "Server":
     offer(address, "sessions", "All sessions", list_sessions)
     offer(f"{address}/{{session_id}}/papers", "session_papers", papers, list_papers)
     offer(f"{address}/{{session_id}}/papers/{{offset}}", "more_session_papers", papers, list_papers_from)
+    add_prompts(server, list_sessions)
     return server
 
 

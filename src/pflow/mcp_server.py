@@ -149,7 +149,8 @@ def _discard_output_of_nodes() -> Generator[TextIO]:
 
 
 def build_server() -> "Server":
-    """Return the server with its five tools and its guide."""
+    """Return the server with its five tools, its guide and its prompt."""
+    from pflow.mcp_prompts import add_prompts
     from uraniborg.kernel.mcp import make_server, resource, tool
 
     server = make_server(
@@ -168,7 +169,18 @@ def build_server() -> "Server":
     )(execute)
     tool(server, title="Save a draft", read_only=False, failed=_make_error_reply)(save_to_library)
     resource(server, "pflow://guide", title="How to write workflows", mime_type="text/markdown")(guide)
+    add_prompts(server, _list_names)
     return server
+
+
+async def _list_names() -> list[str]:
+    """Return the names of the saved workflows and of the drafts."""
+    return await _call_service_in_thread(
+        lambda service: [
+            *(workflow["name"] for workflow in service.list_library()),
+            *(draft.name for draft in service.list_drafts()),
+        ]
+    )
 
 
 def _format_instructions() -> str:

@@ -1,4 +1,4 @@
-"""The MCP server of universes: three tools, and resources to read and subscribe to."""
+"""The MCP server of universes: three tools, resources to read and subscribe to, and a prompt."""
 
 from typing import Annotated, Any, Final
 
@@ -10,6 +10,7 @@ from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import MalformedCommand, MalformedRequest
 from universe.html_pages import read_concepts_markdown
+from universe.mcp_prompts import add_prompts
 from universe.service.argument_validation import KEY_CHARS
 from universe.service.mcp_replies import encode_command_reply, encode_state_reply
 from universe.service.replies import ReplyContent, StatePart, describe_record, summarize_universe
@@ -68,6 +69,7 @@ def make_mcp_server(service: UniverseService) -> Server:
     _add_reading_tools(server, service)
     _add_sending_tool(server, service)
     _add_resources(server, service)
+    add_prompts(server, service)
     return server
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from base64 import b64encode
 from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Any, Final, Protocol, TextIO, cast
@@ -94,7 +95,7 @@ class Bridge:
             self._report_send_failure(message, text)
 
     async def _post_message(self, message: Any, *, is_retry: bool = False) -> AsyncIterator[Message]:
-        headers = {**self._headers, "Accept": _ACCEPTED}
+        headers = {**self._headers, **_make_envelope_headers(message), "Accept": _ACCEPTED}
         session = headers.get("Mcp-Session-Id")
         async with self._http.stream("POST", self._url, json=message, headers=headers) as response:
             if response.status_code == _SESSION_LOST and session and not is_retry:
@@ -185,6 +186,27 @@ async def _read_messages(response: httpx.Response) -> AsyncIterator[Message]:
         content = json.loads(body)
         for message in cast("list[Message]", content if isinstance(content, list) else [content]):
             yield message
+
+
+def _make_envelope_headers(message: Any) -> dict[str, str]:
+    """Return the headers that repeat version, method and name of a request of version 2026-07-28; none for others."""
+    params = _get_object(message, "params")
+    version = _get_object(params, "_meta").get("io.modelcontextprotocol/protocolVersion")
+    if not isinstance(version, str):
+        return {}
+    method = str(cast("Message", message).get("method"))
+    headers = {"MCP-Protocol-Version": version, "Mcp-Method": method}
+    name = params.get("uri" if method == "resources/read" else "name")
+    if isinstance(name, str):
+        plain = name.isascii() and name.isprintable() and name == name.strip() and not name.startswith("=?")
+        headers["Mcp-Name"] = name if plain else f"=?base64?{b64encode(name.encode()).decode()}?="
+    return headers
+
+
+def _get_object(value: Any, name: str) -> Message:
+    """Return the object in this field of an object; an empty one if there is none."""
+    found = cast("Message", value).get(name) if isinstance(value, dict) else None
+    return cast("Message", found) if isinstance(found, dict) else {}
 
 
 def _get_message_id(message: Any) -> Any:

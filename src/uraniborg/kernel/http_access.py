@@ -38,6 +38,8 @@ _SINGLE_HEADERS: Final = frozenset(
         b"content-length",
         b"content-type",
         b"host",
+        b"mcp-method",
+        b"mcp-name",
         b"mcp-protocol-version",
         b"mcp-session-id",
         b"origin",

@@ -38,6 +38,8 @@ _CORS_HEADERS: Final = (
     "If-Match",
     "If-None-Match",
     "Last-Event-ID",
+    "Mcp-Method",
+    "Mcp-Name",
     "Mcp-Session-Id",
     "MCP-Protocol-Version",
     REQUEST_ID_HEADER,

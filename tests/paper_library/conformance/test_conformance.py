@@ -1,81 +1,68 @@
 """The official conformance suite, in its last release and in its next one, against the real server."""
 
-import json
 from pathlib import Path
 from typing import Final
 
 import pytest
 
-from tests.paper_library.conformance.node_tools import run
+from tests.paper_library.conformance.suite import (
+    NEXT,
+    NEXT_VERSIONS,
+    RELEASED,
+    RELEASED_VERSION,
+    RUN_NAMES,
+    RUNS,
+    find_surprises,
+    list_scenarios,
+    read_expected_failures,
+    run_suite,
+)
 from tests.paper_library.mcp.server_process import ServerProcess
 from tests.requirements import requirement
 
-RELEASED: Final = "@modelcontextprotocol/conformance/dist/index.js"
-NEXT: Final = "conformance-next/dist/index.js"
-
-FOR_ANY_SERVER: Final = {"server-initialize", "ping", "tools-list", "resources-list"}
-FOR_NEWEST: Final = {"dns-rebinding-protection"}
-
-NOT_OFFERED: Final = {
-    "logging-set-level",
-    "completion-complete",
-    "resources-subscribe",
-    "resources-unsubscribe",
-    "prompts-list",
+_LISTS: Final = {"tools-list", "resources-list"}
+_HANDSHAKE: Final = {"server-initialize", "ping", *_LISTS}
+FOR_ANY_SERVER: Final[dict[str, set[str]]] = {
+    "2025-03-26": set(),
+    "2025-06-18": _HANDSHAKE,
+    "2025-11-25": {*_HANDSHAKE, "dns-rebinding-protection"},
+    "2026-07-28": {
+        *_LISTS,
+        "server-stateless",
+        "caching",
+        "http-header-validation",
+        "sep-2164-resource-not-found",
+        "server-sse-multiple-streams",
+        "dns-rebinding-protection",
+    },
 }
-"""Capabilities that the library does not have, and says it does not."""
-OF_A_TEST_SERVER: Final = (
-    "tools-call-",
-    "prompts-get-",
-    "resources-read-",
-    "resources-templates-",
-    "elicitation-",
-    "json-",
-)
-"""Scenarios that call tools and read resources of a server made for the suite."""
+"""The scenarios of each version that need nothing of the suite's own test server."""
 
-
-def read_outcomes(folder: Path) -> dict[str, list[str]]:
-    """Return the results of the checks of each scenario."""
-    found: dict[str, list[str]] = {}
-    for path in folder.glob("server-*/checks.json"):
-        scenario = path.parent.name.removeprefix("server-").rsplit("-", 6)[0]
-        found[scenario] = [check["status"] for check in json.loads(path.read_text(encoding="utf-8"))]
-    return found
+pytestmark = pytest.mark.timeout(120)
 
 
 @requirement("PL-1", "PL-2", "PL-4", "PL-5", "PL-6", "PL-7")
-@pytest.mark.timeout(120)
-@pytest.mark.parametrize(
-    ("suite", "options", "applying"),
-    [
-        (RELEASED, [], FOR_ANY_SERVER | FOR_NEWEST),
-        (NEXT, ["--spec-version", "2025-11-25"], FOR_ANY_SERVER | FOR_NEWEST),
-        (NEXT, ["--spec-version", "2025-06-18"], FOR_ANY_SERVER),
-    ],
-    ids=["released", "next-2025-11-25", "next-2025-06-18"],
-)
-def test_the_scenarios_that_apply_to_any_server_pass(
-    process: ServerProcess, tmp_path: Path, suite: str, options: list[str], applying: set[str]
+@pytest.mark.parametrize(("suite", "version"), RUNS, ids=RUN_NAMES)
+def test_every_scenario_passes_or_fails_for_a_known_reason(
+    process: ServerProcess, tmp_path: Path, suite: str, version: str
 ) -> None:
-    results = tmp_path / "results"
-    url = process.announced["mcp"]
-    result = run(suite, "server", "--url", url, "--suite", "all", *options, "-o", str(results), home=tmp_path)
-    found = read_outcomes(results)
-    assert applying <= found.keys(), result.stdout + result.stderr
-    for scenario in applying:
-        assert "SUCCESS" in found[scenario], (scenario, found[scenario])
-    failed = {scenario for scenario, statuses in found.items() if "FAILURE" in statuses}
-    unexplained = {name for name in failed - NOT_OFFERED if not name.startswith(OF_A_TEST_SERVER)}
-    assert unexplained == set(), result.stdout
+    outcomes = run_suite(suite, version, process.announced["mcp"], tmp_path)
+    assert FOR_ANY_SERVER[version] <= outcomes.keys()
+    for scenario in FOR_ANY_SERVER[version]:
+        assert "SUCCESS" in outcomes[scenario].statuses, scenario
+    assert find_surprises("library", version, outcomes) == []
 
 
-@requirement("PL-5")
-@pytest.mark.timeout(120)
-def test_the_suite_finds_no_prompts(process: ServerProcess, tmp_path: Path) -> None:
-    url = process.announced["mcp"]
-    result = run(
-        RELEASED, "server", "--url", url, "--scenario", "prompts-list", "-o", str(tmp_path / "r"), home=tmp_path
-    )
-    assert result.returncode == 1, result.stdout
-    assert "FAILURE" in read_outcomes(tmp_path / "r")["prompts-list"]
+def test_the_suite_runs_for_every_version_that_it_knows(tmp_path: Path) -> None:
+    for suite, versions in ((RELEASED, {"2025-06-18", RELEASED_VERSION}), (NEXT, {*NEXT_VERSIONS, "extension"})):
+        assert set().union(*list_scenarios(suite, tmp_path).values()) == versions
+
+
+@pytest.mark.parametrize("server", ["library", "universe"])
+def test_every_expected_failure_has_a_reason_and_exists(server: str, tmp_path: Path) -> None:
+    known = {*list_scenarios(RELEASED, tmp_path), *list_scenarios(NEXT, tmp_path), "*"}
+    entries = read_expected_failures(server)
+    named = [scenario for entry in entries for scenario in entry["scenarios"]]
+    assert len(named) == len(set(named))
+    assert set(named) <= known
+    assert all(entry["reason"].endswith(".") for entry in entries)

@@ -404,7 +404,7 @@ async def test_20_the_server_is_fastmcp_and_follows_the_protocol(home: Path) -> 
         assert tool.annotations is not None
     assert capabilities is not None
     assert capabilities.tools is not None
-    assert capabilities.prompts is None
+    assert capabilities.prompts is not None
 
 
 @requirement("PF-R20")

@@ -64,7 +64,7 @@ async def test_an_invalid_message_is_refused_and_the_session_continues(wire: Wir
     ("method", "params", "code"),
     [
         ("no/such/method", None, -32601),
-        ("prompts/list", None, -32601),
+        ("prompts/get", {"name": "no_such_prompt"}, -32602),
         ("tools/call", None, -32602),
         ("tools/call", {"name": 7}, -32602),
         ("tools/call", {"arguments": {}}, -32602),

@@ -14,8 +14,11 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.universe.mcp.processes import start_server
+from tests.uraniborg.kernel.mcp.enveloped_messages import make_message
+from tests.uraniborg.kernel.mcp.sample_server import sample_server
 from uraniborg.connect.stdio_bridge import Bridge, run_bridge
 from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.mcp import make_stateless_app
 
 COMMAND = [sys.executable, "-m", "uraniborg", "bridge"]
 INITIALIZE: dict[str, Any] = {
@@ -101,6 +104,21 @@ def test_a_refusal_of_the_server_reaches_the_client_under_its_id() -> None:
     assert answer["error"]["message"] == "The server answered with status 403: foreign host"
 
 
+def test_requests_of_the_newest_version_reach_a_server_without_sessions_with_their_headers() -> None:
+    requests = [
+        make_message("server/discover", id=1),
+        make_message("tools/call", {"name": "say", "arguments": {"text": "a"}}, id=2),
+        make_message("resources/read", {"uri": "sample://Ü%20量/text"}, id=3),
+        make_message("resources/read", {"uri": "other://nowhere"}, id=4),
+    ]
+    transport = httpx.ASGITransport(make_stateless_app(sample_server()))
+    answers = {answer["id"]: answer for answer in forward_messages(requests, transport=transport)}
+    assert "2026-07-28" in answers[1]["result"]["supportedVersions"]
+    assert answers[2]["result"]["content"][0]["text"] == "a"
+    assert answers[3]["result"]["contents"][0]["text"] == "Ü 量"
+    assert answers[4]["error"]["code"] == -32602
+
+
 @pytest.mark.parametrize("url", ["", "localhost", "ftp://127.0.0.1/mcp", "http://"])
 def test_something_that_is_not_an_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput, match="is not an address"):
@@ -108,7 +126,7 @@ def test_something_that_is_not_an_address_is_refused(url: str) -> None:
 
 
 def forward_messages(
-    lines: list[Any], *, url: str = "http://127.0.0.1/mcp", transport: httpx.MockTransport | None = None
+    lines: list[Any], *, url: str = "http://127.0.0.1/mcp", transport: httpx.AsyncBaseTransport | None = None
 ) -> list[dict[str, Any]]:
     """Return the answers to these lines."""
     text = "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)

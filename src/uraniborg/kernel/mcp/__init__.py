@@ -20,7 +20,7 @@ from uraniborg.kernel.errors import MissingExtra
 
 try:
     from uraniborg.kernel.mcp.call_context import get_client_name, is_cancelled, report_progress
-    from uraniborg.kernel.mcp.decorators import resource, tool
+    from uraniborg.kernel.mcp.decorators import prompt, resource, tool
     from uraniborg.kernel.mcp.replies import ErrorReply
     from uraniborg.kernel.mcp.resources import Listed
     from uraniborg.kernel.mcp.server import Server, make_server
@@ -46,6 +46,7 @@ __all__ = [
     "make_server",
     "make_stateful_app",
     "make_stateless_app",
+    "prompt",
     "report_progress",
     "resource",
     "tool",

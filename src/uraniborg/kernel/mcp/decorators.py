@@ -1,12 +1,13 @@
-"""The decorators that offer an async function as a tool or a resource of a server."""
+"""The decorators that offer an async function as a tool, a resource or a prompt of a server."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from mcp import types
 
 from uraniborg.kernel.mcp.arguments import AsyncFunction
+from uraniborg.kernel.mcp.prompts import Prompt, Values
 from uraniborg.kernel.mcp.server import Failed, Server
 
 Function = TypeVar("Function", bound=AsyncFunction)
@@ -90,6 +91,37 @@ def resource(
             title=title,
             description=description or inspect.getdoc(function) or "",
             mime_type=mime_type,
+        )
+        return function
+
+    return register
+
+
+def prompt(
+    server: Server,
+    *,
+    title: str,
+    name: str | None = None,
+    description: str | None = None,
+    values: Mapping[str, Values] | None = None,
+) -> Callable[[Function], Function]:
+    """Register an async function, which returns a text, as a prompt: a command that a client offers to a person.
+
+    The arguments are strings; an argument with a default is optional. `values` has, for arguments that clients can
+    complete, a function that returns the known values. An exception becomes a JSON-RPC error.
+
+    Raise TypeError for a function that is not async, has no description, or whose name is taken.
+    """
+
+    def register(function: Function) -> Function:
+        server.register_prompt(
+            Prompt(
+                function,
+                name=name or function.__name__,
+                title=title,
+                description=description or inspect.getdoc(function) or "",
+                values=values or {},
+            )
         )
         return function
 

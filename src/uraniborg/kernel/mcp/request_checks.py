@@ -13,7 +13,7 @@ UraniborgError
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -37,6 +37,8 @@ _READ: Final = frozenset(
         b"content-length",
         b"content-type",
         b"host",
+        b"mcp-method",
+        b"mcp-name",
         b"mcp-protocol-version",
         b"origin",
     )
@@ -49,6 +51,13 @@ Headers = Mapping[bytes, bytes]
 class UnsupportedVersion(InvalidInput):
     code = "unsupported_protocol_version"
     status = 400
+
+    def __init__(self, supported: Sequence[str]) -> None:
+        super().__init__(
+            "This server does not support the version in the MCP-Protocol-Version header.",
+            hint=f"Use one of: {', '.join(supported)}.",
+            allowed=list(supported),
+        )
 
 
 class NotAcceptable(InvalidInput):
@@ -86,13 +95,16 @@ class Rules:
                 hint=f"Use {', '.join(self.methods)}.",
                 allowed=list(self.methods),
             )
-        version = headers.get(b"mcp-protocol-version")
-        if version is not None and version.decode("latin-1") not in SUPPORTED_PROTOCOL_VERSIONS:
-            raise UnsupportedVersion(
-                "This server does not support the version in the MCP-Protocol-Version header.",
-                hint=f"Use one of: {', '.join(SUPPORTED_PROTOCOL_VERSIONS)}.",
-                allowed=list(SUPPORTED_PROTOCOL_VERSIONS),
-            )
+
+
+def check_session_version(headers: Headers) -> None:
+    """Raise UnsupportedVersion unless sessions support the version of the protocol, if there is one.
+
+    The error is not a JSON-RPC error: clients that first try a newer version then know that they must initialize.
+    """
+    version = headers.get(b"mcp-protocol-version")
+    if version is not None and version.decode("latin-1") not in SUPPORTED_PROTOCOL_VERSIONS:
+        raise UnsupportedVersion(SUPPORTED_PROTOCOL_VERSIONS)
 
 
 def check_content(headers: Headers, body_limit: int) -> None:
@@ -168,7 +180,9 @@ class Guard:
         answers = _ResponseSender(scope, receive, send)
         try:
             # The body is not read before this.
-            self._rules.check(scope["method"], read_headers(scope))
+            given = read_headers(scope)
+            self._rules.check(scope["method"], given)
+            check_session_version(given)
             headers = MutableHeaders(scope=scope)
             accept = headers.get("accept", "*/*")
             if scope["method"] == "POST":

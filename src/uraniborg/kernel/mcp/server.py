@@ -1,4 +1,4 @@
-"""Servers, their tools and their resources."""
+"""Servers, their tools, resources and prompts."""
 
 import inspect
 import logging
@@ -16,6 +16,7 @@ from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
+from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
     ErrorReply,
@@ -36,7 +37,7 @@ _MOST_NAMED: Final = 100
 _REQUESTS_OF: Final[dict[str, tuple[type, ...]]] = {
     "tools": (types.ListToolsRequest, types.CallToolRequest),
     "resources": (types.ListResourcesRequest, types.ListResourceTemplatesRequest, types.ReadResourceRequest),
-    "prompts": (types.ListPromptsRequest, types.GetPromptRequest),
+    "prompts": (types.ListPromptsRequest, types.GetPromptRequest, types.CompleteRequest),
 }
 
 
@@ -78,7 +79,6 @@ class Server(FastMCP[Any]):
         *,
         version: str,
         instructions: str,
-        prompts: bool,
         cleanup: Cleanup | None,
         interrupted: Cleanup | None,
         failed: Failed | None = None,
@@ -95,6 +95,7 @@ class Server(FastMCP[Any]):
         self._mcp_server = Protocol(name, version=version, instructions=instructions)
         self._mcp_server.refuse_call = self.refuse_call
         self._setup_handlers()
+        self._mcp_server.completion()(self._complete_argument)
         self._mcp_server.request_handlers[types.CallToolRequest] = self._answer_call
         self._mcp_server.request_handlers[types.ListResourcesRequest] = self._answer_resource_list
         self._not_offered = {
@@ -107,8 +108,7 @@ class Server(FastMCP[Any]):
         self._known_resources: list[_Resource] = []
         self._listings: list[Listing] = []
         self._paged_listing: PagedListing | None = None
-        if prompts:
-            self._offer_capability("prompts")
+        self._known_prompts: dict[str, Prompt] = {}
 
     @property
     def protocol(self) -> Protocol:
@@ -213,6 +213,27 @@ class Server(FastMCP[Any]):
         self._paged_listing = function
         self._offer_capability("resources")
 
+    def register_prompt(self, prompt: Prompt) -> None:
+        """Offer a prompt. Raise TypeError as `prompt` does."""
+        _check_function(prompt.function, prompt.description)
+        if prompt.name in self._known_prompts:
+            raise TypeError(f"There is a prompt '{prompt.name}' already.")
+        self._known_prompts[prompt.name] = prompt
+        self._offer_capability("prompts")
+
+    async def list_prompts(self) -> list[types.Prompt]:
+        """Return the registered prompts."""
+        return [prompt.describe() for prompt in self._known_prompts.values()]
+
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None) -> types.GetPromptResult:
+        """Return the text of a prompt. Raise the SDK's protocol error, with the error body as its data."""
+        try:
+            return await self._find_prompt(name).write(arguments or {})
+        except BaseException as exc:
+            if is_end_of_call(exc):
+                raise
+            raise make_protocol_error(log_unexpected(exc, during=f"prompt {name[:80]}")) from exc
+
     async def list_resources(self) -> list[types.Resource]:
         """Return the registered resources without templates, and the resources that functions list."""
         return await add_listed(await super().list_resources(), self._listings)
@@ -275,6 +296,27 @@ class Server(FastMCP[Any]):
             allowed=offered,
         )
 
+    def _find_prompt(self, name: str) -> Prompt:
+        if known := self._known_prompts.get(name):
+            return known
+        raise UnknownPrompt(name, list(self._known_prompts))
+
+    async def _complete_argument(
+        self,
+        reference: types.PromptReference | types.ResourceTemplateReference,
+        argument: types.CompletionArgument,
+        _context: types.CompletionContext | None,
+    ) -> types.Completion | None:
+        """Return known values of an argument of a prompt; None for parameters of resources."""
+        if isinstance(reference, types.ResourceTemplateReference):
+            return None
+        try:
+            return await self._find_prompt(reference.name).complete(argument.name, argument.value)
+        except BaseException as exc:
+            if is_end_of_call(exc):
+                raise
+            raise make_protocol_error(log_unexpected(exc, during="completion of an argument")) from exc
+
     def _find_resource(self, uri: str) -> tuple[_Resource, dict[str, str]]:
         for known in self._known_resources:
             if (values := known.template.match(uri)) is not None:
@@ -309,16 +351,15 @@ def make_server(
     *,
     version: str,
     instructions: str,
-    prompts: bool = False,
     cleanup: Cleanup | None = None,
     interrupted: Cleanup | None = None,
     failed: Failed | None = None,
 ) -> Server:
-    """Return a server without tools and resources; `instructions` describe its purpose to an agent.
+    """Return a server without tools, resources and prompts; `instructions` describe its purpose to an agent.
 
-    Tools and resources are advertised after the first is registered, prompts only with `prompts`. `run` awaits
-    `cleanup` before the server ends, and `interrupted` before that if a signal ends the server. `failed` makes the
-    reply to a call of an unknown tool if that is more than the error.
+    Each of the three is advertised after the first is registered. `run` awaits `cleanup` before the server ends, and
+    `interrupted` before that if a signal ends the server. `failed` makes the reply to a call of an unknown tool if that
+    is more than the error.
     """
     # The SDK logs every request at the level INFO.
     if logging.getLogger("mcp").level == logging.NOTSET:
@@ -327,7 +368,6 @@ def make_server(
         name,
         version=version,
         instructions=instructions,
-        prompts=prompts,
         cleanup=cleanup,
         interrupted=interrupted,
         failed=failed,

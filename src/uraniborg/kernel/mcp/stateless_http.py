@@ -1,16 +1,28 @@
 """MCP without sessions: the dispatcher of messages, and its ASGI endpoint."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final, cast
 
 from mcp import McpError
-from mcp.types import METHOD_NOT_FOUND, CallToolRequest, InitializeRequest
+from mcp.types import METHOD_NOT_FOUND, CallToolRequest, ErrorData, InitializeRequest
 from pydantic import BaseModel
 from starlette.types import Receive, Scope, Send
 
 from uraniborg.kernel.http_access import BodyTooLarge, MethodNotAllowed
 from uraniborg.kernel.mcp.arguments import NotFinite
+from uraniborg.kernel.mcp.envelope import (
+    DISCOVER,
+    ENVELOPE_VERSION,
+    REMOVED_METHODS,
+    STATUS_OF_CODE,
+    adapt_failure,
+    check_envelope,
+    encode_discovery,
+    find_version_problem,
+    make_result_start,
+    remove_envelope,
+)
 from uraniborg.kernel.mcp.jsonrpc import (
     BATCHING_VERSION,
     NO_ANSWER,
@@ -19,15 +31,20 @@ from uraniborg.kernel.mcp.jsonrpc import (
     answer_invalid_message,
     answer_unreadable,
     encode_failure,
-    encode_refusal,
     encode_response,
     find_batch_problem,
     parse_body,
     parse_request,
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage, UnknownMethod, validate_message
-from uraniborg.kernel.mcp.replies import encode_json, log_unexpected, make_error_body, make_protocol_error
-from uraniborg.kernel.mcp.request_checks import Rules, check_content, read_headers
+from uraniborg.kernel.mcp.replies import (
+    encode_json,
+    log_unexpected,
+    make_error_body,
+    make_error_data,
+    make_protocol_error,
+)
+from uraniborg.kernel.mcp.request_checks import Headers, Rules, check_content, read_headers
 from uraniborg.kernel.mcp.server import Server
 
 _LISTS: Final = ("tools/list", "resources/list", "resources/templates/list")
@@ -44,15 +61,21 @@ class Dispatcher:
         self._server = server
         self._handlers = server.protocol.request_handlers
         self._listed: dict[str, tuple[int, bytes]] = {}
+        self._result_starts: dict[str, bytes] = {}
 
-    async def answer(self, body: bytes, version: str) -> Answer:
-        """Return the reply to `body` of a client with this version of the protocol. Never raise."""
+    async def answer(self, body: bytes, version: str, headers: Headers | None = None) -> Answer:
+        """Return the reply to `body` of a request with this version of the protocol and these headers. Never raise."""
         try:
             message = parse_body(body)
         except ValueError:
             return answer_unreadable(body)
-        if isinstance(message, dict):
-            return await self._answer(cast("dict[str, Any]", message))
+        request = parse_request(cast("dict[str, Any]", message)) if isinstance(message, dict) else None
+        if problem := find_version_problem(message, version):
+            return Answer(400, encode_failure(request.id if isinstance(request, Request) else None, problem))
+        if version == ENVELOPE_VERSION:
+            return await self._answer_with_envelope(request, headers or {})
+        if request is not None:
+            return await self._answer(request)
         if isinstance(message, list):
             return await self._answer_batch(cast("list[Any]", message), version)
         return answer_invalid_message()
@@ -71,31 +94,52 @@ class Dispatcher:
         if member.get("method") == "initialize" and "id" in member:
             error = InvalidMessage("initialize cannot be part of a batch.", hint="Send it alone.")
             return answer_invalid_message(member["id"], error)
-        return await self._answer(member)
+        return await self._answer(parse_request(member))
 
-    async def _answer(self, message: dict[str, Any]) -> Answer:
-        request = parse_request(message)
+    async def _answer(self, request: Request | Answer) -> Answer:
         if isinstance(request, Answer):
             return request
         try:
-            body = encode_response(request.id, await self._compute_result(request))
-        except UnknownMethod as error:
-            body = encode_refusal(request.id, error, METHOD_NOT_FOUND)
-        except McpError as exc:
-            body = encode_failure(request.id, exc.error)
+            result = await self._compute_result(request)
         except (Exception, SystemExit) as exc:
-            error = log_unexpected(exc, during=f"{request.method[:80]} over HTTP")
-            body = encode_failure(request.id, make_protocol_error(error).error)
-        return Answer(200, body)
+            return Answer(200, encode_failure(request.id, _describe_failure(exc, request)))
+        return Answer(200, encode_response(request.id, result))
 
-    async def _compute_result(self, request: Request) -> bytes:
-        """Return the JSON of the result. Raise InvalidInput, UnknownMethod, or the exception of the handler."""
+    async def _answer_with_envelope(self, request: Request | Answer | None, headers: Headers) -> Answer:
+        """Return the reply to a request of version 2026-07-28, which has an envelope."""
+        if not isinstance(request, Request):
+            return request or answer_invalid_message()
+        try:
+            check_envelope(request, headers)
+            result = await self._compute_result_with_envelope(remove_envelope(request))
+        except (Exception, SystemExit) as exc:
+            failure = adapt_failure(_describe_failure(exc, request), request)
+            return Answer(STATUS_OF_CODE.get(failure.code, 200), encode_failure(request.id, failure))
+        return Answer(200, encode_response(request.id, result))
+
+    async def _compute_result_with_envelope(self, request: Request) -> bytes:
+        if request.method == DISCOVER:
+            result = encode_discovery(self._server.protocol.make_initialize_result(ENVELOPE_VERSION))
+        else:
+            result = await self._compute_result(request, removed=REMOVED_METHODS, added=[DISCOVER])
+        if request.method not in self._result_starts:
+            info = self._server.protocol.make_initialize_result(ENVELOPE_VERSION).serverInfo
+            self._result_starts[request.method] = make_result_start(request.method, info)
+        return self._result_starts[request.method] + result[1:]
+
+    async def _compute_result(
+        self, request: Request, *, removed: Collection[str] = (), added: Collection[str] = ()
+    ) -> bytes:
+        """Return the JSON of the result. Raise InvalidInput, UnknownMethod, or the exception of the handler.
+
+        `removed` are methods that the version of the request does not have; `added` are answered by the caller.
+        """
         params = request.params
         if request.method == "tools/call" and CallToolRequest in self._handlers and params and _is_plain_call(params):
             return (await self._server.reply_to(params["name"], params.get("arguments") or {})).result_json()
         methods = self._server.protocol.methods_without_session
-        if request.method not in methods:
-            raise UnknownMethod(request.method, methods)
+        if request.method not in methods or request.method in removed:
+            raise UnknownMethod(request.method, [*added, *(method for method in methods if method not in removed)])
         try:
             accepted = validate_message(methods[request.method], request.method, params)
         except NotFinite as error:
@@ -123,6 +167,14 @@ class Dispatcher:
     async def _handle_request(self, accepted: BaseModel) -> bytes:
         result = await self._handlers[type(accepted)](accepted)
         return _encode_result(result.root)
+
+
+def _describe_failure(exc: BaseException, request: Request) -> ErrorData:
+    if isinstance(exc, UnknownMethod):
+        return make_error_data(exc, METHOD_NOT_FOUND)
+    if isinstance(exc, McpError):
+        return exc.error
+    return make_protocol_error(log_unexpected(exc, during=f"{request.method[:80]} over HTTP")).error
 
 
 def _encode_result(result: BaseModel) -> bytes:
@@ -177,8 +229,8 @@ class StatelessEndpoint:
         if body is None:
             return None
         # The protocol requires this default, which is the version with batches.
-        version = headers.get(b"mcp-protocol-version")
-        return await self._dispatcher.answer(body, BATCHING_VERSION if version is None else version.decode())
+        version = headers.get(b"mcp-protocol-version", BATCHING_VERSION.encode()).decode("latin-1")
+        return await self._dispatcher.answer(body, version, headers)
 
     async def _read_body(self, receive: Receive) -> bytes | None:
         """Return the body, or None if the client left before it was complete."""

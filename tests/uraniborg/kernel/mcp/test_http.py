@@ -59,9 +59,8 @@ async def test_the_official_client_can_do_everything_over_http(make_app: Any) ->
         assert len((await client.list_resource_templates()).resourceTemplates) == 4
 
 
-@pytest.mark.parametrize("make_app", [make_stateless_app, make_stateful_app])
-async def test_an_unknown_version_is_refused_on_initialize_too(make_app: Any) -> None:
-    async with client_of(make_app(sample_server())) as client:
+async def test_sessions_refuse_an_unknown_version_on_initialize_too() -> None:
+    async with client_of(make_stateful_app(sample_server())) as client:
         response = await client.post("/mcp", json=INITIALIZE, headers={"mcp-protocol-version": "1999-01-01"})
     assert response.status_code == 400
     assert error_in(response)["code"] == "unsupported_protocol_version"

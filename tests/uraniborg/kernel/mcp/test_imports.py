@@ -58,6 +58,7 @@ def test_the_public_names_are_these() -> None:
         "make_server",
         "make_stateful_app",
         "make_stateless_app",
+        "prompt",
         "report_progress",
         "resource",
         "tool",

@@ -63,12 +63,6 @@ async def test_a_server_without_tools_or_resources_advertises_neither() -> None:
         assert (await client.initialize()).capabilities.model_dump(exclude_none=True) == {}
 
 
-async def test_prompts_are_offered_when_asked_for() -> None:
-    async with connect_client(make_server("prompting", version="1", instructions="", prompts=True)) as client:
-        assert (await client.initialize()).capabilities.prompts is not None
-        assert (await client.list_prompts()).prompts == []
-
-
 async def test_a_tool_is_listed_with_title_description_schema_and_hints() -> None:
     async with connect_client(sample_server()) as client:
         tools = {listed.name: listed for listed in (await client.list_tools()).tools}

@@ -10,7 +10,7 @@ from pydantic_core import from_json
 from tests.uraniborg.kernel.mcp.raw_messages import INITIALIZE, INITIALIZED, call, request, wire_to, without_request_id
 from tests.uraniborg.kernel.mcp.sample_requests import nested
 from tests.uraniborg.kernel.mcp.sample_server import sample_server
-from uraniborg.kernel.mcp import Server, make_server, resource, tool
+from uraniborg.kernel.mcp import Server, make_server, prompt, resource, tool
 from uraniborg.kernel.mcp.jsonrpc import Answer
 from uraniborg.kernel.mcp.stateless_http import Dispatcher
 
@@ -60,10 +60,10 @@ async def error_of(message: Any, *, version: str = BATCHING) -> tuple[int, Any, 
 
 
 async def test_prompts_are_answered_where_they_are_offered() -> None:
-    server = make_server("prompting", version="1", instructions="", prompts=True)
+    server = make_server("prompting", version="1", instructions="")
 
-    @server.prompt()
-    def greet(name: str) -> str:  # pyright: ignore[reportUnusedFunction]
+    @prompt(server, title="Greet")
+    async def greet(name: str) -> str:  # pyright: ignore[reportUnusedFunction]
         """Greets."""
         return f"Hello, {name}."
 
@@ -76,14 +76,14 @@ async def test_prompts_are_answered_where_they_are_offered() -> None:
     async with wire_to(server) as wire:
         for message in messages:
             alone = json.loads((await answer(message, server=server)).body)
-            assert alone == without_request_id(await wire.ask(message))
+            assert without_request_id(alone) == without_request_id(await wire.ask(message))
 
 
 async def test_a_handler_that_raises_discloses_nothing_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    server = make_server("broken", version="1", instructions="", prompts=True)
+    server = make_server("broken", version="1", instructions="")
 
-    @server.prompt()
-    def explode() -> str:  # pyright: ignore[reportUnusedFunction]
+    @prompt(server, title="Explode")
+    async def explode() -> str:  # pyright: ignore[reportUnusedFunction]
         """Fails."""
         raise RuntimeError("sk-secret")
 
