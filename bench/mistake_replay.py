@@ -62,8 +62,13 @@ class Case:
         return has_all(text, self.does) and not any(normalize(unwanted) in normalize(text) for unwanted in self.without)
 
     def names_the_fix(self, reply: Reply) -> bool:
-        """Return True if the reply contains every text of the fix."""
-        return bool(self.names) and has_all(reply.text, self.names)
+        """Return True if the reply contains every text of the fix, and not only because it repeats the mistake."""
+        text = normalize(reply.text)
+        wanted = [normalize(alternative) for one in self.names for alternative in one.split("|")]
+        for given in map(normalize, _list_texts(self.call[1])):
+            if any(one in given and one != given for one in wanted):
+                text = text.replace(given, "…")
+        return bool(self.names) and has_all(text, self.names)
 
 
 @dataclass
@@ -142,6 +147,15 @@ def _fill_in(case: Case, situation: Situation) -> Case:
 
 def _make_tuple(value: Any) -> Any:
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
+
+
+def _list_texts(value: Any) -> list[str]:
+    """Return the texts inside a JSON value."""
+    if isinstance(value, dict):
+        value = list(cast("dict[str, Any]", value).values())
+    if isinstance(value, list):
+        return [text for item in cast("list[Any]", value) for text in _list_texts(item)]
+    return [value] if isinstance(value, str) else []
 
 
 def get_part(text: str, path: str) -> str:

@@ -68,6 +68,16 @@ _FORMATS: Final[dict[str, Any]] = {
     "enum": ["markdown", "bibtex", "json", "ris", "csl-json", "prisma", "prisma-json", "prisma-svg"]
 }
 
+_HINTS: Final = {
+    "session": "The resource paper-search://sessions lists all sessions.",
+    "year|(^|_)date|since": 'Write years into the query, such as "icy moons since 2015".',
+    "author|exclude|language|venue|journal": 'Write it into the query, such as "icy moons by Nimmo, no reviews".',
+    "source|database|filter": "Sources and filters are part of the strategy: call decide at the first checkpoint with "
+    'the action edit and data such as {"sources": ["arxiv"]}.',
+    "^data$": 'data is an object, such as {"sources": ["arxiv"]}; words of the person belong in note.',
+}
+"""Hints for names that agents try but the server does not have, by patterns."""
+
 _session_manager: "SessionManager | None" = None
 P = ParamSpec("P")
 
@@ -229,7 +239,9 @@ def _get_or_create_server() -> "Server":
 def _create_server() -> "Server":
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager)
+    server = make_server(
+        "paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager, hints=_HINTS
+    )
     tool(server, title="Search for papers", read_only=False, open_world=True)(inspect.unwrap(search_papers))
     tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(inspect.unwrap(decide))
     tool(server, title="Export the papers", read_only=True, idempotent=True)(inspect.unwrap(export_results))
