@@ -18,8 +18,7 @@ All texts must be there; `a|b` means one of them. Quotes and backslashes are ign
 """
 
 import json
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple, cast

@@ -125,7 +125,11 @@ async def open_universe() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
     from universe.config import UniverseConfig
 
     app = make_app(UniverseConfig(db=SecretStr("memory:")))
-    async with serve_app(app) as url, httpx.AsyncClient(base_url=url) as rest, connect_http_client(f"{url}/mcp") as mcp:
+    async with (
+        serve_app(app) as url,
+        httpx.AsyncClient(base_url=url, timeout=60) as rest,
+        connect_http_client(f"{url}/mcp") as mcp,
+    ):
 
         async def create(universe_id: str, name: str, system: str) -> None:
             created = await rest.post("/universes", json={"id": universe_id, "name": name, "from": system})

@@ -30,7 +30,6 @@ from typing import Final
 
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
-
 _CITATION_FORMATS: Final = {"bibtex", "bib", "ris", "csl", "csl-json", "citation", "reference"}
 
 
@@ -45,8 +44,8 @@ class PaperNotFound(NotFound):
         meant = f"Did you mean {' or '.join(nearest)}? " if nearest else ""
         super().__init__(
             f"Paper not found: {paper_id[:100]}",
-            hint=f"{meant}Use the paper_id of a result of search_papers, or a DOI, arXiv id or BibTeX key of a paper on "
-            "this shelf.",
+            hint=f"{meant}Use the paper_id of a result of search_papers, or a DOI, arXiv id or BibTeX key of a paper "
+            "on this shelf.",
             paper_id=paper_id[:100],
             **({"template": template[:100]} if template else {}),
         )

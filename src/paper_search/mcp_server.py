@@ -71,7 +71,8 @@ _FORMATS: Final[dict[str, Any]] = {
 _HINTS: Final = {
     "session": "The resource paper-search://sessions lists all sessions.",
     "year|(^|_)date|since": 'search_papers reads years from query, such as "icy moons since 2015".',
-    "author|exclude|language|venue|journal": 'search_papers reads it from query, such as "icy moons by Nimmo, no reviews".',
+    "author|exclude|language|venue|journal": "search_papers reads it from query, such as "
+    '"icy moons by Nimmo, no reviews".',
     "source|database|filter": "Sources and filters are part of the strategy: call decide at the first checkpoint with "
     'the action edit and data such as {"sources": ["arxiv"]}.',
     "^data$": 'data is an object, such as {"sources": ["arxiv"]}; words of the person belong in note.',

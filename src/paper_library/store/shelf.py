@@ -188,7 +188,7 @@ class Shelf:
         raise PaperNotFound(identifier, nearest=self._list_nearest(identifier))
 
     def _list_nearest(self, identifier: str) -> list[str]:
-        """Return the ids and titles of the papers with this title, or whose id or key starts with a long enough text."""
+        """Return the ids and titles of the papers with this title, or whose id or key starts with it."""
         numbers = self.find_numbers_by_title(identifier)
         if not numbers and len(identifier) >= _SHORTEST_PREFIX:
             numbers = list(self._find_papers_by_prefix(identifier))

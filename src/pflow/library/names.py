@@ -70,7 +70,7 @@ def _make_name_error(name: str, shown_start: str, problem: str) -> SecurityError
 
 
 def _suggest_name(name: str) -> str:
-    """Return the valid name that was probably meant, or an empty text if the name may be an attempt to leave a folder."""
+    """Return the valid name that was probably meant; an empty text if the name may lead out of the folder."""
     if not _CORRECTABLE.fullmatch(name) or ".." in name:
         return ""
     last = name.strip().removesuffix(SUFFIX).rpartition("/")[2]
