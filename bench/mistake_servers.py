@@ -61,10 +61,20 @@ async def open_search() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
         settings = {"URANIBORG_HOME": home, "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
         async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], settings) as client:
 
+            prepared: dict[str, Situation] = {}
+
             async def prepare(at: str, _: int) -> Situation:
-                return await _prepare_session(client, _APPROVALS[at]) if at else Situation()
+                if at and not (at in prepared and await _is_unchanged(client, prepared[at])):
+                    prepared[at] = await _prepare_session(client, _APPROVALS[at])
+                return prepared.get(at, Situation())
 
             yield client, prepare
+
+
+async def _is_unchanged(client: ClientSession, situation: Situation) -> bool:
+    """Return True if the session still is at its checkpoint, so that another case can use it."""
+    state = get_json(await client.call_tool("get_session", {"session_id": situation.values["session"]}))
+    return state.get("checkpoint_id", "") == situation.values["checkpoint"]
 
 
 async def _prepare_session(client: ClientSession, approvals: int) -> Situation:

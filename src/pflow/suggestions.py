@@ -7,9 +7,7 @@ from typing import Any, Final
 SCHEDULE_HINT: Final = (
     'A schedule belongs to the system: the person runs `pflow schedule NAME --at "mon 07:00" --install`.'
 )
-SCHEDULE_PATTERN: Final = (
-    r"schedul|cron|(?<!\w)every (?:\w+day|hour|day|week|month|morning|night)|(?<!\w)(?:daily|weekly)\b"
-)
+SCHEDULE_PATTERN: Final = r"schedul|cron|\bevery (?:\w*day|hour|week|month|morning|night)\b"
 """A regular expression for requests to run a workflow at fixed times; letters are compared without case."""
 _SEARCHED: Final = 1_000
 _LONGEST: Final = 100

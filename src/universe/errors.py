@@ -37,10 +37,10 @@ from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailabl
 
 _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
 ELSEWHERE = (
-    "Creation, undo, restore, branches, history, positions and N-body runs are not commands: use REST (POST /universes, "
-    "/universes/{id}/undo, /restore, /branch, GET /history, /positions) or the command line (universe new, undo, "
-    "restore, branch, history, nbody). To go back over MCP, read an earlier version with get_universe_state and version, "
-    "and send its values again. "
+    "Creation, undo, restore, branches, history, positions and N-body runs are not commands: use REST (POST "
+    "/universes, /universes/{id}/undo, /restore, /branch, GET /history, /positions) or the command line (universe new, "
+    "undo, restore, branch, history, nbody). To go back over MCP, read an earlier version with get_universe_state and "
+    "version, and send its values again. "
 )
 """The operations that are not commands, and where they are."""
 _PATH_HINTS = {
