@@ -60,7 +60,6 @@ async def open_search() -> AsyncGenerator[tuple[ClientSession, Prepare]]:
     with tempfile.TemporaryDirectory() as home:
         settings = {"URANIBORG_HOME": home, "URANIBORG_PAPER_SEARCH__REPLAY_DIR": str(RECORDING)}
         async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], settings) as client:
-
             prepared: dict[str, Situation] = {}
 
             async def prepare(at: str, _: int) -> Situation:

@@ -11,8 +11,10 @@ from mistake_replay import SERVERS, Case, Reply, Verdict, load_cases, replay_cas
 from tests.test_tool_arguments import making_servers
 
 LEAST = 0.95
-MOST_TOKENS = {"paper_search": 1_650, "paper_library": 5_000, "pflow": 1_200, "universe": 3_500}
+MOST_TOKENS = {"paper_search": 1_645, "paper_library": 5_000, "pflow": 1_200, "universe": 3_500}
 """The largest tools/list with instructions, in tokens of four characters."""
+takes_long = pytest.mark.timeout(600)
+"""On a busy machine; the replay itself takes some seconds."""
 VAGUE = Reply('{"error": {"code": "invalid_argument", "message": "The call failed.", "hint": "Try again."}}', True)
 
 
@@ -25,6 +27,7 @@ def list_all_cases() -> list[Case]:
     return list(chain.from_iterable(map(load_cases, SERVERS)))
 
 
+@takes_long
 @pytest.mark.parametrize("server", SERVERS)
 def test_mistakes_of_agents_are_corrected_in_one_step(server: str) -> None:
     verdicts = replay(server)
@@ -32,6 +35,7 @@ def test_mistakes_of_agents_are_corrected_in_one_step(server: str) -> None:
     assert len(missed) <= (1 - LEAST) * len(verdicts), "\n".join(missed)
 
 
+@takes_long
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_judge_rejects_most_replies_to_other_mistakes(server: str) -> None:
     verdicts = replay(server)

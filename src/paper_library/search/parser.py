@@ -37,6 +37,10 @@ _ALL_PAPERS: Final = re.compile(
     r"\s*(?:\*(?::\*)?|(?:(?:list|show|get|give)\s+(?:me\s+)?)?(?:all|every)\s+(?:the\s+)?(?:papers?|articles?))[\s.!]*",
     re.IGNORECASE,
 )
+_VAGUE_YEARS: Final = re.compile(
+    r"\b(?:(?P<decade>(?:1[89]|20)\d0)s|(?:last|past|recent)\s+(?:\d{1,3}|few|two|three|five|ten)\s+years)\b",
+    re.IGNORECASE,
+)
 _SURNAME_FIRST: Final = re.compile(r"(?P<surname>[^,]+),\s*(?P<given>[^,]+)")
 _GROUP: Final = re.compile(r"(?<!\w)[(\[{]")
 _GROUP_OF: Final = re.compile(r"(?:(?<!\S)-|:)[(\[{]")
@@ -79,6 +83,10 @@ class _QueryParser:
         self.query.is_blank = not plain.strip()
         self._can_have_operators = _can_have_operators(plain)
         plain, phrases = extract_year_bounds(normalise_field_names(plain, note))
+        for found in _VAGUE_YEARS.finditer(plain):
+            decade = found["decade"]
+            years = f"year:{decade}..{int(decade) + 9}" if decade else "the first year, such as year:2015.."
+            note(f"“{found[0]}” was searched as words; to filter, write {years}.")
         for phrase in phrases:
             years = phrase.first, phrase.last
             self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])

@@ -116,7 +116,7 @@ def _describe_side_effects(before: State, command: Command) -> Iterator[str]:
     if kind == "updateStar" and existing:
         yield from _describe_lost_fields(existing, command["payload"])
         yield from _describe_set_derived_elements(existing, command["payload"])
-    if kind == "updateRing" and not before.stars[command["planetId"]].get("ring"):
+    if kind == "updateRing" and (body := before.stars.get(command["planetId"])) is not None and not body.get("ring"):
         yield f"'{command['planetId'][:_MAX_CHARS]}' had no ring: it has the default ring now, with the patch."
     if kind in ("tick", "addStar", "updateStar") and has_astronomical_body(before.stars.values()):
         yield from _describe_unit_mistakes(command)
