@@ -6,8 +6,8 @@ from itertools import chain
 
 import anyio
 import pytest
-from mistake_replay import SERVERS, Case, Reply, Verdict, load_cases, replay_cases
 
+from bench.mistake_replay import SERVERS, Case, Reply, Verdict, load_cases, replay_cases
 from tests.test_tool_arguments import making_servers
 
 LEAST = 0.95

@@ -195,11 +195,10 @@ def _parse_node(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Node | 
     diagnostics += make_unknown_key_errors(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = declaration.get("id"), declaration.get("type")
     if not isinstance(node_id, str) or not is_valid_name(node_id):
-        example = re.sub(r"[^A-Za-z0-9_-]+", "-", str(node_id or "")[:60]).strip("-")
-        example = example if is_valid_name(example) else "fetch"
-        hint = f"Write `{example}`."
+        suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", str(node_id or "")[:60]).strip("-")
+        hint = f"Write `{suggested}`." if is_valid_name(suggested) else ""
         message = f"A node needs an id: {NAME_RULE}."
-        diagnostics.append(make_error("bad_id", f"{path}.id", message, hint=hint, example=example))
+        diagnostics.append(make_error("bad_id", f"{path}.id", message, hint=hint, example="fetch"))
         node_id = None
     if not isinstance(kind, str) or not kind:
         diagnostics.append(make_error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))
