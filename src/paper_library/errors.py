@@ -25,7 +25,12 @@ UraniborgError
     └── QueryTooSlow             query_too_slow
 """
 
+from collections.abc import Sequence
+from typing import Final
+
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
+
+_CITATION_FORMATS: Final = {"bibtex", "bib", "ris", "csl", "csl-json", "citation", "reference"}
 
 
 class PaperNotFound(NotFound):
@@ -33,10 +38,14 @@ class PaperNotFound(NotFound):
 
     code = "paper_not_found"
 
-    def __init__(self, paper_id: str, template: str | None = None) -> None:
+    def __init__(self, paper_id: str, template: str | None = None, nearest: Sequence[str] = ()) -> None:
+        self.nearest = nearest
+        """The ids and titles of papers that may be meant."""
+        meant = f"Did you mean {' or '.join(nearest)}? " if nearest else ""
         super().__init__(
             f"Paper not found: {paper_id[:100]}",
-            hint="Use the paper_id of a search result, or a DOI, arXiv id or BibTeX key of a paper on this shelf.",
+            hint=f"{meant}Use the paper_id of a result of search_papers, or a DOI, arXiv id or BibTeX key of a paper "
+            "on this shelf.",
             paper_id=paper_id[:100],
             **({"template": template[:100]} if template else {}),
         )
@@ -62,9 +71,12 @@ class TemplateNotAvailable(NotFound):
     code = "template_not_available"
 
     def __init__(self, paper_id: str, template: str, available: list[str]) -> None:
+        is_citation = template.lower() in _CITATION_FORMATS
+        writers = "export_citations, GET /api/v1/papers/ID/bibtex and `paper-library show --bibtex`"
+        citing = f" Citations are not summaries: {writers} write them." if is_citation else ""
         super().__init__(
             f"This paper has no summary '{template[:100]}'.",
-            hint=f"Use one of: {', '.join(available)}; or leave the template out.",
+            hint=f"Use one of: {', '.join(available)}; or leave the template out.{citing}",
             paper_id=paper_id,
             template=template[:100],
             available_summary_templates=available,

@@ -243,8 +243,8 @@ class Library:
     def _read_summary(self, shelf: Shelf, paper: str, template: str | None) -> str:
         try:
             no = shelf.find_paper_number(paper)
-        except PaperNotFound:
-            raise PaperNotFound(paper, template) from None
+        except PaperNotFound as missing:
+            raise PaperNotFound(paper, template, missing.nearest) from None
         metadata = shelf.read_metadata(no)
         name = template or metadata["preferred_summary_template"]
         if name not in metadata["available_summary_templates"]:

@@ -40,6 +40,19 @@ EXTRA_INSTRUCTIONS: Final = (
     " read_paper_section reads one section by its heading. export_citations writes BibTeX, RIS or CSL-JSON."
 )
 
+_HINTS: Final = {
+    "^(sort|order)": "Orders are values of sort: relevance, year_desc, year_asc, title_asc or title_desc.",
+    "year|(^|_)date|since": "search_papers reads years from query, such as year:2019..2023 or since 2015.",
+    "author|venue|journal|^title$|^tags?$|institution|filter": "search_papers reads filters from query, such as "
+    "author:Mayor venue:Nature.",
+    "^(add|upload|import|delete|remove|update|edit|save|tag)_": "This shelf is read-only: its owner changes the files "
+    "and runs `paper-library build`.",
+}
+"""Hints for names that agents try but the server does not have, by patterns."""
+_CITATION_HINTS: Final = {
+    "bibtex|citation|cite|reference|^format$": "export_citations takes paper_ids and writes BibTeX, RIS or CSL-JSON."
+}
+
 Limit = Annotated[
     int | None, Field(ge=1, le=PAGE_SIZE, description=f"The most results to return; {DEFAULT_PAGE_SIZE} if left out.")
 ]
@@ -58,7 +71,8 @@ Offset = Annotated[
 def make_mcp_server(library: Library, threads: WorkerThreads, *, extra_tools: bool = True) -> Server:
     """Return the MCP server of a shelf; without `extra_tools` it has only the six tools of the specification."""
     instructions = INSTRUCTIONS + EXTRA_INSTRUCTIONS if extra_tools else INSTRUCTIONS
-    server = make_server("paper-library", version=version(), instructions=instructions)
+    hints = _CITATION_HINTS | _HINTS if extra_tools else _HINTS
+    server = make_server("paper-library", version=version(), instructions=instructions, hints=hints)
     _add_search_tools(server, library, threads)
     add_reading_tools(server, library, threads)
     if extra_tools:

@@ -81,7 +81,8 @@ class SessionNotFound(NotFound):
         printable_id = make_printable(session_id[:80])
         super().__init__(
             f"Session not found: {printable_id}",
-            hint="Use the session_id that search_papers returned. Sessions that are not used for long are deleted.",
+            hint="Use the session_id that search_papers returned; the resource paper-search://sessions lists all. "
+            "Sessions that are not used for long are deleted.",
             session_id=printable_id,
         )
 
@@ -89,10 +90,11 @@ class SessionNotFound(NotFound):
 class CheckpointNotFound(NotFound):
     code = "checkpoint_not_found"
 
-    def __init__(self, session_id: str, checkpoint_id: str) -> None:
+    def __init__(self, session_id: str, checkpoint_id: str, pending_id: str | None = None) -> None:
+        pending = f"The pending checkpoint is {pending_id}: use" if pending_id else "Use"
         super().__init__(
             "Checkpoint not found in this session.",
-            hint="Use the checkpoint_id of the latest reply, or omit it to decide the pending checkpoint.",
+            hint=f"{pending} the checkpoint_id of the latest reply, or omit it to decide the pending checkpoint.",
             session_id=session_id,
             checkpoint_id=make_printable(checkpoint_id[:120]),
         )

@@ -30,6 +30,7 @@ _IDENTIFIER = re.compile(
     r"|(?P<bare>[0-9]{7,8})(?![\w./-]))",
     re.IGNORECASE,
 )
+_SPLIT_DOI = re.compile(r"(?<![\w.])(10\.[0-9]{4,9}(?:\.[0-9]+)*)(?:\s+/\s*|/\s+)(?=\w)")
 _LIST_SIGN = re.compile(r"[,;](?=\s*(?:10\.[0-9]{4}|doi\b|arxiv\b|pmids?\b|pmc[0-9]|https?:))", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _COURTESY_WORDS = """
@@ -72,7 +73,8 @@ class Identifier:
 
 def read_identifiers(text: str) -> list[Identifier]:
     """Return the identifiers that a text consists of, each once; [] if the text contains anything else."""
-    text = _LIST_SIGN.sub(" ", text[:_LONGEST].replace("\u2010", "-").replace("\u2011", "-"))
+    text = _SPLIT_DOI.sub(r"\1/", text[:_LONGEST].replace("\u2010", "-").replace("\u2011", "-"))
+    text = _LIST_SIGN.sub(" ", text)
     matches = list(_IDENTIFIER.finditer(text))
     rest = _ARXIV_CLASS.sub(" ", _IDENTIFIER.sub(" ", text)) if matches else text
     if not matches or not all(word.casefold() in _COURTESY or word.isdigit() for word in _WORD.findall(rest)):

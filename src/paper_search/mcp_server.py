@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
 from uraniborg.kernel.cli import print_error
@@ -68,6 +68,31 @@ _FORMATS: Final[dict[str, Any]] = {
     "enum": ["markdown", "bibtex", "json", "ris", "csl-json", "prisma", "prisma-json", "prisma-svg"]
 }
 
+_IDS: Final[dict[str, Any]] = {"type": "array", "items": {"type": "string"}}
+_DATA: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        "queries": {"type": "array", "items": {"type": "object"}},
+        "sources": _IDS,
+        "filters": {"type": "object"},
+        "decisions": {"type": "object"},
+        "marked_relevant": _IDS | {"description": "Ids to include."},
+        "marked_irrelevant": _IDS | {"description": "Ids to exclude."},
+        "free_text_feedback": {"type": "string"},
+    },
+}
+"""The schema of the data of a decision, with its properties for clients that do not accept free-form objects."""
+_HINTS: Final = {
+    "session": "The resource paper-search://sessions lists all sessions.",
+    "year|(^|_)date|since": 'search_papers reads years from query, such as "icy moons since 2015".',
+    "author|exclude|language|venue|journal": "search_papers reads it from query, such as "
+    '"icy moons by Nimmo, no reviews".',
+    "source|database|filter": "Sources and filters are part of the strategy: call decide at the first checkpoint with "
+    'the action edit and data such as {"sources": ["arxiv"]}.',
+    "^data$": 'data is an object, such as {"sources": ["arxiv"]}; words of the person belong in note.',
+}
+"""Hints for names that agents try but the server does not have, by patterns."""
+
 _session_manager: "SessionManager | None" = None
 P = ParamSpec("P")
 
@@ -118,15 +143,14 @@ async def decide(
     session_id: _SessionId,
     action: Annotated[str, Field(description="The decision of the person.", json_schema_extra=_ACTIONS)],
     data: Annotated[
-        dict[str, Any] | None,
+        Annotated[dict[str, Any], WithJsonSchema(_DATA)] | None,
         Field(
-            description="With edit at strategy_confirmation: the fields of the strategy to change; the others stay. "
+            description="With edit at strategy_confirmation: the fields of the strategy to change. "
             'Example: {"queries": [{"boolean_query": "perovskite AND stability"}], "sources": ["arxiv"], '
             '"filters": {"year_from": 2018}}; an empty list of sources means all. '
             "With edit or reject at result_review: feedback for the next round. Example: "
             '{"decisions": {"p_...": {"status": "exclude", "reason": "no data"}}, '
-            '"free_text_feedback": "more on JWST"}; statuses are include, exclude, maybe and undecided; '
-            "marked_relevant and marked_irrelevant are lists of ids to include and to exclude. "
+            '"free_text_feedback": "more on JWST"}; statuses: include, exclude, maybe, undecided. '
             "With approve: nothing, or at result_review decisions only."
         ),
     ] = None,
@@ -237,7 +261,9 @@ def _create_server() -> "Server":
     from paper_search.mcp_prompts import add_prompts
     from uraniborg.kernel.mcp import make_server, resource, tool
 
-    server = make_server("paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager)
+    server = make_server(
+        "paper-search", version=version(), instructions=INSTRUCTIONS, cleanup=_close_manager, hints=_HINTS
+    )
     tool(server, title="Search for papers", read_only=False, open_world=True)(inspect.unwrap(search_papers))
     tool(server, title="Decide at a checkpoint", read_only=False, open_world=True)(inspect.unwrap(decide))
     tool(server, title="Export the papers", read_only=True, idempotent=True)(inspect.unwrap(export_results))

@@ -11,6 +11,7 @@ from pflow.library.listing import Summary, list_workflows
 from pflow.registry.registry import Match, Registry
 from pflow.registry.search_ranking import make_document, rank_documents
 from pflow.shortening import shorten_value
+from pflow.suggestions import SCHEDULE_HINT, mentions_schedule
 from uraniborg.kernel.errors import UraniborgError
 
 _WORKFLOW_SHARE: Final = 0.4
@@ -44,6 +45,8 @@ def search_components(
         reply["hint"] = "Use a query of a few words to see the rest."
     elif not total:
         reply["hint"] = "Nothing matches. Use other words, or an empty query to see everything."
+    if mentions_schedule(query):
+        reply["hint"] = " ".join(filter(None, (SCHEDULE_HINT, reply.get("hint"))))
     if registry.problems:
         reply["problems"] = [str(one) for one in registry.problems][:20]
     return reply

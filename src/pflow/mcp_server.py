@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 
 from pydantic import Field
@@ -159,6 +160,7 @@ def build_server() -> "Server":
         instructions=_format_instructions(),
         interrupted=_cancel_runs_and_kill_children,
         failed=_make_error_reply,
+        hints=_make_hints(),
     )
     read_only_tool = partial(tool, server, read_only=True, idempotent=True, failed=_make_error_reply)
     read_only_tool(title="Browse components")(browse_components)
@@ -183,13 +185,31 @@ async def _list_names() -> list[str]:
     )
 
 
-def _format_instructions() -> str:
-    """Return the instructions with the folders of this home."""
+def _make_hints() -> dict[str, str]:
+    """Return hints for names that agents try but the server does not have, by patterns."""
+    from pflow.suggestions import SCHEDULE_HINT, SCHEDULE_PATTERN
+
+    draft = f"Write the workflow to {_locate_library() / 'drafts'}/NAME.json with your file tools, then execute NAME."
+    return {
+        SCHEDULE_PATTERN: SCHEDULE_HINT,
+        "^(create|write|new|add|make|update|edit)_|^(workflow|ir|nodes|definition|draft)$": draft,
+        "^(delete|remove)_": f"To remove a workflow, delete its file in {_locate_library()}.",
+        "^inputs?$|^param": 'inputs is an object of names and values, such as {"city": "Oslo"}.',
+    }
+
+
+def _locate_library() -> Path:
+    """Return the folder of the saved workflows."""
     try:
         home = load_settings().home.expanduser().absolute()
     except UraniborgError:  # invalid settings: each call reports them
         home = Settings.home
-    library = home / "workflows"
+    return home / "workflows"
+
+
+def _format_instructions() -> str:
+    """Return the instructions with the folders of this home."""
+    library = _locate_library()
     return INSTRUCTIONS.replace("{drafts}", str(library / "drafts")).replace("{library}", str(library))
 
 

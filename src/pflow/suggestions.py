@@ -1,8 +1,14 @@
 """Suggestions for misspelt words."""
 
+import re
 from collections.abc import Iterable
 from typing import Any, Final
 
+SCHEDULE_HINT: Final = (
+    'A schedule belongs to the system: the person runs `pflow schedule NAME --at "mon 07:00" --install`.'
+)
+SCHEDULE_PATTERN: Final = r"schedul|cron|\bevery (?:\w*day|hour|week|month|morning|night)\b"
+"""A regular expression for requests to run a workflow at fixed times; letters are compared without case."""
 _SEARCHED: Final = 1_000
 _LONGEST: Final = 100
 _LEAST: Final = 60.0
@@ -24,6 +30,11 @@ def find_nearest(word: str, known: Iterable[str]) -> str | None:
         return best and best[0]
     found = process.extract(word[:_LONGEST], words, limit=_COMPARED, **more)
     return next((one for one, _, _ in found if _is_misspelling_or_abbreviation(word.casefold(), one.casefold())), None)
+
+
+def mentions_schedule(text: str) -> bool:
+    """Return True if a text asks to run something at fixed times."""
+    return re.search(SCHEDULE_PATTERN, text, re.IGNORECASE) is not None
 
 
 def _is_misspelling_or_abbreviation(word: str, other: str) -> bool:

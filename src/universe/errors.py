@@ -36,10 +36,20 @@ from typing import Any, TypeVar
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound, Unavailable
 
 _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history", "nbody", "n-body", "createuniverse")
-_ELSEWHERE = (
-    "Creation, undo, restore, branches and N-body runs are not commands: use REST (POST /universes, "
-    "/universes/{id}/undo, /restore, /branch) or the command line (universe new, undo, restore, branch, nbody). "
+ELSEWHERE = (
+    "Creation, undo, restore, branches, history, positions and N-body runs are not commands: use REST (POST "
+    "/universes, /universes/{id}/undo, /restore, /branch, GET /history, /positions) or the command line (universe new, "
+    "undo, restore, branch, history, nbody). To go back over MCP, read an earlier version with get_universe_state and "
+    "version, and send its values again. "
 )
+"""The operations that are not commands, and where they are."""
+_PATH_HINTS = {
+    "dt": "dt is a number of simulation seconds, which are days in real systems: a year is 365.25. ",
+    "kepler": "A kepler block is replaced as a whole: read it with get_universe_state and fields, and send all of "
+    "semiMajorAxis, eccentricity, inclination, longitudeOfAscendingNode, argumentOfPeriapsis, meanAnomaly, epoch and "
+    "units. ",
+}
+"""Hints for fields, by a part of the path."""
 
 Malformed = TypeVar("Malformed", bound=InvalidInput)
 
@@ -63,7 +73,7 @@ class MalformedCommand(InvalidInput):
     def __init__(self, path: str, problem: str, *, allowed: Any = None, **ids: Any) -> None:
         super().__init__(
             f"{path[:200] or 'the command'} {problem}.",
-            hint=_REFERENCE,
+            hint=next((hint for name, hint in _PATH_HINTS.items() if name in path.split(".")), "") + _REFERENCE,
             path=path[:200],
             **({} if allowed is None else {"allowed": allowed}),
             **ids,
@@ -82,7 +92,7 @@ class UnknownCommand(InvalidInput):
     status = 400
 
     def __init__(self, given: str, allowed: list[str], nearest: list[str], example: Any = None) -> None:
-        elsewhere = _ELSEWHERE if given.lower().startswith(_NOT_COMMANDS) else ""
+        elsewhere = ELSEWHERE if given.lower().startswith(_NOT_COMMANDS) else ""
         super().__init__(
             f"There is no command '{given[:80]}'.",
             hint=elsewhere + format_did_you_mean(nearest) + _REFERENCE,

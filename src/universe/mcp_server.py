@@ -8,7 +8,7 @@ from pydantic import Field
 from universe.domain import command_catalogue
 from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
-from universe.errors import MalformedCommand, MalformedRequest
+from universe.errors import ELSEWHERE, MalformedCommand, MalformedRequest
 from universe.html_pages import read_concepts_markdown
 from universe.mcp_prompts import add_prompts
 from universe.service.argument_validation import KEY_CHARS
@@ -38,6 +38,18 @@ _CLIENT_CHARS: Final = 150
 
 UniverseId = Annotated[str, Field(max_length=1_000, description="The id of a universe; the resources list them.")]
 
+_HINTS: Final = {
+    "universes|(list|find|search)_universe$": "The resources list the universes, such as universe://universes/{id}.",
+    "undo|redo|revert|restore|branch|fork|histor|position|n_?body|(create|new|delete|rename|import)_universe": (
+        ELSEWHERE.rstrip()
+    ),
+    "plot|cite|citation|bibtex|export|verify": "Plots, citations, exports and checks are on the command line: universe "
+    "plot, cite, export, verify.",
+    "tick|star|planet|moon|body|ring|nebula|group|disk|belt|snapshot|^(type|dt|payload|patch)$": "Send commands with "
+    'send_universe_command, in command, such as {"type": "tick", "dt": 365.25}.',
+}
+"""Hints for names that agents try but the server does not have, by patterns."""
+
 _INSTRUCTIONS: Final = """Universes of stars, planets and other bodies, which change only by commands.
 
 Steps: list the resources to find the id of a universe; read it with get_universe_state (give maxBytes for a large one,
@@ -65,7 +77,7 @@ schema), universe://reference/concepts, and universe://universes/{id}, a summary
 
 def make_mcp_server(service: UniverseService) -> Server:
     """Return the MCP server for `service`, which must be running while it is used."""
-    server = make_server("universe", version=version(), instructions=_INSTRUCTIONS)
+    server = make_server("universe", version=version(), instructions=_INSTRUCTIONS, hints=_HINTS)
     _add_reading_tools(server, service)
     _add_sending_tool(server, service)
     _add_resources(server, service)

@@ -39,6 +39,11 @@ _SORT_NAMES: Final[dict[Sort, str]] = {
 _SORT_OF: Final[dict[str, Sort]] = {
     name: sort for sort, names in _SORT_NAMES.items() for name in (sort, *names.split())
 }
+_SORT_PHRASE: Final = re.compile(
+    r'"[^"]*"|[,;]?\s*\b(?:(?P<age>newest|latest|oldest)\s+first'
+    r"|(?:order(?:ed)?|sort(?:ed)?)\s+by\s+(?P<column>[a-z]+)(?:\s+(?P<direction>asc|desc)(?:ending)?)?)\b",
+    re.IGNORECASE,
+)
 _SHORTEST_GUESS: Final = 4
 _NAMED: Final = re.compile(
     r'"[^"]*"'
@@ -68,6 +73,20 @@ _NOT_UMLAUTS: Final = frozenset(
 def find_sort(name: str) -> Sort | None:
     """Return the sort order with this name or synonym, or None."""
     return _SORT_OF.get(fold_text(name).strip("\"'"))
+
+
+def rewrite_sort_phrases(text: str) -> str:
+    """Return `text` with `newest first` and `order by year` as `sort:year_desc`. Quoted text does not change."""
+
+    def rewrite_phrase(found: re.Match[str]) -> str:
+        if found["column"] is None:
+            return f" {SORT_FIELD}:{found['age']}" if found["age"] else found[0]
+        order = find_sort(found["column"])
+        if order and found["direction"] and not order.startswith("relevance"):
+            order = f"{order.partition('_')[0]}_{found['direction'].lower()}"
+        return f" {SORT_FIELD}:{order}" if order else found[0]
+
+    return _SORT_PHRASE.sub(rewrite_phrase, text)
 
 
 def normalise_field_names(text: str, add_note: Callable[[str], None]) -> str:

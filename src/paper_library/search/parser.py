@@ -8,6 +8,7 @@ from paper_library.search.field_names_and_spellings import (
     SORT_FIELD,
     find_sort,
     normalise_field_names,
+    rewrite_sort_phrases,
     split_words_with_spellings,
 )
 from paper_library.search.query import FIELDS, SORTS, Kind, Query, Unit, find_distinctive_parts
@@ -32,6 +33,15 @@ _HYPHENATED: Final = re.compile(r"[\w.]+(?:-[\w.]+)+")
 _PUNCTUATION: Final = "()[]{},;:.!?'"
 _YEARS: Final = re.compile(r"(?P<from>\d{4})?(?P<to_>\.\.|-|–)?(?P<to>\d{4})?")
 _COMPARED: Final = re.compile(r"(?P<how>[<>]=?)(?P<year>\d{4})")
+_ALL_PAPERS: Final = re.compile(
+    r"\s*(?:\*(?::\*)?|(?:(?:list|show|get|give)\s+(?:me\s+)?)?(?:all|every)\s+(?:the\s+)?(?:papers?|articles?))[\s.!]*",
+    re.IGNORECASE,
+)
+_VAGUE_YEARS: Final = re.compile(
+    r"\b(?:(?P<decade>(?:1[89]|20)\d0)s|(?:last|past|recent)\s+(?:\d{1,3}|few|two|three|five|ten)\s+years)\b",
+    re.IGNORECASE,
+)
+_SURNAME_FIRST: Final = re.compile(r"(?P<surname>[^,]+),\s*(?P<given>[^,]+)")
 _GROUP: Final = re.compile(r"(?<!\w)[(\[{]")
 _GROUP_OF: Final = re.compile(r"(?:(?<!\S)-|:)[(\[{]")
 _ORDER_OF_GROWTH: Final = re.compile(r"\b[oO]\([^()\n]{1,30}\)")
@@ -66,10 +76,17 @@ class _QueryParser:
         # Spaces inside would split one word into several.
         plain = _ORDER_OF_GROWTH.sub(lambda found: "".join(found[0].split()), plain)
         note = self.query.ignored.append
-        plain = rewrite_sql(plain, note)
+        plain = rewrite_sort_phrases(rewrite_sql(plain, note))
+        if _ALL_PAPERS.fullmatch(plain):
+            note(f"“{plain.strip()}” was read as all papers.")
+            plain = ""
         self.query.is_blank = not plain.strip()
         self._can_have_operators = _can_have_operators(plain)
         plain, phrases = extract_year_bounds(normalise_field_names(plain, note))
+        for found in _VAGUE_YEARS.finditer(plain):
+            decade = found["decade"]
+            years = f"year:{decade}..{int(decade) + 9}" if decade else "the first year, such as year:2015.."
+            note(f"“{found[0]}” was searched as words; to filter, write {years}.")
         for phrase in phrases:
             years = phrase.first, phrase.last
             self.query.required.append([Unit("years", str(phrase), "year", years=years, typed=phrase.typed)])
@@ -179,6 +196,8 @@ class _QueryParser:
     def _parse_filter(self, name: str, value: str) -> Iterator[Unit]:
         quoted = value.startswith('"')
         bare = value.strip('"').strip()
+        if name == "author" and (written := _SURNAME_FIRST.fullmatch(bare)):
+            bare = self._order_name(written["surname"].strip(), written["given"].strip())
         spelled = split_words_with_spellings(bare)
         if name == SORT_FIELD:
             self._set_sort(bare)
@@ -201,6 +220,13 @@ class _QueryParser:
             return
         self.query.ignored.append(f"{bare} is not a valid value of {name}:; it was searched as words.")
         yield from (Unit("word", word) for word in split_words(f"{name} {bare}"))
+
+    def _order_name(self, surname: str, given: str) -> str:
+        """Return a name that was written with the surname first in the order of the shelf, without initials."""
+        if any(len(part) > 1 for part in split_words(given)):
+            return f"{given} {surname}"
+        self.query.ignored.append(f"{given} was ignored: initials are not searched. Read as author:{surname}.")
+        return surname
 
     def _set_sort(self, name: str) -> None:
         order = find_sort(name)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, Final, Self
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import orjson
 import tantivy
@@ -35,6 +35,8 @@ _BLANKS: Final = f"{string.whitespace}\u00a0\u2009\u202f\u3000\u200b\ufeff"
 _STEPS_BETWEEN_CHECKS: Final = 10_000
 _LISTED: Final = 5
 """The number of papers that the error for an ambiguous prefix lists."""
+_SHORTEST_PREFIX: Final = 6
+_ADDRESS: Final = "paper://"
 _CONNECTIONS: Final = 16
 """The first is for the main thread, where an event loop may run; other threads share the rest."""
 
@@ -166,9 +168,11 @@ class Shelf:
     def find_paper_number(self, identifier: str) -> int:
         """Return the number of the paper with this id, DOI, arXiv id, PMID, PMCID or BibTeX key, in any spelling.
 
-        Raise PaperNotFound.
+        The address of a resource, such as `paper://ID/source`, names its paper. Raise PaperNotFound.
         """
         identifier = replace_surrogates(identifier).strip(_BLANKS)
+        if identifier.startswith(_ADDRESS):
+            identifier = unquote(identifier.removeprefix(_ADDRESS).split("/")[0])
         if identifier and len(identifier) <= VALUE_CHARS and "\0" not in identifier:
             connection = self.get_connection()
             keys = list_lookup_keys(identifier)
@@ -181,7 +185,15 @@ class Shelf:
                 found = connection.execute("SELECT no FROM alias WHERE key = ?", (key,)).fetchone()
                 if found:
                     return found[0]
-        raise PaperNotFound(identifier)
+        raise PaperNotFound(identifier, nearest=self._list_nearest(identifier))
+
+    def _list_nearest(self, identifier: str) -> list[str]:
+        """Return the ids and titles of the papers with this title, or whose id or key starts with it."""
+        numbers = self.find_numbers_by_title(identifier)
+        if not numbers and len(identifier) >= _SHORTEST_PREFIX:
+            numbers = list(self._find_papers_by_prefix(identifier))
+        papers = map(self.read_metadata, numbers[:_LISTED])
+        return [f"{paper['paper_id']} ({paper['title']})" for paper in papers]
 
     def find_paper_number_by_prefix(self, identifier: str) -> int:
         """Return the number of the paper that `identifier` names, or of the only one whose id or key starts with it.

@@ -1,6 +1,7 @@
 """The session manager: opens sessions, takes decisions, and returns states, papers and results."""
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -51,6 +52,8 @@ DEFAULT_DOOR: Final = "agent"
 """The default name of the interface through which a decision comes."""
 _Origin = tuple[str, str | None]
 """The interface through which a decision came, and the name that its author claims."""
+_SESSION_ID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
+_ID_PREFIX: Final = re.compile(r"[0-9a-f]{8,31}")
 
 
 class SessionManager:
@@ -111,6 +114,7 @@ class SessionManager:
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
         CheckpointBusy, CheckpointNotFound, InvalidDecision or SessionInterrupted; the checkpoint stays pending then.
         """
+        session_id = await self._read_session_id(session_id)
         return await self._loop.run(self._decide(session_id, decision, checkpoint_id, (door, by), on_progress))
 
     def cleanup(self, session_id: str) -> None:
@@ -134,18 +138,18 @@ class SessionManager:
 
     async def get_state(self, session_id: str) -> dict[str, Any]:
         """Return the state of the session, also of a failed one. Raise SessionNotFound."""
-        return await self._loop.run(self._get_state(session_id))
+        return await self._loop.run(self._get_state(await self._read_session_id(session_id)))
 
     async def get_result(self, session_id: str) -> PaperCollection:
         """Return the papers of a complete session. Raise SessionNotFound, SessionNotComplete or SessionFailed."""
-        return await self._loop.run(self._get_result(session_id))
+        return await self._loop.run(self._get_result(await self._read_session_id(session_id)))
 
     async def get_papers(self, session_id: str, offset: int = 0) -> dict[str, Any]:
         """Return a page of the papers under review, or of the result.
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
         """
-        return await self._loop.run(self._get_papers(session_id, offset))
+        return await self._loop.run(self._get_papers(await self._read_session_id(session_id), offset))
 
     async def resolve_id_prefix(self, prefix: str) -> str:
         """Return the id of the one session that starts with `prefix`. Raise SessionNotFound or InvalidInput."""
@@ -160,6 +164,13 @@ class SessionManager:
             hint=f"Give more of the id: {', '.join(found[:5])}.",
             allowed=found[:10],
         )
+
+    async def _read_session_id(self, text: str) -> str:
+        """Return the session id in `text`, also in an address or a checkpoint id, or the one id that starts with it."""
+        if found := _SESSION_ID.search(text):
+            return found[0]
+        prefix = text.strip(" \"'.…")
+        return await self.resolve_id_prefix(prefix) if _ID_PREFIX.fullmatch(prefix) else text
 
     async def get_pending_checkpoint(self, session_id: str) -> Checkpoint | None:
         """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
@@ -247,7 +258,7 @@ class SessionManager:
     ) -> dict[str, Any]:
         session, state = await self._find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
-            return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
+            return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
         pending = _get_pending_or_raise(session, state)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, origin[0])
@@ -262,7 +273,7 @@ class SessionManager:
                 )
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, checked.checkpoint_id)
-        return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
+        return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
 
     async def _store_and_apply_decision(
         self,
@@ -298,15 +309,16 @@ class SessionManager:
             return inbox.get(checkpoint_id), False
 
     async def _report_earlier_decision(
-        self, session_id: str, checkpoint_id: str, decision: Decision, on_progress: Listener
+        self, state: SessionState, checkpoint_id: str, decision: Decision, on_progress: Listener
     ) -> dict[str, Any]:
         """Return the decision that was taken before at this checkpoint, and the state that it led to."""
+        session_id = state.session_id
         try:
             entry = await asyncio.to_thread(self._services.inbox.get, checkpoint_id)
         except DecisionNotFound:
-            raise CheckpointNotFound(session_id, checkpoint_id) from None
+            raise CheckpointNotFound(session_id, checkpoint_id, state.checkpoint_id) from None
         if (entry.part, entry.subject) != (PART, session_id):
-            raise CheckpointNotFound(session_id, checkpoint_id)
+            raise CheckpointNotFound(session_id, checkpoint_id, state.checkpoint_id)
         state = await self._wait_until_passed(session_id, checkpoint_id, on_progress)
         if entry.decision is None:
             raise NoPendingCheckpoint(session_id, state.phase)

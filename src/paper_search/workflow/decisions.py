@@ -175,6 +175,8 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
     for name in ("marked_relevant", "marked_irrelevant"):
         if isinstance(fields.get(name), str):
             fields[name] = [fields[name]]
+    if isinstance(decisions := fields.get("decisions"), list):
+        fields["decisions"] = _index_decisions(cast("list[Any]", decisions))
     feedback = _validate_fields(UserFeedback, fields, "feedback")
     _refuse_unknown_or_contradictory_marks(checkpoint, feedback)
     note = decision.note if decision.note and decision.note.strip() else None
@@ -184,6 +186,21 @@ def read_feedback(checkpoint: Checkpoint, decision: Decision) -> UserFeedback:
         )
     reviewer = (feedback.reviewer or "").strip() or None
     return feedback.model_copy(update={"reviewer": reviewer, "note": note or feedback.note})
+
+
+def _index_decisions(decisions: list[Any]) -> dict[str, Any]:
+    """Return a list of decisions, each with the id of its paper, by paper id. Raise InvalidDecision."""
+    indexed: dict[str, Any] = {}
+    for decision in decisions:
+        fields: dict[str, Any] = {**decision} if isinstance(decision, dict) else {}
+        paper_id = next((fields.pop(name) for name in ("id", "paper_id") if name in fields), None)
+        if not isinstance(paper_id, str) or paper_id in indexed:
+            raise InvalidDecision(
+                "The decisions must be an object by paper id, or a list with one id in each item.",
+                hint='Send them as {"decisions": {"p_…": {"status": "exclude", "reason": "…"}}}.',
+            )
+        indexed[paper_id] = fields
+    return indexed
 
 
 def add_missing_reviewer(data: Any, reviewer: str) -> Any:
@@ -289,10 +306,11 @@ def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: Use
             hint="Give each paper one status: in decisions, or by a mark.",
             papers=two[:20],
         )
-    if unknown := sorted(statuses.keys() - _collect_paper_ids(checkpoint)):
+    known = _collect_paper_ids(checkpoint)
+    if unknown := sorted(statuses.keys() - known):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
-            hint="Use the ids of the papers the checkpoint lists.",
+            hint=f"Use the ids of the papers the checkpoint lists, such as {next(iter(sorted(known)), 'p_…')}.",
             papers=unknown[:20],
         )
 

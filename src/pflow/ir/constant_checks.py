@@ -59,7 +59,10 @@ class ConstantChecker:
         line = f" (line {syntax_error.lineno})" if syntax_error.lineno else ""
         text = shorten_and_mask_param("line", (syntax_error.text or "").strip()[:_LINE])
         message = f"The code of '{node.id}' is not valid Python: {syntax_error.msg}{line}."
-        return make_error("bad_code", path, message, hint=f"It reads: {text}" if text else "", node=node.id)
+        hint = f"It reads: {text}" if text else ""
+        if "outside function" in syntax_error.msg:
+            hint = f"Set `result` instead of `return`, such as `result = 1 + 1`. {hint}".strip()
+        return make_error("bad_code", path, message, hint=hint, node=node.id)
 
 
 def _check_delete_confirmed(node: Node, interface: Interface, path: str) -> Diagnostic | None:

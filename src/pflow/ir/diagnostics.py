@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from pflow.suggestions import find_nearest
+from pflow.suggestions import SCHEDULE_HINT, find_nearest, mentions_schedule
 
 Severity = Literal["error", "warning"]
 _SHOWN: Final = 20
@@ -62,7 +62,7 @@ def make_unknown_key_errors(
             "unknown_key",
             f"{path}.{key[:80]}" if path else key[:80],
             f"{object_name} has no key '{key[:80]}'.",
-            hint=hint,
+            hint=SCHEDULE_HINT if mentions_schedule(key) else hint,
             available=known,
             nearest=find_nearest(key, known),
             example=example,

@@ -1,4 +1,4 @@
-"""Placeholders of other languages, `{{name}}`, `$name` and `<name>`, where a template `${name}` was meant.
+"""Placeholders of other languages, such as `{{name}}`, `{name}` and `$name`, where a template `${name}` was meant.
 
 Such a text is used as it stands, so a mistake goes unnoticed until the effect has happened. The same text may be right:
 `$name` belongs to the shell, `<title>` to HTML, `{{name}}` to Jinja. A placeholder is therefore reported only if the
@@ -18,11 +18,13 @@ from pflow.registry.interface import Interface
 from pflow.shortening import shorten_text
 from pflow.templates.syntax import iter_references
 
-Form = Literal["braces", "dollar", "angle"]
+Form = Literal["braces", "brace", "percent", "dollar", "angle"]
 
 _PATH: Final = r"([^\W\d][\w-]*+(?:\.[\w-]++)*+)"
 _FORMS: Final[tuple[tuple[Form, str, re.Pattern[str]], ...]] = (
     ("braces", "{{", re.compile(rf"(?<![${{])\{{\{{\s*+{_PATH}\s*+\}}\}}(?!\}})")),
+    ("brace", "{", re.compile(rf"(?<![\w${{\\])\{{{_PATH}\}}(?!\}})")),
+    ("percent", "%", re.compile(rf"(?<![\w%])%{_PATH}%(?![\w%])")),
     ("dollar", "$", re.compile(rf"(?<![\w$\\])\${_PATH}")),
     ("angle", "<", re.compile(rf"(?<![\w<])<{_PATH}>(?!>)")),
 )
@@ -107,6 +109,8 @@ class _PlaceholderChecker:
         root = placeholder.root
         if root in self._used.get(use.node and use.node.id, ()) or _is_probably_intended(use, placeholder):
             return None
+        if placeholder.form in ("brace", "percent"):
+            return self._choose_severity_of_plain_text(use, placeholder)
         if root in self._workflow.inputs or root in get_batch_aliases(use):
             is_redirection = placeholder.form == "angle" and use.is_shell_command
             return "warning" if root in self._used_anywhere or is_redirection else "error"
@@ -115,6 +119,14 @@ class _PlaceholderChecker:
                 return "error"
             return "warning" if placeholder.form == "braces" else None
         return "warning" if self._is_static and not use.is_shell_command and "\n" not in use.text else None
+
+    def _choose_severity_of_plain_text(self, use: TemplateUse, placeholder: _Placeholder) -> Severity | None:
+        """Return the severity of `{name}` or `%name%`, which is text unless nothing else uses the input or node."""
+        root, output = placeholder.root, placeholder.meant.partition(".")[2].partition(".")[0]
+        is_node_output = root in self._workflow.nodes and self._has_node_output(root, output)
+        if root in self._used_anywhere or not (is_node_output or self._is_declared(use, root)):
+            return None
+        return None if root in self._workflow.nodes and not is_node_output else "error"
 
     def _is_declared(self, use: TemplateUse, name: str) -> bool:
         return name in self._workflow.inputs or name in self._workflow.nodes or name in get_batch_aliases(use)
@@ -138,7 +150,7 @@ def _is_probably_intended(use: TemplateUse, placeholder: _Placeholder) -> bool:
     """Return True for a tag of HTML, and for a variable that the text, `env` or, by custom, the environment sets."""
     if placeholder.form == "angle":
         return f"</{placeholder.root}" in use.text or placeholder.root.lower() in _UNCLOSED_TAGS
-    if placeholder.form == "braces":
+    if placeholder.form in ("braces", "brace", "percent"):
         return False
     env: Any = use.node.params.get("env") if use.node and use.is_shell_command else None
     if use.is_shell_command and (placeholder.root.isupper() or (isinstance(env, dict) and placeholder.root in env)):

@@ -1,5 +1,6 @@
 """Parser of workflows: JSON objects, raw or wrapped, become a workflow and a list of all errors."""
 
+import re
 from collections.abc import Mapping
 from itertools import islice
 from typing import Any, Final, cast
@@ -194,7 +195,10 @@ def _parse_node(plain: Any, path: str, diagnostics: list[Diagnostic]) -> Node | 
     diagnostics += make_unknown_key_errors(declaration, _NODE_KEYS, "A node", path, _NODE, hint=hint)
     node_id, kind = declaration.get("id"), declaration.get("type")
     if not isinstance(node_id, str) or not is_valid_name(node_id):
-        diagnostics.append(make_error("bad_id", f"{path}.id", f"A node needs an id: {NAME_RULE}.", example="fetch"))
+        suggested = re.sub(r"[^A-Za-z0-9_-]+", "-", str(node_id or "")[:60]).strip("-")
+        hint = f"Write `{suggested}`." if is_valid_name(suggested) else ""
+        message = f"A node needs an id: {NAME_RULE}."
+        diagnostics.append(make_error("bad_id", f"{path}.id", message, hint=hint, example="fetch"))
         node_id = None
     if not isinstance(kind, str) or not kind:
         diagnostics.append(make_error("no_type", f"{path}.type", "A node needs a type.", example="shell", node=node_id))

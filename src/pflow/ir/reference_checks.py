@@ -1,5 +1,6 @@
 """Checks of the references in templates: inputs, nodes, outputs and fields must exist when they are resolved."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,6 +16,9 @@ from pflow.templates.syntax import Reference, iter_references
 
 _NAMED: Final = 12
 _SHOWN: Final = 20
+_INPUT_ROOTS: Final = ("inputs", "input", "params", "args", "vars")
+"""The roots that other languages put before the name of an input."""
+_DOUBLE_BRACES: Final = re.compile(rf"\$\{{\{{\s*(?:(?:{'|'.join(_INPUT_ROOTS)})\.)?(?P<path>[^\W\d][\w.-]*)\s*\}}\}}")
 BATCH_OUTPUTS: Final = ("results", "count", "success_count", "error_count", "errors", "batch_metadata")
 
 
@@ -40,16 +44,18 @@ def check_references(
 
 
 def _check_malformed_templates(use: TemplateUse, path: str) -> list[Diagnostic]:
-    hint = "Write `${name}` or `${node.output}`; write `$${` for a literal `${`."
+    usual = "Write `${name}` or `${node.output}`; write `$${` for a literal `${`."
     node = use.node.id if use.node else None
     positions = use.find_malformed_positions()
     found: list[Diagnostic] = []
     for at in positions[:_NAMED]:
         message = f"This is not a complete template: `{use.text[at : at + 30]}`"
+        braces = _DOUBLE_BRACES.match(use.text, at)
+        hint = f"Write `${{{shorten_text(braces['path'])}}}`. {usual}" if braces else usual
         found.append(make_error("malformed_template", path, message, hint=hint, node=node))
     if len(positions) > _NAMED:
         message = f"There are {len(positions) - _NAMED:,} more `${{` that do not begin a template."
-        found.append(make_error("malformed_template", path, message, hint=hint, node=node))
+        found.append(make_error("malformed_template", path, message, hint=usual, node=node))
     return found
 
 
@@ -84,7 +90,10 @@ class _ReferenceChecker:
             return []
         names = (*aliases, *self._names) if (aliases := get_batch_aliases(use)) else self._names
         nearest = find_nearest(root, names)
-        example = f"${{{shorten_text(reference.text.replace(root, nearest, 1))}}}" if nearest else None
+        meant = reference.text.replace(root, nearest, 1) if nearest else None
+        if root in _INPUT_ROOTS and reference.steps and reference.steps[0] in self._names:
+            nearest, meant = str(reference.steps[0]), reference.text.removeprefix(f"{root}.")
+        example = f"${{{shorten_text(meant)}}}" if meant else None
         more: dict[str, Any] = {"available": names[:_SHOWN], "nearest": nearest, "example": example}
         node = use.node.id if use.node else None
         if reference.steps and isinstance(reference.steps[0], str):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +24,9 @@ LIBRARY: Final = "workflows"
 DRAFTS: Final = "workflows/drafts"
 INDEX: Final = "cache/library.json"
 _LONGEST_PATTERN: Final = 500
+_EXPRESSION: Final = re.compile(r"\.[*+]|^\^|\$$|\||\\[wdsb.]")
+_ANY_TEXT: Final = re.compile(r"\.[*+]\??|\\[wds][*+]?|\\b")
+_ONE_GROUP: Final = re.compile(r"([^()|]*)\((?:\?:)?([^()]*)\)([^()|]*)")
 _LONGEST_TYPE: Final = 100
 _MOST_TYPES: Final = 50
 Entry = dict[str, Any]
@@ -114,11 +118,28 @@ def filter_workflows(workflows: Iterable[Summary], pattern: str | None) -> list[
     from uraniborg.kernel.words import fold_text  # listing all is more common, and must start fast
 
     wanted = fold_text(pattern or "").strip()
-    if any(sign in wanted for sign in "*?["):
-        return [one for one in workflows if fnmatchcase(one.name.lower(), wanted)]
+    globs = _convert_to_globs(wanted.removesuffix(SUFFIX))
+    if any(sign in wanted for sign in "*?[") or globs != [wanted]:
+        return [one for one in workflows if any(fnmatchcase(one.name.lower(), glob) for glob in globs)]
     words = wanted.split()
     texts = ((one, fold_text(f"{one.name}\n{one.description}")) for one in workflows)
     return [one for one, text in texts if all(word in text for word in words)]
+
+
+def _convert_to_globs(pattern: str) -> list[str]:
+    """Return the globs for a simple regular expression or a LIKE pattern; another pattern is its own glob.
+
+    A regular expression is never compiled: a hostile one could take for ever.
+    """
+    if not _EXPRESSION.search(pattern):
+        return [pattern.replace("%", "*")]
+    starts, ends = pattern.startswith("^"), pattern.endswith("$")
+    text = _ANY_TEXT.sub("*", pattern.removeprefix("^").removesuffix("$")).replace("\\", "")
+    group = _ONE_GROUP.fullmatch(text)
+    before, choices, after = group.groups() if group else ("", text, "")
+    return [
+        f"{'' if starts else '*'}{before}{choice}{after}{'' if ends else '*'}" for choice in choices.split("|") if text
+    ]
 
 
 def _iter_workflow_files(folder: Path, prefix: str, problems: list[Problem]) -> Iterator[os.DirEntry[str]]:

@@ -19,6 +19,8 @@ _RESERVED_SUFFIX: Final = re.compile(r".*\.(?:json|tmp|lock)", re.IGNORECASE)
 # Windows opens the device for any suffix.
 _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 _HARMLESS: Final = re.compile(r"(?!.*\.\.)[ -.0-9;-\[\]-}]*")
+_CORRECTABLE: Final = re.compile(r"\s*[A-Za-z0-9][A-Za-z0-9 ._/-]*")
+"""Names with spaces, folders below the home, or the suffix."""
 _SHOWN: Final = 20
 
 
@@ -62,4 +64,15 @@ def _make_name_error(name: str, shown_start: str, problem: str) -> SecurityError
     """Return the error for an invalid name. The message quotes at most the start of a harmless name."""
     is_shown = shown_start and _HARMLESS.fullmatch(name)
     quoted = f"'{shown_start}{'…' if len(name) > len(shown_start) else ''}'" if is_shown else "This"
-    return SecurityError(f"{quoted} is not a valid workflow name: {problem}. {RULE}", hint=_HINT)
+    suggested = _suggest_name(name)
+    hint = f"Write '{suggested}'. {_HINT}" if suggested else _HINT
+    return SecurityError(f"{quoted} is not a valid workflow name: {problem}. {RULE}", hint=hint)
+
+
+def _suggest_name(name: str) -> str:
+    """Return the valid name that was probably meant; an empty text if the name may lead out of the folder."""
+    if not _CORRECTABLE.fullmatch(name) or ".." in name:
+        return ""
+    last = name.strip().removesuffix(SUFFIX).rpartition("/")[2]
+    suggested = "-".join(last.lower().split())
+    return "" if not suggested or _find_name_problem(suggested, suggested) else suggested

@@ -135,9 +135,9 @@ def parse_json_object(data: bytes, display_path: str) -> Plain:
             raise make_invalid_file_error(
                 display_path, "too_deep", "it is nested too deep", _find_too_deep_position(text)
             ) from None
-        raise make_invalid_file_error(
-            display_path, "invalid_json", _lower_first_letter(exc.msg), (exc.lineno, exc.colno)
-        ) from None
+        position = (exc.lineno, exc.colno)
+        problem, hint = _lower_first_letter(exc.msg), _suggest_json_fix(text, exc.pos)
+        raise make_invalid_file_error(display_path, "invalid_json", problem, position, hint) from None
     except _RepeatedKey:
         key, position = _find_repeated_key(text)
         raise make_invalid_file_error(
@@ -153,6 +153,17 @@ def parse_json_object(data: bytes, display_path: str) -> Plain:
             display_path, "not_an_object", "a workflow is a JSON object", position, 'Start with {"nodes": [.'
         )
     return cast("Plain", plain)
+
+
+def _suggest_json_fix(text: str, position: int) -> str:
+    """Return a hint for the usual mistakes of other formats, or an empty text."""
+    if text.startswith(("//", "/*", "#"), position):
+        return "JSON has no comments: remove it. A node can have a `purpose`."
+    if text.startswith("'", position):
+        return "JSON has double quotes only."
+    if text.lstrip()[:1] not in ("{", "["):
+        return 'A workflow is JSON, not YAML or Markdown: start with {"nodes": [.'
+    return ""
 
 
 def make_invalid_file_error(

@@ -28,6 +28,7 @@ _RAISED: Final = {
     "SystemExit": "Let the code run to its end; to choose an edge, set `action`.",
 }
 _MISSING: Final = ("NameError", "KeyError")
+_UNDEFINED: Final = re.compile(r"^NameError: name '(\w{1,60})' is not defined")
 
 
 def make_timeout_error(exc: NodeTimedOut, report: Mapping[str, Any], timeout: float | None) -> NodeTimedOut:
@@ -62,7 +63,7 @@ def make_code_error(
         lines = cut_masked_end(report["traceback"], context, line_count=6, max_characters=1500)
         return NodeFailed(
             f"The code failed{where}: {message[:_LONGEST_MESSAGE]}\n{lines}",
-            hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], line, params, context),
+            hint=_suggest_pass_env(message, context) or _suggest_fix(report["raised"], message, line, params, context),
             outputs=printed,
             exception=report["raised"],
             **({"line": line} if line else {}),
@@ -85,10 +86,13 @@ def _suggest_pass_env(message: str, context: Context) -> str:
     return f'The code does not inherit {found[1]} from pflow\'s environment. Pass it: "pass_env": ["{found[1]}"].'
 
 
-def _suggest_fix(raised: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
+def _suggest_fix(raised: str, message: str, line: int | None, params: Mapping[str, Any], context: Context) -> str:
     text = _mask_code_line(line, str(params["code"]), context)
     where = f"Line {line} of the code is `{text}`." if text else "See its stderr for details."
     advice = _RAISED.get(raised) or (_describe_inputs(params, context) if raised in _MISSING else "")
+    if undefined := _UNDEFINED.search(message):
+        name = undefined[1]
+        advice += f' To pass a value of the workflow: "inputs": {{"{name}": "${{{name}}}"}}.'
     return f"{advice} {where}" if advice else where
 
 

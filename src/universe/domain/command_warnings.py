@@ -12,6 +12,7 @@ from universe.domain.state import EntityKind, State, get_derived_element_name
 from universe.domain.suggestions import find_nearest_entity_ids, find_nearest_names
 from universe.domain.units import has_astronomical_body
 from universe.errors import format_did_you_mean
+from universe.orbits.units import SOLAR_MASS_IN_KG
 
 _REFERENCES: Final[dict[str, tuple[tuple[str, str, EntityKind], ...]]] = {
     "addStar": (("payload", "parentId", "stars"),),
@@ -34,6 +35,8 @@ _SIMPLE_ORBIT: Final = {
     *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ", "orbitRotX", "orbitRotY", "orbitRotZ"),
 }
 _SECONDS_OF_A_DAY: Final = 86_400
+_KILOGRAMS: Final = 1e13
+"""Masses from here on are probably not in solar masses: no known body has so many."""
 _LONG: Final = 1e15
 """Numbers from here on are written with an exponent."""
 _MAX_CHARS: Final = 100
@@ -113,7 +116,9 @@ def _describe_side_effects(before: State, command: Command) -> Iterator[str]:
     if kind == "updateStar" and existing:
         yield from _describe_lost_fields(existing, command["payload"])
         yield from _describe_set_derived_elements(existing, command["payload"])
-    if kind in ("tick", "addStar") and has_astronomical_body(before.stars.values()):
+    if kind == "updateRing" and (body := before.stars.get(command["planetId"])) is not None and not body.get("ring"):
+        yield f"'{command['planetId'][:_MAX_CHARS]}' had no ring: it has the default ring now, with the patch."
+    if kind in ("tick", "addStar", "updateStar") and has_astronomical_body(before.stars.values()):
         yield from _describe_unit_mistakes(command)
 
 
@@ -151,6 +156,11 @@ def _describe_set_derived_elements(existing: Entity, payload: Entity) -> Iterato
 
 
 def _describe_unit_mistakes(command: Command) -> Iterator[str]:
+    mass = command.get("payload", {}).get("mass") or 0
+    if mass >= _KILOGRAMS:
+        yield f"mass is in solar masses here: if {mass:g} are kilograms, send {mass / SOLAR_MASS_IN_KG:.4g}."
+    if command["type"] == "updateStar":
+        return
     if command["type"] == "addStar":
         if command["payload"]["parentId"] and not command["payload"].get("kepler"):
             yield (

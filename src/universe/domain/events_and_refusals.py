@@ -28,7 +28,7 @@ _HINT: Final = "Read the state to see its ids."
 
 _REFUSALS: Final[dict[str, tuple[type[CommandRefused], str, str]]] = {
     "starNotFound": (StarNotFound, "There is no body '{id}'.", _HINT),
-    "groupNotFound": (GroupNotFound, "There is no group '{id}'.", _HINT),
+    "groupNotFound": (GroupNotFound, "There is no group '{id}'.", f"{_HINT} addGroup adds a group."),
     "smallBodyFieldNotFound": (SmallBodyFieldNotFound, "There is no small body field '{id}'.", _HINT),
     "protoplanetaryDiskNotFound": (ProtoplanetaryDiskNotFound, "There is no protoplanetary disk '{id}'.", _HINT),
     "nebulaNotFound": (NebulaNotFound, "There is no nebula '{id}'.", "setNebulae adds nebulae."),

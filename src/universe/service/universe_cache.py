@@ -3,6 +3,7 @@
 import asyncio
 from collections import OrderedDict
 from typing import Final
+from urllib.parse import unquote
 
 from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import LogDamaged, UniverseNotFound, VersionNotFound
@@ -45,7 +46,8 @@ class UniverseCache:
         if record is None:
             self.drop_deleted(universe_id)
             records = await self._store.list_records(limit=_SEARCHED_IDS)
-            nearest = find_nearest_entity_ids(universe_id, {one.id: {"name": one.name} for one in records})
+            name = unquote(universe_id.rpartition("/")[2])  # the id of an address
+            nearest = find_nearest_entity_ids(name, {one.id: {"name": one.name} for one in records})
             raise UniverseNotFound(universe_id, [one.id for one in records[:_LISTED_IDS]], nearest)
         return record
 

@@ -237,3 +237,40 @@ def test_an_and_requires_every_part_of_a_hyphenated_word(typed: str) -> None:
 
 def test_excluding_a_hyphenated_word_does_not_exclude_its_parts() -> None:
     assert describe_query("fish -well-known")["excluded"] == ["well known"]
+
+
+@pytest.mark.parametrize("text", ["*", "*:*", "all papers", "List all the papers.", "show me every article"])
+def test_a_request_for_all_papers_matches_all(text: str) -> None:
+    query = parse_query(text)
+    assert query.is_blank
+    assert query.ignored == [f"“{text}” was read as all papers."]
+
+
+@pytest.mark.parametrize(
+    ("text", "sort"),
+    [
+        ("comets newest first", "year_desc"),
+        ("comets, oldest first", "year_asc"),
+        ("comets order by year", "year_desc"),
+        ("comets sorted by title desc", "title_desc"),
+        ('comets "newest first"', None),
+        ("comets sorted by merging", None),
+    ],
+)
+def test_an_order_in_words_is_an_order(text: str, sort: str | None) -> None:
+    query = parse_query(text)
+    assert query.sort == sort
+    assert query.wanted[0][0].text == "comets"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [('author:"Mayor, M."', "mayor"), ('author:"Mayor, Michel"', "michel mayor")]
+)
+def test_an_author_may_be_written_with_the_surname_first(text: str, name: str) -> None:
+    (group,) = parse_query(text).required
+    assert [(unit.field, unit.text) for unit in group] == [("author", name)]
+
+
+def test_years_that_stay_words_come_with_the_filter_for_them() -> None:
+    assert "year:1990..1999" in parse_query("comets of the 1990s").ignored[0]
+    assert "year:2015.." in parse_query("comets in the last five years").ignored[0]

@@ -322,3 +322,25 @@ def test_a_thousand_workflows_are_listed_in_no_time_also_by_a_fresh_process(tmp_
     assert (int(listed), heavy) == (1_000, [])
     # Of its own time, which other processes do not lengthen.
     assert float(seconds) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("^report-.*", ["report-daily", "report-weekly"]),
+        ("report-.*ly$", ["report-daily", "report-weekly"]),
+        (".*", ["greeter", "report-daily", "report-weekly"]),
+        ("(greet|weekly).*", ["greeter", "report-weekly"]),
+        ("greeter|daily", ["greeter", "report-daily"]),
+        ("report%", ["report-daily", "report-weekly"]),
+        ("report-*.json", ["report-daily", "report-weekly"]),
+        ("^report$", []),
+        ("(a+)+$" * 20, []),
+    ],
+)
+def test_simple_regular_expressions_and_like_patterns_are_read_as_globs(
+    tmp_path: Path, pattern: str, found: list[str]
+) -> None:
+    for name in ("greeter", "report-daily", "report-weekly"):
+        write_saved(tmp_path, name)
+    assert [one.name for one in filter_workflows(list_workflows(tmp_path).workflows, pattern)] == found

@@ -136,3 +136,16 @@ def test_links_inside_the_folder_and_a_linked_folder_are_accepted(tmp_path: Path
     (tmp_path / "real" / "other.json").symlink_to("one.json")
     (tmp_path / "workflows").symlink_to("real")
     assert locate_workflow_file(tmp_path / "workflows", "other").read_text() == "{}"
+
+
+@pytest.mark.parametrize(
+    ("name", "suggested"),
+    [("Say Hi", "say-hi"), ("report-weekly.json", "report-weekly"), ("workflows/report weekly.json", "report-weekly")],
+)
+def test_the_hint_has_the_name_that_was_probably_meant(name: str, suggested: str) -> None:
+    assert expect_refusal(name).hint.startswith(f"Write '{suggested}'. ")
+
+
+@pytest.mark.parametrize("name", ["../report", "/etc/passwd", "~/x", "reports/../x.json", "C:\\x"])
+def test_a_path_that_leads_out_of_the_folder_gets_no_suggestion(name: str) -> None:
+    assert expect_refusal(name).hint.startswith("Give only the name")

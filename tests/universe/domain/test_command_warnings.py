@@ -7,7 +7,8 @@ from tests.universe.domain.strategies import COMMANDS, FLAT, TANGLED, commands_o
 from universe.domain.command_catalogue import EXAMPLES
 from universe.domain.command_parser import parse_command
 from universe.domain.command_warnings import find_command_warnings
-from universe.domain.state import EMPTY
+from universe.domain.state import EMPTY, make_state_from_plain
+from universe.systems import load_system
 
 STATES = (EMPTY, apply_commands(FLAT), apply_commands(TANGLED))
 
@@ -37,3 +38,15 @@ def test_a_source_for_a_field_that_the_body_does_not_have_is_warned_of() -> None
     assert find_command_warnings(before, parse_command(command)) == [
         "payload.sources cites 'weight', 'kepler.period', which the body does not have."
     ]
+
+
+def test_a_mass_in_kilograms_comes_with_its_solar_masses() -> None:
+    state = make_state_from_plain(load_system("solar-system"))
+    (warning,) = find_command_warnings(state, {"type": "updateStar", "id": "mars", "payload": {"mass": 6.417e23}})
+    assert warning == "mass is in solar masses here: if 6.417e+23 are kilograms, send 3.227e-07."
+
+
+def test_a_patch_of_a_ring_that_does_not_exist_is_reported() -> None:
+    state = make_state_from_plain(load_system("solar-system"))
+    (warning,) = find_command_warnings(state, {"type": "updateRing", "planetId": "mars", "patch": {"opacity": 0.5}})
+    assert warning == "'mars' had no ring: it has the default ring now, with the patch."

@@ -14,6 +14,14 @@ from uraniborg.kernel.errors import InvalidInput, make_invalid_input
 _SHOWN: Final = 80
 
 AsyncFunction = Callable[..., Awaitable[Any]]
+Hints = Mapping[str, str]
+"""Hints of a server by patterns; a hint precedes the usual one if a wrong tool, argument or URI matches its pattern."""
+
+
+def find_hint(name: str, hints: Hints) -> str:
+    """Return the first hint whose pattern is found in `name`, and a space; an empty text if there is none."""
+    found = (hint for pattern, hint in hints.items() if re.search(pattern, name[:_SHOWN], re.IGNORECASE))
+    return next((f"{hint} " for hint in found), "")
 
 
 class NotFinite(InvalidInput):
@@ -50,8 +58,9 @@ def _iterate_nonfinite_paths(value: Any, path: str) -> Iterator[str]:
 class Arguments:
     """The parameters of a function, and their schema. Errors name unknown arguments and never repeat values."""
 
-    def __init__(self, function: AsyncFunction, name: str) -> None:
+    def __init__(self, function: AsyncFunction, name: str, hints: Hints | None = None) -> None:
         self._name = name
+        self._hints = hints or {}
         self._metadata = func_metadata(function, structured_output=False)
         self._model = self._metadata.arg_model
         parameters = inspect.signature(function).parameters
@@ -106,7 +115,7 @@ class Arguments:
         named = ", ".join(repr(name[:80]) for name in unknown[:5])
         return InvalidInput(
             f"{self._name} has no argument {named}.",
-            hint=self._format_usage(),
+            hint=find_hint(unknown[0], self._hints) + self._format_usage(),
             argument=unknown[0][:80],
             allowed=list(self._properties),
         )
@@ -117,7 +126,7 @@ class Arguments:
         allowed = _describe_allowed(self._properties.get(argument, {}))
         return InvalidInput(
             error.message,
-            hint=self._format_usage(),
+            hint=find_hint(argument, self._hints) + self._format_usage(),
             argument=argument,
             **({"allowed": allowed} if allowed else {}),
             **error.ids,

@@ -14,7 +14,7 @@ from pydantic import AnyUrl, TypeAdapter
 
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import make_printable
-from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction
+from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction, Hints, find_hint
 from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
 from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
 from uraniborg.kernel.mcp.protocol import Protocol
@@ -82,6 +82,7 @@ class Server(FastMCP[Any]):
         cleanup: Cleanup | None,
         interrupted: Cleanup | None,
         failed: Failed | None = None,
+        hints: Hints | None = None,
     ) -> None:
         # The SDK configures the root logger unless it has a handler, and reads any .env file.
         placeholder = logging.NullHandler()
@@ -104,6 +105,7 @@ class Server(FastMCP[Any]):
         self._cleanup = cleanup
         self._interrupted = interrupted
         self._failed = failed
+        self._hints = hints or {}
         self._known_tools: dict[str, _Tool] = {}
         self._known_resources: list[_Resource] = []
         self._listings: list[Listing] = []
@@ -160,7 +162,7 @@ class Server(FastMCP[Any]):
             raise TypeError(f"There is a tool '{name}' already.")
         if output and not structured:
             raise TypeError(f"{name} has an output schema, so its output must be structured.")
-        arguments = Arguments(function, name)
+        arguments = Arguments(function, name, self._hints)
         registered = self._tool_manager.add_tool(
             function,
             name=name,
@@ -292,7 +294,7 @@ class Server(FastMCP[Any]):
         offered = list(self._known_tools)
         return UnknownTool(
             f"There is no tool '{make_printable(name[:80])}'.",
-            hint=f"Use one of: {', '.join(offered)}.",
+            hint=f"{find_hint(name, self._hints)}Use one of: {', '.join(offered)}.",
             allowed=offered,
         )
 
@@ -324,7 +326,7 @@ class Server(FastMCP[Any]):
         offered = [known.template.text for known in self._known_resources]
         raise UnknownResource(
             f"There is no resource '{make_printable(uri[:200])}'.",
-            hint=f"Use one of: {', '.join(offered)}.",
+            hint=f"{find_hint(uri, self._hints)}Use one of: {', '.join(offered)}.",
             uri=make_printable(uri[:200]),
             allowed=offered,
         )
@@ -354,12 +356,13 @@ def make_server(
     cleanup: Cleanup | None = None,
     interrupted: Cleanup | None = None,
     failed: Failed | None = None,
+    hints: Hints | None = None,
 ) -> Server:
     """Return a server without tools, resources and prompts; `instructions` describe its purpose to an agent.
 
     Each of the three is advertised after the first is registered. `run` awaits `cleanup` before the server ends, and
     `interrupted` before that if a signal ends the server. `failed` makes the reply to a call of an unknown tool if that
-    is more than the error.
+    is more than the error. `hints` are for names that agents try but the server does not have.
     """
     # The SDK logs every request at the level INFO.
     if logging.getLogger("mcp").level == logging.NOTSET:
@@ -371,6 +374,7 @@ def make_server(
         cleanup=cleanup,
         interrupted=interrupted,
         failed=failed,
+        hints=hints,
     )
 
 

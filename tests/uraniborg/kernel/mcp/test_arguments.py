@@ -158,3 +158,10 @@ def test_true_is_not_taken_for_one(name: str) -> None:
     assert counting.validate({"flag": True, "maybe": None})["flag"] is True
     with pytest.raises(InvalidInput, match=f"{name} must be a number"):
         counting.validate({name: True})
+
+
+def test_a_hint_of_the_server_precedes_the_usage_of_a_tool() -> None:
+    hinted = Arguments(decide, "decide", {"year|since": "Write years into the query."})
+    with pytest.raises(InvalidInput) as caught:
+        hinted.validate({"session_id": "s", "year_from": 2015})
+    assert caught.value.hint.startswith("Write years into the query. decide takes session_id (required)")

@@ -350,3 +350,18 @@ def test_making_a_server_leaves_the_logging_of_the_process_alone(monkeypatch: py
 def test_a_server_runs_by_itself_over_stdio_only() -> None:
     with pytest.raises(InvalidInput, match="streamable-http"):
         sample_server().run(transport="streamable-http")
+
+
+async def test_a_tool_or_resource_that_the_server_does_not_have_gets_its_hint() -> None:
+    server = make_server("hints", version="1", instructions="", hints={"undo": "Undo is on the command line."})
+
+    @tool(server, title="Do", read_only=True)
+    async def do() -> str:  # pyright: ignore[reportUnusedFunction]
+        """Do it."""
+        return "done"
+
+    async with connect_client(server) as client:
+        wrong = get_json(await client.call_tool("undo_last", {}))
+        other = get_json(await client.call_tool("redo", {}))
+    assert wrong["error"]["hint"] == "Undo is on the command line. Use one of: do."
+    assert other["error"]["hint"] == "Use one of: do."
