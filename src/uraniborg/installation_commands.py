@@ -22,6 +22,7 @@ _CONFIGS: Final = {
     "library": "paper_library.config",
     "universe": "universe.config",
     "pflow": "pflow.config",
+    "decisions": "uraniborg.kernel.deciders",
 }
 _MARKS: Final = {"ok": ("ok", "green"), "note": ("--", "dim"), "warning": ("!!", "yellow"), "failure": ("XX", "red")}
 _FAILED: Final = 4

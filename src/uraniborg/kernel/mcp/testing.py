@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 import anyio.lowlevel
 import uvicorn
 from mcp import ClientSession, McpError, StdioServerParameters
-from mcp.client.session import MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
@@ -36,12 +36,18 @@ __all__ = [
 
 OnUpdated = Callable[[str], object]
 """Called with the URI of each resource for which the client is notified."""
+OnDialog = ElicitationFnT
+"""Called with the context and the parameters of each form for the person; return an ElicitResult."""
 
 
 @asynccontextmanager
-async def connect_client(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
+async def connect_client(
+    server: Server, *, on_updated: OnUpdated | None = None, on_dialog: OnDialog | None = None
+) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of `server`, in memory."""
-    async with create_connected_server_and_client_session(server, message_handler=_make_handler(on_updated)) as client:
+    async with create_connected_server_and_client_session(
+        server, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog
+    ) as client:
         yield client
 
 
@@ -54,23 +60,26 @@ async def connect_stdio_client(
     cwd: str | None = None,
     stderr: TextIO | None = None,
     on_updated: OnUpdated | None = None,
+    on_dialog: OnDialog | None = None,
 ) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of the server that `command` starts. `env` is added to a minimal environment."""
     parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
     async with (
         stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
-        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
+        ClientSession(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()
         yield client
 
 
 @asynccontextmanager
-async def connect_http_client(url: str, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
+async def connect_http_client(
+    url: str, *, on_updated: OnUpdated | None = None, on_dialog: OnDialog | None = None
+) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of the MCP endpoint at `url`."""
     async with (
         streamable_http_client(url) as (read, write, _),
-        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
+        ClientSession(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()
         yield client
