@@ -4,9 +4,10 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from paper_search.editorial_notices import mark_title
 from paper_search.errors import InvalidDecision
 from paper_search.models import SearchStrategy
-from paper_search.sessions.replies import MAX_LISTED_PAPERS, clip_text, format_question
+from paper_search.sessions.replies import build_checkpoint_payload, clip_text, format_bare_question
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ async def ask_at_checkpoints(
     while (checkpoint_id := reply.get("checkpoint_id")) and can_ask_person():
         dialog = find_dialog(checkpoint_id)
         if dialog is None:
-            dialog = await _open_dialog(manager, reply["session_id"], checkpoint_id, on_progress)
+            dialog = await _open_dialog(manager, reply, on_progress)
             if dialog is None:
                 return reply
             await dialog.wait(deadline - clock())
@@ -49,12 +50,12 @@ async def ask_at_checkpoints(
     return reply
 
 
-async def _open_dialog(
-    manager: "SessionManager", session_id: str, checkpoint_id: str, on_progress: "Listener"
-) -> "Dialog | None":
+async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_progress: "Listener") -> "Dialog | None":
+    """Open a dialog about the pending checkpoint of the session in this state; return None if that is impossible."""
     from uraniborg.kernel.mcp import open_dialog
     from uraniborg.kernel.mcp.dialogs import DOOR
 
+    session_id, checkpoint_id = state["session_id"], state["checkpoint_id"]
     checkpoint = await manager.get_pending_checkpoint(session_id)
     if checkpoint is None or checkpoint.checkpoint_id != checkpoint_id:
         return None
@@ -63,22 +64,23 @@ async def _open_dialog(
         decision = read_answer(answer, checkpoint)
         await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, on_progress=on_progress)
 
-    return open_dialog(build_form(checkpoint), manager.inbox, decide)
+    return open_dialog(build_form(state["query"], checkpoint), manager.inbox, decide)
 
 
-def build_form(checkpoint: Checkpoint) -> "Form":
-    """Return the question of the checkpoint with the fields that a person can fill in."""
+def build_form(query: str, checkpoint: Checkpoint) -> "Form":
+    """Return the question of a checkpoint of the search for `query`, with the fields that a person can fill in."""
     from uraniborg.kernel.mcp import Form
 
-    payload = checkpoint.payload
-    if isinstance(payload, StrategyPayload):
-        fields = _build_strategy_fields(payload.strategy)
-        return Form(checkpoint.checkpoint_id, format_question(checkpoint), fields)
-    fields = {
-        "decision": _make_choice("approve: finish with these papers. reject: search again.", ["approve", "reject"]),
-        "note": _make_text("Note", "With reject: what is missing, in your own words."),
-    }
-    return Form(checkpoint.checkpoint_id, "\n".join([format_question(checkpoint), *_list_papers(checkpoint)]), fields)
+    lines = [f"Paper search: {clip_text(query, 300)}", format_bare_question(checkpoint)]
+    if isinstance(checkpoint.payload, StrategyPayload):
+        fields = _build_strategy_fields(checkpoint.payload.strategy)
+    else:
+        lines += _list_papers(checkpoint)
+        fields = {
+            "decision": _make_choice("approve: finish with these papers. reject: search again.", ["approve", "reject"]),
+            "note": _make_text("Note", "With reject: what is missing, in your own words."),
+        }
+    return Form(checkpoint.checkpoint_id, "\n".join(lines), fields)
 
 
 def read_answer(answer: "Answer", checkpoint: Checkpoint) -> Decision:
@@ -150,11 +152,11 @@ def _parse_year(name: str, text: str) -> int | None:
 
 
 def _list_papers(checkpoint: Checkpoint) -> list[str]:
-    payload = checkpoint.payload
-    assert not isinstance(payload, StrategyPayload)
-    papers = payload.collection.papers
-    lines = [f"- {clip_text(paper.title, 160)} ({paper.year or '-'})" for paper in papers[:MAX_LISTED_PAPERS]]
-    return [*lines, f"and {len(papers) - MAX_LISTED_PAPERS} more"] if len(papers) > MAX_LISTED_PAPERS else lines
+    payload = build_checkpoint_payload(checkpoint)
+    titles = [mark_title(paper["title"], paper.get("retraction", {}).get("status")) for paper in payload["papers"]]
+    lines = [f"- {title} ({paper['year'] or '-'})" for title, paper in zip(titles, payload["papers"], strict=True)]
+    more = payload["total_papers"] - payload["shown"]
+    return [*lines, f"and {more} more"] if more else lines
 
 
 def _make_choice(description: str, actions: list[str]) -> dict[str, Any]:

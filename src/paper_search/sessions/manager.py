@@ -275,7 +275,7 @@ class SessionManager:
             return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
         pending = _get_pending_or_raise(session, state)
         if self._require_person:
-            check_person_decides(door, pending.checkpoint.checkpoint_id)
+            await asyncio.to_thread(self._refuse_agent, door, pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, origin[0])
         async with AsyncExitStack() as lock:
@@ -310,6 +310,11 @@ class SessionManager:
         elif session is not None:
             await session.accept_entry_or_reopen(entry)
         return is_first
+
+    def _refuse_agent(self, door: str, checkpoint_id: str) -> None:
+        """Raise PersonRequired unless the decision comes from a person, or another one came first."""
+        if not self._services.inbox.settled([checkpoint_id]):
+            check_person_decides(door, checkpoint_id)
 
     def _store_decision(
         self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, origin: _Origin

@@ -15,7 +15,16 @@ from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
-from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotification, TextContent
+from mcp.shared.session import RequestResponder
+from mcp.types import (
+    CallToolResult,
+    ClientResult,
+    ElicitRequest,
+    ResourceUpdatedNotification,
+    ServerNotification,
+    ServerRequest,
+    TextContent,
+)
 from starlette.types import ASGIApp
 
 from uraniborg.kernel.http_connections import Limits, make_protocol
@@ -40,14 +49,27 @@ OnDialog = ElicitationFnT
 """Called with the context and the parameters of each form for the person; return an ElicitResult."""
 
 
+class _Client(ClientSession):
+    """The SDK's client, which also receives messages while the person answers a dialog."""
+
+    async def _received_request(self, responder: RequestResponder[ServerRequest, ClientResult]) -> None:
+        if isinstance(responder.request.root, ElicitRequest):
+            self._task_group.start_soon(self._answer_dialog, responder)
+        else:
+            await super()._received_request(responder)
+
+    async def _answer_dialog(self, responder: RequestResponder[ServerRequest, ClientResult]) -> None:
+        try:
+            await super()._received_request(responder)
+        except asyncio.CancelledError:
+            if not responder.cancelled:  # the SDK lets the cancellation of one request end the session
+                raise
+
+
 @asynccontextmanager
-async def connect_client(
-    server: Server, *, on_updated: OnUpdated | None = None, on_dialog: OnDialog | None = None
-) -> AsyncGenerator[ClientSession]:
+async def connect_client(server: Server, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of `server`, in memory."""
-    async with create_connected_server_and_client_session(
-        server, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog
-    ) as client:
+    async with create_connected_server_and_client_session(server, message_handler=_make_handler(on_updated)) as client:
         yield client
 
 
@@ -66,7 +88,7 @@ async def connect_stdio_client(
     parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
     async with (
         stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
-        ClientSession(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
+        _Client(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()
         yield client
@@ -79,7 +101,7 @@ async def connect_http_client(
     """Yield an initialized client of the MCP endpoint at `url`."""
     async with (
         streamable_http_client(url) as (read, write, _),
-        ClientSession(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
+        _Client(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()
         yield client
