@@ -34,6 +34,7 @@ from uraniborg.kernel.mcp.server import Server
 __all__ = [
     "ClientSession",
     "McpError",
+    "OnDialog",
     "connect_client",
     "connect_http_client",
     "connect_stdio_client",
