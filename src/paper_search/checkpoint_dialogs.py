@@ -52,7 +52,7 @@ async def ask_at_checkpoints(
 
 async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_progress: "Listener") -> "Dialog | None":
     """Open a dialog about the pending checkpoint of the session in this state; return None if that is impossible."""
-    from uraniborg.kernel.mcp import open_dialog
+    from uraniborg.kernel.mcp import get_client_name, open_dialog
     from uraniborg.kernel.mcp.dialogs import DOOR
 
     session_id, checkpoint_id = state["session_id"], state["checkpoint_id"]
@@ -62,7 +62,9 @@ async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_prog
 
     async def decide(answer: "Answer") -> None:
         decision = read_answer(answer, checkpoint)
-        await manager.decide(session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, on_progress=on_progress)
+        await manager.decide(
+            session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, by=get_client_name(), on_progress=on_progress
+        )
 
     return open_dialog(build_form(state["query"], checkpoint), manager.inbox, decide)
 

@@ -9,7 +9,7 @@ from pflow.approvals import ACTIONS, format_payload
 from pflow.config import load_settings
 from pflow.errors import ApprovalRequired
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
-from uraniborg.kernel.mcp import Form, can_ask_person, find_dialog, open_dialog
+from uraniborg.kernel.mcp import Form, can_ask_person, find_dialog, get_client_name, open_dialog
 from uraniborg.kernel.mcp.dialogs import DOOR
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -30,7 +30,9 @@ async def ask_for_approval(reply: dict[str, Any], call_started: float) -> bool:
     if error.get("code") != ApprovalRequired.code or not can_ask_person():
         return False
     approval_id = error["approval_id"]
-    dialog = find_dialog(approval_id) or await _open_dialog(approval_id)
+    dialog = find_dialog(approval_id)
+    if dialog is None or not dialog.is_open:
+        dialog = await _open_dialog(approval_id)
     if dialog is None:
         return False
     settings = await asyncio.to_thread(load_settings)
@@ -46,7 +48,7 @@ async def _open_dialog(approval_id: str) -> "Dialog | None":
 
     async def decide(answer: "Answer") -> None:
         decision = Decision(action=str(answer["decision"]), note=str(answer.get("note", "")).strip() or None)
-        await asyncio.to_thread(inbox.decide, approval_id, decision, DOOR)
+        await asyncio.to_thread(inbox.decide, approval_id, decision, DOOR, get_client_name())
 
     return open_dialog(_build_form(entry), inbox, decide)
 

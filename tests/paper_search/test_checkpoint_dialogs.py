@@ -92,6 +92,7 @@ async def test_a_person_who_approves_twice_gets_the_papers_in_one_call(tmp_path:
         assert "and 4 more" in review.message
         entries = read_entries(tmp_path, reply["session_id"])
         assert [entry.door for entry in entries] == ["client", "client"]
+        assert {entry.decided_by for entry in entries} == {"mcp 0.1.0"}, "the name that the client gave"
         assert [entry.decision and entry.decision.action for entry in entries] == ["approve", "approve"]
 
 

@@ -275,7 +275,7 @@ class SessionManager:
             return await self._report_earlier_decision(session_id, checkpoint_id, decision, on_progress)
         pending = _get_pending_or_raise(session, state)
         if self._require_person:
-            await asyncio.to_thread(self._refuse_agent, door, pending.checkpoint.checkpoint_id)
+            await asyncio.to_thread(self._refuse_agent, origin[0], pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, origin[0])
         async with AsyncExitStack() as lock:

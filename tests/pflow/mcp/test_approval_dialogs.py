@@ -50,6 +50,7 @@ async def test_an_approved_run_continues_in_the_same_call(home: Path, tally: Pat
     assert question.requestedSchema["properties"]["decision"]["enum"] == ["approve", "reject"]
     (entry,) = read_entries(home)
     assert (entry.door, entry.decision) == ("client", Decision(action="approve", note="gladly"))
+    assert entry.decided_by == "mcp 0.1.0", "the name that the client gave"
 
 
 async def test_a_rejected_run_fails_with_the_note(home: Path, tally: Path) -> None:
@@ -70,6 +71,15 @@ async def test_a_person_who_declines_leaves_the_run_waiting(
     assert reply["dialog"]["state"] == state
     assert "declined to answer now" in reply["dialog"]["message"]
     assert [entry.state for entry in read_entries(home)] == ["pending"]
+    assert count_runs(tally) == 1
+
+
+async def test_the_next_call_asks_a_person_who_declined_again(home: Path, tally: Path) -> None:
+    person = Person(DECLINE, APPROVE)
+    async with agent(home, on_dialog=person) as client:
+        assert (await call_failing_tool(client, "execute", name="asks"))["dialog"]["state"] == "declined"
+        assert (await execute_workflow(client, "asks"))["success"]
+    assert len(person.questions) == 2
     assert count_runs(tally) == 1
 
 

@@ -118,6 +118,11 @@ class Dialog:
         self._task = asyncio.create_task(self._run())
 
     @property
+    def is_open(self) -> bool:
+        """Whether the person can still answer, or the answer is being carried out."""
+        return self.state in (DialogState.OPEN, DialogState.ANSWERED)
+
+    @property
     def is_decided(self) -> bool:
         """Whether the question is decided, or the answer of the person is being carried out."""
         return self.state in (DialogState.ANSWERED, DialogState.DECIDED)
