@@ -28,7 +28,7 @@ class Person:
         self.cancelled = 0
         """The number of dialogs that the server has closed."""
 
-    async def __call__(self, _context: Any, params: Any) -> ElicitResult:
+    async def __call__(self, context: Any, params: Any) -> ElicitResult:
         assert isinstance(params, ElicitRequestFormParams)
         self.questions.append(params)
         async with self._asked:

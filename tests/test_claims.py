@@ -175,7 +175,7 @@ SECURITY: dict[str, list[str]] = {
     ],
     "A search waits for a decision.": [
         "test_a_search_waits_for_its_decision_and_receives_the_same_object",
-        "test_a_decision_is_recorded_with_its_door_and_time",
+        "test_a_decision_is_recorded_with_its_door_its_claimed_author_and_its_time",
     ],
     "A setting refuses decisions of agents.": [
         "test_only_a_person_decides_if_the_setting_demands_it",

@@ -11,7 +11,7 @@ import pytest
 
 from paper_search.checkpoint_dialogs import build_form, read_answer
 from paper_search.errors import InvalidDecision
-from paper_search.models import ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy
+from paper_search.models import IntentType, ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy
 from paper_search.workflow.checkpoints import Checkpoint, CheckpointKind, DecisionAction, StrategyPayload
 from tests.dialogs import APPROVE, CANCEL, DECLINE, NEVER, Person, fill_in
 from tests.forked_processes import template
@@ -261,7 +261,7 @@ async def test_a_person_decides_in_the_client_if_the_setting_demands_a_person(tm
 
 
 def initialize_with_dialogs(server: Server) -> None:
-    params = {**INITIALIZE["params"], "capabilities": {"elicitation": {}}}
+    params: dict[str, Any] = {**INITIALIZE["params"], "capabilities": {"elicitation": {}}}
     server._begin({**INITIALIZE, "params": params}).result(30)  # pyright: ignore[reportPrivateUsage]
     server.send(INITIALIZED)
 
@@ -286,17 +286,14 @@ def test_a_client_that_dies_leaves_the_checkpoint_pending(tmp_path: Path, is_kil
     inbox.close()
 
 
-def make_checkpoint(**strategy: Any) -> Checkpoint:
+def make_checkpoint(sources: list[str] | None = None) -> Checkpoint:
     query = SearchQuery(keywords=["a"], boolean_query="a AND b")
-    proposed = SearchStrategy(
-        **{"queries": [query], "sources": [], "filters": SearchConstraints(year_from=2016), **strategy}
-    )
-    intent = ParsedIntent(topic="a", concepts=["a"], intent_type="survey")  # pyright: ignore[reportArgumentType]
+    strategy = SearchStrategy(queries=[query], sources=sources or [], filters=SearchConstraints(year_from=2016))
+    intent = ParsedIntent(topic="a", concepts=["a"], intent_type=IntentType.SURVEY)
     return Checkpoint(
-        checkpoint_id="c",
         run_id="r",
         kind=CheckpointKind.STRATEGY_CONFIRMATION,
-        payload=StrategyPayload(intent=intent, strategy=proposed),
+        payload=StrategyPayload(intent=intent, strategy=strategy),
         iteration=0,
         round=0,
     )

@@ -12,8 +12,6 @@ from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_
 from tests.pflow.mcp.sample_workflows import chain, count_runs, counting_node, shell_node
 from uraniborg.kernel.inbox import Decision, Entry, Inbox
 
-SOON = {"URANIBORG_PFLOW__REPLY_WITHIN_S": "1"}
-
 
 def open_inbox(home: Path) -> Inbox:
     return Inbox(home.parent / "person" / "uraniborg" / "data" / "inbox.db")
@@ -85,7 +83,7 @@ async def test_the_next_call_asks_a_person_who_declined_again(home: Path, tally:
 
 async def test_a_client_that_never_answers_blocks_nothing_and_a_late_answer_counts(home: Path, tally: Path) -> None:
     person = Person(NEVER)
-    async with agent(home, on_dialog=person, **SOON) as client:
+    async with agent(home, on_dialog=person, URANIBORG_PFLOW__REPLY_WITHIN_S="1") as client:
         reply = await call_failing_tool(client, "execute", name="asks")
         assert reply["dialog"]["state"] == "open"
         assert (await call_tool(client, "list_library")) == []

@@ -27,9 +27,9 @@ async def open_wire(
     inbox: Inbox, elicitation: Any = None, version: str = "2025-11-25", patience: float = 20
 ) -> AsyncGenerator[Wire]:
     """Yield a client that declares this elicitation capability; None stands for forms, False for no capability."""
-    capabilities = {} if elicitation is False else {"elicitation": {} if elicitation is None else elicitation}
+    capabilities: dict[str, Any] = {} if elicitation is False else {"elicitation": elicitation or {}}
     async with wire_to(asking_server(inbox), initialized=False, patience=patience) as wire:
-        params = {**INITIALIZE["params"], "capabilities": capabilities, "protocolVersion": version}
+        params: dict[str, Any] = {**INITIALIZE["params"], "capabilities": capabilities, "protocolVersion": version}
         await wire.ask({**INITIALIZE, "params": params})
         await wire.send(INITIALIZED)
         yield wire

@@ -30,7 +30,7 @@ def inbox() -> Inbox:
 async def open_session(inbox: Inbox, **options: Any) -> AsyncGenerator[tuple[Client, str]]:
     """Yield a client and its session, which can show forms."""
     async with client_of(make_stateful_app(asking_server(inbox), **options)) as client:
-        params = {**INITIALIZE["params"], "capabilities": {"elicitation": {}}}
+        params: dict[str, Any] = {**INITIALIZE["params"], "capabilities": {"elicitation": {}}}
         session = (await client.post({**INITIALIZE, "params": params})).headers[SESSION]
         await client.post(INITIALIZED, session)
         yield client, session
