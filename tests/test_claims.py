@@ -179,7 +179,13 @@ SECURITY: dict[str, list[str]] = {
     ],
     "A search waits for a decision.": [
         "test_a_search_waits_for_its_decision_and_receives_the_same_object",
-        "test_a_decision_is_recorded_with_its_door_and_time",
+        "test_a_decision_is_recorded_with_its_door_its_claimed_author_and_its_time",
+    ],
+    "A setting refuses decisions of agents.": [
+        "test_only_a_person_decides_if_the_setting_demands_it",
+        "test_inputs_never_approve",
+        "test_another_word_decides_nothing_and_piped_input_is_not_read",
+        "test_a_process_without_a_terminal_is_refused",
     ],
     "An answered command of a universe survives `kill -9`.": [
         "test_every_entry_that_was_acknowledged_survives_sigkill_at_any_instant",

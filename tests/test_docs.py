@@ -18,6 +18,7 @@ from paper_search.config import AppConfig
 from pflow.config import Settings
 from tests.requirements import requirement
 from universe.config import UniverseConfig
+from uraniborg.kernel.deciders import DeciderSettings
 from uraniborg.recordings import RECORDING
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -157,6 +158,8 @@ def test_every_setting_is_documented() -> None:
     assert [name for name in _settings(UniverseConfig) if f"`{name}`" not in universe] == []
     _, _, workflows = page.partition("## Workflows")
     assert [field.name for field in dataclasses.fields(Settings) if f"`{field.name}`" not in workflows] == []
+    _, _, decisions = page.partition("## Decisions")
+    assert [field.name for field in dataclasses.fields(DeciderSettings) if f"`{field.name}`" not in decisions] == []
 
 
 def test_every_error_code_is_documented() -> None:
@@ -177,6 +180,7 @@ def test_every_error_code_is_documented() -> None:
     import universe.errors
     import universe.systems.catalogue
     import universe.universe_files
+    import uraniborg.kernel.deciders
     import uraniborg.kernel.errors
     import uraniborg.kernel.files
     import uraniborg.kernel.http_access
@@ -185,6 +189,7 @@ def test_every_error_code_is_documented() -> None:
     import uraniborg.kernel.mcp.client
     import uraniborg.kernel.mcp.request_checks
     import uraniborg.kernel.serving
+    import uraniborg.terminal_confirmation
 
     page = (ROOT / "docs" / "reference" / "errors.md").read_text(encoding="utf-8")
     codes = {
@@ -207,6 +212,8 @@ def test_every_error_code_is_documented() -> None:
             pflow.library.manager,
             pflow.mcp_config,
             pflow.registry.function_loader,
+            uraniborg.terminal_confirmation,
+            uraniborg.kernel.deciders,
             uraniborg.kernel.errors,
             uraniborg.kernel.http_connections,
             uraniborg.kernel.files,

@@ -135,7 +135,7 @@ async def search_papers(
 
     check_max_results(max_results)
     config = apply_given_arguments(await asyncio.to_thread(load_config), max_results, domain)
-    return _format_json(await manager.start(query, config, on_progress=_report_progress))
+    return await _reply_and_ask(manager, manager.start(query, config, on_progress=_report_progress))
 
 
 @_return_errors_as_json
@@ -177,15 +177,10 @@ async def decide(
     from uraniborg.kernel.mcp import get_client_name
 
     decision = Decision(action=parse_action(action), revised_data=data, note=note)
-    return _format_json(
-        await manager.decide(
-            session_id,
-            decision,
-            checkpoint_id=checkpoint_id,
-            by=get_client_name(),
-            on_progress=_report_progress,
-        )
+    call = manager.decide(
+        session_id, decision, checkpoint_id=checkpoint_id, by=get_client_name(), on_progress=_report_progress
     )
+    return await _reply_and_ask(manager, call)
 
 
 @_return_errors_as_json
@@ -214,7 +209,7 @@ async def get_session(session_id: _SessionId) -> str:
     decided elsewhere.
     """
     manager = await _get_or_create_manager()
-    return _format_json(await manager.get_state(session_id))
+    return await _reply_and_ask(manager, manager.get_state(session_id))
 
 
 async def list_sessions() -> dict[str, Any]:
@@ -292,13 +287,22 @@ async def _get_or_create_manager() -> "SessionManager":
 def _create_manager() -> "SessionManager":
     from paper_search.config import load_config
     from paper_search.sessions import SessionManager
+    from uraniborg.kernel.deciders import load_decider_settings
 
-    return SessionManager(settings=load_config().sessions)
+    return SessionManager(settings=load_config().sessions, require_person=load_decider_settings().require_person)
 
 
 async def _close_manager() -> None:
     if _session_manager is not None:
         await _session_manager.aclose()
+
+
+async def _reply_and_ask(manager: "SessionManager", call: Awaitable[dict[str, Any]]) -> str:
+    """Return the reply of the call, after the person was asked in the client about the checkpoints that it reached."""
+    from paper_search.checkpoint_dialogs import ask_at_checkpoints
+
+    deadline = asyncio.get_running_loop().time() + manager.reply_within_s
+    return _format_json(await ask_at_checkpoints(manager, await call, deadline, _report_progress))
 
 
 async def _report_progress(session: "WorkflowSession") -> None:

@@ -22,6 +22,8 @@ class Settings:
     """Seconds that a run may take; no limit by default."""
     checkpoint_hours: float = 24.0
     """How many hours a failed run can be resumed."""
+    reply_within_s: float = 50.0
+    """Seconds after which `execute` replies although the person has not answered the dialog in the client."""
     pass_env: tuple[str, ...] = ()
     """Names of environment variables that the programs which nodes start inherit, in addition to the basic ones."""
     cluster: str | None = None

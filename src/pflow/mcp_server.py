@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TextIO, TypeVar
 from pydantic import Field
 
 from pflow.config import Settings, load_settings
-from pflow.errors import RunCancelled
+from pflow.errors import ApprovalRequired, RunCancelled
 from uraniborg.kernel.cli import print_error
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.logging import get_logger
@@ -91,7 +91,7 @@ async def execute(
     reporter = ProgressReporter(asyncio.get_running_loop())
     work = partial(_run_workflow_and_build_reply, name, inputs, reporter, cancellation)
     try:
-        reply = await asyncio.to_thread(work)
+        reply = await _run_and_ask(work)
     except asyncio.CancelledError:
         # A cancelled call stops the run; after a lost connection the run continues.
         if is_cancelled():
@@ -238,6 +238,20 @@ def _open_service() -> "Service":
 async def _call_service_in_thread(operation: Callable[["Service"], Value]) -> Any:
     """Call the service in a thread and return its reply."""
     return await asyncio.to_thread(lambda: operation(_open_service()))
+
+
+async def _run_and_ask(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Run the workflow; ask the person in the client about approvals, and after each decision resume the run."""
+    started = asyncio.get_running_loop().time()
+    while True:
+        reply = await asyncio.to_thread(work)
+        error: dict[str, Any] = reply["error"] or {}
+        if error.get("code") != ApprovalRequired.code:
+            return reply
+        from pflow.approval_dialogs import ask_for_approval  # slow to import, and few workflows ask
+
+        if not await ask_for_approval(reply, started):
+            return reply
 
 
 def _make_error_reply(error: UraniborgError, _: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from rich.padding import Padding
 from rich.text import Text
 
 from uraniborg.kernel.clock import SystemClock
+from uraniborg.kernel.deciders import load_decider_settings
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.person import get_user_name
+from uraniborg.terminal_confirmation import confirm_at_terminal
 
 DOOR: Final = "terminal"
 _QUESTION_MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
@@ -95,12 +97,14 @@ def show_question(id_or_prefix: str, *, as_json: bool) -> None:
 
 
 def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str | None, *, as_json: bool) -> None:
-    """Decide the question with this id or beginning of an id. Raise InvalidInput, NotFound or Conflict."""
+    """Decide the question with this id or beginning of an id. Raise InvalidInput, NotFound, Conflict or Refused."""
     inbox = Inbox()
     entry = _find_entry(inbox, id_or_prefix, requires_number=True)
     decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
     if entry.state == "pending" and (questions := _load_questions_module(entry)) is not None:
         questions.check_answer(entry, decision)
+    if load_decider_settings().require_person:
+        confirm_at_terminal(f"{_get_payload_text(entry, 'question')}\nYour decision: {action}.", action)
     decided = inbox.decide(entry.id, decision, DOOR, get_user_name())
     if as_json:
         sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")

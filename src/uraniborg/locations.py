@@ -16,6 +16,7 @@ PART_CONFIGS: Final = {
     "library": "paper_library.config",
     "universe": "universe.config",
     "pflow": "pflow.config",
+    "decisions": "uraniborg.kernel.deciders",
 }
 """The module of each part whose `read_config` returns its settings; `uraniborg` has those of all parts."""
 

@@ -36,6 +36,7 @@ from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayloa
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
+from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
@@ -72,8 +73,11 @@ class SessionManager:
         clock: Clock | None = None,
         configure: Callable[[], AppConfig] = load_config,
         build: Callable[..., SearchWorkflow] | None = None,
+        require_person: bool = False,
     ) -> None:
+        """Use these parts in place of the default ones. With `require_person`, refuse the decisions of agents."""
         self._settings = settings or SessionsConfig()
+        self._require_person = require_person
         self._services = SessionServices(
             store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll
         )
@@ -82,6 +86,16 @@ class SessionManager:
         self._background = BackgroundTasks(self._sessions, self._services)
         self._loop = LoopRunner(on_change=self._reset_for_new_loop)
         self._deletions: set[asyncio.Task[None]] = set()
+
+    @property
+    def inbox(self) -> InboxPort:
+        """The inbox of the checkpoints."""
+        return self._services.inbox
+
+    @property
+    def reply_within_s(self) -> float:
+        """The time within which a call replies, in seconds."""
+        return self._settings.reply_within_s
 
     def create(self, query: str, config: AppConfig) -> str:
         """Open a session, start its search in the background, and return its id. Raise InvalidQuery.
@@ -112,7 +126,8 @@ class SessionManager:
         `door` is the interface through which the decision came, and `by` the name that its author claims.
         With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
-        CheckpointBusy, CheckpointNotFound, InvalidDecision or SessionInterrupted; the checkpoint stays pending then.
+        CheckpointBusy, CheckpointNotFound, PersonRequired, InvalidDecision or SessionInterrupted; the checkpoint stays
+        pending then.
         """
         session_id = await self._read_session_id(session_id)
         return await self._loop.run(self._decide(session_id, decision, checkpoint_id, (door, by), on_progress))
@@ -135,6 +150,16 @@ class SessionManager:
         Raise InvalidQuery, UnknownDomain, UnknownSource or InvalidInput; no session is opened then.
         """
         return await self._loop.run(self._open_session_and_wait(query, config, on_progress))
+
+    async def wait_until_passed(
+        self, session_id: str, checkpoint_id: str, timeout_s: float, *, on_progress: Listener = ignore_progress
+    ) -> dict[str, Any]:
+        """Return the state of a session that has passed this checkpoint, or the present one after the timeout.
+
+        Raise SessionNotFound, SessionFailed or SessionInterrupted.
+        """
+        state = await self._loop.run(self._wait_until_passed(session_id, checkpoint_id, on_progress, timeout_s))
+        return self._build_reply_or_raise(state)
 
     async def get_state(self, session_id: str) -> dict[str, Any]:
         """Return the state of the session, also of a failed one. Raise SessionNotFound."""
@@ -260,6 +285,8 @@ class SessionManager:
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
         pending = _get_pending_or_raise(session, state)
+        if self._require_person:
+            await asyncio.to_thread(self._refuse_agent, origin[0], pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
         checked = check_inbox_decision(given, pending, origin[0])
         async with AsyncExitStack() as lock:
@@ -294,6 +321,11 @@ class SessionManager:
         elif session is not None:
             await session.accept_entry_or_reopen(entry)
         return is_first
+
+    def _refuse_agent(self, door: str, checkpoint_id: str) -> None:
+        """Raise PersonRequired unless the decision comes from a person, or another one came first."""
+        if not self._services.inbox.settled([checkpoint_id]):
+            check_person_decides(door, checkpoint_id)
 
     def _store_decision(
         self, state: SessionState, pending: PendingCheckpoint, given: InboxDecision, origin: _Origin
@@ -357,11 +389,14 @@ class SessionManager:
         return build_reply(state, self._services.clock.now(), decided_entry, sent_decision)
 
     async def _wait_until_passed(
-        self, session_id: str, checkpoint_id: str | None, on_progress: Listener
+        self, session_id: str, checkpoint_id: str | None, on_progress: Listener, timeout_s: float | None = None
     ) -> SessionState:
-        """Return the state once the session has passed the checkpoint, in any process, or after the reply timeout."""
+        """Return the state once the session has passed the checkpoint, in any process, or after the timeout.
+
+        Without `timeout_s` the timeout is that of replies.
+        """
         now = asyncio.get_running_loop().time
-        deadline = now() + self._settings.reply_within_s
+        deadline = now() + (self._settings.reply_within_s if timeout_s is None else timeout_s)
         pause_s = POLL_S
         while True:
             session, state = await self._find_or_restore_session(session_id)

@@ -230,7 +230,19 @@ def _summarize_end(state: SessionState) -> str:
 
 
 def format_question(checkpoint: Checkpoint) -> str:
-    """Return the question of a checkpoint to the person; the question of a trial starts with its notice."""
+    """Return the question of a checkpoint to the person, and the possible answers."""
+    if isinstance(checkpoint.payload, StrategyPayload):
+        answers = "Approve, edit the strategy, or reject it and say what is missing."
+    else:
+        answers = (
+            "Approve to finish; or reject (or edit) and say what is missing, or which papers are relevant and which "
+            "are not, for another round."
+        )
+    return f"{format_bare_question(checkpoint)} {answers}"
+
+
+def format_bare_question(checkpoint: Checkpoint) -> str:
+    """Return the question of a checkpoint without the possible answers; that of a trial starts with its notice."""
     payload = checkpoint.payload
     is_strategy = isinstance(payload, StrategyPayload)
     notice = find_offline_notice(payload.intent.notes if is_strategy else payload.collection.metadata.notes)
@@ -245,8 +257,7 @@ def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
         strategy = payload.strategy
         queries = "; ".join(f"`{clip_text(query.boolean_query, 300)}`" for query in strategy.queries[:3])
         return (
-            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_years(strategy)}? "
-            "Approve, edit the strategy, or reject it and say what is missing."
+            f"Search for {queries} in {', '.join(strategy.sources[:20]) or 'all sources'}{_describe_years(strategy)}?"
         )
     collection = payload.collection
     count, problems = len(collection.papers), _list_source_problems(collection.metadata.sources)
@@ -254,10 +265,7 @@ def _ask_about_payload(payload: StrategyPayload | ResultPayload) -> str:
     if not count:
         found = "No papers were found." if any_source_answered(collection.metadata.sources) else NO_SOURCE_ANSWERED
     problem_text = f" {_describe_problems(collection, problems)}" if problems else ""
-    return (
-        f"{found}{problem_text} Approve to finish; or reject (or edit) and say what is missing, or which papers are "
-        "relevant and which are not, for another round."
-    )
+    return f"{found}{problem_text}"
 
 
 def describe_source_problems(collection: PaperCollection) -> str:

@@ -273,7 +273,7 @@ class Server:
             while self._is_listening and (line := self._stdout.readline()):
                 self.output_lines.append(line)
                 message = json.loads(line)
-                if (future := self._waiting.pop(message.get("id"), None)) is not None:
+                if "method" not in message and (future := self._waiting.pop(message.get("id"), None)) is not None:
                     future.set_result(message)
         except (OSError, ValueError) as broken:
             self._stop_waiting(broken)

@@ -11,7 +11,7 @@ from typing import Any
 from mcp.types import CallToolResult
 
 from tests.forked_processes import Template, template
-from uraniborg.kernel.mcp.testing import ClientSession, connect_stdio_client, get_text
+from uraniborg.kernel.mcp.testing import ClientSession, OnDialog, connect_stdio_client, get_text
 
 COMMAND = str(Path(sys.executable).with_name("pflow"))
 SERVE = ("mcp", "serve")
@@ -67,7 +67,7 @@ def make_working_folder(home: Path) -> Path:
 
 @asynccontextmanager
 async def agent(
-    home: Path, *, is_silent: bool = True, from_the_start: bool = False, **env: str
+    home: Path, *, is_silent: bool = True, from_the_start: bool = False, on_dialog: OnDialog | None = None, **env: str
 ) -> AsyncGenerator[ClientSession]:
     """Yield a client of a new server, which must have printed nothing to stderr at the end.
 
@@ -79,7 +79,7 @@ async def agent(
         before = log.stat().st_size
         folder = str(make_working_folder(home))
         async with connect_stdio_client(
-            command, arguments, make_environment(home, **env), cwd=folder, stderr=stderr
+            command, arguments, make_environment(home, **env), cwd=folder, stderr=stderr, on_dialog=on_dialog
         ) as client:
             yield client
     output = log.read_bytes()[before:].decode()

@@ -31,21 +31,27 @@ except ModuleNotFoundError as missing:
 
 if TYPE_CHECKING:
     from uraniborg.kernel.hosts import LOOPBACK
+    from uraniborg.kernel.mcp.dialogs import Dialog, Form, can_ask_person, find_dialog, open_dialog
     from uraniborg.kernel.mcp.http import make_stateful_app, make_stateless_app
     from uraniborg.kernel.mcp.subscriptions import Subscriptions, add_subscriptions
 
 __all__ = [
     "LOOPBACK",
+    "Dialog",
     "ErrorReply",
+    "Form",
     "Listed",
     "Server",
     "Subscriptions",
     "add_subscriptions",
+    "can_ask_person",
+    "find_dialog",
     "get_client_name",
     "is_cancelled",
     "make_server",
     "make_stateful_app",
     "make_stateless_app",
+    "open_dialog",
     "prompt",
     "report_progress",
     "resource",
@@ -53,13 +59,18 @@ __all__ = [
 ]
 
 _LOADED_WHEN_USED: Final = {
+    "Dialog": "uraniborg.kernel.mcp.dialogs",
+    "Form": "uraniborg.kernel.mcp.dialogs",
     "LOOPBACK": "uraniborg.kernel.hosts",
     "Subscriptions": "uraniborg.kernel.mcp.subscriptions",
+    "can_ask_person": "uraniborg.kernel.mcp.dialogs",
+    "find_dialog": "uraniborg.kernel.mcp.dialogs",
     "make_stateful_app": "uraniborg.kernel.mcp.http",
     "make_stateless_app": "uraniborg.kernel.mcp.http",
     "add_subscriptions": "uraniborg.kernel.mcp.subscriptions",
+    "open_dialog": "uraniborg.kernel.mcp.dialogs",
 }
-"""Names that a server over stdio does without, so that it starts sooner, and their modules."""
+"""Names that a server over stdio does without when it starts, so that it starts sooner, and their modules."""
 
 
 def __getattr__(name: str) -> Any:

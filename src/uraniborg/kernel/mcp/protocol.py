@@ -239,9 +239,10 @@ class _CheckedMessages:
                 if refusal is None:
                     return message
                 await self._answer(request, *refusal)
-            elif isinstance(request, JSONRPCNotification) and self._is_accepted(request):
+            elif isinstance(request, JSONRPCResponse | JSONRPCError):
+                self._connection.requests.receive(request)
+            elif self._is_accepted(request):
                 return message
-            # Other messages are responses, but the server never sends requests.
 
     def _find_refusal(self, request: JSONRPCRequest) -> tuple[UraniborgError, int] | None:
         if request.method not in self._methods:

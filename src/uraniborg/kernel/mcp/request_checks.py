@@ -27,6 +27,7 @@ from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.hosts import HostRefused, OriginRefused, is_host, is_origin
 from uraniborg.kernel.http_access import JSON, BodyTooLarge, MethodNotAllowed, check_json_type
 from uraniborg.kernel.mcp.replies import log_unexpected
+from uraniborg.kernel.mcp.session import SINGLE_REPLY
 from uraniborg.kernel.mcp.session_manager import iterate_replies
 from uraniborg.kernel.request_ids import identify_error
 
@@ -187,7 +188,7 @@ class Guard:
             accept = headers.get("accept", "*/*")
             if scope["method"] == "POST":
                 check_json_type(headers.get("content-type", ""), headers.get("content-encoding", ""))
-                answers.json_only = "*/*" not in accept and _EVENTS not in accept.lower()
+                answers.json_only = scope[SINGLE_REPLY] = "*/*" not in accept and _EVENTS not in accept.lower()
             if "*/*" in accept or (answers.json_only and accepts_json(accept.encode("latin-1"))):
                 headers["accept"] = f"{JSON}, {_EVENTS}"
             await self._app(scope, receive, answers)

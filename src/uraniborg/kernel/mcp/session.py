@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 import anyio
@@ -13,6 +13,13 @@ from starlette.datastructures import MutableHeaders
 from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import Conflict, InvalidInput
+from uraniborg.kernel.mcp.client_requests import ClientRequests
+
+if TYPE_CHECKING:
+    from uraniborg.kernel.mcp.dialogs import Dialog
+
+SINGLE_REPLY: Final = "uraniborg.single_reply"
+"""The key, in the scope of an HTTP request, of a reply that cannot be preceded by other messages."""
 
 
 class ClientConnection:
@@ -23,6 +30,10 @@ class ClientConnection:
 
     def __init__(self) -> None:
         self._over = ExitStack()
+        self.requests = ClientRequests()
+        """The requests to the client that have no response yet."""
+        self.dialogs: dict[str, Dialog] = {}
+        """The questions that the client shows to the person, by their ids in the inbox."""
 
     @property
     def is_listening(self) -> bool:
@@ -32,6 +43,10 @@ class ClientConnection:
     @property
     def has_room(self) -> bool:
         """True if another notification can be sent without delaying other messages."""
+        return True
+
+    def streams_reply(self, request_id: str | int) -> bool:
+        """Return True if messages that are sent before the reply to this request reach the client with it."""
         return True
 
     def note_request(self, request_id: str | int) -> None:
@@ -56,6 +71,9 @@ class ClientConnection:
             with self._over:
                 yield
         finally:
+            self.requests.close()
+            for dialog in self.dialogs.values():
+                dialog.end()
             _current.reset(reset)
 
 
@@ -149,6 +167,8 @@ class Session(ClientConnection):
         self._unanswered: dict[str, object] = {GET_STREAM_KEY: self}
         self._noted: set[str] = set()
         self._in_transport: dict[str, anyio.Event] = {}
+        self._streamed: set[str] = set()
+        self._json_answers = json_answers
         self._streaming = False
 
     @property
@@ -188,6 +208,9 @@ class Session(ClientConnection):
             if not self.transport.is_terminated:
                 raise
 
+    def streams_reply(self, request_id: str | int) -> bool:
+        return str(request_id) in self._streamed
+
     def note_request(self, request_id: str | int) -> None:
         self._noted.add(str(request_id))
 
@@ -219,9 +242,12 @@ class Session(ClientConnection):
 
     async def _pass_to_transport(self, request_id: str, scope: Scope, receive: Receive, send: Send) -> None:
         finished = self._in_transport[request_id] = anyio.Event()
+        if not (self._json_answers or scope.get(SINGLE_REPLY)):
+            self._streamed.add(request_id)
         try:
             await self.transport.handle_request(scope, receive, send)
         finally:
+            self._streamed.discard(request_id)
             del self._in_transport[request_id]
             finished.set()
 

@@ -29,7 +29,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
     parse_request,
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage, Protocol, validate_message
-from uraniborg.kernel.mcp.session import Heartbeat, IdInUse, Session
+from uraniborg.kernel.mcp.session import SINGLE_REPLY, Heartbeat, IdInUse, Session
 
 SESSION_HEADER: Final = "mcp-session-id"
 
@@ -219,6 +219,7 @@ async def answer_batch(session: Session, messages: list[Any], scope: Scope, send
     version = Headers(scope=scope).get("mcp-protocol-version", BATCHING_VERSION)
     if problem := find_batch_problem(messages, version):
         raise problem
+    scope = {**scope, SINGLE_REPLY: True}
     try:
         answers = await asyncio.gather(*(_answer_message(session, message, scope) for message in messages))
     except _Failed as failed:

@@ -29,6 +29,7 @@ from mcp.types import (
 
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.mcp.client_requests import parse_response
 from uraniborg.kernel.mcp.jsonrpc import (
     Answer,
     Request,
@@ -43,6 +44,7 @@ from uraniborg.kernel.mcp.jsonrpc import (
 )
 from uraniborg.kernel.mcp.protocol import InvalidMessage
 from uraniborg.kernel.mcp.protocol import Protocol as Engine
+from uraniborg.kernel.mcp.session import ClientConnection
 from uraniborg.kernel.request_ids import begin_request, start_request
 from uraniborg.kernel.standard_streams import LINE_LIMIT
 
@@ -100,6 +102,7 @@ class Exchange:
         self._lines_owed = 0
         self._settled = anyio.Event()
         self._one_at_a_time = anyio.CapacityLimiter(1)
+        self._connection = ClientConnection()
         self._version: str | None = None
 
     async def run(self) -> None:
@@ -112,7 +115,8 @@ class Exchange:
                 self._start_reading()
                 tasks.start_soon(self._run_until_left, self._receive_lines)
                 tasks.start_soon(self._run_until_left, self._send_replies, to_write)
-                await self._engine.run(received, outgoing, self._engine.create_initialization_options())
+                options = self._engine.create_initialization_options()
+                await self._engine.run(received, outgoing, options, connection=self._connection)
 
     def _start_reading(self) -> None:
         loop = asyncio.get_running_loop()
@@ -150,6 +154,7 @@ class Exchange:
                 await self._handle_batch(cast("list[Any]", message))
             else:
                 await self._write_line(message.body if isinstance(message, Answer) else answer_invalid_message().body)
+        self._connection.requests.close()  # no response can follow
         with anyio.move_on_after(self._patience):
             while self._lines_owed:
                 self._settled = anyio.Event()
@@ -200,8 +205,10 @@ class Exchange:
             self._pass_to_protocol(
                 JSONRPCNotification(jsonrpc="2.0", method=message["method"], params=message.get("params"))
             )
+        elif (response := parse_response(message)) is not None:
+            self._pass_to_protocol(response)
 
-    def _pass_to_protocol(self, message: JSONRPCRequest | JSONRPCNotification) -> None:
+    def _pass_to_protocol(self, message: JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._to_engine.send_nowait(SessionMessage(JSONRPCMessage(message)))
 

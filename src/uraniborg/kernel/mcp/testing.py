@@ -11,11 +11,20 @@ from typing import Any, TextIO, cast
 import anyio.lowlevel
 import uvicorn
 from mcp import ClientSession, McpError, StdioServerParameters
-from mcp.client.session import MessageHandlerFnT
+from mcp.client.session import ElicitationFnT, MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.memory import create_connected_server_and_client_session
-from mcp.types import CallToolResult, ResourceUpdatedNotification, ServerNotification, TextContent
+from mcp.shared.session import RequestResponder
+from mcp.types import (
+    CallToolResult,
+    ClientResult,
+    ElicitRequest,
+    ResourceUpdatedNotification,
+    ServerNotification,
+    ServerRequest,
+    TextContent,
+)
 from starlette.types import ASGIApp
 
 from uraniborg.kernel.http_connections import Limits, make_protocol
@@ -25,6 +34,7 @@ from uraniborg.kernel.mcp.server import Server
 __all__ = [
     "ClientSession",
     "McpError",
+    "OnDialog",
     "connect_client",
     "connect_http_client",
     "connect_stdio_client",
@@ -36,6 +46,25 @@ __all__ = [
 
 OnUpdated = Callable[[str], object]
 """Called with the URI of each resource for which the client is notified."""
+OnDialog = ElicitationFnT
+"""Called with the context and the parameters of each form for the person; return an ElicitResult."""
+
+
+class _Client(ClientSession):
+    """The SDK's client, which also receives messages while the person answers a dialog."""
+
+    async def _received_request(self, responder: RequestResponder[ServerRequest, ClientResult]) -> None:
+        if isinstance(responder.request.root, ElicitRequest):
+            self._task_group.start_soon(self._answer_dialog, responder)
+        else:
+            await super()._received_request(responder)
+
+    async def _answer_dialog(self, responder: RequestResponder[ServerRequest, ClientResult]) -> None:
+        try:
+            await super()._received_request(responder)
+        except asyncio.CancelledError:
+            if not responder.cancelled:  # the SDK lets the cancellation of one request end the session
+                raise
 
 
 @asynccontextmanager
@@ -54,23 +83,26 @@ async def connect_stdio_client(
     cwd: str | None = None,
     stderr: TextIO | None = None,
     on_updated: OnUpdated | None = None,
+    on_dialog: OnDialog | None = None,
 ) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of the server that `command` starts. `env` is added to a minimal environment."""
     parameters = StdioServerParameters(command=command, args=list(args), env=dict(env or {}), cwd=cwd)
     async with (
         stdio_client(parameters, errlog=stderr or sys.stderr) as (read, write),
-        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
+        _Client(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()
         yield client
 
 
 @asynccontextmanager
-async def connect_http_client(url: str, *, on_updated: OnUpdated | None = None) -> AsyncGenerator[ClientSession]:
+async def connect_http_client(
+    url: str, *, on_updated: OnUpdated | None = None, on_dialog: OnDialog | None = None
+) -> AsyncGenerator[ClientSession]:
     """Yield an initialized client of the MCP endpoint at `url`."""
     async with (
         streamable_http_client(url) as (read, write, _),
-        ClientSession(read, write, message_handler=_make_handler(on_updated)) as client,
+        _Client(read, write, message_handler=_make_handler(on_updated), elicitation_callback=on_dialog) as client,
     ):
         await client.initialize()
         yield client

@@ -47,17 +47,22 @@ def test_the_public_names_are_these() -> None:
     import uraniborg.kernel.mcp as public
 
     assert sorted(public.__all__) == [
+        "Dialog",
         "ErrorReply",
+        "Form",
         "LOOPBACK",
         "Listed",
         "Server",
         "Subscriptions",
         "add_subscriptions",
+        "can_ask_person",
+        "find_dialog",
         "get_client_name",
         "is_cancelled",
         "make_server",
         "make_stateful_app",
         "make_stateless_app",
+        "open_dialog",
         "prompt",
         "report_progress",
         "resource",

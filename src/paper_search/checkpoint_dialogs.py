@@ -1,0 +1,169 @@
+"""Checkpoints as dialogs in the client of the person: forms, and the decisions that their answers mean."""
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from paper_search.editorial_notices import mark_title
+from paper_search.errors import InvalidDecision
+from paper_search.models import SearchStrategy
+from paper_search.sessions.replies import build_checkpoint_payload, clip_text, format_bare_question
+from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, StrategyPayload
+
+if TYPE_CHECKING:
+    from paper_search.sessions import SessionManager
+    from paper_search.sessions.session import Listener
+    from uraniborg.kernel.mcp import Dialog, Form
+    from uraniborg.kernel.mcp.dialogs import Answer
+
+_REMEDY: Final = (
+    "Call get_session for the state. If the person answers here instead, pass the answer on with decide, or let them "
+    "run `uraniborg decide`."
+)
+_ALL: Final = "all"
+_NONE: Final = "none"
+
+
+async def ask_at_checkpoints(
+    manager: "SessionManager", reply: dict[str, Any], deadline: float, on_progress: "Listener"
+) -> dict[str, Any]:
+    """Ask the person in the client of this call about each checkpoint that the call reaches, until the deadline.
+
+    Return the last state, with a `dialog` if its checkpoint waits. Return `reply` if the client cannot ask.
+    """
+    from uraniborg.kernel.mcp import can_ask_person, find_dialog
+
+    clock = asyncio.get_running_loop().time
+    while (checkpoint_id := reply.get("checkpoint_id")) and can_ask_person():
+        dialog = find_dialog(checkpoint_id)
+        if dialog is None:
+            dialog = await _open_dialog(manager, reply, on_progress)
+            if dialog is None:
+                return reply
+            await dialog.wait(deadline - clock())
+        if not dialog.is_decided:
+            return {**reply, "dialog": dialog.describe(_REMEDY)}
+        remaining = max(0.0, deadline - clock())
+        reply = await manager.wait_until_passed(reply["session_id"], checkpoint_id, remaining, on_progress=on_progress)
+        if reply.get("checkpoint_id") == checkpoint_id:
+            return reply
+    return reply
+
+
+async def _open_dialog(manager: "SessionManager", state: dict[str, Any], on_progress: "Listener") -> "Dialog | None":
+    """Open a dialog about the pending checkpoint of the session in this state; return None if that is impossible."""
+    from uraniborg.kernel.mcp import get_client_name, open_dialog
+    from uraniborg.kernel.mcp.dialogs import DOOR
+
+    session_id, checkpoint_id = state["session_id"], state["checkpoint_id"]
+    checkpoint = await manager.get_pending_checkpoint(session_id)
+    if checkpoint is None or checkpoint.checkpoint_id != checkpoint_id:
+        return None
+
+    async def decide(answer: "Answer") -> None:
+        decision = read_answer(answer, checkpoint)
+        await manager.decide(
+            session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, by=get_client_name(), on_progress=on_progress
+        )
+
+    return open_dialog(build_form(state["query"], checkpoint), manager.inbox, decide)
+
+
+def build_form(query: str, checkpoint: Checkpoint) -> "Form":
+    """Return the question of a checkpoint of the search for `query`, with the fields that a person can fill in."""
+    from uraniborg.kernel.mcp import Form
+
+    lines = [f"Paper search: {clip_text(query, 300)}", format_bare_question(checkpoint)]
+    if isinstance(checkpoint.payload, StrategyPayload):
+        fields = _build_strategy_fields(checkpoint.payload.strategy)
+    else:
+        lines += _list_papers(checkpoint)
+        fields = {
+            "decision": _make_choice("approve: finish with these papers. reject: search again.", ["approve", "reject"]),
+            "note": _make_text("Note", "With reject: what is missing, in your own words."),
+        }
+    return Form(checkpoint.checkpoint_id, "\n".join(lines), fields)
+
+
+def read_answer(answer: "Answer", checkpoint: Checkpoint) -> Decision:
+    """Return the decision of an answer. A strategy that is approved with changes is edited. Raise InvalidDecision."""
+    action, note = DecisionAction(answer["decision"]), str(answer.get("note", "")).strip() or None
+    payload = checkpoint.payload
+    if not isinstance(payload, StrategyPayload) or action is DecisionAction.REJECT:
+        return Decision(action=action, note=note)
+    changes = _find_changes(answer, payload.strategy)
+    if not changes and action is DecisionAction.EDIT:
+        raise InvalidDecision("The strategy was not changed.", hint="Change a field, or approve the strategy.")
+    return Decision(
+        action=DecisionAction.EDIT if changes else DecisionAction.APPROVE, revised_data=changes or None, note=note
+    )
+
+
+def _build_strategy_fields(strategy: SearchStrategy) -> dict[str, dict[str, Any]]:
+    proposed = _describe_strategy(strategy)
+    unchanged = "Empty: as proposed."
+    fields = {
+        "decision": _make_choice(
+            "approve: search with this strategy. edit: search with your changes. reject: propose another strategy.",
+            ["approve", "edit", "reject"],
+        ),
+        "queries": _make_text("Queries", f"With edit: boolean queries, separated by semicolons. {unchanged}"),
+        "year_from": _make_text("First year", f"With edit: a year such as 2018, or {_NONE}. {unchanged}"),
+        "year_to": _make_text("Last year", f"With edit: a year such as 2024, or {_NONE}. {unchanged}"),
+        "sources": _make_text("Sources", f"With edit: names separated by commas, or {_ALL}. {unchanged}"),
+        "note": _make_text("Note", "With reject: what is missing, in your own words."),
+    }
+    return {
+        name: {**field, "default": proposed[name]} if proposed.get(name) else field for name, field in fields.items()
+    }
+
+
+def _describe_strategy(strategy: SearchStrategy) -> dict[str, str]:
+    """Return the fields of the form as the strategy proposes them."""
+    filters = strategy.filters
+    return {
+        "queries": "; ".join(query.boolean_query for query in strategy.queries),
+        "year_from": str(filters.year_from or _NONE),
+        "year_to": str(filters.year_to or _NONE),
+        "sources": ", ".join(strategy.sources) or _ALL,
+    }
+
+
+def _find_changes(answer: "Answer", strategy: SearchStrategy) -> dict[str, Any]:
+    """Return the changed fields as the data of an edit. Raise InvalidDecision for a year that is not one."""
+    proposed = _describe_strategy(strategy)
+    given = {name: str(answer.get(name, "")).strip() for name in proposed}
+    changed = {name: text for name, text in given.items() if text and text != proposed[name]}
+    data: dict[str, Any] = {}
+    if "queries" in changed:
+        data["queries"] = [query for query in map(str.strip, re.split(r"[;\n]", changed["queries"])) if query]
+    if "sources" in changed:
+        names = [name for name in map(str.strip, changed["sources"].split(",")) if name]
+        data["sources"] = [] if names == [_ALL] else names
+    if filters := {name: _parse_year(name, changed[name]) for name in ("year_from", "year_to") if name in changed}:
+        data["filters"] = filters
+    return data
+
+
+def _parse_year(name: str, text: str) -> int | None:
+    if text == _NONE:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        raise InvalidDecision(f"{name} is not a year.", hint=f"Write a year such as 2018, or {_NONE}.", argument=name)
+    return int(text)
+
+
+def _list_papers(checkpoint: Checkpoint) -> list[str]:
+    payload = build_checkpoint_payload(checkpoint)
+    titles = [mark_title(paper["title"], paper.get("retraction", {}).get("status")) for paper in payload["papers"]]
+    lines = [f"- {title} ({paper['year'] or '-'})" for title, paper in zip(titles, payload["papers"], strict=True)]
+    more = payload["total_papers"] - payload["shown"]
+    return [*lines, f"and {more} more"] if more else lines
+
+
+def _make_choice(description: str, actions: list[str]) -> dict[str, Any]:
+    return {"type": "string", "title": "Decision", "description": description, "enum": actions}
+
+
+def _make_text(title: str, description: str) -> dict[str, Any]:
+    return {"type": "string", "title": title, "description": description}

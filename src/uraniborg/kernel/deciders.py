@@ -1,0 +1,50 @@
+"""Who may decide: by default everyone, and with a setting only a person."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from uraniborg.kernel.errors import Refused
+from uraniborg.kernel.settings import LoadedSettings, read_settings
+
+SECTION: Final = "decisions"
+ALIASES: Final = {"URANIBORG_REQUIRE_PERSON": "require_person"}
+PERSON_DOORS: Final = ("client", "terminal", "console")
+"""The interfaces that ask a person: the dialog of a client, `uraniborg decide`, and the console."""
+
+
+@dataclass(frozen=True)
+class DeciderSettings:
+    """The settings of decisions, for all parts."""
+
+    require_person: bool = False
+    """Refuse decisions of agents: a person decides in a dialog of the client or at a terminal."""
+
+
+class PersonRequired(Refused):
+    code = "person_required"
+
+    def __init__(self, decision_id: str) -> None:
+        super().__init__(
+            "The setting decisions.require_person is on: a person must decide, and this decision came from an agent.",
+            hint="Let the person decide: in the dialog of their client if it shows one, or with "
+            f"`uraniborg decide {decision_id} ACTION` in a terminal. Then look at the state again.",
+            decision_id=decision_id,
+            allowed=list(PERSON_DOORS),
+        )
+
+
+def load_decider_settings() -> DeciderSettings:
+    """Return the settings. Raise InvalidConfig."""
+    return read_config().settings
+
+
+def read_config(env: Mapping[str, str] | None = None) -> LoadedSettings[DeciderSettings]:
+    """Return the settings with the origin of each. Raise InvalidConfig."""
+    return read_settings(DeciderSettings, section=SECTION, aliases=ALIASES, env=env)
+
+
+def check_person_decides(door: str, decision_id: str) -> None:
+    """Raise PersonRequired unless this interface asks a person."""
+    if door not in PERSON_DOORS:
+        raise PersonRequired(decision_id)
