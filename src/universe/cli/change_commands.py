@@ -7,13 +7,13 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
     app,
     parse_command_json,
     print_json,
     run_with_service,
 )
+from uraniborg.kernel.command_line import Json
 
 if TYPE_CHECKING:
     from universe.domain.commands import Command
@@ -24,10 +24,11 @@ def send(
     universe_id: UniverseId,
     command: Annotated[str, typer.Argument(metavar="JSON", help="A command, or a list of commands; - reads stdin.")],
     expected_version: Annotated[
-        int | None, typer.Option(min=0, help="Refuse the command unless the universe is at this version.")
+        int | None, typer.Option(metavar="N", min=0, help="Refuse the command unless the universe is at this version.")
     ] = None,
     key: Annotated[
-        str | None, typer.Option(help="An idempotency key: a command sent again with its key takes effect once.")
+        str | None,
+        typer.Option(metavar="KEY", help="An idempotency key: a command sent again with its key takes effect once."),
     ] = None,
     db: Db = None,
     json: Json = False,
@@ -38,7 +39,7 @@ def send(
 
     Examples:
     - `universe send t1 '{"type": "tick", "dt": 30}'`
-    - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
+    - `universe send t1 - < commands.json`
     """
     from universe.domain.command_warnings import find_command_warnings
     from universe.service.replies import summarize_change
@@ -79,7 +80,7 @@ def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
 @app.command()
 def restore(
     universe_id: UniverseId,
-    version: Annotated[int, typer.Option(min=0, help="The version to restore, earlier or later.")],
+    version: Annotated[int, typer.Option(metavar="N", min=0, help="The version to restore, earlier or later.")],
     db: Db = None,
     json: Json = False,
 ) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Self, TextIO, TypeVar
 import typer
 
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import CommandLine
 
 Value = TypeVar("Value")
 
@@ -23,23 +24,26 @@ _STREAM_INTERVAL_S: Final = 10.0
 """The interval between lines on a stream that is not a terminal, such as a file."""
 _ERASE: Final = "\r\x1b[2K"
 
-app = typer.Typer(
-    help="Create universes from real systems or seeds, change them by commands, measure, plot, cite and serve them.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
+app = CommandLine(
+    """Create universes from real systems or seeds, change them by commands, measure, plot, cite and serve them.
+
+    Examples:
+    - `universe new --from trappist-1 --id t1`
+    - `universe show t1`
+    - `universe nbody t1 --years 10`
+    """
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 Db = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS", help="The database: sqlite:///PATH or postgresql://…. Default: a file in the data folder."
+        metavar="DATABASE", help="A file or a postgresql:// address. Default: universes.db in the data folder."
     ),
 ]
-UniverseId = Annotated[str, typer.Argument(metavar="ID", help="The id of a universe; `universe list` lists them.")]
-Version = Annotated[int | None, typer.Option(min=0, help="Use the universe as it was at this version.")]
+UniverseId = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a universe, or its first characters; `universe list` lists them.")
+]
+Version = Annotated[int | None, typer.Option(metavar="N", min=0, help="Use the universe as it was at this version.")]
 
 
 def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, may_create: bool = False) -> Value:

@@ -8,7 +8,6 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     Progress,
     UniverseId,
     Version,
@@ -18,8 +17,9 @@ from universe.cli.common import (
     read_name_version_and_state,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import Json
 
-Days = Annotated[float, typer.Option(help="The duration in days, from the time of the universe on.")]
+Days = Annotated[float, typer.Option(metavar="N", help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[
     str | None,
     typer.Option(
@@ -37,7 +37,7 @@ def transits(
     universe_id: UniverseId,
     body: Annotated[
         list[str] | None,
-        typer.Option(metavar="BODY", help="The id or name of a planet. Repeat it for several. Default: all."),
+        typer.Option(metavar="BODY", help="The id or name of a planet; repeatable. Default: all."),
     ] = None,
     days: Days = 365.25,
     observer: Observer = None,
@@ -48,7 +48,9 @@ def transits(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Compute transit times and their deviation from a constant period (TTV). All bodies attract each other.
+    """Compute transit times and their deviation from a constant period (TTV).
+
+    All bodies attract each other unless --kepler is given.
 
     Examples:
     - `universe transits t1 --body e --days 60`
@@ -76,7 +78,7 @@ def transits(
 def rv(
     universe_id: UniverseId,
     days: Days = 365.25,
-    samples: Annotated[int, typer.Option(help="The number of evenly spaced times.")] = 400,
+    samples: Annotated[int, typer.Option(metavar="N", help="The number of evenly spaced times.")] = 400,
     star: Annotated[str | None, typer.Option(metavar="BODY", help="The star. Default: the heaviest body.")] = None,
     observer: Observer = None,
     kepler: Kepler = False,
@@ -86,7 +88,9 @@ def rv(
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Compute the radial velocity of a star, positive away from us, and the semi-amplitude of each planet.
+    """Compute the radial velocity of a star, and the semi-amplitude of each planet.
+
+    Velocities away from us are positive.
 
     Examples:
     - `universe rv t1 --days 20 --plot rv.png`

@@ -11,7 +11,6 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
     Version,
     app,
@@ -21,6 +20,7 @@ from universe.cli.common import (
     read_name_version_and_state,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import Json
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report
@@ -32,10 +32,9 @@ The run starts at the time of the universe and does not change it. It is made tw
 Exits with 4 if that error is too large to trust the results.
 
 Examples:
-
 - `universe nbody t1 --years 10`
 - `universe nbody t1 --years 10 --compare t1-heavy --plot run.png`
-- `universe nbody sol --years 100 --body sun --body jupiter --body saturn --json`
+- `universe nbody sol --years 100 --body sun --body jupiter --json`
 - `universe nbody t1 --days 100 --write-rebound check.py --write-csv start.csv`
 """
 
@@ -54,43 +53,51 @@ class _UniverseVersion:
 def nbody(
     universe_id: UniverseId,
     days: Annotated[
-        float | None, typer.Option(help="The duration in days, negative for backwards. Default: 365.25.")
+        float | None, typer.Option(metavar="N", help="The duration in days, negative for backwards. Default: 365.25.")
     ] = None,
-    years: Annotated[float | None, typer.Option(help="The duration in years of 365.25 days.")] = None,
+    years: Annotated[float | None, typer.Option(metavar="N", help="The duration in years of 365.25 days.")] = None,
     body: Annotated[
         list[str] | None,
-        typer.Option(metavar="BODY", help="The id or name of a body to include. Repeat it for several. Default: all."),
+        typer.Option(metavar="BODY", help="The id or name of a body to include; repeatable. Default: all."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="gauss (exact), heyoka (the same, faster, if installed), leapfrog, yoshida4, yoshida6.")
+        str,
+        typer.Option(
+            metavar="NAME", help="gauss (exact), heyoka (the same, faster, if installed), leapfrog, yoshida4, yoshida6."
+        ),
     ] = "gauss",
     step: Annotated[
         float | None,
-        typer.Option(help="The step in days, for leapfrog and yoshida. Default: 1/60 of the shortest period."),
+        typer.Option(
+            metavar="N", help="The step in days, for leapfrog and yoshida. Default: 1/60 of the shortest period."
+        ),
     ] = None,
     relativity: Annotated[
         bool, typer.Option("--relativity", help="Add the first relativistic correction of the heaviest body.")
     ] = False,
     on_collision: Annotated[
-        str, typer.Option(help="When bodies collide: stop, merge (conserves mass and momentum) or ignore.")
+        str,
+        typer.Option(metavar="NAME", help="When bodies collide: stop, merge (conserves mass and momentum) or ignore."),
     ] = "stop",
     compare: Annotated[
         str | None,
         typer.Option(
-            metavar="OTHER", help="Run another universe and compare: ID, ID@VERSION, or a version of this one."
+            metavar="UNIVERSE", help="Run another universe and compare: ID, ID@VERSION, or a version of this one."
         ),
     ] = None,
     plot: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Draw the run: .png or .svg. Repeat it for both.")
+        list[Path] | None, typer.Option(metavar="FILE", help="Draw the run: .png or .svg; repeatable.")
     ] = None,
     plot_what: Annotated[
-        list[str] | None, typer.Option(help="elements, angles or distances. Repeat it for several. Default: all.")
+        list[str] | None, typer.Option(metavar="NAME", help="elements, angles or distances; repeatable. Default: all.")
     ] = None,
     write_rebound: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the start as a Python script for REBOUND.")
     ] = None,
     write_csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the start as a table.")] = None,
-    max_seconds: Annotated[float, typer.Option(min=0, help="Stop with an error after this many seconds.")] = 300,
+    max_seconds: Annotated[
+        float, typer.Option(metavar="N", min=0, help="Stop with an error after this many seconds.")
+    ] = 300,
     version: Version = None,
     db: Db = None,
     json: Json = False,

@@ -8,7 +8,6 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
     Version,
     app,
@@ -18,11 +17,12 @@ from universe.cli.common import (
     run_with_service,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import Json, Limit, OutputFile
 
 
 @app.command(name="list")
 def list_universes(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most universes to list.")] = 50,
+    limit: Limit = 50,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -46,14 +46,16 @@ def list_universes(
 def show(
     universe_id: UniverseId,
     version: Version = None,
-    depth: Annotated[int, typer.Option(min=1, help="The number of levels of the tree.")] = 4,
+    depth: Annotated[int, typer.Option(metavar="N", min=1, help="The number of levels of the tree.")] = 4,
     physics: Annotated[
         bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
     ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Show a universe as a tree, with units and the authors of changed values; with --json its whole state.
+    """Show a universe as a tree, with units and the authors of changed values.
+
+    With --json the whole state is printed.
 
     Examples:
     - `universe show t1 --depth 2`
@@ -89,8 +91,8 @@ def show(
 @app.command()
 def history(
     universe_id: UniverseId,
-    after: Annotated[int, typer.Option(min=0, help="Start after this version.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most entries to list.")] = 50,
+    after: Annotated[int, typer.Option(metavar="N", min=0, help="Start after this version.")] = 0,
+    limit: Limit = 50,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -117,9 +119,10 @@ def plot(
     universe_id: UniverseId,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The picture file: .png or .svg.")],
     t: Annotated[
-        float | None, typer.Option(help="The time, in days for real systems. Default: the time of the universe.")
+        float | None,
+        typer.Option(metavar="N", help="The time, in days for real systems. Default: the time of the universe."),
     ] = None,
-    scale: Annotated[str, typer.Option(help="The scale of distances: linear, log or auto.")] = "auto",
+    scale: Annotated[str, typer.Option(metavar="NAME", help="The scale of distances: linear, log or auto.")] = "auto",
     version: Version = None,
     db: Db = None,
     json: Json = False,
@@ -145,14 +148,14 @@ def plot(
 @app.command()
 def export(
     universe_id: UniverseId,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file. Default: stdout.")
-    ] = None,
+    output: OutputFile = None,
     version: Version = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Write the state of a universe as JSON, sorted by id; equal states give equal bytes.
+    """Write the state of a universe as JSON.
+
+    It is sorted by id: equal states give equal bytes.
 
     Examples:
     - `universe export t1 -o saved.json`
@@ -187,11 +190,11 @@ def cite(
         str | None, typer.Option(metavar="BODY", help="Show the sources of the values of this body (id or name).")
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="With --body: only this field, such as mass or kepler.period.")
+        str | None, typer.Option(metavar="NAME", help="With --body: only this field, such as mass or kepler.period.")
     ] = None,
     shelf: Annotated[
         Path | None,
-        typer.Option(help="With --body: check locations against the texts of this shelf."),
+        typer.Option(metavar="SHELF", help="With --body: check locations against the texts of this shelf."),
     ] = None,
     physics: Annotated[
         bool, typer.Option("--physics", help="Add the papers behind `show --physics`, `transits` and `rv`.")
@@ -263,16 +266,18 @@ def _print_body_or_field_sources(
 @app.command()
 def verify(
     universe_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The id of one universe. Default: all.")
+        str | None, typer.Argument(metavar="ID", help="The id of one universe, or its first characters. Default: all.")
     ] = None,
-    url: Annotated[str | None, typer.Option(help="Compare also with the server at this address.")] = None,
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Compare also with the server at this address.")
+    ] = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Accept logs that end early, after an older copy was restored on purpose.")
     ] = False,
     db: Db = None,
     json: Json = False,
 ) -> int:
-    """Replay logs from the first entry and compare with snapshots, marks and servers. Exit with 4 if they differ.
+    """Replay logs and compare with snapshots, marks and servers. Exit with 4 if they differ.
 
     Examples:
     - `universe verify`
@@ -295,7 +300,9 @@ def verify(
 
 @app.command()
 def commands(
-    category: Annotated[str | None, typer.Argument(help="Only this category, such as star-crud.")] = None,
+    category: Annotated[
+        str | None, typer.Argument(metavar="CATEGORY", help="Only this category, such as star-crud.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the commands that change a universe, with their fields.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger, make_printable, redact
+from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
     import typer
@@ -52,6 +53,18 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
     from typer.exceptions import Exit, TyperException
 
     def run_app() -> int | None:
+        if is_version_request(arguments):
+            print_version(name.rpartition(" ")[2], as_json="--json" in arguments)
+            return 0
+        if " " not in name and arguments[:1] and arguments[0] in ("--install-completion", "--show-completion"):
+            from uraniborg.kernel.completion import install_or_show_completion
+
+            install_or_show_completion(arguments, name)
+            return 0
+        if is_completion_request(name):
+            from uraniborg.kernel.completion import register_shells
+
+            register_shells()
         command = typer.main.get_command(app)
         streams = sys.stdout, sys.stderr
         try:
@@ -59,8 +72,6 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
         except Exit as exit_request:
             code = exit_request.exit_code
         except TyperException as error:
-            if not error.format_message():  # no command was given, and the help was printed
-                return error.exit_code
             context = getattr(error, "ctx", None)
             path = context.command_path if context else name
             raise UsageError(error.format_message(), hint=f"See `{path} --help`.") from None
@@ -79,6 +90,27 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
 
     own = list(arguments)
     run_command(run_app, as_json="--json" in (own[: own.index("--")] if "--" in own else own))
+
+
+def is_version_request(arguments: Sequence[str]) -> bool:
+    """Return True for --version or -V, alone or with --json."""
+    return list(arguments) in (["--version"], ["-V"], ["--version", "--json"], ["-V", "--json"])
+
+
+def print_version(program: str, *, as_json: bool) -> None:
+    """Print the version of Uraniborg with the name of this program, or as JSON."""
+    number = version()
+    sys.stdout.write(f'{{"version": "{number}"}}\n' if as_json else f"{program} {number}\n")
+
+
+def is_completion_request(program: str) -> bool:
+    """Return True if a shell runs the program to complete a command."""
+    return make_completion_variable(program) in os.environ
+
+
+def make_completion_variable(program: str) -> str:
+    """Return the environment variable with which a shell asks the program to complete a command."""
+    return f"_{program}_COMPLETE".replace("-", "_").upper()
 
 
 def run_command(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:
