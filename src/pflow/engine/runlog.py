@@ -362,7 +362,10 @@ def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:
     shown = make_printable(run_id[:80], keep="")
     if matching_ids:
         return RunNotFound(
-            f"Several runs begin with '{shown}'.", hint="Give more of the id.", run_id=shown, available=matching_ids
+            f"Several runs begin with '{shown}'.",
+            hint=f"Give more of the id: {', '.join(matching_ids[:5])}.",
+            run_id=shown,
+            available=matching_ids,
         )
     return RunNotFound(f"There is no run '{shown}'.", hint="List the runs: pflow history", run_id=shown)
 

@@ -11,7 +11,7 @@ from universe.cli.common import (
     app,
     parse_command_json,
     print_json,
-    run_with_service,
+    run_with_universe,
 )
 from uraniborg.kernel.command_line import Json
 
@@ -48,14 +48,14 @@ def send(
 
     given = parse_command_json(sys.stdin.read() if command == "-" else command)
 
-    async def change(service: UniverseService) -> dict[str, Any]:
-        result = await service.send(universe_id, given, expected_version=expected_version, key=key)
+    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+        result = await service.send(full_id, given, expected_version=expected_version, key=key)
         facts = summarize_change(result)
         if isinstance(given, dict) and (advice := find_command_warnings(result.before, cast("Command", given))):
             facts["warnings"] = [*advice, *facts.get("warnings", ())]
         return facts
 
-    done = run_with_service(db, change)
+    done = run_with_universe(db, universe_id, change)
     print_json(done) if json else print_change(done)
 
 
@@ -69,11 +69,11 @@ def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    async def change(service: UniverseService) -> dict[str, Any]:
-        result = await service.undo(universe_id)
+    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+        result = await service.undo(full_id)
         return {"version": result.version, "events": result.events}
 
-    done = run_with_service(db, change)
+    done = run_with_universe(db, universe_id, change)
     print_json(done) if json else print_change(done)
 
 
@@ -92,9 +92,9 @@ def restore(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    async def change(service: UniverseService) -> dict[str, Any]:
-        result = await service.restore(universe_id, version)
+    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+        result = await service.restore(full_id, version)
         return {"version": result.version, "events": result.events}
 
-    done = run_with_service(db, change)
+    done = run_with_universe(db, universe_id, change)
     print_json(done) if json else print_change(done)

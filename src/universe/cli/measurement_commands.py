@@ -14,10 +14,10 @@ from universe.cli.common import (
     app,
     check_output_files,
     print_json,
-    read_name_version_and_state,
+    read_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import Json, Quiet
 
 Days = Annotated[float, typer.Option(metavar="N", help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[
@@ -47,6 +47,7 @@ def transits(
     version: Version = None,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compute transit times and their deviation from a constant period (TTV).
 
@@ -62,14 +63,14 @@ def transits(
     from universe.terminal.measurement_tables import print_transits, render_transits_csv
 
     check_output_files([] if plot is None else [plot], [csv])
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
-    with Progress(universe_id, is_quiet=json) as progress:
+    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_transit_times(
             plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
-    reply = {"id": universe_id, "version": at, **found}
+    reply = {"id": full_id, "version": at, **found}
     _write_csv_and_chart(reply, csv, render_transits_csv, plot, "transits", title=name)
     print_json(reply) if json else print_transits(reply)
 
@@ -87,6 +88,7 @@ def rv(
     version: Version = None,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compute the radial velocity of a star, and the semi-amplitude of each planet.
 
@@ -101,14 +103,14 @@ def rv(
     from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
 
     check_output_files([] if plot is None else [plot], [csv])
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
-    with Progress(universe_id, is_quiet=json) as progress:
+    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_radial_velocities(
             plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
-    reply = {"id": universe_id, "version": at, **found}
+    reply = {"id": full_id, "version": at, **found}
     _write_csv_and_chart(reply, csv, render_velocities_csv, plot, "velocities", title=name)
     print_json(reply) if json else print_velocities(reply)
 

@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,15 +11,16 @@ import typer
 from universe.cli.common import (
     Db,
     UniverseId,
+    UniverseVersion,
     Version,
     app,
     check_output_files,
     print_json,
     print_line,
-    read_name_version_and_state,
+    read_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json
+from uraniborg.kernel.command_line import Json, Quiet
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report
@@ -37,16 +37,6 @@ Examples:
 - `universe nbody sol --years 100 --body sun --body jupiter --json`
 - `universe nbody t1 --days 100 --write-rebound check.py --write-csv start.csv`
 """
-
-
-@dataclass(frozen=True)
-class _UniverseVersion:
-    """A universe at a version."""
-
-    id: str
-    name: str
-    version: int
-    plain: dict[str, Any]
 
 
 @app.command(help=_HELP)
@@ -101,19 +91,20 @@ def nbody(
     version: Version = None,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     span = _compute_duration_days(days, years)
     _check_output_options([write_rebound, write_csv], plot or [], plot_what)
-    runs = [_UniverseVersion(universe_id, *read_name_version_and_state(universe_id, version, db))]
+    runs = [read_universe(universe_id, version, db)]
     if compare is not None:
         runs.append(_read_compared_universe(compare, universe_id, db))
     ids = _find_body_ids(runs, body)
 
-    def report_universe(one: _UniverseVersion) -> "Report":
+    def report_universe(one: UniverseVersion) -> "Report":
         from universe.cli.common import Progress
         from universe.nbody.reports import run_and_report
 
-        with Progress(one.id, is_quiet=json) as progress:
+        with Progress(one.id, is_quiet=quiet, as_json=json) as progress:
             return run_and_report(
                 one.plain,
                 span,
@@ -167,22 +158,22 @@ def _check_output_options(files: Sequence[Path | None], plots: Sequence[Path], k
     check_output_files(plots, files)
 
 
-def _read_compared_universe(text: str, universe_id: str, db: str | None) -> _UniverseVersion:
+def _read_compared_universe(text: str, universe_id: str, db: str | None) -> UniverseVersion:
     """Return the universe to compare with: a number is a version of this one, ID@NUMBER a version of another."""
     from universe.errors import UniverseNotFound
 
     if text.isdecimal():
-        return _UniverseVersion(universe_id, *read_name_version_and_state(universe_id, int(text), db))
+        return read_universe(universe_id, int(text), db)
     try:
-        return _UniverseVersion(text, *read_name_version_and_state(text, None, db))
+        return read_universe(text, None, db)
     except UniverseNotFound:
         other, at, number = text.rpartition("@")
         if not (at and number.isdecimal()):
             raise
-    return _UniverseVersion(other or universe_id, *read_name_version_and_state(other or universe_id, int(number), db))
+    return read_universe(other or universe_id, int(number), db)
 
 
-def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
+def _find_body_ids(runs: Sequence[UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
     """Return the ids of the bodies to move. Raise if one of the universes does not have them."""
     from universe.nbody.body_names import find_body_ids
 
@@ -195,7 +186,7 @@ def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None)
 
 
 def _write_run_files(
-    universe: _UniverseVersion,
+    universe: UniverseVersion,
     report: "Report",
     span: float,
     plots: Sequence[Path],

@@ -16,6 +16,7 @@ from universe.cli.common import (
     print_json,
     print_line,
     run_with_service,
+    run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, Json, Token, Yes
@@ -158,12 +159,12 @@ def branch(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_new_universe
 
-    async def create(service: UniverseService) -> dict[str, Any]:
-        record = await service.branch(universe_id, version=version, name=name)
+    async def create(service: UniverseService, full_id: str) -> dict[str, Any]:
+        record = await service.branch(full_id, version=version, name=name)
         view = await service.view(record.id)
         return {**describe_record(record), "bodies": len(view.replica.state.stars)}
 
-    created = run_with_service(db, create)
+    created = run_with_universe(db, universe_id, create)
     print_json(created) if json else print_new_universe(created)
 
 
@@ -180,14 +181,21 @@ def delete(
     - `universe delete t1 --yes`
     """
     from universe.service.universes import UniverseService
+    from universe.store.interface import Record
+    from uraniborg.kernel.logging import make_printable
 
+    async def find(service: UniverseService, full_id: str) -> Record:
+        return await service.read_record(full_id)
+
+    found = run_with_universe(db, universe_id, find)
     if not yes:
         if json or not sys.stdin.isatty():
-            raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {universe_id} --yes")
-        typer.confirm(f"Delete {universe_id} and its whole history?", abort=True)
+            raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {found.id} --yes")
+        question = f"Delete {found.id} ({make_printable(found.name[:60], keep='')}) and its whole history?"
+        typer.confirm(question, abort=True, err=True)
 
     async def remove(service: UniverseService) -> None:
-        await service.delete(universe_id)
+        await service.delete(found.id)
 
     run_with_service(db, remove)
-    print_json({"deleted": universe_id}) if json else print_line(f"Deleted {universe_id}.")
+    print_json({"deleted": found.id}) if json else print_line(f"Deleted {found.id}.")

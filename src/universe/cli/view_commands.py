@@ -13,11 +13,12 @@ from universe.cli.common import (
     app,
     print_json,
     print_line,
-    read_name_version_and_state,
+    read_universe,
     run_with_service,
+    run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
-from uraniborg.kernel.command_line import Json, Limit, OutputFile
+from uraniborg.kernel.command_line import Json, Limit, OutputFile, Quiet
 
 
 @app.command(name="list")
@@ -62,11 +63,11 @@ def show(
     - `universe show t1 --physics`
     - `universe show t1 --version 1`
     """
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     if physics:
         from universe.cli.measurement_commands import print_physics_report
 
-        print_physics_report({"id": universe_id, "version": at}, plain, json=json)
+        print_physics_report({"id": full_id, "version": at}, plain, json=json)
         return
     if json:
         print_json(plain)
@@ -106,11 +107,11 @@ def history(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_history
 
-    async def read(service: UniverseService) -> list[dict[str, Any]]:
-        entries = await service.read_history(universe_id, after=after, limit=limit)
-        return [describe_log_entry(entry, universe_id) for entry in entries]
+    async def read(service: UniverseService, full_id: str) -> list[dict[str, Any]]:
+        entries = await service.read_history(full_id, after=after, limit=limit)
+        return [describe_log_entry(entry, full_id) for entry in entries]
 
-    entries = run_with_service(db, read)
+    entries = run_with_universe(db, universe_id, read)
     print_json({"entries": entries}) if json else print_history(entries, after)
 
 
@@ -137,7 +138,7 @@ def plot(
     from uraniborg.kernel.files import display_path
     from uraniborg.kernel.logging import make_printable
 
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    _, name, at, plain = read_universe(universe_id, version, db)
     write_orbit_picture(plain, output, title=name, t=t, scale=scale)
     reply = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
     print_json(reply) if json else print_line(
@@ -166,12 +167,12 @@ def export(
     from universe.universe_files import FORMAT, write_output_file
     from uraniborg.kernel.files import display_path
 
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     document = {
         "format": FORMAT,
         "name": name,
         "version": at,
-        "state": add_universe_to_set_by_records(plain, universe_id),
+        "state": add_universe_to_set_by_records(plain, full_id),
     }
     written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if output is None:
@@ -217,7 +218,7 @@ def cite(
         return
     from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 
-    _, _, plain = read_name_version_and_state(universe_id, version, db)
+    plain = read_universe(universe_id, version, db).plain
     bodies = dict(plain["stars"])
     if physics:
         from universe.physics.report import make_computed_sources_entry
@@ -249,17 +250,17 @@ def _print_body_or_field_sources(
             f"The folder {display_path(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf."
         )
     if field is None:
-        _, _, plain = read_name_version_and_state(universe_id, version, db)
+        plain = read_universe(universe_id, version, db).plain
         statuses = describe_sourced_values(plain["stars"], body, make_paper_text_reader(shelf))
         print_json(statuses) if json else print_body_sources(statuses)
         return
 
-    async def read(service: UniverseService) -> dict[str, Any]:
+    async def read(service: UniverseService, full_id: str) -> dict[str, Any]:
         return await trace_value_origin(
-            service, universe_id, body, field, version=version, text_of=make_paper_text_reader(shelf)
+            service, full_id, body, field, version=version, text_of=make_paper_text_reader(shelf)
         )
 
-    chain = run_with_service(db, read)
+    chain = run_with_universe(db, universe_id, read)
     print_json(chain) if json else print_value_origin(chain)
 
 
@@ -276,6 +277,7 @@ def verify(
     ] = False,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Replay logs and compare with snapshots, marks and servers. Exit with 4 if they differ.
 
@@ -288,12 +290,12 @@ def verify(
     from universe.terminal.universe_reports import print_verdicts
     from universe.verification import accept_lost_versions, verify_universes
 
-    async def check(service: UniverseService) -> list[Verdict]:
+    async def check(service: UniverseService, full_id: str | None = None) -> list[Verdict]:
         if accept:
-            await accept_lost_versions(service, universe_id)
-        return await verify_universes(service, universe_id, url, quiet=json)
+            await accept_lost_versions(service, full_id)
+        return await verify_universes(service, full_id, url, quiet=json or quiet)
 
-    verdicts = run_with_service(db, check)
+    verdicts = run_with_universe(db, universe_id, check) if universe_id else run_with_service(db, check)
     print_json({"universes": [one.as_dict() for one in verdicts]}) if json else print_verdicts(verdicts)
     return 0 if all(one.is_intact for one in verdicts) else 4
 

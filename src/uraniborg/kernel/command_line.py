@@ -24,7 +24,14 @@ Limit = Annotated[int, typer.Option("--limit", "-n", metavar="N", min=1, max=100
 Host = Annotated[
     str | None, typer.Option("--host", metavar="HOST", help="The address to listen on. Default: 127.0.0.1.")
 ]
-Token = Annotated[str | None, typer.Option("--token", metavar="TOKEN", help="The bearer token that clients must send.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        "--token",
+        metavar="TOKEN",
+        help="The token that clients must send. Prefer the setting: other users can see arguments.",
+    ),
+]
 AllowedOrigins = Annotated[
     list[str] | None,
     typer.Option("--allow-origin", metavar="ORIGIN", help="A web origin that may send requests; repeatable."),

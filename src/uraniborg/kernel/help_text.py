@@ -85,8 +85,10 @@ def _describe_param(param: Any, context: Any) -> str:
     """Return the help of an argument or option, with its default value as the last sentence."""
     shown = param.show_default
     default = shown if isinstance(shown, str) else param.get_default(context, call=False) if shown else None
-    is_listed = default not in (None, False, "") and not (param.param_type_name == "option" and param.is_flag)
-    return f"{param.help or ''} Default: {default}." if is_listed else param.help or ""
+    is_option = param.param_type_name == "option"
+    is_listed = default not in (None, False, "") and not (is_option and param.is_flag)
+    end = f" Default: {default}." if is_listed else " Required." if is_option and param.required else ""
+    return (param.help or "") + end
 
 
 def _list_commands(command: Any) -> dict[str, list[Row]]:
