@@ -391,7 +391,9 @@ _COUNT_OUTCOME: Final = """
     UPDATE tallies SET successes = successes + ?, failures = failures + ?, duration_ms = duration_ms + ?
     WHERE workflow = (SELECT workflow FROM runs WHERE number = ?)
 """
-_SELECT_BY_PREFIX: Final = "SELECT * FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY number LIMIT 5"
+_SELECT_BY_PREFIX: Final = """
+    SELECT * FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id != ?1, number LIMIT 5
+"""
 _JOIN_TALLIES: Final = """
     INSERT INTO tallies SELECT ?, executions, successes, failures, duration_ms FROM tallies WHERE workflow = ?
     ON CONFLICT DO UPDATE SET executions = executions + excluded.executions, successes = successes + excluded.successes,

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 from typer.completion import (
@@ -17,12 +18,12 @@ SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
 
 
 def install_or_show_completion(arguments: Sequence[str], program: str) -> None:
-    """Install the completion of a program, or print its script, for the shell that is named or runs this process.
+    """Install the completion of a program, or print its script, for the shell that is named or that SHELL names.
 
     Raise UsageError for an unknown shell.
     """
     option, *shells = arguments
-    shell = shells[0] if shells else _detect_shell()
+    shell = shells[0] if shells else Path(os.environ.get("SHELL", "")).stem
     if len(shells) > 1 or shell not in SHELLS:
         raise UsageError(
             f"'{shell[:40]}' is not a supported shell." if shell else "The shell could not be detected.",
@@ -60,12 +61,3 @@ def read_completed_command() -> str:
     else:
         is_complete = len(words) > 2 or text.endswith(" ")
     return words[1] if is_complete and len(words) > 1 else ""
-
-
-def _detect_shell() -> str:
-    import shellingham
-
-    try:
-        return shellingham.detect_shell()[0]
-    except shellingham.ShellDetectionFailure:
-        return ""
