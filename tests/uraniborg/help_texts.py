@@ -50,7 +50,7 @@ def read_help(program: str, words: tuple[str, ...], option: str) -> str:
     main = import_module(PROGRAMS[program][1]).main
     out = io.StringIO()
     with (
-        patch.object(sys, "argv", [program.split()[-1], *words, option]),
+        patch.object(sys, "argv", [program.rsplit(maxsplit=1)[-1], *words, option]),
         patch.dict(os.environ, {"COLUMNS": "80"}),
         redirect_stdout(out),
         suppress(SystemExit),

@@ -65,5 +65,5 @@ def test_every_program_prints_its_version(program: str) -> None:
     text = read_help(program, (), "--version")
     assert read_help(program, (), "-V") == text
     name, number = text.split()
-    assert name == program.split()[-1]
+    assert name == program.rsplit(maxsplit=1)[-1]
     assert json.loads(read_help(program, ("--version",), "--json")) == {"version": number}

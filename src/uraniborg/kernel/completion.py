@@ -1,5 +1,6 @@
 """Shell completion: `--install-completion`, `--show-completion`, and the requests of shells."""
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ def install_or_show_completion(arguments: Sequence[str], program: str) -> None:
 
     Raise UsageError for an unknown shell.
     """
-    option, *shells = arguments
+    option, *shells = (one for one in arguments if one != "--json")
     shell = shells[0] if shells else Path(os.environ.get("SHELL", "")).stem
     if len(shells) > 1 or shell not in SHELLS:
         raise UsageError(
@@ -31,10 +32,13 @@ def install_or_show_completion(arguments: Sequence[str], program: str) -> None:
         )
     variable = make_completion_variable(program)
     if option == "--show-completion":
-        sys.stdout.write(get_completion_script(prog_name=program, complete_var=variable, shell=shell) + "\n")
+        script = get_completion_script(prog_name=program, complete_var=variable, shell=shell)
+        facts, text = {"shell": shell, "script": script}, script
     else:
         _, path = install(shell=shell, prog_name=program, complete_var=variable)
-        sys.stdout.write(f"Installed completion for {shell} in {path}. Restart the shell to use it.\n")
+        facts = {"shell": shell, "path": str(path)}
+        text = f"Installed completion for {shell} in {path}.\nRestart the shell to use it."
+    sys.stdout.write((json.dumps(facts) if "--json" in arguments else text) + "\n")
 
 
 def register_shells() -> None:
