@@ -1,11 +1,13 @@
 """Consoles, safe text, and paragraphs with hanging indents that fit the terminal."""
 
+import sys
 from typing import Final
 
 from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
+from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, get_terminal_columns
 from uraniborg.kernel.logging import make_printable
 
 _MIN_WIDTH: Final = 40
@@ -16,8 +18,13 @@ _MAX_WIDTH: Final = 120
 
 
 def make_console(width: int | None = None) -> Console:
-    """Return a console on stdout that does not cut or wrap lines; `width` is that of the terminal for None."""
-    return Console(highlight=False, soft_wrap=True, width=width)
+    """Return a console on stdout that does not cut or wrap lines; in a pipe, it does not wrap tables either.
+
+    `width` is that of the terminal for None.
+    """
+    return Console(
+        highlight=False, soft_wrap=True, width=width or get_terminal_columns(sys.stdout) or PIPED_TABLE_WIDTH
+    )
 
 
 def escape_text(text: str) -> str:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 _RED = "31"
 _DIM = "2"
+PIPED_TABLE_WIDTH = 1_000
+"""The width of tables in a file or a pipe, where rows are not wrapped."""
+_LEAST_COLUMNS = 20
+"""Columns to assume at least; lines are longer than a terminal that has fewer."""
 _INTERRUPTED = 130
 """The exit code that typer returns after an interrupt."""
 
@@ -28,6 +32,17 @@ class UsageError(InvalidInput):
 def can_use_color(stream: TextIO) -> bool:
     """Return True for a terminal with colours, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def get_terminal_columns(stream: TextIO) -> int | None:
+    """Return the columns of COLUMNS or of the terminal, or None if the stream is not a terminal."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and len(given) < 6 and int(given) > 0:
+        return max(_LEAST_COLUMNS, int(given))
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
 
 
 def print_error(error: UraniborgError, *, as_json: bool) -> int:
@@ -43,8 +58,12 @@ def print_error(error: UraniborgError, *, as_json: bool) -> int:
 
 
 def _format_labelled_line(label: str, style: str, text: str) -> str:
-    painted = f"\x1b[{style}m{label}:\x1b[0m" if can_use_color(sys.stderr) else f"{label}:"
-    return f"{painted} {make_printable(redact(text), keep='')}\n"
+    line = f"{label}: {make_printable(redact(text), keep='')}"
+    if (columns := get_terminal_columns(sys.stderr)) and len(line) > columns:
+        import textwrap
+
+        line = textwrap.fill(line, columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return (f"\x1b[{style}m{label}:\x1b[0m{line[len(label) + 1 :]}" if can_use_color(sys.stderr) else line) + "\n"
 
 
 def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) -> NoReturn:
