@@ -14,7 +14,7 @@ from paper_search.config import AppConfig, load_config
 from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.workflow import SearchWorkflow
-from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.cli import fit_to_terminal, run_typer_app
 from uraniborg.kernel.command_line import HELP_OPTIONS, CommandLine, OutputFile, Quiet
 from uraniborg.kernel.errors import InvalidInput, Unavailable
 from uraniborg.kernel.files import check_output, write_output
@@ -172,4 +172,4 @@ def _print_notes(result: PaperCollection) -> None:
 
 
 def _print_message(line: str) -> None:
-    sys.stderr.write(make_printable(line) + "\n")
+    sys.stderr.write(fit_to_terminal(make_printable(line), sys.stderr, hanging="    ") + "\n")

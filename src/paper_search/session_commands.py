@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from paper_search.command_options import Format, JsonOrReport, Reviewer, Session
+from uraniborg.kernel.cli import fit_to_terminal
 from uraniborg.kernel.command_line import CommandLine, Json, Limit, OutputFile, Yes
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
@@ -53,7 +54,7 @@ def list_sessions(limit: Limit = 20, json: Json = False) -> None:
         print_line(
             f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
         )
-        print_line(f"          {line.get('query', '')}")
+        print_line(f"          {line.get('query', '')}", hanging=" " * 10)
     rest = found["total"] - len(found["sessions"])
     print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")
 
@@ -77,7 +78,8 @@ def show(session: Session, json: Json = False) -> None:
     from paper_search.sessions.checkpoint_inbox import format_payload
 
     phase = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
-    print_line(f"{state['session_id']}\n{state['query']}\n{phase}: {state['summary']}")
+    for line in (state["session_id"], state["query"], f"{phase}: {state['summary']}"):
+        print_line(line)
     for line in format_payload(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         print_line(f"  {line}".rstrip())
 
@@ -183,9 +185,9 @@ async def export_session(
     write_text(text, output, format_name, as_json=as_json)
 
 
-def print_line(line: str) -> None:
-    """Print a line without control characters."""
-    sys.stdout.write(make_printable(line) + "\n")
+def print_line(line: str, *, hanging: str = "    ") -> None:
+    """Print a line without control characters, wrapped on a terminal that is too narrow."""
+    sys.stdout.write(fit_to_terminal(make_printable(line), sys.stdout, hanging=hanging) + "\n")
 
 
 def print_json(value: Any) -> None:

@@ -12,7 +12,7 @@ from universe.cli import app
 from universe.nbody.text_formats import format_days_and_years
 from universe.plotting import Panel, Series, draw_chart
 from universe.plotting.marks import Label, Polyline
-from universe.terminal.console import print_paragraph
+from uraniborg.kernel.paragraphs import print_paragraph
 
 made = test_cli.made
 COMMANDS = sorted(str(one.name or one.callback.__name__) for one in app.registered_commands if one.callback)

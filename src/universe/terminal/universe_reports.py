@@ -11,8 +11,9 @@ from universe.claims import PaperTextReader
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
 from universe.store.log_verification import Verdict
-from universe.terminal.console import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.text import plural
 
 _MAX_CHILDREN: Final = 40

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from universe.terminal.console import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console
+from uraniborg.kernel.paragraphs import print_paragraph
 
 _ORIGINS: Final = {
     "create": "when the universe was created",

@@ -45,6 +45,16 @@ def get_terminal_columns(stream: TextIO) -> int | None:
         return None
 
 
+def fit_to_terminal(line: str, stream: TextIO, *, hanging: str = "  ") -> str:
+    """Return the line in lines that fit the terminal, the further ones with an indent; unchanged for a file or pipe."""
+    columns = get_terminal_columns(stream)
+    if columns is None or len(line) <= columns:
+        return line
+    import textwrap
+
+    return textwrap.fill(line, columns, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
+
+
 def print_error(error: UraniborgError, *, as_json: bool) -> int:
     """Print the error, as one JSON line on stdout or as text on stderr, and return its exit code."""
     reopen_closed_streams()
@@ -58,11 +68,7 @@ def print_error(error: UraniborgError, *, as_json: bool) -> int:
 
 
 def _format_labelled_line(label: str, style: str, text: str) -> str:
-    line = f"{label}: {make_printable(redact(text), keep='')}"
-    if (columns := get_terminal_columns(sys.stderr)) and len(line) > columns:
-        import textwrap
-
-        line = textwrap.fill(line, columns, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    line = fit_to_terminal(f"{label}: {make_printable(redact(text), keep='')}", sys.stderr)
     return (f"\x1b[{style}m{label}:\x1b[0m{line[len(label) + 1 :]}" if can_use_color(sys.stderr) else line) + "\n"
 
 
