@@ -453,3 +453,29 @@ def test_the_module_runs_as_a_command_and_its_commands_share_one_home(tmp_path: 
     }
     lost = process("show", "nobody", cwd=tmp_path)
     assert (lost.code, lost.out, lost.err.splitlines()[0]) == (3, "", "error: Universe not found: nobody")
+
+
+def test_a_universe_can_be_named_by_the_first_characters_of_its_id(run_universe: RunUniverse) -> None:
+    for name in ("trappist", "trappist-1", "solar"):
+        run_universe("new", "--id", name)
+    assert run_universe("send", "so", TICK).code == 0
+    assert [one["version"] for one in run_universe("history", "sol", "--json").json["entries"]] == [1]
+    assert run_universe("show", "trappist", "--json").code == 0
+    several = run_universe("undo", "trap", "--json")
+    assert several.code == 2
+    assert several.error["allowed"] == ["trappist", "trappist-1"]
+    assert "trappist, trappist-1" in several.error["hint"]
+    assert run_universe("branch", "sol", "--json").code == 0
+    assert run_universe("verify", "sol", "--json").json["universes"][0]["id"] == "solar"
+    assert "universe delete solar --yes" in run_universe("delete", "sol", "--json").error["hint"]
+    assert run_universe("delete", "sol", "-y", "--json").json == {"deleted": "solar"}
+    assert run_universe("show", "", "--json").code == 3
+
+
+@pytest.mark.parametrize("db", ["mine.db", "sqlite:///mine.db", "folder/mine.db"])
+def test_the_database_is_a_path_or_an_address(run_universe: RunUniverse, tmp_path: Path, db: str) -> None:
+    assert run_universe("list", "--db", db, "--json").error["code"] == "database_not_found"
+    assert run_universe("new", "--id", "u", "--db", db).code == 0
+    assert (tmp_path / db.removeprefix("sqlite:///")).is_file()
+    assert [one["id"] for one in run_universe("list", "--db", db, "--json").json["universes"]] == ["u"]
+    assert run_universe("show", "u").code == 3

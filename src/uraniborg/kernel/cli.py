@@ -47,7 +47,7 @@ def get_terminal_columns(stream: TextIO) -> int | None:
 
 def fit_to_terminal(line: str, stream: TextIO, *, hanging: str = "  ") -> str:
     """Return the line in lines that fit the terminal, the further ones with an indent; unchanged for a file or pipe."""
-    columns = get_terminal_columns(stream)
+    columns = get_terminal_columns(stream) if stream.isatty() else None
     if columns is None or len(line) <= columns:
         return line
     import textwrap

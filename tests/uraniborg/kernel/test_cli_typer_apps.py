@@ -9,9 +9,10 @@ import pytest
 import typer
 
 from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.command_line import CommandLine
 from uraniborg.kernel.errors import NotFound
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = CommandLine()
 
 
 @app.callback()
@@ -58,9 +59,10 @@ def test_the_help_shown_for_no_arguments_is_not_followed_by_an_error(capsys: pyt
 
 
 SCRIPT = """
-import os, typer
+import os
 from uraniborg.kernel.cli import run_typer_app
-app = typer.Typer(pretty_exceptions_enable=False)
+from uraniborg.kernel.command_line import CommandLine
+app = CommandLine()
 @app.command()
 def tell(whose: str = "stdout") -> None:
     if whose == "stdout":
