@@ -118,8 +118,8 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
 
 
 def is_version_request(arguments: Sequence[str]) -> bool:
-    """Return True for --version or -V, alone or with --json."""
-    return list(arguments) in (["--version"], ["-V"], ["--version", "--json"], ["-V", "--json"])
+    """Return True if the first argument is --version or -V."""
+    return bool(arguments) and arguments[0] in ("--version", "-V")
 
 
 def print_version(program: str, *, as_json: bool) -> None:

@@ -25,7 +25,8 @@ def complete_in_bash(*words: str) -> list[str]:
     script = run(program, "--show-completion", "bash").stdout
     function = f"_{program.replace('-', '_')}_completion"
     listed = " ".join(f"'{word}'" for word in words)
-    code = f'{script}\nCOMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}; {function} {program}; printf "%s\\n" "${{COMPREPLY[@]}}"'
+    asked = f"COMP_WORDS=({listed}); COMP_CWORD={len(words) - 1}"
+    code = f'{script}\n{asked}; {function} {program}; printf "%s\\n" "${{COMPREPLY[@]}}"'
     return run("bash", "--norc", "-c", code).stdout.split()
 
 
