@@ -3,9 +3,11 @@
 import io
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -479,3 +481,25 @@ def test_the_database_is_a_path_or_an_address(run_universe: RunUniverse, tmp_pat
     assert (tmp_path / db.removeprefix("sqlite:///")).is_file()
     assert [one["id"] for one in run_universe("list", "--db", db, "--json").json["universes"]] == ["u"]
     assert run_universe("show", "u").code == 3
+
+
+@pytest.mark.parametrize(("answer", "code", "message"), [(b"n\n", 2, b"not deleted"), (b"\x03", 130, b"Interrupted")])
+def test_a_deletion_that_is_not_confirmed_leaves_the_universe(
+    tmp_path: Path, answer: bytes, code: int, message: bytes
+) -> None:
+    assert process("new", "--id", "solar", "--name", "Hven", cwd=tmp_path).code == 0
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home")}
+        os.execve(sys.executable, [sys.executable, "-m", "universe", "delete", "sol"], env)
+    printed = b""
+    while b"Delete solar (Hven)" not in printed:
+        printed += os.read(terminal, 1_000)
+    os.write(terminal, answer)
+    with suppress(OSError):  # the end of a terminal
+        while data := os.read(terminal, 1_000):
+            printed += data
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
+    assert message in printed
+    assert process("show", "solar", cwd=tmp_path).code == 0

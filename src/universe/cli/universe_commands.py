@@ -192,7 +192,8 @@ def delete(
         if json or not sys.stdin.isatty():
             raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {found.id} --yes")
         question = f"Delete {found.id} ({make_printable(found.name[:60], keep='')}) and its whole history?"
-        typer.confirm(question, abort=True, err=True)
+        if not typer.confirm(question, err=True):
+            raise UsageError("The universe was not deleted.", hint="Confirm the question, or use --yes.")
 
     async def remove(service: UniverseService) -> None:
         await service.delete(found.id)

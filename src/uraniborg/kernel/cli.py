@@ -96,10 +96,12 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
             code = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except Exit as exit_request:
             code = exit_request.exit_code
+        except typer.Abort:  # the answer to a question was Ctrl-C or Ctrl-D
+            raise KeyboardInterrupt from None
         except TyperException as error:
             context = getattr(error, "ctx", None)
             path = context.command_path if context else name
-            raise UsageError(error.format_message(), hint=f"See `{path} --help`.") from None
+            raise UsageError(_tidy_usage_message(error.format_message()), hint=f"See `{path} --help`.") from None
         except SystemExit as exc:
             if not isinstance(exc.__context__, BrokenPipeError):
                 raise
@@ -115,6 +117,18 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
 
     own = list(arguments)
     run_command(run_app, as_json="--json" in (own[: own.index("--")] if "--" in own else own))
+
+
+def _tidy_usage_message(message: str) -> str:
+    """Return a message of typer without names of earlier versions and without words of its libraries."""
+    import re
+
+    from uraniborg.kernel.command_line import EARLIER_NAMES
+
+    for name in EARLIER_NAMES:
+        message = message.replace(f" / '{name}'", "")
+    message = re.sub(r", unable to parse string as an? \w+", "", message).replace("Input should be", "it must be")
+    return message if message.endswith((".", "?", ")")) else f"{message}."
 
 
 def is_version_request(arguments: Sequence[str]) -> bool:

@@ -30,6 +30,11 @@ def end(how: str, as_json: bool = typer.Option(False, "--json")) -> None:
         raise typer.Exit(5)
 
 
+@app.command("list")
+def list_items(limit: int = typer.Option(5, "--limit", "-n", "--max-results", min=1)) -> None:
+    """Take an option that has the name of an earlier version, too."""
+
+
 def ending(*arguments: str) -> object:
     with pytest.raises(SystemExit) as caught:
         run_typer_app(app, arguments, name="app")
@@ -98,3 +103,12 @@ def test_a_reader_that_has_left_is_not_a_failure(arguments: list[str], code: int
         assert process.wait(timeout=30) == code
         stderr = process.stderr.read()
     assert bool(stderr) is (code == 70)
+
+
+def test_an_invalid_value_is_explained_without_words_of_a_library(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending("list", "--max-results", "many") == 2
+    assert capsys.readouterr().err.startswith(
+        "error: Invalid value for '--limit' / '-n': it must be a valid integer.\n"
+    )
+    assert ending("list", "-n", "0") == 2
+    assert "it must be greater than or equal to 1." in capsys.readouterr().err
