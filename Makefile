@@ -56,6 +56,7 @@ docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python -m tests.requirements.ledger --write
 	@$(BIN)/python tools/write_universe_pages.py
 	@$(BIN)/python tools/write_pflow_pages.py
+	@$(BIN)/python -m tests.uraniborg.help_texts
 
 release: $(VENV)/core.stamp ## wheel, sdist and SHA256SUMS in dist/, checked
 	@$(BIN)/python tools/make_release.py

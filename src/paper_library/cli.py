@@ -8,36 +8,43 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.command_line import (
+    AllowedHosts,
+    AllowedOrigins,
+    CommandLine,
+    Host,
+    Json,
+    Limit,
+    OutputFile,
+    Quiet,
+    Token,
+)
 from uraniborg.kernel.errors import InvalidInput
 
-app = typer.Typer(
-    help="""Build a shelf of papers from your files, search it, and serve it to people and agents.
+app = CommandLine(
+    """Build a shelf of papers from your files, search it, and serve it to people and agents.
 
-    Example: paper-library build refs.bib -o shelf
-    """,
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
+    Examples:
+    - `paper-library build refs.bib papers/ -o shelf`
+    - `paper-library search shelf exoplanet atmospheres`
+    - `paper-library serve shelf`
+    """
 )
-
-Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not show progress on stderr.")]
 ShelfArgument = Annotated[Path, typer.Argument(metavar="SHELF", help="The folder of the shelf.")]
 
 
 @app.command()
 def build(
     inputs: Annotated[
-        list[Path], typer.Argument(metavar="INPUT…", help=".bib, .ris, .json, .jsonl, .md, .xml, .pdf, or folders.")
+        list[Path], typer.Argument(metavar="INPUT", help=".bib, .ris, .json, .jsonl, .md, .xml, .pdf, or folders.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="SHELF", help="The folder of the new shelf.")],
     summaries: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Summaries to add: DIR/TEMPLATE/NAME.json.")
+        Path | None, typer.Option(metavar="FOLDER", help="Summaries to add: FOLDER/TEMPLATE/NAME.json.")
     ] = None,
     update: Annotated[
         Path | None,
-        typer.Option(metavar="OLD", help="Add the papers of this shelf; entries of the inputs replace its entries."),
+        typer.Option(metavar="SHELF", help="Add the papers of this shelf; entries of the inputs replace its entries."),
     ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="With --update: remove papers that none of the inputs has.")
@@ -47,7 +54,8 @@ def build(
 ) -> int | None:
     """Build a shelf from files and folders. Entries of the same paper are merged.
 
-    Example: paper-library build refs.bib papers/ -o shelf
+    Examples:
+    - `paper-library build refs.bib papers/ -o shelf`
     """
     from paper_library.build.builder import build_shelf
     from paper_library.terminal_output import print_build_report, show_progress
@@ -64,17 +72,20 @@ def build(
 @app.command(context_settings={"ignore_unknown_options": True})  # -word is for the query
 def search(
     shelf: ShelfArgument,
-    query: Annotated[list[str], typer.Argument(help='Words, "a phrase", -word, author:NAME, year:2019..2023, …')],
-    limit: Annotated[int, typer.Option(help="The number of papers to show.")] = 10,
-    offset: Annotated[int, typer.Option(help="The number of papers to skip.")] = 0,
+    query: Annotated[
+        list[str], typer.Argument(metavar="QUERY", help='Words, "a phrase", -word, author:NAME, year:2019..2023, …')
+    ],
+    limit: Limit = 10,
+    offset: Annotated[int, typer.Option(metavar="N", help="Skip this many papers.")] = 0,
     sort: Annotated[
-        str, typer.Option(help="The order: relevance, year_desc, year_asc, title_asc or title_desc.")
+        str, typer.Option(metavar="NAME", help="relevance, year_desc, year_asc, title_asc or title_desc.")
     ] = "relevance",
     json: Json = False,
 ) -> None:
     """Search a shelf.
 
-    Example: paper-library search shelf exoplanet atmospheres year:2019..
+    Examples:
+    - `paper-library search shelf exoplanet atmospheres year:2019..`
     """
     from paper_library.library import Library
     from paper_library.terminal_output import print_results
@@ -88,7 +99,9 @@ def show(
     shelf: ShelfArgument,
     paper: Annotated[
         str,
-        typer.Argument(metavar="PAPER", help="A DOI, arXiv id or PMID; a paper_id or BibTeX key, or its beginning."),
+        typer.Argument(
+            metavar="PAPER", help="A DOI, arXiv id or PMID; a paper id or BibTeX key, or its first characters."
+        ),
     ],
     source: Annotated[bool, typer.Option("--source", help="Print the text of the paper.")] = False,
     summary: Annotated[str | None, typer.Option(metavar="TEMPLATE", help="Print the summary of this template.")] = None,
@@ -97,7 +110,8 @@ def show(
 ) -> None:
     """Show one paper of a shelf.
 
-    Example: paper-library show shelf 10.1038/nature21360 --bibtex
+    Examples:
+    - `paper-library show shelf 10.1038/nature21360 --bibtex`
     """
     from paper_library.library import Library
     from paper_library.terminal_output import print_paper
@@ -125,12 +139,13 @@ def export(
     shelf: ShelfArgument,
     query: Annotated[
         list[str] | None,
-        typer.Argument(help="Export the papers that match; all papers if left out. Put -- before -word."),
+        typer.Argument(metavar="QUERY", help="Export the papers that match. Default: all. Put -- before -word."),
     ] = None,
     format_name: Annotated[
-        str | None, typer.Option("--format", "-f", metavar="FORMAT", help="bibtex, ris, csl-json or json. [bibtex]")
+        str | None,
+        typer.Option("--format", "-f", metavar="NAME", help="bibtex, ris, csl-json or json.", show_default="bibtex"),
     ] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to this file.")] = None,
+    output: OutputFile = None,
     json: Annotated[
         bool, typer.Option("--json", help="The same as --format json; with --output, print a JSON report.")
     ] = False,
@@ -139,7 +154,8 @@ def export(
 
     A shelf built from the BibTeX or JSON export has the same papers, ids and BibTeX keys.
 
-    Example: paper-library export shelf -o refs.bib
+    Examples:
+    - `paper-library export shelf -o refs.bib`
     """
     from paper_library.library import Library
     from uraniborg.kernel.files import check_output, write_output
@@ -153,14 +169,17 @@ def export(
         sys.stdout.writelines(pieces)
         return
     write_output(output, pieces)
-    _print_json({"file": str(output), "format": wanted}) if json else _print_text(f"Wrote {output}.")
+    _print_json({"path": str(output), "format": wanted, "file": str(output)}) if json else _print_text(
+        f"Wrote {output}."
+    )
 
 
 @app.command()
 def stats(shelf: ShelfArgument, json: Json = False) -> None:
     """Show the number of papers, texts and summaries of a shelf, and its missing fields.
 
-    Example: paper-library stats shelf
+    Examples:
+    - `paper-library stats shelf`
     """
     from paper_library.library import Library
     from paper_library.terminal_output import print_stats
@@ -171,9 +190,10 @@ def stats(shelf: ShelfArgument, json: Json = False) -> None:
 
 @app.command()
 def verify(shelf: ShelfArgument, json: Json = False, quiet: Quiet = False) -> int | None:
-    """Verify every file of a shelf. The exit code is 4 if a file is damaged or missing.
+    """Verify every file of a shelf. Exit with 4 if a file is damaged or missing.
 
-    Example: paper-library verify shelf
+    Examples:
+    - `paper-library verify shelf`
     """
     from paper_library.errors import ShelfDamaged
     from paper_library.store.verification import verify_shelf
@@ -193,7 +213,8 @@ def diff(
 ) -> None:
     """Compare two shelves: added, removed and changed papers.
 
-    Example: paper-library diff old-shelf new-shelf
+    Examples:
+    - `paper-library diff old-shelf new-shelf`
     """
     from paper_library.store.difference import compare_shelves
     from paper_library.terminal_output import print_difference
@@ -206,13 +227,16 @@ def diff(
 def sample(
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="SHELF", help="The folder of the sample shelf."),
+        typer.Option(
+            "--output", "-o", metavar="SHELF", help="The folder of the sample shelf. Default: in the data folder."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Build the sample shelf if it does not exist, and print its folder.
 
-    Example: paper-library sample -o shelf
+    Examples:
+    - `paper-library sample -o shelf`
     """
     from paper_library.sample_shelf_builder import sample_shelf
 
@@ -223,37 +247,37 @@ def sample(
 @app.command()
 def serve(
     shelf: Annotated[
-        Path | None, typer.Argument(metavar="[SHELF]", help="The folder of the shelf; the sample shelf if left out.")
+        Path | None, typer.Argument(metavar="SHELF", help="The folder of the shelf. Default: the sample shelf.")
     ] = None,
-    host: Annotated[str | None, typer.Option(help="The address to listen on. [127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 selects a free port. [8421]")] = None,
-    allow_origin: Annotated[
-        list[str] | None, typer.Option(metavar="ORIGIN", help="A web origin that may call /mcp. Repeatable.")
+    host: Host = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="N", help="The port; 0 chooses a free one. Default: 8421.")
     ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="HOST", help="A host name of the server, with port. Repeatable.")
-    ] = None,
+    allow_origin: AllowedOrigins = None,
+    allow_host: AllowedHosts = None,
     static_base_url: Annotated[
         str | None, typer.Option(metavar="URL", help="The server of assets that are not in the shelf folder.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="The number of server processes. [1]")] = None,
-    token: Annotated[
-        str | None, typer.Option(help="The token that clients must send. Prefer URANIBORG_LIBRARY__TOKEN.")
+    workers: Annotated[
+        int | None, typer.Option(metavar="N", help="The number of server processes. Default: 1.")
     ] = None,
+    token: Token = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Allow access from other machines without a token.")
     ] = False,
     extra_tools: Annotated[
         bool | None,
         typer.Option(
-            "--extra-tools/--no-extra-tools", help="Offer read_paper_section and export_citations to agents. [yes]"
+            "--extra-tools/--no-extra-tools",
+            help="Offer read_paper_section and export_citations to agents. Default: yes.",
         ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Serve a shelf: MCP at /mcp, REST at /api/v1, pages at /.
 
-    Example: paper-library serve shelf --port 8421
+    Examples:
+    - `paper-library serve shelf --port 8421`
     """
     from paper_library.serve_command import serve_shelf
 

@@ -18,6 +18,7 @@ from paper_library.store.difference import Change, Difference
 from paper_library.store.verification import Verdict
 from paper_library.text.markdown import unescape_markdown
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.text import plural
 
 _PHASES: Final = {
@@ -62,14 +63,13 @@ def print_build_report(report: BuildReport) -> None:
     if report.titled:
         out.print(f"[yellow]{report.titled:,} without a title[/yellow], titled by the first sentence of the text:")
         for one in report.derived_titles[:_LINES_LISTED]:
-            out.print(f"  {escape_text(one['origin'])}: {escape_text(_shorten_title(one['title']))}")
+            _print_hanging(out, "  ", f"{escape_text(one['origin'])}: {escape_text(_shorten_title(one['title']))}")
         _print_remainder(out, report.titled)
     if report.merged:
         out.print(f"[green]{report.merged:,} merged[/green] with other entries of the same paper:")
         for merge in report.merges[:_LINES_LISTED]:
-            out.print(
-                f"  {escape_text(_shorten_title(merge.title))} [dim]({escape_text(', '.join(merge.reasons))})[/dim]"
-            )
+            reasons = escape_text(", ".join(merge.reasons))
+            _print_hanging(out, "  ", f"{escape_text(_shorten_title(merge.title))} [dim]({reasons})[/dim]")
         _print_remainder(out, len(report.merges))
     for kind, count, color in (("skipped", report.skipped, "yellow"), ("broken", report.broken, "red")):
         if count:
@@ -91,7 +91,8 @@ def _print_update(out: Console, report: BuildReport) -> None:
     listed = [one for one in report.changes if one.change != "added"]
     for one in listed[:_LINES_LISTED]:
         fields = f" ({', '.join(one.fields)})" if one.fields else ""
-        out.print(f"  {one.change}: {escape_text(_shorten_title(one.title))}[dim]{escape_text(fields)}[/dim]")
+        title = escape_text(_shorten_title(one.title))
+        _print_hanging(out, "  ", f"{one.change}: {title}[dim]{escape_text(fields)}[/dim]")
     _print_remainder(out, len(listed))
     if report.missing_inputs:
         names = sorted(report.missing_inputs)
@@ -113,7 +114,7 @@ def _print_problems(out: Console, problems: list[Problem]) -> None:
         named = make_printable(
             ", ".join(origins[:3]), keep=""
         )  # a name with line breaks must not look like other output
-        out.print(f"  {escape_text(named)}{more}: {escape_text(reason)}")
+        _print_hanging(out, "  ", f"{escape_text(named)}{more}: {escape_text(reason)}")
     _print_remainder(out, len(by_reason))
 
 
@@ -127,12 +128,12 @@ def print_results(found: dict[str, Any]) -> None:
     for number, hit in enumerate(found["results"], found["offset"] + 1):
         year = f" ({hit['year']})" if hit["year"] else ""
         mark = " [red]retracted[/red]" if hit.get("retracted") else ""
-        out.print(f"[bold]{number}. {escape_text(hit['title'])}[/bold]{year}{mark}")
+        _print_hanging(out, f"[bold]{number}.[/bold] ", f"[bold]{escape_text(hit['title'])}[/bold]{year}{mark}")
         names = ", ".join(hit["authors"][:3]) + (" and others" if len(hit["authors"]) > 3 else "")
         if byline := " · ".join(part for part in (names, hit["venue"]) if part):
-            out.print(f"   {escape_text(byline)}", style="dim")
+            _print_hanging(out, "   ", f"[dim]{escape_text(byline)}[/dim]")
         if hit["snippet_markdown"]:
-            out.print(f"   {format_snippet_for_terminal(hit['snippet_markdown'])}")
+            _print_hanging(out, "   ", format_snippet_for_terminal(hit["snippet_markdown"]))
         out.print(f"   {hit['paper_id']}", style="dim")
     if meant := found.get("did_you_mean"):
         out.print(f"Did you mean: {escape_text(meant)}?")
@@ -204,7 +205,7 @@ def print_verdict(verdict: Verdict) -> None:
     else:
         out.print(f"[red]Damaged[/red]: {len(verdict.problems):,} of {plural(verdict.files, 'file')}.")
         for problem in verdict.problems[:_LINES_LISTED]:
-            out.print(f"  {escape_text(problem)}")
+            _print_hanging(out, "  ", escape_text(problem))
         _print_remainder(out, len(verdict.problems))
 
 
@@ -218,7 +219,7 @@ def print_difference(difference: Difference) -> None:
     ):
         out.print(f"[{color}]{len(changes):,} {name}[/{color}]")
         for change in changes[:_LINES_LISTED]:
-            out.print(f"  {escape_text(_shorten_title(change.title))}{_format_fields(change)}")
+            _print_hanging(out, "  ", f"{escape_text(_shorten_title(change.title))}{_format_fields(change)}")
         _print_remainder(out, len(changes))
     out.print(f"{difference.unchanged:,} unchanged", style="dim")
 
@@ -246,6 +247,11 @@ def format_snippet_for_terminal(markdown: str) -> str:
 def escape_text(text: str) -> str:
     """Return `text` without active markup and control characters."""
     return escape_markup(make_printable(text))
+
+
+def _print_hanging(out: Console, label_markup: str, text_markup: str) -> None:
+    """Print an entry of a list; further lines on a terminal are indented."""
+    print_paragraph(out, label_markup, text_markup, piped_width=None)
 
 
 def _make_console() -> Console:

@@ -1,6 +1,7 @@
 """The command `python -m paper_search`, and the search that it shares with `paper-search run`."""
 
 import asyncio
+import json as json_text
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,28 +9,43 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from paper_search.command_options import Domain, MaxResults, Offline, OptionalQuery, Quiet, Record, Replay, Source
+from paper_search.command_options import (
+    Domain,
+    Format,
+    JsonOrReport,
+    MaxResults,
+    Offline,
+    OptionalQuery,
+    Record,
+    Replay,
+    Source,
+)
 from paper_search.config import AppConfig, load_config
 from paper_search.input_checks import check_query
 from paper_search.models import NO_SOURCE_ANSWERED, PaperCollection, SourceReport, any_source_answered
 from paper_search.workflow import SearchWorkflow
-from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.cli import fit_to_terminal, run_typer_app
+from uraniborg.kernel.command_line import HELP_OPTIONS, CommandLine, OutputFile, Quiet
 from uraniborg.kernel.errors import InvalidInput, Unavailable
-from uraniborg.kernel.files import write_output
+from uraniborg.kernel.files import check_output, write_output
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.text import plural
 
-app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+app = CommandLine()
 
 
-@app.command(name="paper_search", no_args_is_help=False)
+@app.command("paper_search", context_settings=HELP_OPTIONS)
 def search_command(
     query: OptionalQuery = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    bibtex: Annotated[bool, typer.Option("--bibtex", help="Print BibTeX.")] = False,
-    ris: Annotated[bool, typer.Option("--ris", help="Print RIS.")] = False,
-    csl: Annotated[bool, typer.Option("--csl-json", help="Print CSL-JSON.")] = False,
-    log: Annotated[bool, typer.Option("--search-log", help="Print the number of papers in each stage.")] = False,
+    format_name: Format = None,
+    json: JsonOrReport = False,
+    bibtex: Annotated[bool, typer.Option("--bibtex", help="The same as --format bibtex.")] = False,
+    ris: Annotated[bool, typer.Option("--ris", help="The same as --format ris.")] = False,
+    csl: Annotated[bool, typer.Option("--csl-json", help="The same as --format csl-json.")] = False,
+    log: Annotated[
+        bool, typer.Option("--search-log", help="The same as --format prisma: the number of papers in each stage.")
+    ] = False,
+    output: OutputFile = None,
     source: Source = None,
     max_results: MaxResults = None,
     domain: Domain = None,
@@ -38,19 +54,22 @@ def search_command(
     offline: Offline = False,
     quiet: Quiet = False,
 ) -> None:
-    """Search for papers and print them, the most relevant first. Everything is approved; no question is asked.
+    """Search for papers and print them, the most relevant first.
 
-    Progress and source reports go to stderr, the result to stdout: Markdown unless another format is chosen.
+    Everything is approved; no question is asked. Progress and source reports go to stderr, the result to stdout.
 
-    Example: python -m paper_search --bibtex perovskite solar cells since 2020
+    Examples:
+    - `python -m paper_search --bibtex perovskite solar cells since 2020`
     """
-    formats = [("json", json), ("bibtex", bibtex), ("ris", ris), ("csl-json", csl), ("prisma", log)]
-    chosen = [name for name, is_chosen in formats if is_chosen]
+    flags = [("bibtex", bibtex), ("ris", ris), ("csl-json", csl), ("prisma", log), ("json", json and output is None)]
+    chosen = [name for name, is_chosen in [(format_name or "", format_name is not None), *flags] if is_chosen]
     if len(chosen) > 1:
         raise InvalidInput(f"Choose one output format, not {' and '.join(chosen)}.", hint="Markdown is the default.")
+    wanted = choose_format(chosen[0] if chosen else None, output, as_json=json)
+    check_output(output)
     config = build_config(max_results, domain, record, replay, offline=offline)
     text = check_query(" ".join(query or []) or _read_recorded_query(replay))
-    search_and_print(text, config, source, chosen[0] if chosen else "markdown", quiet=quiet)
+    search_and_print(text, config, source, wanted, output, quiet=quiet, as_json=json)
 
 
 def run_command(arguments: Sequence[str]) -> NoReturn:
@@ -82,6 +101,7 @@ def search_and_print(
     output: Path | None = None,
     *,
     quiet: bool = False,
+    as_json: bool = False,
 ) -> None:
     """Search once, approving everything, and write the result to stdout or to `output`.
 
@@ -90,7 +110,7 @@ def search_and_print(
     result = asyncio.run(_search(query, config, sources, quiet=quiet))
     if not quiet:
         _print_notes(result)
-    write_text(render_result(result, format_name), output)
+    write_text(render_result(result, format_name), output, format_name, as_json=as_json)
     if not any_source_answered(result.metadata.sources):
         _print_message(f"{NO_SOURCE_ANSWERED} Is there a network?")
         raise typer.Exit(Unavailable.exit_code)
@@ -104,12 +124,27 @@ def render_result(result: PaperCollection, format_name: str) -> str:
     return text if not text or text.endswith("\n") else text + "\n"
 
 
-def write_text(text: str, output: Path | None) -> None:
-    """Write the text to the file, or to stdout if there is none."""
+def choose_format(format_name: str | None, output: Path | None, *, as_json: bool) -> str:
+    """Return the format to write. Raise InvalidInput for an unknown format, or one that --json contradicts."""
+    from paper_search.export import check_format
+
+    if format_name is None:
+        return "json" if as_json else "markdown"
+    check_format(format_name)
+    if as_json and output is None and "json" not in format_name:
+        raise InvalidInput(f"--json prints JSON, but --format {format_name} does not.", hint="Leave one of them out.")
+    return format_name
+
+
+def write_text(text: str, output: Path | None, format_name: str, *, as_json: bool) -> None:
+    """Write the text to stdout, or to the file and a report of it to stderr, or to stdout as JSON."""
     if output is None:
         sys.stdout.write(text)
+        return
+    write_output(output, text)
+    if as_json:
+        sys.stdout.write(json_text.dumps({"path": str(output), "format": format_name}) + "\n")
     else:
-        write_output(output, text)
         _print_message(f"Wrote {output}.")
 
 
@@ -158,4 +193,4 @@ def _print_notes(result: PaperCollection) -> None:
 
 
 def _print_message(line: str) -> None:
-    sys.stderr.write(make_printable(line) + "\n")
+    sys.stderr.write(fit_to_terminal(make_printable(line), sys.stderr, hanging="    ") + "\n")

@@ -10,12 +10,10 @@ from paper_search import session_commands
 from paper_search.command_options import (
     Domain,
     Format,
-    Json,
+    JsonOrReport,
     MaxResults,
     Offline,
-    Output,
     Query,
-    Quiet,
     Record,
     Replay,
     Reviewer,
@@ -23,7 +21,6 @@ from paper_search.command_options import (
     Source,
 )
 from paper_search.session_commands import (
-    choose_format,
     export_session,
     open_manager,
     print_json,
@@ -31,20 +28,20 @@ from paper_search.session_commands import (
     review_new_session,
 )
 from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.command_line import CommandLine, Json, OutputFile, Quiet
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 
 if TYPE_CHECKING:
     from paper_search.config import AppConfig
 
-app = typer.Typer(
-    help="Search for papers, review them at the terminal, and export them.\n\n"
-    "Example: paper-search run perovskite solar cells since 2020",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+app = CommandLine(
+    """Search for papers, review them at the terminal, and export them.
+
+    Examples:
+    - `paper-search run perovskite solar cells since 2020`
+    - `paper-search sessions list`
+    """
 )
 
 
@@ -53,9 +50,9 @@ def run(
     query: Query,
     review: Annotated[bool, typer.Option("--review", help="Ask about the strategy and the papers.")] = False,
     reviewer: Reviewer = None,
-    format_name: Format = "markdown",
-    json: Json = False,
-    output: Output = None,
+    format_name: Format = None,
+    json: JsonOrReport = False,
+    output: OutputFile = None,
     source: Source = None,
     max_results: MaxResults = None,
     domain: Domain = None,
@@ -69,59 +66,59 @@ def run(
     Without --review everything is approved. With --review you confirm the strategy and mark the papers with single
     keys; you can quit at any time and resume later.
 
-    Examples of use:
-
-    - paper-search run atmospheres of the TRAPPIST-1 planets since 2017
-
-    - paper-search run --review --format bibtex -o papers.bib perovskite solar cells
-
-    - paper-search run --review --offline atmospheres of the TRAPPIST-1 planets
+    Examples:
+    - `paper-search run atmospheres of the TRAPPIST-1 planets since 2017`
+    - `paper-search run --review --format bibtex -o papers.bib perovskite solar cells`
+    - `paper-search run --review --offline atmospheres of the TRAPPIST-1 planets`
     """
-    from paper_search.cli import build_config, search_and_print
+    from paper_search.cli import build_config, choose_format, search_and_print
     from paper_search.input_checks import check_query
 
-    chosen = choose_format(format_name, as_json=json)
+    chosen = choose_format(format_name, output, as_json=json)
     check_output(output)
     if review and record:
         raise InvalidInput("--record cannot be used with --review.", hint="The session itself stores every answer.")
     config = build_config(max_results, domain, record, replay, offline=offline)
     text = check_query(" ".join(query))
     if review:
-        asyncio.run(review_new_session(text, _enable_only_sources(config, source), reviewer, chosen, output))
+        asyncio.run(
+            review_new_session(text, _enable_only_sources(config, source), reviewer, chosen, output, as_json=json)
+        )
     else:
-        search_and_print(text, config, source, chosen, output, quiet=quiet)
+        search_and_print(text, config, source, chosen, output, quiet=quiet, as_json=json)
 
 
 @app.command()
 def export(
     session: Session,
-    format_name: Format = "markdown",
-    json: Json = False,
-    output: Output = None,
+    format_name: Format = None,
+    json: JsonOrReport = False,
+    output: OutputFile = None,
 ) -> None:
     """Export the papers or the search log of a complete session.
 
-    Examples of use:
-
-    - paper-search export 4f1c2a --format bibtex -o papers.bib
-
-    - paper-search export 4f1c2a --format prisma-svg -o flow.svg
+    Examples:
+    - `paper-search export 4f1c2a --format bibtex -o papers.bib`
+    - `paper-search export 4f1c2a --format prisma-svg -o flow.svg`
     """
-    chosen = choose_format(format_name, as_json=json)
+    from paper_search.cli import choose_format
+
+    chosen = choose_format(format_name, output, as_json=json)
     check_output(output)
 
     async def export_found() -> None:
         async with open_manager() as manager:
-            await export_session(manager, await manager.resolve_id_prefix(session), chosen, output)
+            await export_session(manager, await manager.resolve_id_prefix(session), chosen, output, as_json=json)
 
     asyncio.run(export_found())
 
 
 @app.command()
 def sources(json: Json = False) -> None:
-    """List the sources, and mark those that a search uses.
+    """List the sources, and mark those that every search uses.
 
-    Example: paper-search sources --json
+    Examples:
+    - `paper-search sources --json`
     """
     from paper_search.config import load_config
     from paper_search.sources.offline_source import describe_offline_sources

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, ParamSpec
 from pydantic import Field, WithJsonSchema
 
 from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
-from uraniborg.kernel.cli import print_error
+from uraniborg.kernel.cli import UsageError, is_version_request, print_error, print_version, run_command
 from uraniborg.kernel.errors import MissingExtra, UraniborgError
 from uraniborg.kernel.standard_streams import load_server_modules, require_client
 from uraniborg.kernel.version import version
@@ -56,9 +56,17 @@ paper-search://sessions lists all sessions, so that a lost session_id is found a
 """
 
 USAGE: Final = """\
-paper-search-mcp is a server for agents. It takes no arguments and serves the Model Context Protocol over stdio.
-Add it to your client, for example with: claude mcp add paper-search -- paper-search-mcp
-To search by hand: python -m paper_search WORDS
+Usage: paper-search-mcp [OPTIONS]
+
+  Serve paper search to an agent, over stdin and stdout (the Model Context
+  Protocol). To search by hand, use `paper-search run WORDS`.
+
+Options:
+  -V, --version  Print the version and exit.
+  -h, --help     Show this message and exit.
+
+Examples:
+  claude mcp add paper-search -- paper-search-mcp
 """
 
 _SessionId = Annotated[str, Field(description="The session_id that search_papers returned.")]
@@ -229,9 +237,8 @@ async def list_papers_from(session_id: str, offset: int) -> dict[str, Any]:
 
 def main() -> None:
     """Serve one client over stdin and stdout until it disconnects."""
-    if {"-h", "--help"} & set(sys.argv[1:]):
-        sys.stdout.write(USAGE)
-        return
+    if arguments := sys.argv[1:]:
+        run_command(lambda: _print_help_or_version(arguments), as_json="--json" in arguments)
     if find_spec("mcp") is None:
         sys.exit(print_error(MissingExtra("mcp", "The paper search server"), as_json=False))
     require_client()
@@ -243,6 +250,17 @@ def main() -> None:
     with load_server_modules():
         server = _get_or_create_server()
     server.run(transport="stdio")
+
+
+def _print_help_or_version(arguments: list[str]) -> None:
+    if {"-h", "--help"} & set(arguments):
+        sys.stdout.write(USAGE)
+    elif is_version_request(arguments):
+        print_version("paper-search-mcp", as_json="--json" in arguments)
+    else:
+        raise UsageError(
+            f"paper-search-mcp takes no arguments, got '{arguments[0][:60]}'.", hint="See `paper-search-mcp --help`."
+        )
 
 
 def _get_or_create_server() -> "Server":

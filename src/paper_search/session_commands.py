@@ -6,11 +6,13 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from paper_search.command_options import Format, Json, Output, Reviewer, Session
+from paper_search.command_options import Format, JsonOrReport, Reviewer, Session
+from uraniborg.kernel.cli import fit_to_terminal
+from uraniborg.kernel.command_line import CommandLine, Json, Limit, OutputFile, Yes
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import check_output
 from uraniborg.kernel.logging import make_printable
@@ -21,19 +23,22 @@ if TYPE_CHECKING:
     from paper_search.sessions import SessionManager
     from paper_search.terminal.review import TerminalReview
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="List, show, resume and delete search sessions.\n\nExample: paper-search sessions resume 4f1c2a",
+app = CommandLine(
+    """List, show, resume and delete search sessions.
+
+    Examples:
+    - `paper-search sessions list`
+    - `paper-search sessions resume 4f1c2a`
+    """
 )
 
 
 @app.command("list")
-def list_sessions(
-    limit: Annotated[int, typer.Option(min=1, help="The maximum number of sessions to list.")] = 20, json: Json = False
-) -> None:
+def list_sessions(limit: Limit = 20, json: Json = False) -> None:
     """List the sessions, the one used last first.
 
-    Example: paper-search sessions list
+    Examples:
+    - `paper-search sessions list`
     """
 
     async def read_sessions() -> dict[str, Any]:
@@ -49,7 +54,8 @@ def list_sessions(
         print_line(
             f"{line['session_id'][:8]}  {line['phase']:<18} {line.get('checkpoint_kind') or line.get('error', papers)}"
         )
-        print_line(f"          {line.get('query', '')}{' (offline trial)' if line.get('offline') else ''}")
+        trial = " (offline trial)" if line.get("offline") else ""
+        print_line(f"          {line.get('query', '')}{trial}", hanging=" " * 10)
     rest = found["total"] - len(found["sessions"])
     print_line(f"\n{rest} more; use --limit." if rest else "" if found["sessions"] else "There are no sessions.")
 
@@ -58,7 +64,8 @@ def list_sessions(
 def show(session: Session, json: Json = False) -> None:
     """Show the state of a session and its pending checkpoint.
 
-    Example: paper-search sessions show 4f1c2a
+    Examples:
+    - `paper-search sessions show 4f1c2a`
     """
 
     async def read_state() -> dict[str, Any]:
@@ -72,7 +79,8 @@ def show(session: Session, json: Json = False) -> None:
     from paper_search.sessions.checkpoint_inbox import format_payload
 
     phase = state["phase"] if state["is_complete"] else f"{state['phase']}, round {state['round'] + 1}"
-    print_line(f"{state['session_id']}\n{state['query']}\n{phase}: {state['summary']}")
+    for line in (state["session_id"], state["query"], f"{phase}: {state['summary']}"):
+        print_line(line)
     for line in format_payload(state["checkpoint"]["payload"]) if state["has_pending_checkpoint"] else []:
         print_line(f"  {line}".rstrip())
 
@@ -81,15 +89,18 @@ def show(session: Session, json: Json = False) -> None:
 def resume(
     session: Session,
     reviewer: Reviewer = None,
-    format_name: Format = "markdown",
-    json: Json = False,
-    output: Output = None,
+    format_name: Format = None,
+    json: JsonOrReport = False,
+    output: OutputFile = None,
 ) -> None:
     """Continue the review of a session at the terminal, and print the papers when it is complete.
 
-    Example: paper-search sessions resume 4f1c2a --format bibtex -o papers.bib
+    Examples:
+    - `paper-search sessions resume 4f1c2a --format bibtex -o papers.bib`
     """
-    chosen = choose_format(format_name, as_json=json)
+    from paper_search.cli import choose_format
+
+    chosen = choose_format(format_name, output, as_json=json)
     check_output(output)
 
     async def review_and_export() -> None:
@@ -97,7 +108,7 @@ def resume(
             session_id = await manager.resolve_id_prefix(session)
             is_complete = (await manager.get_state(session_id))["is_complete"]
             if is_complete or await create_terminal_review(manager, reviewer).review_session(session_id):
-                await export_session(manager, session_id, chosen, output)
+                await export_session(manager, session_id, chosen, output, as_json=json)
 
     asyncio.run(review_and_export())
 
@@ -105,12 +116,13 @@ def resume(
 @app.command()
 def delete(
     session: Session,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Delete a session with its papers and decisions, permanently.
 
-    Example: paper-search sessions delete 4f1c2a --yes
+    Examples:
+    - `paper-search sessions delete 4f1c2a --yes`
     """
 
     async def confirm_and_delete() -> str | None:
@@ -154,36 +166,29 @@ def create_terminal_review(manager: "SessionManager", reviewer: str | None) -> "
 
 
 async def review_new_session(
-    query: str, config: "AppConfig", reviewer: str | None, format_name: str, output: Path | None
+    query: str, config: "AppConfig", reviewer: str | None, format_name: str, output: Path | None, *, as_json: bool
 ) -> None:
     """Open a session, review it at the terminal, and write its papers when it is complete."""
     async with open_manager() as manager:
         review = create_terminal_review(manager, reviewer)
         session_id = await review.open_session(query, config)
         if await review.review_session(session_id):
-            await export_session(manager, session_id, format_name, output)
+            await export_session(manager, session_id, format_name, output, as_json=as_json)
 
 
-async def export_session(manager: "SessionManager", session_id: str, format_name: str, output: Path | None) -> None:
+async def export_session(
+    manager: "SessionManager", session_id: str, format_name: str, output: Path | None, *, as_json: bool
+) -> None:
     """Write the papers of a complete session. Raise SessionNotComplete or SessionFailed."""
     from paper_search.cli import render_result, write_text
 
-    write_text(await asyncio.to_thread(render_result, await manager.get_result(session_id), format_name), output)
+    text = await asyncio.to_thread(render_result, await manager.get_result(session_id), format_name)
+    write_text(text, output, format_name, as_json=as_json)
 
 
-def choose_format(format_name: str, *, as_json: bool) -> str:
-    """Return the format to write. Raise InvalidInput for an unknown format, or one that --json contradicts."""
-    from paper_search.export import check_format
-
-    check_format(format_name)
-    if as_json and "json" not in format_name and format_name != "markdown":
-        raise InvalidInput(f"--json prints JSON, but --format {format_name} does not.", hint="Leave one of them out.")
-    return "json" if as_json and format_name == "markdown" else format_name
-
-
-def print_line(line: str) -> None:
-    """Print a line without control characters."""
-    sys.stdout.write(make_printable(line) + "\n")
+def print_line(line: str, *, hanging: str = "    ") -> None:
+    """Print a line without control characters, wrapped on a terminal that is too narrow."""
+    sys.stdout.write(fit_to_terminal(make_printable(line), sys.stdout, hanging=hanging) + "\n")
 
 
 def print_json(value: Any) -> None:

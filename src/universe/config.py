@@ -1,6 +1,8 @@
 """The universe's settings: those of every HTTP server, the database, and the limits of streams and sessions."""
 
-from typing import Final
+import re
+from pathlib import Path
+from typing import Final, Self
 
 from pydantic import Field, SecretStr
 
@@ -8,13 +10,16 @@ from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.kernel.settings import LoadedSettings, data_dir, read_settings
 
 SECTION: Final = "universe"
+SQLITE: Final = "sqlite:///"
+_ADDRESS: Final = re.compile("[a-z]{2,}:")
+"""The start of an address; anything else is a path, also one with the letter of a drive."""
 
 
 class UniverseConfig(HttpConfig):
     """Set by `URANIBORG_UNIVERSE__NAME` or under `[universe]` in the settings file."""
 
     db: SecretStr | None = None
-    """The database: sqlite:///PATH, postgresql://… (which may hold a password), or memory:."""
+    """The database: the path of an SQLite file, postgresql://… (which may hold a password), or memory:."""
     port: int = Field(default=3001, ge=0, le=65_535)
     body_limit: int = Field(default=10_000_000, ge=1_000, le=1_000_000_000)
     """The largest request, in bytes."""
@@ -31,9 +36,20 @@ class UniverseConfig(HttpConfig):
     @property
     def database_address(self) -> str:
         """Return the address of the database: the one set, or the file in the data folder."""
-        if self.db is not None:
-            return self.db.get_secret_value()
-        return f"sqlite:///{data_dir() / 'universe' / 'universes.db'}"
+        given = self.db.get_secret_value() if self.db is not None else str(data_dir() / "universe" / "universes.db")
+        return given if _ADDRESS.match(given) else f"{SQLITE}{given}"
+
+    @property
+    def database_path(self) -> Path | None:
+        """Return the file of the database; None for a database that is not a file."""
+        address = self.database_address
+        return Path(address.removeprefix(SQLITE)).expanduser() if address.startswith(SQLITE) else None
+
+    def with_database(self, db: str, folder: Path) -> Self:
+        """Return these settings with another database: an address, or a path, which starts in `folder`."""
+        changed = self.model_copy(update={"db": SecretStr(db)})
+        path = changed.database_path
+        return changed if path is None else changed.model_copy(update={"db": SecretStr(str(folder / path))})
 
 
 def load_config() -> UniverseConfig:

@@ -24,7 +24,7 @@ async def verify_universes(
     service: UniverseService, universe_id: str | None, url: str | None, *, quiet: bool
 ) -> list[Verdict]:
     """Return the verdict on one universe, or on all. Raise UniverseNotFound or StoreUnavailable."""
-    ids = [universe_id] if universe_id is not None else await _list_all_ids(service)
+    ids = [universe_id] if universe_id is not None else await list_all_ids(service)
     if universe_id is None:
         ids += list_lost_universe_ids(await flush_and_read_store_marks(service.store), ids)
     verdicts: list[Verdict] = []
@@ -42,7 +42,8 @@ async def accept_lost_versions(service: UniverseService, universe_id: str | None
         await asyncio.to_thread(service.store.marks.accept_losses, await service.store.list_log_heads(), universe_id)
 
 
-async def _list_all_ids(service: UniverseService) -> list[str]:
+async def list_all_ids(service: UniverseService) -> list[str]:
+    """Return the ids of all universes, newest first."""
     found: list[str] = []
     before: tuple[str, str] | None = None
     while records := await service.list_records(limit=1_000, before=before):

@@ -2,14 +2,12 @@
 
 import asyncio
 import json
-import re
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import orjson
-from pydantic import SecretStr
 
 from universe.config import UniverseConfig, load_config
 from universe.domain.events_and_refusals import Event
@@ -21,8 +19,6 @@ from universe.store.factory import make_store
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.sqlite import DatabaseMissing
-
-_SQLITE: Final = "sqlite:///"
 
 
 class Context(Protocol):
@@ -167,17 +163,11 @@ async def _open_service(config: UniverseConfig) -> _OpenService:
 def _load_config(db: str | None, folder: Path) -> UniverseConfig:
     """Return the settings, with the database `db` if it is given; relative paths start in `folder`."""
     config = load_config()
-    if not db:
-        return config
-    is_path = db.startswith(_SQLITE) or not re.match("[a-z]{2,}:", db)
-    address = f"{_SQLITE}{folder / Path(db.removeprefix(_SQLITE)).expanduser()}" if is_path else db
-    return config.model_copy(update={"db": SecretStr(address)})
+    return config.with_database(db, folder) if db else config
 
 
 def _check_database_exists(config: UniverseConfig) -> None:
     """Raise DatabaseMissing for a database file that does not exist, so that reading does not create it."""
-    if config.db is None or not config.database_address.startswith(_SQLITE):
-        return
-    path = Path(config.database_address.removeprefix(_SQLITE)).expanduser()
-    if not path.is_file():
+    path = config.database_path
+    if config.db is not None and path is not None and not path.is_file():
         raise DatabaseMissing(f"There is no database {path.name}.", hint="Set create to create one.", name=path.name)

@@ -3,12 +3,12 @@
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 
-from uraniborg.kernel.cli import UsageError, run_typer_app
-from uraniborg.kernel.version import version
+from uraniborg.kernel.cli import UsageError, is_completion_request, print_version, run_typer_app
+from uraniborg.kernel.command_line import CommandLine, Json, Quiet, Yes
 
 PARTS: Final = {
     "search": ("paper-search", "paper_search.command"),
@@ -32,59 +32,32 @@ A research station you share with your agent.
 Start with `uraniborg demo`: no network and no key needed.
 
 Examples:
+- `uraniborg demo`
 - `uraniborg search run atmospheres of the TRAPPIST-1 planets since 2016`
 - `uraniborg connect claude-code`
 - `uraniborg inbox`
 """
 
-app = typer.Typer(
-    help=_HELP,
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-)
+app = CommandLine(_HELP)
 _PARTS_PANEL: Final = "Parts"
-_PART_SETTINGS: Final[dict[str, Any]] = {
-    "allow_extra_args": True,
-    "ignore_unknown_options": True,
-    "help_option_names": [],
-}
-
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
 
 
-def _print_version_and_exit(is_requested: bool) -> None:
-    if is_requested:
-        sys.stdout.write(f"uraniborg {version()}\n")
-        raise typer.Exit
-
-
-@app.callback(help=_HELP)
-def accept_common_options(
-    version_asked: Annotated[
-        bool, typer.Option("--version", callback=_print_version_and_exit, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    """Handle the options that come before a command."""
-
-
-@app.command("search", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+@app.command("search", rich_help_panel=_PARTS_PANEL)
 def list_search_in_help() -> None:
     """Find papers in many sources, with your approval (`paper-search`)."""
 
 
-@app.command("library", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+@app.command("library", rich_help_panel=_PARTS_PANEL)
 def list_library_in_help() -> None:
     """Build, search and serve a shelf of papers (`paper-library`)."""
 
 
-@app.command("universe", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+@app.command("universe", rich_help_panel=_PARTS_PANEL)
 def list_universe_in_help() -> None:
     """Simulate universes and test claims in them (`universe`)."""
 
 
-@app.command("flow", context_settings=_PART_SETTINGS, rich_help_panel=_PARTS_PANEL)
+@app.command("flow", rich_help_panel=_PARTS_PANEL)
 def list_flow_in_help() -> None:
     """Run, resume and save workflows (`pflow`)."""
 
@@ -104,12 +77,17 @@ def serve(
 
 @app.command()
 def demo(
-    output: Annotated[Path, typer.Option(help="The folder of the exported files.")] = Path("demo-output"),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of the exported files.")
+    ] = Path("demo-output"),
     json: Json = False,
 ) -> None:
-    """Replay a search, a shelf, a universe and a workflow: no network, no key.
+    """Replay a search, a shelf, a universe and a workflow.
 
-    Example: `uraniborg demo --output out`
+    No network and no key are needed.
+
+    Examples:
+    - `uraniborg demo --output out`
     """
     from uraniborg.demo import run_demo  # imported only by the command that needs it
 
@@ -120,7 +98,7 @@ def demo(
 def inbox(
     decision_id: Annotated[
         str | None,
-        typer.Argument(metavar="[ID]", help="Show this question in full: an id as listed, or its first characters."),
+        typer.Argument(metavar="ID", help="Show this question in full. An id as listed, or its first characters."),
     ] = None,
     decided: Annotated[
         bool, typer.Option("--decided", help="List the questions that were decided: by whom, how and when.")
@@ -147,12 +125,16 @@ def inbox(
 
 @app.command()
 def decide(
-    decision_id: Annotated[str, typer.Argument(metavar="ID", help="The id as `uraniborg inbox` lists it.")],
-    action: Annotated[str, typer.Argument(help="approve, edit or reject.")],
+    decision_id: Annotated[
+        str, typer.Argument(metavar="ID", help="An id as `uraniborg inbox` lists it, or its first characters.")
+    ],
+    action: Annotated[str, typer.Argument(metavar="ACTION", help="approve, edit or reject.")],
     data: Annotated[
-        Path | None, typer.Option(help="A JSON file with the data of an edit or reject; - for stdin.")
+        Path | None, typer.Option(metavar="FILE", help="A JSON file with the data of an edit or reject; - for stdin.")
     ] = None,
-    note: Annotated[str | None, typer.Option(help="A note in your own words; it guides the next round.")] = None,
+    note: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="A note in your own words; it guides the next round.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Answer a question, whichever process asked it.
@@ -169,17 +151,17 @@ def decide(
 @app.command()
 def connect(
     client: Annotated[
-        str | None, typer.Argument(metavar="[CLIENT]", help="claude-code, claude-desktop, cursor, vscode, codex, …")
+        str | None, typer.Argument(metavar="CLIENT", help="claude-code, claude-desktop, cursor, vscode, codex, …")
     ] = None,
     server: Annotated[
-        list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; may be repeated.")
+        list[str] | None, typer.Option("--server", metavar="NAME", help="Only this server; repeatable.")
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Remove our servers from the client.")] = False,
     print_only: Annotated[bool, typer.Option("--print", help="Print the entries and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Write the change without asking.")] = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Connect an MCP client to the four servers; without a client, list the clients.
+    """Connect an MCP client to the four servers, or list the clients.
 
     The change is shown before it is written, and the file before it is kept as a backup.
 
@@ -196,9 +178,12 @@ def connect(
 
 @app.command()
 def bridge(url: Annotated[str, typer.Argument(metavar="URL", help="The address of an MCP server.")]) -> None:
-    """Connect stdin and stdout to an MCP server at an address, for clients that only start programs.
+    """Connect stdin and stdout to an MCP server at an address.
 
-    Example: `uraniborg bridge http://127.0.0.1:8421/mcp`
+    For clients that only start programs.
+
+    Examples:
+    - `uraniborg bridge http://127.0.0.1:8421/mcp`
     """
     from uraniborg.connect.stdio_bridge import run_bridge
 
@@ -226,7 +211,8 @@ def doctor(
 def paths(json: Json = False) -> None:
     """Print where data, cache, configuration and workflows are. URANIBORG_HOME moves all of them.
 
-    Example: `uraniborg paths --json`
+    Examples:
+    - `uraniborg paths --json`
     """
     from uraniborg.installation_commands import print_locations
 
@@ -235,7 +221,7 @@ def paths(json: Json = False) -> None:
 
 @app.command()
 def settings(
-    part: Annotated[str | None, typer.Argument(metavar="[PART]", help="search, library, universe or pflow.")] = None,
+    part: Annotated[str | None, typer.Argument(metavar="PART", help="search, library, universe or pflow.")] = None,
     all_settings: Annotated[bool, typer.Option("--all", help="Also print settings that have their default.")] = False,
     json: Json = False,
 ) -> None:
@@ -252,14 +238,15 @@ def settings(
 
 @app.command()
 def backup(
-    file: Annotated[Path, typer.Argument(help="The archive to write, such as uraniborg.tar.gz.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive to write, such as uraniborg.tar.gz.")],
     replace: Annotated[bool, typer.Option("--replace", help="Replace the file if it exists.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write all sessions, decisions, universes, workflows and settings into one file. Servers may run.
 
-    Example: `uraniborg backup uraniborg.tar.gz`
+    Examples:
+    - `uraniborg backup uraniborg.tar.gz`
     """
     from uraniborg.installation_commands import write_and_print_backup
 
@@ -268,14 +255,15 @@ def backup(
 
 @app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(help="A file that `uraniborg backup` wrote.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `uraniborg backup` wrote.")],
     replace: Annotated[bool, typer.Option("--replace", help="Move the present data aside first.")] = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Restore a backup. Stop all servers first.
 
-    Example: `uraniborg restore uraniborg.tar.gz`
+    Examples:
+    - `uraniborg restore uraniborg.tar.gz`
     """
     from uraniborg.installation_commands import restore_and_print_backup
 
@@ -286,15 +274,18 @@ def restore(
 def show_version(json: Json = False) -> None:
     """Print the version.
 
-    Example: `uraniborg version --json`
+    Examples:
+    - `uraniborg version --json`
     """
-    number = version()
-    sys.stdout.write(f'{{"version": "{number}"}}\n' if json else f"uraniborg {number}\n")
+    print_version("uraniborg", as_json=json)
 
 
 def main() -> None:
     """Run the command of a part, or one of ours."""
+    program = "ubg" if Path(sys.argv[0]).stem == "ubg" else "uraniborg"
     arguments = sys.argv[1:]
+    if is_completion_request(program):
+        arguments = _delegate_completion(program)
     if arguments and arguments[0] in PARTS:
         name, module = PARTS[arguments[0]]
         sys.argv = [name, *arguments[1:]]
@@ -305,4 +296,15 @@ def main() -> None:
         sys.argv = [name, *first, *arguments[2:]]
         import_module(module).main()
         return
-    run_typer_app(app, arguments, name="uraniborg")
+    run_typer_app(app, arguments, name=program)
+
+
+def _delegate_completion(program: str) -> list[str]:
+    """Return the part whose command a shell completes, after turning the request into one to that part."""
+    from uraniborg.kernel.completion import read_completed_command, shift_completion_request
+
+    part = read_completed_command()
+    if part not in PARTS:
+        return []
+    shift_completion_request(program, PARTS[part][0])
+    return [part]

@@ -3,9 +3,11 @@
 import io
 import json
 import os
+import pty
 import sqlite3
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -453,3 +455,51 @@ def test_the_module_runs_as_a_command_and_its_commands_share_one_home(tmp_path: 
     }
     lost = process("show", "nobody", cwd=tmp_path)
     assert (lost.code, lost.out, lost.err.splitlines()[0]) == (3, "", "error: Universe not found: nobody")
+
+
+def test_a_universe_can_be_named_by_the_first_characters_of_its_id(run_universe: RunUniverse) -> None:
+    for name in ("trappist", "trappist-1", "solar"):
+        run_universe("new", "--id", name)
+    assert run_universe("send", "so", TICK).code == 0
+    assert [one["version"] for one in run_universe("history", "sol", "--json").json["entries"]] == [1]
+    assert run_universe("show", "trappist", "--json").code == 0
+    several = run_universe("undo", "trap", "--json")
+    assert several.code == 2
+    assert several.error["allowed"] == ["trappist", "trappist-1"]
+    assert "trappist, trappist-1" in several.error["hint"]
+    assert run_universe("branch", "sol", "--json").code == 0
+    assert run_universe("verify", "sol", "--json").json["universes"][0]["id"] == "solar"
+    assert "universe delete solar --yes" in run_universe("delete", "sol", "--json").error["hint"]
+    assert run_universe("delete", "sol", "-y", "--json").json == {"deleted": "solar"}
+    assert run_universe("show", "", "--json").code == 3
+
+
+@pytest.mark.parametrize("db", ["mine.db", "sqlite:///mine.db", "folder/mine.db"])
+def test_the_database_is_a_path_or_an_address(run_universe: RunUniverse, tmp_path: Path, db: str) -> None:
+    assert run_universe("list", "--db", db, "--json").error["code"] == "database_not_found"
+    assert run_universe("new", "--id", "u", "--db", db).code == 0
+    assert (tmp_path / db.removeprefix("sqlite:///")).is_file()
+    assert [one["id"] for one in run_universe("list", "--db", db, "--json").json["universes"]] == ["u"]
+    assert run_universe("show", "u").code == 3
+
+
+@pytest.mark.parametrize(("answer", "code", "message"), [(b"n\n", 2, b"not deleted"), (b"\x03", 130, b"Interrupted")])
+def test_a_deletion_that_is_not_confirmed_leaves_the_universe(
+    tmp_path: Path, answer: bytes, code: int, message: bytes
+) -> None:
+    assert process("new", "--id", "solar", "--name", "Hven", cwd=tmp_path).code == 0
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        env = {**os.environ, "URANIBORG_HOME": str(tmp_path / "home")}
+        os.execve(sys.executable, [sys.executable, "-m", "universe", "delete", "sol"], env)
+    printed = b""
+    while b"Delete solar (Hven)" not in printed:
+        printed += os.read(terminal, 1_000)
+    os.write(terminal, answer)
+    with suppress(OSError):  # the end of a terminal
+        while data := os.read(terminal, 1_000):
+            printed += data
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
+    assert message in printed
+    assert process("show", "solar", cwd=tmp_path).code == 0

@@ -38,7 +38,7 @@ from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.ids import match_id_prefix, new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.logging import make_printable
@@ -177,9 +177,12 @@ class SessionManager:
         return await self._loop.run(self._get_papers(await self._read_session_id(session_id), offset))
 
     async def resolve_id_prefix(self, prefix: str) -> str:
-        """Return the id of the one session that starts with `prefix`. Raise SessionNotFound or InvalidInput."""
+        """Return `prefix` if it is the id of a session, or else the one id that begins with it.
+
+        Raise SessionNotFound or InvalidInput.
+        """
         names = await asyncio.to_thread(self._services.store.list_last_uses)
-        found = [name for name in names if prefix and name.startswith(prefix)]
+        found = match_id_prefix(prefix, names)
         if len(found) == 1:
             return found[0]
         if not found:

@@ -1,21 +1,22 @@
 """The typer application, and the options and the service that all commands share."""
 
-from typing import Annotated, Any, Final
+import sys
+from typing import Annotated
 
 import typer
 
 from pflow.service import Service
+from uraniborg.kernel.command_line import CommandLine
 
-HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-app = typer.Typer(
-    help="Workflows as small JSON files: written by you or your agent, checked, run, resumed and saved.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
-    context_settings=HELP_OPTIONS,
+app = CommandLine(
+    """Workflows as small JSON files: written by you or your agent, checked, run, resumed and saved.
+
+    Examples:
+    - `pflow examples hello --as greet`
+    - `pflow run greet who=Ada`
+    - `pflow show`
+    """
 )
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Workflow = Annotated[
     str,
     typer.Argument(metavar="NAME|FILE", help="A saved workflow or a draft; or a path with a slash or ending in .json."),
@@ -36,22 +37,18 @@ def open_service_with_usable_home(name_or_path: str | None = None) -> Service:
     return found
 
 
-@app.callback()
-def handle_global_options(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Print the version and exit.")] = False,
+@app.command("run", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def run_workflow(
+    only: Annotated[str | None, typer.Option("--only")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh")] = False,
+    cluster: Annotated[str | None, typer.Option("--cluster")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q")] = False,
+    json: Annotated[bool, typer.Option("--json")] = False,
+    wants_help: Annotated[bool, typer.Option("--help", "-h")] = False,
 ) -> None:
-    if version:
-        from pflow.cli.version import print_version
-
-        print_version(as_json=False)
-        raise typer.Exit
-
-
-@app.command(
-    name="run", add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
-)
-def run_workflow(context: typer.Context) -> None:
     """Run a workflow, or resume one that failed."""
     from pflow.cli.run_command import main
 
-    main(context.args)
+    # The options above are declared for completion; `run` reads its arguments by itself, which is faster.
+    main(sys.argv[sys.argv.index("run") + 1 :])

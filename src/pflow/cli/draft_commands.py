@@ -6,12 +6,13 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import Json, app, open_service_with_usable_home
+from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import BOLD, DIM, GREEN, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import WorkflowExists, WorkflowNotFound
 from pflow.ir.declarations import parse_declared_inputs
 from pflow.library.names import validate_name
 from pflow.library.workflow_file import read_document
+from uraniborg.kernel.command_line import Json
 
 _DRAFT_TEMPLATE: Final = """\
 {
@@ -53,7 +54,8 @@ def create_draft(
 
     It can be run unchanged. Nothing is ever overwritten.
 
-    For example: pflow new report
+    Examples:
+    - `pflow new report`
     """
     path = _create_draft_file(name, _DRAFT_TEMPLATE)
     if json:
@@ -108,7 +110,7 @@ def save_draft_to_library(
     draft: Annotated[str, typer.Argument(metavar="DRAFT", help="The draft.")],
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the workflow in the library.")],
     description: Annotated[
-        str, typer.Option("--description", "-d", help="Description of the workflow, in a sentence.")
+        str, typer.Option("--description", "-d", metavar="TEXT", help="Description of the workflow, in a sentence.")
     ],
     json: Json = False,
 ) -> None:
@@ -116,7 +118,8 @@ def save_draft_to_library(
 
     Nothing is ever overwritten.
 
-    For example: pflow save report weekly-report -d "Summarise the papers of a week"
+    Examples:
+    - `pflow save report weekly-report -d "Summarise the papers of a week"`
     """
     saved: dict[str, Any] = open_service_with_usable_home().save_to_library(draft, name, description)
     if json:
@@ -129,9 +132,7 @@ def save_draft_to_library(
 
 @app.command(name="examples")
 def show_or_copy_example(
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The example to print; lists all if left out.")
-    ] = None,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The example to print. Default: list all.")] = None,
     draft: Annotated[
         str | None, typer.Option("--as", metavar="DRAFT", help="Copy the example to a draft of this name.")
     ] = None,
@@ -139,7 +140,8 @@ def show_or_copy_example(
 ) -> None:
     """List examples, or start a draft from one.
 
-    For example: pflow examples hello --as greet
+    Examples:
+    - `pflow examples hello --as greet`
     """
     from pflow.cli.draft_commands import list_examples, read_example
     from uraniborg.kernel.cli import UsageError

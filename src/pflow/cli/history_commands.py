@@ -5,21 +5,23 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, app, open_service_with_usable_home
+from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import print_json
 from pflow.service import Service
+from uraniborg.kernel.command_line import Json, Limit
 from uraniborg.kernel.logging import redact
 
 
 @app.command(name="history")
 def print_run_history(
     workflow: Annotated[str | None, typer.Argument(metavar="NAME|FILE", help="Runs of this workflow only.")] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="How many runs to list.")] = 20,
+    limit: Limit = 20,
     json: Json = False,
 ) -> None:
     """List the last runs, the newest first.
 
-    For example: pflow history report
+    Examples:
+    - `pflow history report`
     """
     from pflow.cli.run_printing import print_history
     from pflow.cli.workflow_sources import make_logged_name, split_logged_source
@@ -64,7 +66,8 @@ def _require_known_workflow(service: Service, workflow: str, logged_names: Itera
 @app.command(name="show")
 def show_run(
     run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="The id of a run, or its start; the last run if left out.")
+        str | None,
+        typer.Argument(metavar="RUN", help="The id of a run, or its first characters. Default: the last run."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -72,7 +75,8 @@ def show_run(
 
     Prints durations, inputs, outputs and errors.
 
-    For example: pflow show run_4f1c
+    Examples:
+    - `pflow show run_4f1c`
     """
     from pflow.cli.run_printing import print_run
     from pflow.cli.workflow_sources import split_logged_source

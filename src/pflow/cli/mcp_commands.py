@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from pflow.cli.app import HELP_OPTIONS, Json, app, open_service_with_usable_home
+from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import (
     BOLD,
     CYAN,
@@ -21,6 +21,7 @@ from pflow.cli.printing import (
     print_stderr_message,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import CommandLine, Json, Quiet
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
@@ -32,10 +33,13 @@ _LITERAL: Final = (
     "variable in the environment."
 )
 
-group = typer.Typer(
-    help="Serve workflows to agents, and use the tools of MCP servers as nodes.",
-    no_args_is_help=True,
-    context_settings=HELP_OPTIONS,
+group = CommandLine(
+    """Serve workflows to agents, and use the tools of MCP servers as nodes.
+
+    Examples:
+    - `pflow mcp add library http://127.0.0.1:8421/mcp`
+    - `pflow mcp sync library`
+    """
 )
 app.add_typer(group, name="mcp")
 
@@ -44,7 +48,8 @@ app.add_typer(group, name="mcp")
 def serve_workflows() -> None:
     """Serve workflows to an agent, over stdin and stdout.
 
-    For example: claude mcp add pflow -- pflow mcp serve
+    Examples:
+    - `claude mcp add pflow -- pflow mcp serve`
     """
     from pflow.mcp_server import main
 
@@ -58,10 +63,11 @@ def add_mcp_server(
     ],
     command: Annotated[
         list[str] | None,
-        typer.Argument(metavar="URL | -- COMMAND ARG", help="Its address (http:// or https://), or its command."),
+        typer.Argument(metavar="URL|COMMAND", help="Its address (http:// or https://), or -- and its command."),
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Its address, such as '${BASE}/mcp'; https://… works without this option.")
+        str | None,
+        typer.Option(metavar="URL", help="Its address, such as '${BASE}/mcp'; https://… works without this option."),
     ] = None,
     env: Annotated[
         list[str] | None,
@@ -69,7 +75,9 @@ def add_mcp_server(
     ] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="A header for the address, such as 'Authorization=Bearer ${T}'."),
+        typer.Option(
+            metavar="KEY=VALUE", help="A header for the address, such as 'Authorization=Bearer ${T}'; repeatable."
+        ),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace the server of this name.")] = False,
     json: Json = False,
@@ -79,9 +87,9 @@ def add_mcp_server(
     A command inherits PATH, HOME and similar variables, but no key or token; add others with --env. `${VAR}` is looked
     up in the environment when the server is used, and not stored.
 
-    For example: pflow mcp add files -- npx -y @modelcontextprotocol/server-filesystem .
-
-    For example: pflow mcp add library http://127.0.0.1:8421/mcp
+    Examples:
+    - `pflow mcp add files -- npx @modelcontextprotocol/server-filesystem .`
+    - `pflow mcp add library http://127.0.0.1:8421/mcp`
     """
     from pflow.mcp_config import has_literal_secret
     from pflow.remote_mcp_servers import add_server
@@ -156,7 +164,8 @@ def _parse_key_value_pairs(option: str, pair_texts: list[str]) -> dict[str, str]
 def print_mcp_servers(json: Json = False) -> None:
     """List the MCP servers, and how many tools each has.
 
-    For example: pflow mcp list
+    Examples:
+    - `pflow mcp list`
     """
     from pflow.remote_mcp_servers import read_servers
 
@@ -197,7 +206,8 @@ def remove_mcp_server(
 ) -> None:
     """Remove an MCP server and its tools.
 
-    For example: pflow mcp remove files
+    Examples:
+    - `pflow mcp remove files`
     """
     from pflow.remote_mcp_servers import remove_server
 
@@ -208,21 +218,23 @@ def remove_mcp_server(
 @group.command(name="sync")
 def sync_mcp_servers(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="The servers to sync; all if left out.")
+        list[str] | None, typer.Argument(metavar="NAME", help="The servers to sync. Default: all.")
     ] = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     """Update the list of tools of MCP servers.
 
     Exits with 5 if a server does not answer; its tools of the last sync remain.
 
-    For example: pflow mcp sync files
+    Examples:
+    - `pflow mcp sync files`
     """
     import asyncio
 
     from pflow.remote_mcp_servers import sync_servers
 
-    is_watched = not json and sys.stderr.isatty()
+    is_watched = not (json or quiet) and sys.stderr.isatty()
     if is_watched:
         sys.stderr.write("Fetching tools …")
     found = asyncio.run(sync_servers(open_service_with_usable_home().home, names or None))

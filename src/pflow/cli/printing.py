@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple, TextIO
 
-from uraniborg.kernel.cli import can_use_color
+from uraniborg.kernel.cli import can_use_color, get_terminal_columns
 from uraniborg.kernel.logging import make_printable, redact
 
 BOLD: Final = "1"
@@ -29,8 +29,6 @@ _LEAST: Final = 24
 _WORDY: Final = 16
 _NARROWEST: Final = 8
 """The least width to which a column is cut so that the last one fits."""
-_LEAST_TERMINAL: Final = 20
-"""Columns to assume at least; lines are longer than a terminal that has fewer."""
 
 
 class StyledText(NamedTuple):
@@ -110,8 +108,15 @@ class Page:
         return self._columns or _WIDTH
 
     def write_line(self, *pieces: Piece) -> None:
+        """Write a line; one that is a single text and does not fit the terminal is wrapped."""
+        rest: list[str] = []
+        if len(pieces) == 1 and isinstance(pieces[0], str) and not pieces[0].startswith(" "):
+            first, *rest = self._wrap_to_terminal(pieces[0], 0)
+            pieces = (first,)
         write_text(self._stream, "".join(map(self.render_piece, pieces)).rstrip() + "\n")
         self._is_empty = False
+        for part in self._wrap_to_terminal(" ".join(rest), 2) if rest else []:
+            self.write_line(f"  {part}")
 
     def write_heading(self, text: str) -> None:
         """Write a heading, after an empty line unless it is the first line."""
@@ -129,9 +134,17 @@ class Page:
     def write_labelled_message(self, label: str, style: str, text: str) -> None:
         """Write a message with a label, such as `error: …`; further lines are indented."""
         first, *more = mask_and_escape_text(text, keep_chars="\n").split("\n")
-        self.write_line(StyledText(style, f"{label}:"), f" {first}")
-        for line in more:
-            self.write_line(f"  {line}")
+        start, *rest = self._wrap_to_terminal(first, len(label) + 2)
+        self.write_line(StyledText(style, f"{label}:"), f" {start}")
+        for line in (*rest, *more):
+            for part in self._wrap_to_terminal(line, 2):
+                self.write_line(f"  {part}")
+
+    def _wrap_to_terminal(self, line: str, indent: int) -> list[str]:
+        """Return the line in parts that fit the terminal after an indent; unchanged if it fits or is not wrapped."""
+        if self._columns is None or measure_width(line) + indent <= self._columns:
+            return [line]
+        return wrap_words(line, max(_LEAST, self._columns - indent))
 
     def write_table(self, rows: Iterable[Sequence[Piece]], *, indent: int = 2, last_cell: LastCell = "cut") -> None:
         """Write rows in columns that fit the terminal.
@@ -217,17 +230,6 @@ def _make_cell(piece: Piece, *, in_full: bool) -> StyledText:
     style, text = ("", piece) if isinstance(piece, str) else piece
     text = mask_and_escape_text(text, keep_chars="\n")
     return StyledText(style, " ".join(text.split()) if in_full and "\n" in text else get_first_line_with_mark(text))
-
-
-def get_terminal_columns(stream: TextIO) -> int | None:
-    """Return the columns of COLUMNS or of the terminal, or None if the stream is not a terminal."""
-    given = os.environ.get("COLUMNS", "")
-    if given.isascii() and given.isdigit() and len(given) < 6 and int(given) > 0:
-        return max(_LEAST_TERMINAL, int(given))
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
-    except (OSError, ValueError):
-        return None
 
 
 def measure_width(text: str) -> int:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
-from pflow.cli.app import Json, app, open_service_with_usable_home
+from pflow.cli.app import app, open_service_with_usable_home
 from pflow.cli.printing import BOLD, DIM, GREEN, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.service import Service
+from uraniborg.kernel.command_line import Json
 
 if TYPE_CHECKING:
     from pflow.scheduling.job import Job
@@ -41,7 +42,7 @@ def schedule_workflow(
     ] = None,
     kind: Annotated[
         Literal["systemd", "cron", "launchd"] | None,
-        typer.Option("--as", help="The scheduler; by default that of this system."),
+        typer.Option("--as", metavar="NAME", help="systemd, cron or launchd. Default: that of this system."),
     ] = None,
     install: Annotated[bool, typer.Option("--install", help="Install the schedule instead of printing it.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the installed schedule.")] = False,
@@ -53,7 +54,8 @@ def schedule_workflow(
     Prints the systemd timer, cron line or launchd job, or installs it. Each workflow has one schedule: installing it
     again replaces it. Times are local. Secrets are not written: a run takes them from its environment.
 
-    For example: pflow schedule report topic=transits --at "mon 07:00" --install
+    Examples:
+    - `pflow schedule report topic=transits --at "mon 07:00" --install`
     """
     from uraniborg.kernel.cli import UsageError
 

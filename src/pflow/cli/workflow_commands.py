@@ -6,10 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pflow.cli.app import Json, Workflow, app, open_service_with_usable_home
+from pflow.cli.app import Workflow, app, open_service_with_usable_home
 from pflow.cli.diagnostic_printing import get_error_diagnostics, read_workflow_text
 from pflow.cli.printing import GREEN, RED, YELLOW, Page, StyledText, print_json, print_stderr_message, write_text
 from pflow.errors import InvalidWorkflow
+from uraniborg.kernel.command_line import Json
 from uraniborg.kernel.logging import redact
 from uraniborg.kernel.text import plural
 
@@ -20,7 +21,8 @@ def print_workflow_check(workflow: Workflow, json: Json = False) -> int:
 
     Nothing is run. Exits with 0 if the workflow can run, also with warnings, and with 2 if it has errors.
 
-    For example: pflow check ./report.json
+    Examples:
+    - `pflow check ./report.json`
     """
     from pflow.cli.workflow_sources import find_workflow_source
     from uraniborg.kernel.logging import redact
@@ -75,14 +77,18 @@ def _print_check_result(
 @app.command(name="graph")
 def print_or_write_graph(
     workflow: Workflow,
-    svg: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write an SVG drawing to this file; - for stdout.")
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", "--svg", metavar="FILE", help="Draw the workflow as SVG in this file; - for stdout."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
     """Print a workflow as a Mermaid flowchart, or draw it as SVG.
 
-    For example: pflow graph report --svg report.svg
+    Examples:
+    - `pflow graph report -o report.svg`
     """
     from pflow.cli.workflow_sources import find_workflow_source
     from pflow.ir.diagrams import draw_mermaid, draw_svg
@@ -96,17 +102,17 @@ def print_or_write_graph(
         print_stderr_message(
             "warning", YELLOW, f"'{workflow}' is not valid: `pflow check {workflow}` lists the errors."
         )
-    if svg is None:
+    if output is None:
         flowchart = draw_mermaid(drawable)
         print_json({"name": source.name, "graph": flowchart}) if json else write_text(sys.stdout, flowchart)
         return
     picture = draw_svg(drawable)
-    if str(svg) == "-":
+    if str(output) == "-":
         print_json({"name": source.name, "svg": picture}) if json else write_text(sys.stdout, picture)
         return
-    _write_svg(svg, picture)
-    print_json({"name": source.name, "path": str(svg)}) if json else Page().write_line(
-        f"Wrote a drawing of '{workflow}' to {svg}."
+    _write_svg(output, picture)
+    print_json({"name": source.name, "path": str(output)}) if json else Page().write_line(
+        f"Wrote a drawing of '{workflow}' to {output}."
     )
 
 
@@ -132,7 +138,8 @@ def print_workflows(
 ) -> None:
     """List the saved workflows and the drafts.
 
-    For example: pflow list 'report-*'
+    Examples:
+    - `pflow list 'report-*'`
     """
     from pflow.cli.workflow_printing import print_workflow_list
     from pflow.cli.workflow_sources import list_named_workflows
@@ -147,7 +154,8 @@ def print_workflow_description(workflow: Workflow, json: Json = False) -> None:
 
     Prints its inputs, outputs, nodes, runs and problems.
 
-    For example: pflow describe report
+    Examples:
+    - `pflow describe report`
     """
     from pflow.cli.workflow_printing import print_description
     from pflow.cli.workflow_sources import find_workflow_source
@@ -167,7 +175,7 @@ def print_workflow_description(workflow: Workflow, json: Json = False) -> None:
 def print_matching_components(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="WORDS", help="A few words for your task; lists everything if left out."),
+        typer.Argument(metavar="WORDS", help="A few words for your task. Default: list everything."),
     ] = None,
     no_workflows: Annotated[bool, typer.Option("--no-workflows", help="Node types only.")] = False,
     json: Json = False,
@@ -176,7 +184,8 @@ def print_matching_components(
 
     The best matches come first. The exact name of a node type prints its parameters, outputs and an example.
 
-    For example: pflow browse http
+    Examples:
+    - `pflow browse http`
     """
     from pflow.cli.workflow_printing import print_components
 
@@ -189,7 +198,8 @@ def print_matching_components(
 def print_guide(json: Json = False) -> None:
     """Print how workflows are written.
 
-    For example: pflow guide
+    Examples:
+    - `pflow guide`
     """
     import sys
 

@@ -362,7 +362,10 @@ def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:
     shown = make_printable(run_id[:80], keep="")
     if matching_ids:
         return RunNotFound(
-            f"Several runs begin with '{shown}'.", hint="Give more of the id.", run_id=shown, available=matching_ids
+            f"Several runs begin with '{shown}'.",
+            hint=f"Give more of the id: {', '.join(matching_ids[:5])}.",
+            run_id=shown,
+            available=matching_ids,
         )
     return RunNotFound(f"There is no run '{shown}'.", hint="List the runs: pflow history", run_id=shown)
 
@@ -388,7 +391,9 @@ _COUNT_OUTCOME: Final = """
     UPDATE tallies SET successes = successes + ?, failures = failures + ?, duration_ms = duration_ms + ?
     WHERE workflow = (SELECT workflow FROM runs WHERE number = ?)
 """
-_SELECT_BY_PREFIX: Final = "SELECT * FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY number LIMIT 5"
+_SELECT_BY_PREFIX: Final = """
+    SELECT * FROM runs WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) ORDER BY id != ?1, number LIMIT 5
+"""
 _JOIN_TALLIES: Final = """
     INSERT INTO tallies SELECT ?, executions, successes, failures, duration_ms FROM tallies WHERE workflow = ?
     ON CONFLICT DO UPDATE SET executions = executions + excluded.executions, successes = successes + excluded.successes,

@@ -301,5 +301,5 @@ def _clean_label(text: str, longest: int = _LONGEST_LABEL) -> str:
 
 def _make_too_large_error(why: str) -> TooLargeToDraw:
     return TooLargeToDraw(
-        f"The workflow is too large for a picture. {why}", hint="Print Mermaid instead: leave out --svg."
+        f"The workflow is too large for a picture. {why}", hint="Print Mermaid instead: leave out --output."
     )

@@ -7,13 +7,13 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
     app,
     parse_command_json,
     print_json,
-    run_with_service,
+    run_with_universe,
 )
+from uraniborg.kernel.command_line import Json
 
 if TYPE_CHECKING:
     from universe.domain.commands import Command
@@ -24,10 +24,11 @@ def send(
     universe_id: UniverseId,
     command: Annotated[str, typer.Argument(metavar="JSON", help="A command, or a list of commands; - reads stdin.")],
     expected_version: Annotated[
-        int | None, typer.Option(min=0, help="Refuse the command unless the universe is at this version.")
+        int | None, typer.Option(metavar="N", min=0, help="Refuse the command unless the universe is at this version.")
     ] = None,
     key: Annotated[
-        str | None, typer.Option(help="An idempotency key: a command sent again with its key takes effect once.")
+        str | None,
+        typer.Option(metavar="KEY", help="An idempotency key: a command sent again with its key takes effect once."),
     ] = None,
     db: Db = None,
     json: Json = False,
@@ -38,7 +39,7 @@ def send(
 
     Examples:
     - `universe send t1 '{"type": "tick", "dt": 30}'`
-    - `universe send t1 '{"type": "updateStar", "id": "trappist-1-e", "payload": {"mass": 3e-6}}'`
+    - `universe send t1 - < commands.json`
     """
     from universe.domain.command_warnings import find_command_warnings
     from universe.service.replies import summarize_change
@@ -47,14 +48,14 @@ def send(
 
     given = parse_command_json(sys.stdin.read() if command == "-" else command)
 
-    async def change(service: UniverseService) -> dict[str, Any]:
-        result = await service.send(universe_id, given, expected_version=expected_version, key=key)
+    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+        result = await service.send(full_id, given, expected_version=expected_version, key=key)
         facts = summarize_change(result)
         if isinstance(given, dict) and (advice := find_command_warnings(result.before, cast("Command", given))):
             facts["warnings"] = [*advice, *facts.get("warnings", ())]
         return facts
 
-    done = run_with_service(db, change)
+    done = run_with_universe(db, universe_id, change)
     print_json(done) if json else print_change(done)
 
 
@@ -68,18 +69,18 @@ def undo(universe_id: UniverseId, db: Db = None, json: Json = False) -> None:
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    async def change(service: UniverseService) -> dict[str, Any]:
-        result = await service.undo(universe_id)
+    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+        result = await service.undo(full_id)
         return {"version": result.version, "events": result.events}
 
-    done = run_with_service(db, change)
+    done = run_with_universe(db, universe_id, change)
     print_json(done) if json else print_change(done)
 
 
 @app.command()
 def restore(
     universe_id: UniverseId,
-    version: Annotated[int, typer.Option(min=0, help="The version to restore, earlier or later.")],
+    version: Annotated[int, typer.Option(metavar="N", min=0, help="The version to restore, earlier or later.")],
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -91,9 +92,9 @@ def restore(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_change
 
-    async def change(service: UniverseService) -> dict[str, Any]:
-        result = await service.restore(universe_id, version)
+    async def change(service: UniverseService, full_id: str) -> dict[str, Any]:
+        result = await service.restore(full_id, version)
         return {"version": result.version, "events": result.events}
 
-    done = run_with_service(db, change)
+    done = run_with_universe(db, universe_id, change)
     print_json(done) if json else print_change(done)

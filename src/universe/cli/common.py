@@ -8,11 +8,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Final, Self, TextIO, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, Self, TextIO, TypeVar
 
 import typer
 
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import CommandLine
 
 Value = TypeVar("Value")
 
@@ -23,23 +24,35 @@ _STREAM_INTERVAL_S: Final = 10.0
 """The interval between lines on a stream that is not a terminal, such as a file."""
 _ERASE: Final = "\r\x1b[2K"
 
-app = typer.Typer(
-    help="Create universes from real systems or seeds, change them by commands, measure, plot, cite and serve them.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
+app = CommandLine(
+    """Create universes from real systems or seeds, change them by commands, measure, plot, cite and serve them.
+
+    Examples:
+    - `universe new --from trappist-1 --id t1`
+    - `universe show t1`
+    - `universe nbody t1 --years 10`
+    """
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 Db = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS", help="The database: sqlite:///PATH or postgresql://…. Default: a file in the data folder."
+        metavar="DATABASE", help="A file or a postgresql:// address. Default: universes.db in the data folder."
     ),
 ]
-UniverseId = Annotated[str, typer.Argument(metavar="ID", help="The id of a universe; `universe list` lists them.")]
-Version = Annotated[int | None, typer.Option(min=0, help="Use the universe as it was at this version.")]
+UniverseId = Annotated[
+    str, typer.Argument(metavar="ID", help="The id of a universe, or its first characters; `universe list` lists them.")
+]
+Version = Annotated[int | None, typer.Option(metavar="N", min=0, help="Use the universe as it was at this version.")]
+
+
+class UniverseVersion(NamedTuple):
+    """A universe at a version, with its plain state."""
+
+    id: str
+    name: str
+    version: int
+    plain: dict[str, Any]
 
 
 def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", *, may_create: bool = False) -> Value:
@@ -56,16 +69,12 @@ def run_with_service(db: str | None, work: "Callable[[Any], Awaitable[Value]]", 
 
 def _check_database_exists(db: str | None) -> None:
     """Raise DatabaseMissing for the address of a file that does not exist, so that reading does not create it."""
-    from universe.config import load_config
+    from universe.server import load_config_with_options
     from uraniborg.kernel.sqlite import DatabaseMissing
 
-    if db is None:
-        configured_db = load_config().db
-        if configured_db is None:
-            return
-        db = configured_db.get_secret_value()
-    path = Path(db.removeprefix("sqlite:///")).expanduser()
-    if db.startswith("sqlite:///") and not path.is_file():
+    config = load_config_with_options({} if db is None else {"db": db})
+    path = config.database_path
+    if config.db is not None and path is not None and not path.is_file():
         raise DatabaseMissing(f"There is no database at {path}.", hint="Create one: universe new", name=path.name)
 
 
@@ -87,17 +96,45 @@ async def _open_service(db: str | None) -> AsyncGenerator[Any]:
         yield service
 
 
-def read_name_version_and_state(
-    universe_id: str, version: int | None, db: str | None
-) -> tuple[str, int, dict[str, Any]]:
-    """Return the name, the version and the plain state of a universe."""
+def run_with_universe(db: str | None, universe_id: str, work: "Callable[[Any, str], Awaitable[Value]]") -> Value:
+    """Return the result of `work` with the service of a database and the full id of a universe.
+
+    Raise DatabaseMissing, or InvalidInput if several ids begin with `universe_id`.
+    """
+
+    async def resolve_and_work(service: Any) -> Value:
+        return await work(service, await _resolve_universe_id(service, universe_id))
+
+    return run_with_service(db, resolve_and_work)
+
+
+async def _resolve_universe_id(service: Any, given: str) -> str:
+    """Return the id that `given` is or begins, or `given` itself if there is none."""
+    from universe.verification import list_all_ids
+    from uraniborg.kernel.errors import InvalidInput
+    from uraniborg.kernel.ids import match_id_prefix
+
+    if await service.store.read_record(given) is not None:
+        return given
+    found = match_id_prefix(given, await list_all_ids(service))
+    if len(found) > 1:
+        raise InvalidInput(
+            f"{len(found)} universes have ids that begin with '{given[:40]}'.",
+            hint=f"Give more of the id: {', '.join(found[:5])}.",
+            allowed=found[:10],
+        )
+    return found[0] if found else given
+
+
+def read_universe(universe_id: str, version: int | None, db: str | None) -> UniverseVersion:
+    """Return a universe, now or at a version, with its plain state. `universe_id` may be the beginning of its id."""
     from universe.service.universes import UniverseService
 
-    async def read(service: UniverseService) -> tuple[str, int, dict[str, Any]]:
-        view = await service.view(universe_id, version)
-        return view.record.name, view.version, view.replica.mirror.to_plain()
+    async def read(service: UniverseService, full_id: str) -> UniverseVersion:
+        view = await service.view(full_id, version)
+        return UniverseVersion(full_id, view.record.name, view.version, view.replica.mirror.to_plain())
 
-    return run_with_service(db, read)
+    return run_with_universe(db, universe_id, read)
 
 
 def parse_date(text: str | None) -> datetime | float | None:
@@ -157,11 +194,13 @@ def print_json(value: Any) -> None:
 class Progress:
     """The progress of long work on stderr, shown after one second. Call it with the fraction done, from 0 to 1."""
 
-    def __init__(self, label: str, *, is_quiet: bool = False, stream: TextIO | None = None) -> None:
+    def __init__(
+        self, label: str, *, is_quiet: bool = False, as_json: bool = False, stream: TextIO | None = None
+    ) -> None:
         self._label = label
         self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
-        self._is_quiet = is_quiet and not self._is_terminal
+        self._is_quiet = is_quiet or (as_json and not self._is_terminal)
         self._is_drawn = False
 
     def __enter__(self) -> Self:

@@ -8,18 +8,18 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     Progress,
     UniverseId,
     Version,
     app,
     check_output_files,
     print_json,
-    read_name_version_and_state,
+    read_universe,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import Json, Quiet
 
-Days = Annotated[float, typer.Option(help="The duration in days, from the time of the universe on.")]
+Days = Annotated[float, typer.Option(metavar="N", help="The duration in days, from the time of the universe on.")]
 Observer = Annotated[
     str | None,
     typer.Option(
@@ -37,7 +37,7 @@ def transits(
     universe_id: UniverseId,
     body: Annotated[
         list[str] | None,
-        typer.Option(metavar="BODY", help="The id or name of a planet. Repeat it for several. Default: all."),
+        typer.Option(metavar="BODY", help="The id or name of a planet; repeatable. Default: all."),
     ] = None,
     days: Days = 365.25,
     observer: Observer = None,
@@ -47,8 +47,11 @@ def transits(
     version: Version = None,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Compute transit times and their deviation from a constant period (TTV). All bodies attract each other.
+    """Compute transit times and their deviation from a constant period (TTV).
+
+    All bodies attract each other unless --kepler is given.
 
     Examples:
     - `universe transits t1 --body e --days 60`
@@ -60,14 +63,14 @@ def transits(
     from universe.terminal.measurement_tables import print_transits, render_transits_csv
 
     check_output_files([] if plot is None else [plot], [csv])
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], body) if body else None
     direction = _parse_direction(observer)
-    with Progress(universe_id, is_quiet=json) as progress:
+    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_transit_times(
             plain, chosen, days=days, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
-    reply = {"id": universe_id, "version": at, **found}
+    reply = {"id": full_id, "version": at, **found}
     _write_csv_and_chart(reply, csv, render_transits_csv, plot, "transits", title=name)
     print_json(reply) if json else print_transits(reply)
 
@@ -76,7 +79,7 @@ def transits(
 def rv(
     universe_id: UniverseId,
     days: Days = 365.25,
-    samples: Annotated[int, typer.Option(help="The number of evenly spaced times.")] = 400,
+    samples: Annotated[int, typer.Option(metavar="N", help="The number of evenly spaced times.")] = 400,
     star: Annotated[str | None, typer.Option(metavar="BODY", help="The star. Default: the heaviest body.")] = None,
     observer: Observer = None,
     kepler: Kepler = False,
@@ -85,8 +88,11 @@ def rv(
     version: Version = None,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> None:
-    """Compute the radial velocity of a star, positive away from us, and the semi-amplitude of each planet.
+    """Compute the radial velocity of a star, and the semi-amplitude of each planet.
+
+    Velocities away from us are positive.
 
     Examples:
     - `universe rv t1 --days 20 --plot rv.png`
@@ -97,14 +103,14 @@ def rv(
     from universe.terminal.measurement_tables import print_velocities, render_velocities_csv
 
     check_output_files([] if plot is None else [plot], [csv])
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     chosen = find_body_ids(plain["stars"], [star])[0] if star else None
     direction = _parse_direction(observer)
-    with Progress(universe_id, is_quiet=json) as progress:
+    with Progress(full_id, is_quiet=quiet, as_json=json) as progress:
         found = measure_radial_velocities(
             plain, chosen, days=days, samples=samples, observer=direction, use_kepler_orbits=kepler, notify=progress
         )
-    reply = {"id": universe_id, "version": at, **found}
+    reply = {"id": full_id, "version": at, **found}
     _write_csv_and_chart(reply, csv, render_velocities_csv, plot, "velocities", title=name)
     print_json(reply) if json else print_velocities(reply)
 

@@ -3,7 +3,6 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,16 +10,17 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
+    UniverseVersion,
     Version,
     app,
     check_output_files,
     print_json,
     print_line,
-    read_name_version_and_state,
+    read_universe,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import Json, Quiet
 
 if TYPE_CHECKING:
     from universe.nbody.reports import Report
@@ -32,81 +32,79 @@ The run starts at the time of the universe and does not change it. It is made tw
 Exits with 4 if that error is too large to trust the results.
 
 Examples:
-
 - `universe nbody t1 --years 10`
 - `universe nbody t1 --years 10 --compare t1-heavy --plot run.png`
-- `universe nbody sol --years 100 --body sun --body jupiter --body saturn --json`
+- `universe nbody sol --years 100 --body sun --body jupiter --json`
 - `universe nbody t1 --days 100 --write-rebound check.py --write-csv start.csv`
 """
-
-
-@dataclass(frozen=True)
-class _UniverseVersion:
-    """A universe at a version."""
-
-    id: str
-    name: str
-    version: int
-    plain: dict[str, Any]
 
 
 @app.command(help=_HELP)
 def nbody(
     universe_id: UniverseId,
     days: Annotated[
-        float | None, typer.Option(help="The duration in days, negative for backwards. Default: 365.25.")
+        float | None, typer.Option(metavar="N", help="The duration in days, negative for backwards. Default: 365.25.")
     ] = None,
-    years: Annotated[float | None, typer.Option(help="The duration in years of 365.25 days.")] = None,
+    years: Annotated[float | None, typer.Option(metavar="N", help="The duration in years of 365.25 days.")] = None,
     body: Annotated[
         list[str] | None,
-        typer.Option(metavar="BODY", help="The id or name of a body to include. Repeat it for several. Default: all."),
+        typer.Option(metavar="BODY", help="The id or name of a body to include; repeatable. Default: all."),
     ] = None,
     method: Annotated[
-        str, typer.Option(help="gauss (exact), heyoka (the same, faster, if installed), leapfrog, yoshida4, yoshida6.")
+        str,
+        typer.Option(
+            metavar="NAME", help="gauss (exact), heyoka (the same, faster, if installed), leapfrog, yoshida4, yoshida6."
+        ),
     ] = "gauss",
     step: Annotated[
         float | None,
-        typer.Option(help="The step in days, for leapfrog and yoshida. Default: 1/60 of the shortest period."),
+        typer.Option(
+            metavar="N", help="The step in days, for leapfrog and yoshida. Default: 1/60 of the shortest period."
+        ),
     ] = None,
     relativity: Annotated[
         bool, typer.Option("--relativity", help="Add the first relativistic correction of the heaviest body.")
     ] = False,
     on_collision: Annotated[
-        str, typer.Option(help="When bodies collide: stop, merge (conserves mass and momentum) or ignore.")
+        str,
+        typer.Option(metavar="NAME", help="When bodies collide: stop, merge (conserves mass and momentum) or ignore."),
     ] = "stop",
     compare: Annotated[
         str | None,
         typer.Option(
-            metavar="OTHER", help="Run another universe and compare: ID, ID@VERSION, or a version of this one."
+            metavar="UNIVERSE", help="Run another universe and compare: ID, ID@VERSION, or a version of this one."
         ),
     ] = None,
     plot: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Draw the run: .png or .svg. Repeat it for both.")
+        list[Path] | None, typer.Option(metavar="FILE", help="Draw the run: .png or .svg; repeatable.")
     ] = None,
     plot_what: Annotated[
-        list[str] | None, typer.Option(help="elements, angles or distances. Repeat it for several. Default: all.")
+        list[str] | None, typer.Option(metavar="NAME", help="elements, angles or distances; repeatable. Default: all.")
     ] = None,
     write_rebound: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the start as a Python script for REBOUND.")
     ] = None,
     write_csv: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the start as a table.")] = None,
-    max_seconds: Annotated[float, typer.Option(min=0, help="Stop with an error after this many seconds.")] = 300,
+    max_seconds: Annotated[
+        float, typer.Option(metavar="N", min=0, help="Stop with an error after this many seconds.")
+    ] = 300,
     version: Version = None,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
     span = _compute_duration_days(days, years)
     _check_output_options([write_rebound, write_csv], plot or [], plot_what)
-    runs = [_UniverseVersion(universe_id, *read_name_version_and_state(universe_id, version, db))]
+    runs = [read_universe(universe_id, version, db)]
     if compare is not None:
         runs.append(_read_compared_universe(compare, universe_id, db))
     ids = _find_body_ids(runs, body)
 
-    def report_universe(one: _UniverseVersion) -> "Report":
+    def report_universe(one: UniverseVersion) -> "Report":
         from universe.cli.common import Progress
         from universe.nbody.reports import run_and_report
 
-        with Progress(one.id, is_quiet=json) as progress:
+        with Progress(one.id, is_quiet=quiet, as_json=json) as progress:
             return run_and_report(
                 one.plain,
                 span,
@@ -160,22 +158,22 @@ def _check_output_options(files: Sequence[Path | None], plots: Sequence[Path], k
     check_output_files(plots, files)
 
 
-def _read_compared_universe(text: str, universe_id: str, db: str | None) -> _UniverseVersion:
+def _read_compared_universe(text: str, universe_id: str, db: str | None) -> UniverseVersion:
     """Return the universe to compare with: a number is a version of this one, ID@NUMBER a version of another."""
     from universe.errors import UniverseNotFound
 
     if text.isdecimal():
-        return _UniverseVersion(universe_id, *read_name_version_and_state(universe_id, int(text), db))
+        return read_universe(universe_id, int(text), db)
     try:
-        return _UniverseVersion(text, *read_name_version_and_state(text, None, db))
+        return read_universe(text, None, db)
     except UniverseNotFound:
         other, at, number = text.rpartition("@")
         if not (at and number.isdecimal()):
             raise
-    return _UniverseVersion(other or universe_id, *read_name_version_and_state(other or universe_id, int(number), db))
+    return read_universe(other or universe_id, int(number), db)
 
 
-def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
+def _find_body_ids(runs: Sequence[UniverseVersion], body: Sequence[str] | None) -> list[str] | None:
     """Return the ids of the bodies to move. Raise if one of the universes does not have them."""
     from universe.nbody.body_names import find_body_ids
 
@@ -188,7 +186,7 @@ def _find_body_ids(runs: Sequence[_UniverseVersion], body: Sequence[str] | None)
 
 
 def _write_run_files(
-    universe: _UniverseVersion,
+    universe: UniverseVersion,
     report: "Report",
     span: float,
     plots: Sequence[Path],

@@ -9,7 +9,6 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
     Version,
     app,
@@ -17,26 +16,27 @@ from universe.cli.common import (
     print_json,
     print_line,
     run_with_service,
+    run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import AllowedHosts, AllowedOrigins, Host, Json, Token, Yes
 
 
 @app.command()
 def serve(
     db: Db = None,
-    host: Annotated[str | None, typer.Option(help="The address to listen on. Default: 127.0.0.1.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port. Default: 3001; 0 chooses a free port.")] = None,
-    token: Annotated[str | None, typer.Option(help="The bearer token that clients must send.")] = None,
-    allow_origin: Annotated[
-        list[str] | None,
-        typer.Option(metavar="ORIGIN", help="A web origin that may send requests. Repeat it for several."),
+    host: Host = None,
+    port: Annotated[
+        int | None, typer.Option(metavar="N", help="The port; 0 chooses a free one. Default: 3001.")
     ] = None,
-    allow_host: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="A host name of the server. Repeat it for several.")
-    ] = None,
+    token: Token = None,
+    allow_origin: AllowedOrigins = None,
+    allow_host: AllowedHosts = None,
     insecure: Annotated[
         bool | None,
-        typer.Option("--insecure", help="Serve other machines without a token: everyone may change every universe."),
+        typer.Option(
+            "--insecure", help="Allow access from other machines without a token: everyone may change universes."
+        ),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -44,7 +44,7 @@ def serve(
 
     Examples:
     - `universe serve`
-    - `universe serve --port 8080 --db sqlite:///universes.db`
+    - `universe serve --port 8080 --db universes.db`
     - `universe serve --host 0.0.0.0 --token "$TOKEN"`
     """
     from universe.server import serve_universes
@@ -71,8 +71,10 @@ def new(
             help="solar-system, trappist-1, kepler-90, alpha-centauri, or seed:PRESET:SEED. Default: empty.",
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="The name of the universe.")] = None,
-    id_: Annotated[str | None, typer.Option("--id", help="The id of the universe. Default: a new id.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the universe.")] = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="The id of the universe. Default: a new id.")
+    ] = None,
     at: Annotated[
         str | None,
         typer.Option(metavar="DATE", help="For the Solar System: 2026-11-15 (UTC), JD2461000.5 (TDB), or today."),
@@ -113,8 +115,10 @@ def new(
 @app.command(name="import")
 def import_universe(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote, or a state as JSON.")],
-    name: Annotated[str | None, typer.Option(help="The name of the universe.")] = None,
-    id_: Annotated[str | None, typer.Option("--id", help="The id of the universe. Default: a new id.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the universe.")] = None,
+    id_: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="The id of the universe. Default: a new id.")
+    ] = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -142,7 +146,7 @@ def import_universe(
 def branch(
     universe_id: UniverseId,
     version: Version = None,
-    name: Annotated[str | None, typer.Option(help="The name of the new universe.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the new universe.")] = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -155,19 +159,19 @@ def branch(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_new_universe
 
-    async def create(service: UniverseService) -> dict[str, Any]:
-        record = await service.branch(universe_id, version=version, name=name)
+    async def create(service: UniverseService, full_id: str) -> dict[str, Any]:
+        record = await service.branch(full_id, version=version, name=name)
         view = await service.view(record.id)
         return {**describe_record(record), "bodies": len(view.replica.state.stars)}
 
-    created = run_with_service(db, create)
+    created = run_with_universe(db, universe_id, create)
     print_json(created) if json else print_new_universe(created)
 
 
 @app.command()
 def delete(
     universe_id: UniverseId,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+    yes: Yes = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -177,14 +181,22 @@ def delete(
     - `universe delete t1 --yes`
     """
     from universe.service.universes import UniverseService
+    from universe.store.interface import Record
+    from uraniborg.kernel.logging import make_printable
 
+    async def find(service: UniverseService, full_id: str) -> Record:
+        return await service.read_record(full_id)
+
+    found = run_with_universe(db, universe_id, find)
     if not yes:
         if json or not sys.stdin.isatty():
-            raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {universe_id} --yes")
-        typer.confirm(f"Delete {universe_id} and its whole history?", abort=True)
+            raise UsageError("A deletion cannot be undone.", hint=f"Confirm it: universe delete {found.id} --yes")
+        question = f"Delete {found.id} ({make_printable(found.name[:60], keep='')}) and its whole history?"
+        if not typer.confirm(question, err=True):
+            raise UsageError("The universe was not deleted.", hint="Confirm the question, or use --yes.")
 
     async def remove(service: UniverseService) -> None:
-        await service.delete(universe_id)
+        await service.delete(found.id)
 
     run_with_service(db, remove)
-    print_json({"deleted": universe_id}) if json else print_line(f"Deleted {universe_id}.")
+    print_json({"deleted": found.id}) if json else print_line(f"Deleted {found.id}.")

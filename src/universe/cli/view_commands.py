@@ -8,21 +8,22 @@ import typer
 
 from universe.cli.common import (
     Db,
-    Json,
     UniverseId,
     Version,
     app,
     print_json,
     print_line,
-    read_name_version_and_state,
+    read_universe,
     run_with_service,
+    run_with_universe,
 )
 from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.command_line import Json, Limit, OutputFile, Quiet
 
 
 @app.command(name="list")
 def list_universes(
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most universes to list.")] = 50,
+    limit: Limit = 50,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -46,25 +47,27 @@ def list_universes(
 def show(
     universe_id: UniverseId,
     version: Version = None,
-    depth: Annotated[int, typer.Option(min=1, help="The number of levels of the tree.")] = 4,
+    depth: Annotated[int, typer.Option(metavar="N", min=1, help="The number of levels of the tree.")] = 4,
     physics: Annotated[
         bool, typer.Option("--physics", help="Show starlight, temperatures, habitable zones, densities and more.")
     ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Show a universe as a tree, with units and the authors of changed values; with --json its whole state.
+    """Show a universe as a tree, with units and the authors of changed values.
+
+    With --json the whole state is printed.
 
     Examples:
     - `universe show t1 --depth 2`
     - `universe show t1 --physics`
     - `universe show t1 --version 1`
     """
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     if physics:
         from universe.cli.measurement_commands import print_physics_report
 
-        print_physics_report({"id": universe_id, "version": at}, plain, json=json)
+        print_physics_report({"id": full_id, "version": at}, plain, json=json)
         return
     if json:
         print_json(plain)
@@ -89,8 +92,8 @@ def show(
 @app.command()
 def history(
     universe_id: UniverseId,
-    after: Annotated[int, typer.Option(min=0, help="Start after this version.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most entries to list.")] = 50,
+    after: Annotated[int, typer.Option(metavar="N", min=0, help="Start after this version.")] = 0,
+    limit: Limit = 50,
     db: Db = None,
     json: Json = False,
 ) -> None:
@@ -104,11 +107,11 @@ def history(
     from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_history
 
-    async def read(service: UniverseService) -> list[dict[str, Any]]:
-        entries = await service.read_history(universe_id, after=after, limit=limit)
-        return [describe_log_entry(entry, universe_id) for entry in entries]
+    async def read(service: UniverseService, full_id: str) -> list[dict[str, Any]]:
+        entries = await service.read_history(full_id, after=after, limit=limit)
+        return [describe_log_entry(entry, full_id) for entry in entries]
 
-    entries = run_with_service(db, read)
+    entries = run_with_universe(db, universe_id, read)
     print_json({"entries": entries}) if json else print_history(entries, after)
 
 
@@ -117,9 +120,10 @@ def plot(
     universe_id: UniverseId,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The picture file: .png or .svg.")],
     t: Annotated[
-        float | None, typer.Option(help="The time, in days for real systems. Default: the time of the universe.")
+        float | None,
+        typer.Option(metavar="N", help="The time, in days for real systems. Default: the time of the universe."),
     ] = None,
-    scale: Annotated[str, typer.Option(help="The scale of distances: linear, log or auto.")] = "auto",
+    scale: Annotated[str, typer.Option(metavar="NAME", help="The scale of distances: linear, log or auto.")] = "auto",
     version: Version = None,
     db: Db = None,
     json: Json = False,
@@ -134,7 +138,7 @@ def plot(
     from uraniborg.kernel.files import display_path
     from uraniborg.kernel.logging import make_printable
 
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    _, name, at, plain = read_universe(universe_id, version, db)
     write_orbit_picture(plain, output, title=name, t=t, scale=scale)
     reply = {"path": str(output), "version": at, "bodies": len(plain["stars"])}
     print_json(reply) if json else print_line(
@@ -145,14 +149,14 @@ def plot(
 @app.command()
 def export(
     universe_id: UniverseId,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="The file. Default: stdout.")
-    ] = None,
+    output: OutputFile = None,
     version: Version = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Write the state of a universe as JSON, sorted by id; equal states give equal bytes.
+    """Write the state of a universe as JSON.
+
+    It is sorted by id: equal states give equal bytes.
 
     Examples:
     - `universe export t1 -o saved.json`
@@ -163,12 +167,12 @@ def export(
     from universe.universe_files import FORMAT, write_output_file
     from uraniborg.kernel.files import display_path
 
-    name, at, plain = read_name_version_and_state(universe_id, version, db)
+    full_id, name, at, plain = read_universe(universe_id, version, db)
     document = {
         "format": FORMAT,
         "name": name,
         "version": at,
-        "state": add_universe_to_set_by_records(plain, universe_id),
+        "state": add_universe_to_set_by_records(plain, full_id),
     }
     written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     if output is None:
@@ -187,11 +191,11 @@ def cite(
         str | None, typer.Option(metavar="BODY", help="Show the sources of the values of this body (id or name).")
     ] = None,
     field: Annotated[
-        str | None, typer.Option(help="With --body: only this field, such as mass or kepler.period.")
+        str | None, typer.Option(metavar="NAME", help="With --body: only this field, such as mass or kepler.period.")
     ] = None,
     shelf: Annotated[
         Path | None,
-        typer.Option(help="With --body: check locations against the texts of this shelf."),
+        typer.Option(metavar="SHELF", help="With --body: check locations against the texts of this shelf."),
     ] = None,
     physics: Annotated[
         bool, typer.Option("--physics", help="Add the papers behind `show --physics`, `transits` and `rv`.")
@@ -214,7 +218,7 @@ def cite(
         return
     from universe.provenance.bibliography import collect_cited_sources, format_bibtex
 
-    _, _, plain = read_name_version_and_state(universe_id, version, db)
+    plain = read_universe(universe_id, version, db).plain
     bodies = dict(plain["stars"])
     if physics:
         from universe.physics.report import make_computed_sources_entry
@@ -246,33 +250,36 @@ def _print_body_or_field_sources(
             f"The folder {display_path(shelf)} does not exist.", hint="Give the folder of a shelf to --shelf."
         )
     if field is None:
-        _, _, plain = read_name_version_and_state(universe_id, version, db)
+        plain = read_universe(universe_id, version, db).plain
         statuses = describe_sourced_values(plain["stars"], body, make_paper_text_reader(shelf))
         print_json(statuses) if json else print_body_sources(statuses)
         return
 
-    async def read(service: UniverseService) -> dict[str, Any]:
+    async def read(service: UniverseService, full_id: str) -> dict[str, Any]:
         return await trace_value_origin(
-            service, universe_id, body, field, version=version, text_of=make_paper_text_reader(shelf)
+            service, full_id, body, field, version=version, text_of=make_paper_text_reader(shelf)
         )
 
-    chain = run_with_service(db, read)
+    chain = run_with_universe(db, universe_id, read)
     print_json(chain) if json else print_value_origin(chain)
 
 
 @app.command()
 def verify(
     universe_id: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The id of one universe. Default: all.")
+        str | None, typer.Argument(metavar="ID", help="The id of one universe, or its first characters. Default: all.")
     ] = None,
-    url: Annotated[str | None, typer.Option(help="Compare also with the server at this address.")] = None,
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Compare also with the server at this address.")
+    ] = None,
     accept: Annotated[
         bool, typer.Option("--accept", help="Accept logs that end early, after an older copy was restored on purpose.")
     ] = False,
     db: Db = None,
     json: Json = False,
+    quiet: Quiet = False,
 ) -> int:
-    """Replay logs from the first entry and compare with snapshots, marks and servers. Exit with 4 if they differ.
+    """Replay logs and compare with snapshots, marks and servers. Exit with 4 if they differ.
 
     Examples:
     - `universe verify`
@@ -283,19 +290,21 @@ def verify(
     from universe.terminal.universe_reports import print_verdicts
     from universe.verification import accept_lost_versions, verify_universes
 
-    async def check(service: UniverseService) -> list[Verdict]:
+    async def check(service: UniverseService, full_id: str | None = None) -> list[Verdict]:
         if accept:
-            await accept_lost_versions(service, universe_id)
-        return await verify_universes(service, universe_id, url, quiet=json)
+            await accept_lost_versions(service, full_id)
+        return await verify_universes(service, full_id, url, quiet=json or quiet)
 
-    verdicts = run_with_service(db, check)
+    verdicts = run_with_universe(db, universe_id, check) if universe_id else run_with_service(db, check)
     print_json({"universes": [one.as_dict() for one in verdicts]}) if json else print_verdicts(verdicts)
     return 0 if all(one.is_intact for one in verdicts) else 4
 
 
 @app.command()
 def commands(
-    category: Annotated[str | None, typer.Argument(help="Only this category, such as star-crud.")] = None,
+    category: Annotated[
+        str | None, typer.Argument(metavar="CATEGORY", help="Only this category, such as star-crud.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """List the commands that change a universe, with their fields.

@@ -8,7 +8,7 @@ from universe.store.interface import Store
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.settings import data_dir
 
-_HINT = "Use sqlite:///path/to/file.db, postgresql://user@host/name, or memory:."
+_HINT = "Use the path of a file, sqlite:///path/to/file.db, postgresql://user@host/name, or memory:."
 
 
 def make_store(address: str) -> Store:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from rich.console import Console
 from rich.table import Table
 
-from universe.terminal.console import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console
+from uraniborg.kernel.paragraphs import print_paragraph
 
 _MAX_ROWS: Final = 12
 """The first transits of a planet that the text lists; JSON and CSV have all."""

@@ -11,8 +11,9 @@ from universe.claims import PaperTextReader
 from universe.domain.units import get_field_unit, has_astronomical_body
 from universe.provenance.value_status import compute_value_status
 from universe.store.log_verification import Verdict
-from universe.terminal.console import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.paragraphs import print_paragraph
 from uraniborg.kernel.text import plural
 
 _MAX_CHILDREN: Final = 40
@@ -42,7 +43,7 @@ def print_new_universe(created: dict[str, Any]) -> None:
     """Print the name, size and id of a new universe."""
     console = make_console()
     name, bodies = escape_text(created["name"]), _format_body_count(created["bodies"])
-    console.print(f"Created [bold]{name}[/bold] with {bodies}: {escape_text(created['id'])}")
+    print_paragraph(console, "", f"Created [bold]{name}[/bold] with {bodies}: {escape_text(created['id'])}")
 
 
 def print_universe_list(found: list[dict[str, Any]]) -> None:
@@ -182,7 +183,8 @@ def print_commands(categories: list[dict[str, Any]]) -> None:
         console.print(f"\n[bold]{category['name']}[/bold]  [dim]{category['slug']}[/dim]")
         for command in category["commands"]:
             fields = ", ".join(name if field["required"] else f"{name}?" for name, field in command["fields"].items())
-            console.print(f"  [bold]{command['type']}[/bold] {{{fields}}}  {command['description']}")
+            print_paragraph(console, "  ", f"[bold]{command['type']}[/bold] {{{fields}}}")
+            print_paragraph(console, "    ", command["description"])
 
 
 def _format_body_line(key: str, body: dict[str, Any], *, astronomical: bool, text_of: PaperTextReader) -> Text:

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from universe.terminal.console import escape_text, make_console, print_paragraph
+from universe.terminal.console import escape_text, make_console
+from uraniborg.kernel.paragraphs import print_paragraph
 
 _ORIGINS: Final = {
     "create": "when the universe was created",
@@ -45,7 +46,14 @@ def print_body_sources(statuses: Mapping[str, Any]) -> None:
             escape_text(", ".join(one["sources"])),
         )
     console.print(f"[bold]{escape_text(statuses['name'])}[/bold]")
-    console.print(table)
+    if console.measure(table).maximum <= (make_console().width if console.is_terminal else _TABLE_WIDTH):
+        console.print(table)
+        return
+    console = make_console()
+    for field, one in statuses["fields"].items():
+        origin = ", ".join([one["mark"] or one["status"], *one["sources"]])
+        print_paragraph(console, f"  {escape_text(field)}  ", _format_value_with_unit(one))
+        print_paragraph(console, "    ", f"[dim]{escape_text(origin)}[/dim]")
 
 
 def _list_paragraphs(chain: Mapping[str, Any], indent: str) -> Iterator[tuple[str, str]]:

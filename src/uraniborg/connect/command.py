@@ -11,7 +11,7 @@ from rich.table import Table
 from uraniborg.connect.client_file import FileChange, plan_addition, plan_removal, read_server_names
 from uraniborg.connect.clients import DEFAULT_KEY, Client, find_client, list_clients, make_typed_entry
 from uraniborg.connect.servers import HttpServer, Server, format_program, list_servers
-from uraniborg.kernel.cli import UsageError
+from uraniborg.kernel.cli import PIPED_TABLE_WIDTH, UsageError, get_terminal_columns
 from uraniborg.kernel.errors import InvalidInput, MissingExtra
 from uraniborg.kernel.files import display_path
 from uraniborg.kernel.text import find_closest_name
@@ -24,12 +24,12 @@ def print_clients(*, as_json: bool) -> None:
         sys.stdout.write(json.dumps(rows) + "\n")
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("client", "installed", "connected servers", "file"):
+    for heading in ("client", "installed", "connected", "file"):
         table.add_column(heading, overflow="fold")
     for row in rows:
         connected = row["problem"] or ", ".join(row["connected"]) or "none"
         table.add_row(row["client"], "yes" if row["installed"] else "no", connected, row["file"])
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=get_terminal_columns(sys.stdout) or PIPED_TABLE_WIDTH)
     console.print(table)
     found = [row["client"] for row in rows if row["installed"] and not row["connected"]]
     console.print(f"\nConnect one: uraniborg connect {found[0] if found else 'claude-code'}")

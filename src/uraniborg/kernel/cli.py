@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, as_error
 from uraniborg.kernel.logging import get_logger, make_printable, redact
+from uraniborg.kernel.version import version
 
 if TYPE_CHECKING:
     import typer
 
 _RED = "31"
 _DIM = "2"
+PIPED_TABLE_WIDTH = 1_000
+"""The width of tables in a file or a pipe, where rows are not wrapped."""
+_LEAST_COLUMNS = 20
+"""Columns to assume at least; lines are longer than a terminal that has fewer."""
 _INTERRUPTED = 130
 """The exit code that typer returns after an interrupt."""
 
@@ -27,6 +32,27 @@ class UsageError(InvalidInput):
 def can_use_color(stream: TextIO) -> bool:
     """Return True for a terminal with colours, unless NO_COLOR is set."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def get_terminal_columns(stream: TextIO) -> int | None:
+    """Return the columns of COLUMNS or of the terminal, or None if the stream is not a terminal."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isascii() and given.isdigit() and len(given) < 6 and int(given) > 0:
+        return max(_LEAST_COLUMNS, int(given))
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or None if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+def fit_to_terminal(line: str, stream: TextIO, *, hanging: str = "  ") -> str:
+    """Return the line in lines that fit the terminal, the further ones with an indent; unchanged for a file or pipe."""
+    columns = get_terminal_columns(stream) if stream.isatty() else None
+    if columns is None or len(line) <= columns:
+        return line
+    import textwrap
+
+    return textwrap.fill(line, columns, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False)
 
 
 def print_error(error: UraniborgError, *, as_json: bool) -> int:
@@ -42,8 +68,8 @@ def print_error(error: UraniborgError, *, as_json: bool) -> int:
 
 
 def _format_labelled_line(label: str, style: str, text: str) -> str:
-    painted = f"\x1b[{style}m{label}:\x1b[0m" if can_use_color(sys.stderr) else f"{label}:"
-    return f"{painted} {make_printable(redact(text), keep='')}\n"
+    line = fit_to_terminal(f"{label}: {make_printable(redact(text), keep='')}", sys.stderr)
+    return (f"\x1b[{style}m{label}:\x1b[0m{line[len(label) + 1 :]}" if can_use_color(sys.stderr) else line) + "\n"
 
 
 def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) -> NoReturn:
@@ -52,18 +78,30 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
     from typer.exceptions import Exit, TyperException
 
     def run_app() -> int | None:
+        if is_version_request(arguments):
+            print_version(name.rpartition(" ")[2], as_json="--json" in arguments)
+            return 0
+        if " " not in name and arguments[:1] and arguments[0] in ("--install-completion", "--show-completion"):
+            from uraniborg.kernel.completion import install_or_show_completion
+
+            install_or_show_completion(arguments, name)
+            return 0
+        if is_completion_request(name):
+            from uraniborg.kernel.completion import register_shells
+
+            register_shells()
         command = typer.main.get_command(app)
         streams = sys.stdout, sys.stderr
         try:
             code = command.main(list(arguments), prog_name=name, standalone_mode=False)
         except Exit as exit_request:
             code = exit_request.exit_code
+        except typer.Abort:  # the answer to a question was Ctrl-C or Ctrl-D
+            raise KeyboardInterrupt from None
         except TyperException as error:
-            if not error.format_message():  # no command was given, and the help was printed
-                return error.exit_code
             context = getattr(error, "ctx", None)
             path = context.command_path if context else name
-            raise UsageError(error.format_message(), hint=f"See `{path} --help`.") from None
+            raise UsageError(_tidy_usage_message(error.format_message()), hint=f"See `{path} --help`.") from None
         except SystemExit as exc:
             if not isinstance(exc.__context__, BrokenPipeError):
                 raise
@@ -79,6 +117,39 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
 
     own = list(arguments)
     run_command(run_app, as_json="--json" in (own[: own.index("--")] if "--" in own else own))
+
+
+def _tidy_usage_message(message: str) -> str:
+    """Return a message of typer without names of earlier versions and without words of its libraries."""
+    import re
+
+    from uraniborg.kernel.command_line import EARLIER_NAMES
+
+    for name in EARLIER_NAMES:
+        message = message.replace(f" / '{name}'", "")
+    message = re.sub(r", unable to parse string as an? \w+", "", message).replace("Input should be", "it must be")
+    return message if message.endswith((".", "?", ")")) else f"{message}."
+
+
+def is_version_request(arguments: Sequence[str]) -> bool:
+    """Return True if the first argument is --version or -V."""
+    return bool(arguments) and arguments[0] in ("--version", "-V")
+
+
+def print_version(program: str, *, as_json: bool) -> None:
+    """Print the version of Uraniborg with the name of this program, or as JSON."""
+    number = version()
+    sys.stdout.write(f'{{"version": "{number}"}}\n' if as_json else f"{program} {number}\n")
+
+
+def is_completion_request(program: str) -> bool:
+    """Return True if a shell runs the program to complete a command."""
+    return make_completion_variable(program) in os.environ
+
+
+def make_completion_variable(program: str) -> str:
+    """Return the environment variable with which a shell asks the program to complete a command."""
+    return f"_{program}_COMPLETE".replace("-", "_").upper()
 
 
 def run_command(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:

@@ -22,6 +22,17 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
+EXIT_CODES: Final = {
+    0: "success",
+    1: "`python -m paper_search` without arguments",
+    2: "invalid input",
+    3: "not found",
+    4: "refused",
+    5: "unavailable",
+    70: "internal error",
+    130: "interrupted",
+}
+"""The exit codes of all commands. The errors below have theirs as `exit_code`."""
 _OUT_OF_ROOM: Final = {errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT, errno.ENOMEM}
 
 

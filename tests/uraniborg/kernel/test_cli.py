@@ -248,3 +248,20 @@ def test_output_that_cannot_be_written_is_reported_as_a_failure(unbuffered: str)
     assert done.returncode == 5
     assert re.match("error: .* could not .*: No space left on device.\nhint: ", done.stderr)
     assert "Traceback" not in done.stderr
+
+
+def test_a_message_is_wrapped_on_a_terminal_and_whole_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("NO_COLOR", "1")
+    error = NotFound("There is no universe. " * 5, hint="Look again.")
+    print_error(error, as_json=False)
+    assert capsys.readouterr().err.count("\n") == 2
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    print_error(error, as_json=False)
+    first, second, *_, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("error: There")
+    assert second.startswith("  ")
+    assert last == "hint: Look again."
+    assert max(map(len, (first, second))) <= 40

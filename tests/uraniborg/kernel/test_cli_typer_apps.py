@@ -9,9 +9,10 @@ import pytest
 import typer
 
 from uraniborg.kernel.cli import run_typer_app
+from uraniborg.kernel.command_line import CommandLine
 from uraniborg.kernel.errors import NotFound
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
+app = CommandLine()
 
 
 @app.callback()
@@ -27,6 +28,11 @@ def end(how: str, as_json: bool = typer.Option(False, "--json")) -> None:
         raise NotFound("There is no such thing.", hint="Name another.")
     if how == "early":
         raise typer.Exit(5)
+
+
+@app.command("list")
+def list_items(limit: int = typer.Option(5, "--limit", "-n", "--max-results", min=1)) -> None:
+    """Take an option that has the name of an earlier version, too."""
 
 
 def ending(*arguments: str) -> object:
@@ -58,9 +64,10 @@ def test_the_help_shown_for_no_arguments_is_not_followed_by_an_error(capsys: pyt
 
 
 SCRIPT = """
-import os, typer
+import os
 from uraniborg.kernel.cli import run_typer_app
-app = typer.Typer(pretty_exceptions_enable=False)
+from uraniborg.kernel.command_line import CommandLine
+app = CommandLine()
 @app.command()
 def tell(whose: str = "stdout") -> None:
     if whose == "stdout":
@@ -96,3 +103,12 @@ def test_a_reader_that_has_left_is_not_a_failure(arguments: list[str], code: int
         assert process.wait(timeout=30) == code
         stderr = process.stderr.read()
     assert bool(stderr) is (code == 70)
+
+
+def test_an_invalid_value_is_explained_without_words_of_a_library(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ending("list", "--max-results", "many") == 2
+    assert capsys.readouterr().err.startswith(
+        "error: Invalid value for '--limit' / '-n': it must be a valid integer.\n"
+    )
+    assert ending("list", "-n", "0") == 2
+    assert "it must be greater than or equal to 1." in capsys.readouterr().err

@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uraniborg.kernel.ids import content_id, new_id
+from uraniborg.kernel.ids import content_id, match_id_prefix, new_id
 
 PARTS = st.lists(st.text() | st.binary(), max_size=5)
 
@@ -41,3 +41,9 @@ def test_a_content_id_does_not_change_between_releases() -> None:
 
 def test_text_that_is_not_valid_unicode_still_has_an_id() -> None:
     assert content_id("\ud800") != content_id("\ud801")
+
+
+def test_an_exact_id_wins_over_ids_that_begin_with_it() -> None:
+    assert match_id_prefix("t1", ["t10", "t1", "t11"]) == ["t1"]
+    assert match_id_prefix("t", ["u", "t2", "t1"]) == ["t1", "t2"]
+    assert match_id_prefix("", ["t1"]) == []
