@@ -8,7 +8,7 @@ import orjson
 from universe.errors import MalformedState
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import NotFound
-from uraniborg.kernel.files import Unwritable, write_atomic
+from uraniborg.kernel.files import write_output
 
 if TYPE_CHECKING:
     from universe.plotting import Drawing
@@ -50,20 +50,6 @@ def read_universe_file(path: Path) -> Document:
     return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
 
 
-def write_output_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, through links, and into devices and pipes as they are. Raise Unwritable."""
-    target = path.resolve()
-    try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)
-        else:
-            write_atomic(target, content, access="kept")
-    except OSError as exc:
-        raise Unwritable(
-            f"{path} cannot be written: {exc.strerror}.", hint="Check the folder and the disk.", path=str(path)
-        ) from None
-
-
 def check_picture_path(path: Path, example: str = "chart") -> None:
     """Raise UsageError if the name of the file does not end in .png or .svg."""
     if path.suffix.lower() not in (".png", ".svg"):
@@ -76,7 +62,7 @@ def write_drawing(drawing: "Drawing", path: Path) -> None:
     """Write a drawing as PNG or SVG, according to the name of the file. Raise Unwritable."""
     from universe.plotting import render_png, render_svg
 
-    write_output_file(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
+    write_output(path, render_png(drawing) if path.suffix.lower() == ".png" else render_svg(drawing).encode())
 
 
 def write_orbit_picture(plain: dict[str, Any], output: Path, *, title: str, t: float | None, scale: str) -> None:

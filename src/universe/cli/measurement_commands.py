@@ -135,9 +135,9 @@ def _write_csv_and_chart(
 ) -> None:
     """Write a measurement as CSV and as a chart, to the files that are given."""
     if csv is not None:
-        from universe.universe_files import write_output_file
+        from uraniborg.kernel.files import write_output
 
-        write_output_file(csv, render_csv(reply))
+        write_output(csv, render_csv(reply))
     if plot is not None:
         from universe.nbody.charts import draw_transit_chart, draw_velocity_chart
         from universe.universe_files import write_drawing

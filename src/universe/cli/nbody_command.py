@@ -196,7 +196,7 @@ def _write_run_files(
 ) -> list[Path]:
     """Write the start, the table and the pictures of a run to the files given, and return their paths."""
     from universe.nbody.initial_condition_exports import render_rebound_script, render_start_csv
-    from universe.universe_files import write_output_file
+    from uraniborg.kernel.files import write_output
 
     start, at = report.run.start, float(universe.plain["time"])
     if rebound:
@@ -208,9 +208,9 @@ def _write_run_files(
             time=at,
             relativity=report.run.relativity,
         )
-        write_output_file(rebound, script.encode())
+        write_output(rebound, script.encode())
     if table:
-        write_output_file(
+        write_output(
             table, render_start_csv(start, universe_id=universe.id, version=universe.version, time=at).encode()
         )
     if plots:

@@ -164,8 +164,8 @@ def export(
     import orjson
 
     from universe.domain.citations import add_universe_to_set_by_records
-    from universe.universe_files import FORMAT, write_output_file
-    from uraniborg.kernel.files import display_path
+    from universe.universe_files import FORMAT
+    from uraniborg.kernel.files import display_path, write_output
 
     full_id, name, at, plain = read_universe(universe_id, version, db)
     document = {
@@ -178,7 +178,7 @@ def export(
     if output is None:
         sys.stdout.write(written.decode())
         return
-    write_output_file(output, written)
+    write_output(output, written)
     print_json({"path": str(output), "version": at}) if json else print_line(
         f"Version {at} is in {display_path(output)}."
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable
 from pathlib import Path, PureWindowsPath
 from typing import Final, Literal
 
-from uraniborg.kernel.errors import Conflict, Refused, Unavailable, UnsupportedPlatform, is_out_of_room
+from uraniborg.kernel.errors import Conflict, Refused, Unavailable, UnsupportedPlatform
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
@@ -127,14 +127,14 @@ def write_output(path: Path, data: str | bytes | Iterable[str]) -> None:
             pieces = [data] if isinstance(data, str | bytes) else data
             stream.writelines(piece.encode() if isinstance(piece, str) else piece for piece in pieces)
     except OSError as exc:
-        if is_out_of_room(exc):
-            raise
         raise _make_unwritable_error(path, exc.strerror or "the disk failed") from exc
 
 
 def _make_unwritable_error(path: Path, reason: str) -> Unwritable:
     return Unwritable(
-        f"'{display_path(path)}' could not be written: {reason}.", hint="Name a file in a folder that you can write to."
+        f"'{display_path(path)}' could not be written: {reason}.",
+        hint="Name a file in a folder that you can write to.",
+        path=str(path),
     )
 
 

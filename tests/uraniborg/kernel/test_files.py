@@ -20,8 +20,10 @@ from uraniborg.kernel.files import (
     Lease,
     Locked,
     PathRefused,
+    Unwritable,
     confine_path,
     create_exclusive,
+    display_path,
     hold_lock,
     make_folder,
     make_private,
@@ -92,6 +94,39 @@ def test_an_export_into_an_existing_folder_or_file_leaves_their_access_as_it_is(
     write_output(folder / "old.bib", "@article{a}")
     write_output(folder / "new.bib", "@article{a}")
     assert [mode_of(path) for path in (folder, folder / "old.bib", folder / "new.bib")] == [0o755, 0o664, 0o600]
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])
+def test_an_output_that_cannot_be_written_is_named_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    target = tmp_path / "papers.bib"
+    target.write_text("old")
+
+    def fail(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(Unwritable) as caught:
+        write_output(target, "new")
+    assert caught.value.ids == {"path": str(target)}
+    assert caught.value.message == f"'{display_path(target)}' could not be written: {os.strerror(number)}."
+    assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_an_output_goes_through_links_and_into_pipes(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("target")
+    write_output(tmp_path / "link", ["a", "b"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "ab"
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_output(tmp_path / "pipe", ["a", "b"])
+        assert os.read(reader, 10) == b"ab"
+    finally:
+        os.close(reader)
 
 
 def test_a_shared_file_is_for_whom_the_umask_allows(tmp_path: Path) -> None:
