@@ -135,6 +135,7 @@ class Service:
         """
         from pflow.engine.engine import Engine
         from pflow.engine.spool import remove_old_spools
+        from uraniborg.kernel.change_feed import ChangeFeed
 
         registry = Registry(self.home)
         checked = self.check_document(document, registry)
@@ -151,6 +152,7 @@ class Service:
             resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
+            feed=ChangeFeed(),
             **self._build_executor_options(),
         )
         result = engine.execute(

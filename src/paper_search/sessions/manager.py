@@ -34,6 +34,7 @@ from paper_search.sources.registry import build_transport
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.change_feed import Publisher, QueuedChangeFeed
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.ids import new_id
@@ -64,13 +65,15 @@ class SessionManager:
         settings: SessionsConfig | None = None,
         store: SessionStore | None = None,
         inbox: InboxPort | None = None,
+        feed: Publisher | None = None,
         clock: Clock | None = None,
         configure: Callable[[], AppConfig] = load_config,
         build: Callable[..., SearchWorkflow] | None = None,
     ) -> None:
         self._settings = settings or SessionsConfig()
+        self._feed = feed or QueuedChangeFeed()
         self._services = SessionServices(
-            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll
+            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll, self._feed
         )
         self._workflows = WorkflowFactory()
         self._sessions = SessionRegistry(self._services, self._settings, configure, build or self._workflows.build)
@@ -188,6 +191,7 @@ class SessionManager:
         await asyncio.gather(*self._deletions)
         await self._workflows.aclose()
         await asyncio.to_thread(self._services.inbox.close)
+        await asyncio.to_thread(self._feed.close)
 
     def _list_sessions(self, limit: int) -> dict[str, Any]:
         store, inbox = self._services.store, self._services.inbox

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.review_models import PaperDecision
 from paper_search.sessions.store import REVIEWS
+from uraniborg.kernel.change_feed import ChangeFeed, Publisher
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -23,8 +24,9 @@ class Marks(BaseModel):
 class MarkStore:
     """One file of marks for each session, in the data folder."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, feed: Publisher | None = None) -> None:
         self._folder = folder or secure_own_folder("data", "paper_search", REVIEWS)
+        self._feed = feed or ChangeFeed()
 
     def load(self, session_id: str, checkpoint_id: str) -> Marks:
         """Return the stored marks of the session; no marks if there is no file or it is damaged.
@@ -43,6 +45,7 @@ class MarkStore:
         """Store the marks of the session."""
         make_private_folder(self._folder)
         write_atomic(self._get_path(session_id), marks.model_dump_json())
+        self._feed.publish("papers", session_id, checkpoint_id=marks.checkpoint_id, marked=len(marks.decisions))
 
     def delete(self, session_id: str) -> None:
         """Delete the marks of the session, if there are any."""

@@ -28,6 +28,7 @@ from pflow.ir.model import Node, Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
+from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
@@ -56,6 +57,7 @@ class Engine:
     timeout: float | None = None
     pass_env: tuple[str, ...] = ()
     make_executor: MakeExecutor = LocalExecutor
+    feed: Publisher = field(default_factory=NullPublisher)
 
     def execute(
         self,
@@ -121,15 +123,20 @@ def _ignore_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any])
 
 
 class _RunListener(WalkListener):
-    """Passes the events of a run on to its output and its log."""
+    """Passes the events of a run on to its output, its log and the change feed."""
 
-    def __init__(self, output: ProgressOutput, log: RunLogWriter, secrets: Secrets) -> None:
+    def __init__(
+        self, output: ProgressOutput, log: RunLogWriter, secrets: Secrets, feed: Publisher, run_id: str
+    ) -> None:
         self._output = output
         self._log = log
         self._secrets = secrets
+        self._feed = feed
+        self._run_id = run_id
 
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
         self._output.on_node_started(key, node.type)
+        self._feed.publish("node", self._run_id, node=key, status="running")
 
     def on_node_ended(self, end: NodeEnd) -> None:
         self._log.record_node(end)
@@ -138,9 +145,11 @@ class _RunListener(WalkListener):
         else:
             note = self._secrets.mask(end.error.message) if end.error else "interrupted"
         self._output.on_node_finished(end.key, end.status, end.duration_ms, note)
+        self._feed.publish("node", self._run_id, node=end.key, status=end.status, duration_ms=end.duration_ms)
 
     def on_node_skipped(self, key: str, node: Node) -> None:
         self._output.on_node_finished(key, "skipped", 0)
+        self._feed.publish("node", self._run_id, node=key, status="skipped")
 
 
 class _Run:
@@ -188,6 +197,7 @@ class _Run:
             _log.exception("unexpected error", exc=exc, run=self.run_id)
             error = as_pflow_error(as_error(exc))
         result = self._log_and_store_result(error, outputs)
+        self.engine.feed.publish("run", self.run_id, workflow=self.name, status=self._log.status)
         self.engine.output.on_run_finished(result.success, result.duration_ms)
         return result
 
@@ -203,7 +213,7 @@ class _Run:
         self._state = RunState(
             self.engine.registry.load(),
             LiveStepRunner(executor, self._recorder, self.engine.load_workflow),
-            _RunListener(self.engine.output, self._log, self.secrets),
+            _RunListener(self.engine.output, self._log, self.secrets, self.engine.feed, self.run_id),
             self.secrets,
             self._build_context(executor),
             self.warnings,
@@ -212,6 +222,7 @@ class _Run:
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
         self._log.record_run_start(self._mask_secret_inputs(), resumed_from, self.secrets)
+        self.engine.feed.publish("run", self.run_id, workflow=self.name, status="running")
         try:
             await self._run_nodes_with_timeout(self._walker)
         finally:

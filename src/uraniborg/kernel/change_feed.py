@@ -24,6 +24,7 @@ from uraniborg.kernel.clock import format_iso
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, open_private
 from uraniborg.kernel.settings import secure_own_folder
 
+FEED_FOLDER: Final = "changes"
 RESET: Final = "reset"
 """The kind of the change that tells a reader to read the stores again: changes before it were lost."""
 MAX_LINE_BYTES: Final = 2_000
@@ -47,19 +48,24 @@ class Change(NamedTuple):
 
 def find_feed_folder() -> Path:
     """Return the folder of the feed in the data folder. It may not exist."""
-    return secure_own_folder("data") / "changes"
+    return secure_own_folder("data") / FEED_FOLDER
 
 
 class Publisher(Protocol):
-    """Announces changes. `publish` never raises: the change itself has already happened."""
+    """Announces changes. No method raises: a change that is announced has already happened."""
 
     def publish(self, kind: str, subject: str, /, **facts: Any) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class NullPublisher:
     """Announces nothing: for stores in memory."""
 
     def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+        pass
+
+    def close(self) -> None:
         pass
 
 
