@@ -146,6 +146,10 @@ class SessionManager:
         """
         return await self._loop.run(self._get_papers(session_id, offset))
 
+    async def get_collection(self, session_id: str) -> PaperCollection:
+        """Return the papers under review, or the result. Raise SessionNotFound, NoPapersYet or SessionFailed."""
+        return await self._loop.run(self._get_collection(session_id))
+
     async def resolve_id_prefix(self, prefix: str) -> str:
         """Return the id of the one session that starts with `prefix`. Raise SessionNotFound or InvalidInput."""
         names = await asyncio.to_thread(self._services.store.list_last_uses)
@@ -327,14 +331,16 @@ class SessionManager:
         return await asyncio.to_thread(self._sessions.read_result, session_id)
 
     async def _get_papers(self, session_id: str, offset: int) -> dict[str, Any]:
+        return build_papers_page(session_id, await self._get_collection(session_id), offset)
+
+    async def _get_collection(self, session_id: str) -> PaperCollection:
+        """Return the papers under review, or the result."""
         _, state = await self._find_or_restore_session(session_id)
         if state.ended is not None:
-            collection = await self._get_result(session_id)
-        elif state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
-            collection = payload.collection
-        else:
-            raise NoPapersYet(session_id)
-        return build_papers_page(session_id, collection, offset)
+            return await self._get_result(session_id)
+        if state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
+            return payload.collection
+        raise NoPapersYet(session_id)
 
     def _build_reply_or_raise(
         self, state: SessionState, decided_entry: Entry | None = None, sent_decision: InboxDecision | None = None
