@@ -79,7 +79,7 @@ def _add_marks(decision: Decision, marks: Mapping[str, PaperDecision], reviewer:
     if not isinstance(decision.revised_data, dict | None):
         return decision  # the session refuses it, with the reason
     data = dict(cast("dict[str, Any]", decision.revised_data or {}))
-    given = data.get("decisions") or {}
+    given: Any = data.get("decisions") or {}
     if isinstance(given, dict):
         stored = {paper_id: mark.model_dump(mode="json") for paper_id, mark in marks.items()}
         if decisions := {**stored, **cast("dict[str, Any]", given)}:

@@ -13,7 +13,7 @@ from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import format_authority, list_host_names
-from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestIds
+from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestIds, make_error_response
 from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
 
@@ -176,24 +176,35 @@ class _AddHeaders:
 
 
 class _BodyLimit:
-    """Middleware that refuses a larger body than `limit` bytes, before or while it is read."""
+    """Middleware that reads the body of a request before the app does, and refuses one of more than `limit` bytes."""
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app = app
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        size = 0
-
-        async def receive_limited() -> Message:
-            nonlocal size
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        parts: list[bytes] = []
+        more = True
+        while more:
             message = await receive()
-            size += len(message.get("body", b""))
-            if size > self._limit:
-                raise BodyTooLarge(self._limit)
-            return message
+            if message["type"] == "http.disconnect":
+                return
+            parts.append(message.get("body", b""))
+            more = message.get("more_body", False)
+            if sum(map(len, parts)) > self._limit:
+                await make_error_response(BodyTooLarge(self._limit))(scope, receive, send)
+                return
+        body: Message | None = {"type": "http.request", "body": b"".join(parts), "more_body": False}
 
-        await self._app(scope, receive_limited, send)
+        async def receive_body() -> Message:
+            nonlocal body
+            message, body = body, None
+            return message or await receive()
+
+        await self._app(scope, receive_body, send)
 
 
 _START_PAGE: Final = """<!doctype html>
