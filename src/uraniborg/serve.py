@@ -146,10 +146,8 @@ def _print_addresses(parts: list[ServedPart], token: str, *, as_json: bool) -> N
     """Print the addresses, with lines to copy; the address of the console carries the token."""
     sign_in = f"{parts[0].url}/#{token}"
     if as_json:
-        sys.stdout.write(
-            json.dumps({"url": parts[0].url, "sign_in": sign_in, "parts": [one.to_json() for one in parts]})
-        )
-        sys.stdout.write("\n")
+        addresses = {"url": parts[0].url, "sign_in": sign_in, "parts": [one.to_json() for one in parts]}
+        sys.stdout.write(json.dumps(addresses) + "\n")
         sys.stdout.flush()
         return
     width = max(len(part.name) for part in parts)

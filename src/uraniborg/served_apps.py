@@ -1,8 +1,7 @@
-"""The apps that `uraniborg serve` serves: the console, and the HTTP servers of the parts exactly as they serve alone."""
+"""The apps that `uraniborg serve` serves: the console, and the HTTP servers of the parts as they serve alone."""
 
 import asyncio
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from uraniborg.console.services import ConsoleServices
@@ -60,11 +59,13 @@ async def _make_library_app(part: ServedPart) -> "ASGIApp":
     from paper_library.config import get_sample_shelf_path, load_config
     from paper_library.sample_shelf_builder import sample_shelf
 
-    config = load_config().model_copy(update={"port": part.port})
-    shelf = config.shelf or await asyncio.to_thread(sample_shelf, get_sample_shelf_path())
-    part.purpose = f"read the shelf {Path(shelf).name}"
-    config = config.model_copy(update={"shelf": Path(shelf).expanduser()})
-    return await asyncio.to_thread(make_app, config)
+    def open_shelf_and_make_app() -> "ASGIApp":
+        config = load_config()
+        shelf = config.shelf.expanduser() if config.shelf else sample_shelf(get_sample_shelf_path())
+        part.purpose = f"read the shelf {shelf.name}"
+        return make_app(config.model_copy(update={"port": part.port, "shelf": shelf}))
+
+    return await asyncio.to_thread(open_shelf_and_make_app)
 
 
 async def _make_universe_app(part: ServedPart) -> "ASGIApp":
