@@ -152,6 +152,7 @@ def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:
         The id of an event is its position. Send the last one as Last-Event-ID to resume without a gap. After an event
         `reset`, read everything again: changes before it were lost.
         """
+        broadcast.check_room()
         return StreamingResponse(
             broadcast.stream(last_event_id),
             media_type="text/event-stream",

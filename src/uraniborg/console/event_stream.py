@@ -80,12 +80,15 @@ class EventBroadcast:
         self._is_closed = True
         self._wake_clients()
 
-    async def stream(self, last_event_id: str | None) -> AsyncGenerator[bytes]:
-        """Yield the frames after `last_event_id`, or from now on. Raise TooManyStreams."""
+    def check_room(self) -> None:
+        """Raise TooManyStreams if no more streams can be opened."""
         if self._clients >= _MAX_CLIENTS:
             raise TooManyStreams(
                 f"{self._clients} event streams are open, which is the limit.", hint="Close other windows first."
             )
+
+    async def stream(self, last_event_id: str | None) -> AsyncGenerator[bytes]:
+        """Yield the frames after `last_event_id`, or from now on. Call `check_room` before."""
         self._clients += 1
         try:
             yield _HELLO
