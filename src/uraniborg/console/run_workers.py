@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from uraniborg.kernel.errors import InternalError, Unavailable
-from uraniborg.kernel.inbox import Entry
+from uraniborg.kernel.inbox import Entry, Inbox
 from uraniborg.kernel.logging import get_logger
 
 _MAX_RUNS: Final = 16
@@ -36,6 +36,7 @@ class _Worker:
 class RunWorkers:
     """The processes of runs, and the runs that wait for an approval."""
 
+    inbox: Inbox
     _workers: set[_Worker] = field(default_factory=set[_Worker])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
     _waiting: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
@@ -107,3 +108,6 @@ class RunWorkers:
             self._waiting[approval_id] = worker.request
             for oldest in list(self._waiting)[:-_MAX_WAITING]:
                 del self._waiting[oldest]
+            entry = await asyncio.to_thread(self.inbox.get, approval_id)
+            if entry.state == "decided":  # before the worker had ended
+                await self.resume_decided(entry)
