@@ -302,6 +302,11 @@ async def _get_or_create_manager() -> "SessionManager":
     return _session_manager
 
 
+async def get_session_manager() -> "SessionManager":
+    """Return the sessions that the tools of this process use, for other interfaces of the same process."""
+    return await _get_or_create_manager()
+
+
 def _create_manager() -> "SessionManager":
     from paper_search.config import load_config
     from paper_search.sessions import SessionManager

@@ -68,6 +68,17 @@ class Service:
         """Return the drafts."""
         return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
 
+    def read_draft(self, name: str) -> dict[str, Any]:
+        """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
+        return find_draft(self.home, name, self.folder)[1].ir
+
+    def write_draft(self, name: str, document: Mapping[str, Any]) -> None:
+        """Store the text of a workflow as a draft, valid or not; an older text is replaced.
+
+        Raise SecurityError or LibraryUnwritable.
+        """
+        WorkflowManager.for_drafts(self.home).replace(name, document)
+
     def describe_workflow(self, name: str) -> dict[str, Any]:
         """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return self.describe_found_workflow(self.find_workflow(name))
@@ -135,6 +146,7 @@ class Service:
         """
         from pflow.engine.engine import Engine
         from pflow.engine.spool import remove_old_spools
+        from uraniborg.kernel.change_feed import ChangeFeed
 
         registry = Registry(self.home)
         checked = self.check_document(document, registry)
@@ -151,6 +163,7 @@ class Service:
             resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
+            feed=ChangeFeed(),
             **self._build_executor_options(),
         )
         result = engine.execute(

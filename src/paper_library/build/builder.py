@@ -30,6 +30,7 @@ from paper_library.errors import NothingToShelve, ShelfUnwritable
 from paper_library.store.difference import find_differing_fields
 from paper_library.store.layout import MANIFEST, SCHEMA_VERSION
 from paper_library.store.manifest import Manifest, read_manifest
+from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.clock import SystemClock
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
 from uraniborg.kernel.files import display_path, write_atomic
@@ -62,7 +63,7 @@ def build_shelf(
         raise InvalidInput("prune requires a shelf to update.", hint="Use --update OLD --prune.", argument="prune")
     try:
         with _disable_garbage_collection():
-            return _Builder(inputs, target, summaries, update, progress or _ignore_progress, prune=prune).build()
+            report = _Builder(inputs, target, summaries, update, progress or _ignore_progress, prune=prune).build()
     except (OSError, sqlite3.OperationalError, ValueError) as exc:
         # The index reports disk errors as ValueError.
         if isinstance(exc, ValueError) and not _DISK_ERROR.search(str(exc)):
@@ -72,6 +73,8 @@ def build_shelf(
             f"The shelf {display_path(target)} could not be written: {reason}.",
             hint="The old shelf is unchanged. Check the free disk space and the permissions of the folder.",
         ) from exc
+    ChangeFeed().publish("shelf", str(target.resolve()), build_id=report.build_id, papers=report.papers)
+    return report
 
 
 @contextmanager

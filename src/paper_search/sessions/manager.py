@@ -35,6 +35,7 @@ from paper_search.sources.registry import build_transport
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.change_feed import Publisher, QueuedChangeFeed
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import InvalidInput, UraniborgError
@@ -70,6 +71,7 @@ class SessionManager:
         settings: SessionsConfig | None = None,
         store: SessionStore | None = None,
         inbox: InboxPort | None = None,
+        feed: Publisher | None = None,
         clock: Clock | None = None,
         configure: Callable[[], AppConfig] = load_config,
         build: Callable[..., SearchWorkflow] | None = None,
@@ -78,8 +80,9 @@ class SessionManager:
         """Use these parts in place of the default ones. With `require_person`, refuse the decisions of agents."""
         self._settings = settings or SessionsConfig()
         self._require_person = require_person
+        self._feed = feed or QueuedChangeFeed()
         self._services = SessionServices(
-            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll
+            store or SessionFiles(), inbox or Inbox(), clock or SystemClock(), self._request_decision_poll, self._feed
         )
         self._workflows = WorkflowFactory()
         self._sessions = SessionRegistry(self._services, self._settings, configure, build or self._workflows.build)
@@ -176,6 +179,10 @@ class SessionManager:
         """
         return await self._loop.run(self._get_papers(await self._read_session_id(session_id), offset))
 
+    async def get_collection(self, session_id: str) -> PaperCollection:
+        """Return the papers under review, or the result. Raise SessionNotFound, NoPapersYet or SessionFailed."""
+        return await self._loop.run(self._get_collection(session_id))
+
     async def resolve_id_prefix(self, prefix: str) -> str:
         """Return `prefix` if it is the id of a session, or else the one id that begins with it.
 
@@ -231,6 +238,7 @@ class SessionManager:
         await asyncio.gather(*self._deletions)
         await self._workflows.aclose()
         await asyncio.to_thread(self._services.inbox.close)
+        await asyncio.to_thread(self._feed.close)
 
     def _list_sessions(self, limit: int) -> dict[str, Any]:
         store, inbox = self._services.store, self._services.inbox
@@ -374,14 +382,16 @@ class SessionManager:
         return await asyncio.to_thread(self._sessions.read_result, session_id)
 
     async def _get_papers(self, session_id: str, offset: int) -> dict[str, Any]:
+        return build_papers_page(session_id, await self._get_collection(session_id), offset)
+
+    async def _get_collection(self, session_id: str) -> PaperCollection:
+        """Return the papers under review, or the result."""
         _, state = await self._find_or_restore_session(session_id)
         if state.ended is not None:
-            collection = await self._get_result(session_id)
-        elif state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
-            collection = payload.collection
-        else:
-            raise NoPapersYet(session_id)
-        return build_papers_page(session_id, collection, offset)
+            return await self._get_result(session_id)
+        if state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
+            return payload.collection
+        raise NoPapersYet(session_id)
 
     def _build_reply_or_raise(
         self, state: SessionState, decided_entry: Entry | None = None, sent_decision: InboxDecision | None = None

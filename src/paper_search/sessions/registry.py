@@ -156,6 +156,7 @@ class SessionRegistry:
         self._services.inbox.forget(PART, session_id)
         with suppress(SessionNotFound):
             self._services.store.delete(session_id)
+        self._services.feed.publish("session", session_id, phase="deleted")
 
     async def _get_or_restore_session(self, session_id: str) -> WorkflowSession | None:
         """Return the session, run by this process; None if another process runs it, or if it is complete."""

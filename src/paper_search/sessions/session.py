@@ -17,6 +17,7 @@ from paper_search.sessions.replies import clip_text
 from paper_search.sessions.state import (
     COMPLETED,
     FAILED,
+    WAITING,
     WORKING,
     PendingCheckpoint,
     SessionEnd,
@@ -28,6 +29,7 @@ from paper_search.sessions.store import SessionJournal, SessionLease, SessionSto
 from paper_search.workflow.checkpoints import Checkpoint, Decision
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
+from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
 from uraniborg.kernel.errors import describe_exception, is_out_of_room
 from uraniborg.kernel.inbox import Entry, InboxPort
@@ -73,6 +75,7 @@ class SessionServices:
     clock: Clock
     on_waiting: Callable[[], None]
     """Called when a session has started to wait for a decision."""
+    feed: Publisher
 
 
 @dataclass(eq=False)
@@ -331,7 +334,9 @@ class WorkflowSession:
 
     def _record_progress(self, phase: str, facts: dict[str, Any]) -> None:
         if phase == "source_finished":
-            self._reports = [*self._reports, SourceReport.model_validate(facts["report"])]
+            report = SourceReport.model_validate(facts["report"])
+            self._reports = [*self._reports, report]
+            self._announce_source(report)
         elif phase != COMPLETED:  # the session is complete once its result is stored
             self._search_phase = phase
             self._round = facts.get("iteration", self._round)
@@ -339,8 +344,20 @@ class WorkflowSession:
             self._reports, self._sources_asked = [], len(facts.get("sources", ()))
         self._notify_callers()
 
+    def _announce_source(self, report: SourceReport) -> None:
+        assert self._services is not None
+        self._services.feed.publish(
+            "source", self.session_id, name=report.name, status=report.status, returned=report.returned
+        )
+
     def _notify_callers(self) -> None:
-        """Wake all calls that wait for the session."""
+        """Wake all calls that wait for the session, and announce its phase to other processes."""
+        if self._services is not None:
+            state = self.get_state()
+            phase = WAITING if state.pending else state.phase
+            self._services.feed.publish(
+                "session", self.session_id, phase=phase, round=state.round, checkpoint_id=state.checkpoint_id
+            )
         self.events += 1
         event, self._next_event = self._next_event, asyncio.Event()
         event.set()

@@ -8,11 +8,11 @@ from paper_search.errors import InvalidDecision
 from paper_search.recordings import OFFLINE_NOTICE, OFFLINE_TOPICS, find_offline_notice
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.replies import describe_progress, describe_source_problems
+from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session import WorkflowSession
 from paper_search.sessions.state import WAITING
 from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
-from paper_search.terminal.saved_marks import MarkStore
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload, StrategyPayload
 from uraniborg.kernel.person import get_user_name
 from uraniborg.kernel.text import plural

@@ -5,9 +5,9 @@ from collections.abc import Callable
 from paper_search.models import Paper
 from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE
+from paper_search.sessions.saved_marks import Marks
 from paper_search.terminal import review_text
 from paper_search.terminal.keys_and_output import Screen
-from paper_search.terminal.saved_marks import Marks
 from paper_search.workflow.checkpoints import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
 from uraniborg.kernel.errors import InvalidInput
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
+from pflow.engine.cancel_requests import cancel_when_requested, remove_cancel_request
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import CANCEL_TIMEOUT_S, Executor, LocalExecutor
 from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
@@ -28,6 +29,7 @@ from pflow.ir.model import Node, Workflow
 from pflow.node import Context
 from pflow.redaction import Secrets
 from pflow.registry.registry import Registry
+from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.errors import UraniborgError, as_error
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import MASK, get_logger
@@ -56,6 +58,7 @@ class Engine:
     timeout: float | None = None
     pass_env: tuple[str, ...] = ()
     make_executor: MakeExecutor = LocalExecutor
+    feed: Publisher = field(default_factory=NullPublisher)
 
     def execute(
         self,
@@ -121,15 +124,20 @@ def _ignore_loop_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any])
 
 
 class _RunListener(WalkListener):
-    """Passes the events of a run on to its output and its log."""
+    """Passes the events of a run on to its output, its log and the change feed."""
 
-    def __init__(self, output: ProgressOutput, log: RunLogWriter, secrets: Secrets) -> None:
+    def __init__(
+        self, output: ProgressOutput, log: RunLogWriter, secrets: Secrets, feed: Publisher, run_id: str
+    ) -> None:
         self._output = output
         self._log = log
         self._secrets = secrets
+        self._feed = feed
+        self._run_id = run_id
 
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
         self._output.on_node_started(key, node.type)
+        self._feed.publish("node", self._run_id, node=key, status="running")
 
     def on_node_ended(self, end: NodeEnd) -> None:
         self._log.record_node(end)
@@ -138,9 +146,11 @@ class _RunListener(WalkListener):
         else:
             note = self._secrets.mask(end.error.message) if end.error else "interrupted"
         self._output.on_node_finished(end.key, end.status, end.duration_ms, note)
+        self._feed.publish("node", self._run_id, node=end.key, status=end.status, duration_ms=end.duration_ms)
 
     def on_node_skipped(self, key: str, node: Node) -> None:
         self._output.on_node_finished(key, "skipped", 0)
+        self._feed.publish("node", self._run_id, node=key, status="skipped")
 
 
 class _Run:
@@ -176,6 +186,7 @@ class _Run:
         self.engine.output.on_run_started(self.name, self.run_id, len(self.workflow.nodes))
         error: PflowError | None = None
         outputs: dict[str, Any] = {}
+        watching = self._watch_cancel_requests()
         try:
             outputs = await self._run_nodes_and_collect_outputs()
         except asyncio.CancelledError:
@@ -187,9 +198,19 @@ class _Run:
         except Exception as exc:
             _log.exception("unexpected error", exc=exc, run=self.run_id)
             error = as_pflow_error(as_error(exc))
+        finally:
+            watching.cancel()
+            remove_cancel_request(self.engine.home, self.run_id)
         result = self._log_and_store_result(error, outputs)
+        self.engine.feed.publish("run", self.run_id, workflow=self.name, status=self._log.status)
         self.engine.output.on_run_finished(result.success, result.duration_ms)
         return result
+
+    def _watch_cancel_requests(self) -> "asyncio.Task[None]":
+        """Cancel this run when another process requests it."""
+        task = asyncio.current_task()
+        assert task is not None
+        return asyncio.create_task(cancel_when_requested(self.engine.home, self.run_id, task))
 
     async def _run_nodes_and_collect_outputs(self) -> dict[str, Any]:
         """Return the outputs of the workflow. Raise a member of the error family."""
@@ -203,7 +224,7 @@ class _Run:
         self._state = RunState(
             self.engine.registry.load(),
             LiveStepRunner(executor, self._recorder, self.engine.load_workflow),
-            _RunListener(self.engine.output, self._log, self.secrets),
+            _RunListener(self.engine.output, self._log, self.secrets, self.engine.feed, self.run_id),
             self.secrets,
             self._build_context(executor),
             self.warnings,
@@ -212,6 +233,7 @@ class _Run:
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
         self._log.record_run_start(self._mask_secret_inputs(), resumed_from, self.secrets)
+        self.engine.feed.publish("run", self.run_id, workflow=self.name, status="running")
         try:
             await self._run_nodes_with_timeout(self._walker)
         finally:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pflow.engine.results import RunResult
-from pflow.engine.runlog import NodeRow, RunLog
+from pflow.engine.runlog import Ending, NodeRow, RunLog
 from pflow.engine.steps import NodeEnd
 from pflow.redaction import Secrets
 from uraniborg.kernel.clock import format_iso
@@ -25,6 +25,7 @@ class RunLogWriter:
         self._run_id = run_id
         self._workflow = workflow
         self._source = source
+        self.status: Ending = "failed"
         self.notices: list[str] = []
         """Warnings for the reply of the run."""
         self._rows: list[NodeRow] = []
@@ -63,24 +64,7 @@ class RunLogWriter:
 
     def record_run_end(self, result: RunResult, *, is_waiting: bool) -> None:
         """Write that the run has ended, and close the log."""
-        log = self._log
-        if log is None:
-            return
-        try:
-            self._write_run_end(log, result, is_waiting=is_waiting)
-        finally:
-            if log.notice:
-                self.notices.append(log.notice)
-            log.close()
-
-    def _write_run_end(self, log: RunLog, result: RunResult, *, is_waiting: bool) -> None:
-        if not self._began:  # it failed before it began, which is logged as well
-            self.record_run_start({}, None, self._secrets)
-        for name in result.progress.skipped:
-            self._count += 1
-            self._rows.append(NodeRow(self._count, name, "", "skipped"))
-        self._flush_rows()
-        status = (
+        self.status = (
             "success"
             if result.success
             else "waiting"
@@ -89,11 +73,28 @@ class RunLogWriter:
             if result.is_cancelled
             else "failed"
         )
+        log = self._log
+        if log is None:
+            return
+        try:
+            self._write_run_end(log, result)
+        finally:
+            if log.notice:
+                self.notices.append(log.notice)
+            log.close()
+
+    def _write_run_end(self, log: RunLog, result: RunResult) -> None:
+        if not self._began:  # it failed before it began, which is logged as well
+            self.record_run_start({}, None, self._secrets)
+        for name in result.progress.skipped:
+            self._count += 1
+            self._rows.append(NodeRow(self._count, name, "", "skipped"))
+        self._flush_rows()
         try:
             if self._began:
                 log.record_run_end(
                     self._run_id,
-                    status,
+                    self.status,
                     _format_now(),
                     result.duration_ms,
                     result.failed_node,

@@ -1,6 +1,7 @@
 """A folder of workflows: load, save, list, search and delete them by name."""
 
 import contextlib
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from pflow.library.listing import (
 )
 from pflow.library.names import SUFFIX, locate_workflow_file, validate_name
 from pflow.library.workflow_file import encode_wrapped_workflow, read_document
-from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder
+from uraniborg.kernel.files import AlreadyExists, create_exclusive, make_private_folder, sync_folder, write_atomic
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +101,15 @@ class WorkflowManager:
             _remove_file_if_content_equals(path, content)
             raise LibraryUnwritable(self.display_path(name), exc) from exc
         return path
+
+    def replace(self, name: str, ir: Mapping[str, Any]) -> None:
+        """Write a file with the IR alone in place of the present one, if any. Raise LibraryUnwritable."""
+        path = self._require_writable_path(name)
+        try:
+            make_private_folder(self.folder)
+            write_atomic(path, json.dumps(ir, indent=2, ensure_ascii=False) + "\n")
+        except OSError as exc:
+            raise LibraryUnwritable(self.display_path(name), exc) from exc
 
     def list_all(self) -> list[Summary]:
         """Return the workflows sorted by name. `list_workflows` reports files that cannot be read."""

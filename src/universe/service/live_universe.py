@@ -18,6 +18,7 @@ from universe.service.change_requests import (
 from universe.service.feed import Feed
 from universe.store.interface import Entry, Snapshot, Store, Superseded
 from universe.store.replica import Replica, read_entry_pages
+from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import get_logger
@@ -38,7 +39,16 @@ _log = get_logger(__name__)
 class LiveUniverse:
     """The current state of a universe, and the queue of requests to change it."""
 
-    def __init__(self, store: Store, clock: Clock, replica: Replica, *, created_at: str, snapshot_every: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        feed: Publisher,
+        replica: Replica,
+        *,
+        created_at: str,
+        snapshot_every: int,
+    ) -> None:
         self.id = replica.id
         self.created_at = created_at
         self.replica = replica
@@ -47,6 +57,7 @@ class LiveUniverse:
         self._feed: Feed | None = None
         self._store = store
         self._clock = clock
+        self._change_feed = feed
         self._every = snapshot_every
         self._snapshot_at = replica.version - replica.version % snapshot_every
         self._snapshotting: asyncio.Task[None] | None = None
@@ -149,6 +160,7 @@ class LiveUniverse:
         except UniverseNotFound:
             self.mark_deleted_and_close_feed()
             raise
+        self._change_feed.publish("universe", self.id, version=batch.entries[-1].version)
         batch.apply_to(self.replica)
         self._publish_and_start_snapshot(batch.entries)
         return True

@@ -10,6 +10,7 @@ from universe.errors import LogDamaged, UniverseNotFound, VersionNotFound
 from universe.service.live_universe import LiveUniverse
 from universe.store.interface import Change, Record, Store
 from universe.store.replica import Replica, rebuild_replica
+from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
 
 MAX_IDLE: Final = 64
@@ -22,10 +23,11 @@ _SEARCHED_IDS: Final = 1_000
 class UniverseCache:
     """The cache of live universes, the most recently used last."""
 
-    def __init__(self, store: Store, clock: Clock, *, snapshot_every: int) -> None:
+    def __init__(self, store: Store, clock: Clock, feed: Publisher, *, snapshot_every: int) -> None:
         self.cached: OrderedDict[str, LiveUniverse] = OrderedDict()
         self._store = store
         self._clock = clock
+        self._feed = feed
         self._snapshot_every = snapshot_every
         self._loading: dict[str, asyncio.Task[LiveUniverse]] = {}
 
@@ -110,7 +112,12 @@ class UniverseCache:
     async def _load_into_cache(self, record: Record) -> LiveUniverse:
         replica = await self.rebuild_replica_at(record.id, record.version)
         live = LiveUniverse(
-            self._store, self._clock, replica, created_at=record.created_at, snapshot_every=self._snapshot_every
+            self._store,
+            self._clock,
+            self._feed,
+            replica,
+            created_at=record.created_at,
+            snapshot_every=self._snapshot_every,
         )
         self.cached[record.id] = live
         self._drop_surplus_idle()

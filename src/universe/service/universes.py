@@ -34,6 +34,7 @@ from universe.service.live_universe import LiveUniverse
 from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
 from universe.store.interface import Change, Entry, KeyUse, Record, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
+from uraniborg.kernel.change_feed import NullPublisher, Publisher, QueuedChangeFeed
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
@@ -67,12 +68,17 @@ class UniverseService:
         clock: Clock | None = None,
         snapshot_every: int = SNAPSHOT_EVERY,
         author: str = PYTHON_API,
+        feed: Publisher | None = None,
     ) -> None:
-        """Record `author` with each change that does not name another. Raise MalformedRequest."""
+        """Record `author` with each change that does not name another. Raise MalformedRequest.
+
+        Changes are announced in `feed`, by default in that of the data folder, unless the store is in memory.
+        """
         self.store = store
         self._author = check_and_strip_author(author)
         self._clock = clock or SystemClock()
-        self._cache = UniverseCache(store, self._clock, snapshot_every=snapshot_every)
+        self._feed = feed or (NullPublisher() if store.marks is None else QueuedChangeFeed())
+        self._cache = UniverseCache(store, self._clock, self._feed, snapshot_every=snapshot_every)
         self._listeners: set[Callable[[Change], None]] = set()
         self._watching: asyncio.Task[None] | None = None
 
@@ -88,6 +94,7 @@ class UniverseService:
             await asyncio.gather(self._watching, return_exceptions=True)
             await self._cache.close()
             await self.store.close()
+            await asyncio.to_thread(self._feed.close)
 
     async def create(
         self, name: Any, state: Any = None, *, universe_id: Any = None, author: str | None = None
@@ -109,12 +116,14 @@ class UniverseService:
         """Rename a universe. Raise UniverseNotFound or MalformedRequest."""
         if not await self.store.rename(universe_id, check_and_strip_name(name), format_iso(self._clock.now())):
             raise UniverseNotFound(universe_id)
+        self._feed.publish("universe", universe_id, name=name)
 
     async def delete(self, universe_id: str) -> None:
         """Delete a universe and its log. Raise UniverseNotFound."""
         if not await self.store.delete(universe_id):
             raise UniverseNotFound(universe_id)
         self._cache.drop_deleted(universe_id)
+        self._feed.publish("universe", universe_id, deleted=True)
 
     async def view(self, universe_id: str, version: int | None = None) -> UniverseView:
         """Return the universe, now or at a version. Raise UniverseNotFound, VersionNotFound or LogDamaged."""
@@ -274,6 +283,7 @@ class UniverseService:
             entries = [sealed]
         record = Record(universe_id, check_and_strip_name(name), len(entries), at, at)
         await self.store.create(record, entries)
+        self._feed.publish("universe", universe_id, version=record.version, created=True)
         return record
 
     async def _submit_and_wait(self, universe_id: str, request: ChangeRequest) -> ChangeResult:

@@ -31,12 +31,24 @@ def run_server(
     limits: Limits | None = None,
 ) -> None:
     """Serve until interrupted. With several workers `app` is the import path of a factory."""
-    limits = limits or Limits()
+    settings = _make_settings(limits or Limits())
+    raise_file_limit()
+    if workers > 1:
+        uvicorn.run(app, host=host, port=port, workers=workers, factory=factory, **settings)
+        return
+    tune_garbage_collection()
+    with suppress(KeyboardInterrupt), open_listener(host, port) as listener:
+        StoppingServer(uvicorn.Config(app, factory=factory, **settings)).run(sockets=[listener])
+
+
+def make_server(app: ASGIApp) -> "StoppingServer":
+    """Return a server for one of several apps on the same event loop: `serve` it with a listener."""
+    return StoppingServer(uvicorn.Config(app, **_make_settings(Limits())), handles_signals=False)
+
+
+def _make_settings(limits: Limits) -> dict[str, Any]:
     # uvicorn can limit the number of connections, but it counts idle ones and refuses new ones because of them.
-    settings: dict[str, Any] = {
-        "host": host,
-        "port": port,
-        "factory": factory,
+    return {
         "http": make_protocol(limits),
         "log_config": None,
         "log_level": "warning",
@@ -47,32 +59,37 @@ def run_server(
         "timeout_keep_alive": limits.idle_s,
         "timeout_graceful_shutdown": _DRAIN_S,
     }
-    raise_file_limit()
-    if workers > 1:
-        uvicorn.run(app, workers=workers, **settings)
-        return
-    tune_garbage_collection()
-    with suppress(KeyboardInterrupt), _open_listener(host, port) as listener:
-        StoppingServer(uvicorn.Config(app, **settings)).run(sockets=[listener])
 
 
-@contextmanager
-def _open_listener(host: str, port: int) -> Generator[socket.socket]:
-    """Listen at this address. The protocol is named so that the loop sends small answers at once."""
+def open_listener(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at this address; 0 is any free port. Raise OSError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so the loop sends small answers at once
+    try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
         listener.listen(_BACKLOG)
-        yield listener
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 class StoppingServer(uvicorn.Server):
     """A server that sets `ready` after its start and calls `stop` of a StoppableApp at its end."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, *, handles_signals: bool = True) -> None:
         super().__init__(config)
         self.ready = asyncio.Event()
+        self._handles_signals = handles_signals
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        if self._handles_signals:
+            with super().capture_signals():
+                yield
+        else:
+            yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         try:

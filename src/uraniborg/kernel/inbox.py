@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
+from uraniborg.kernel.change_feed import FEED_FOLDER, ChangeFeed, NullPublisher, Publisher
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
 from uraniborg.kernel.logging import make_printable
@@ -153,11 +154,13 @@ class InboxPort(Protocol):
 class Inbox:
     """The inbox in a SQLite file, by default `inbox.db` in the data folder.
 
-    Any number of processes and threads may use the same file at once, each process with its own Inbox.
+    Any number of processes and threads may use the same file at once, each process with its own Inbox. Every change is
+    announced in `feed`, by default the feed beside the file.
     """
 
-    def __init__(self, path: Path | None = None, clock: Clock | None = None) -> None:
+    def __init__(self, path: Path | None = None, clock: Clock | None = None, feed: Publisher | None = None) -> None:
         self._path = path or secure_own_folder("data") / "inbox.db"
+        self._feed = feed or ChangeFeed(self._path.parent / FEED_FOLDER)
         self._clock = clock or SystemClock()
         self._lock = threading.Lock()
         self._opened: sqlite3.Connection | None = None
@@ -176,7 +179,8 @@ class Inbox:
                 " ON CONFLICT (id) DO NOTHING",
                 (entry_id, part, kind, subject, text, now),
             )
-            return _read_entry(connection, entry_id)
+            entry = _read_entry(connection, entry_id)
+        return self._announce(entry)
 
     def get(self, entry_id: str) -> Entry:
         """Return the entry with this id. Raise DecisionNotFound."""
@@ -270,7 +274,8 @@ class Inbox:
                 (text, door, clean_name(by or "") or None, now, entry_id),
             )
             self._own_changes += 1
-            return _read_entry(connection, entry_id)
+            entry = _read_entry(connection, entry_id)
+        return self._announce(entry)
 
     def withdraw(self, entry_id: str) -> Entry:
         """Withdraw the question; a second time changes nothing. Raise AlreadyDecided or DecisionNotFound."""
@@ -280,7 +285,8 @@ class Inbox:
                 raise AlreadyDecided(entry)
             connection.execute("UPDATE entries SET state = 'withdrawn' WHERE id = ?", (entry_id,))
             self._own_changes += 1
-            return _read_entry(connection, entry_id)
+            entry = _read_entry(connection, entry_id)
+        return self._announce(entry)
 
     def reopen(self, entry_id: str) -> Entry:
         """Delete a decision that cannot be used, so that the question waits again. Raise DecisionNotFound."""
@@ -292,7 +298,8 @@ class Inbox:
                 (entry_id,),
             )
             self._own_changes += 1
-            return _read_entry(connection, entry_id)
+            entry = _read_entry(connection, entry_id)
+        return self._announce(entry)
 
     def archive(self, entry_id: str) -> None:
         """Give a decided entry the id `ENTRY_ID:NUMBER`, so that the same question can be asked again."""
@@ -304,13 +311,19 @@ class Inbox:
 
     def forget(self, part: str, subject: str) -> None:
         """Delete all entries about this subject, decided or not."""
+        deleted: list[str] = []
         with (
             suppress(UnicodeEncodeError),  # a lone surrogate, which no stored subject contains
             self._use_connection() as connection,
             transaction(connection),
         ):
-            connection.execute("DELETE FROM entries WHERE part = ? AND subject = ?", (part, subject))
+            rows = connection.execute(
+                "DELETE FROM entries WHERE part = ? AND subject = ? RETURNING id", (part, subject)
+            )
+            deleted = [row["id"] for row in rows]
             self._own_changes += 1
+        for entry_id in deleted:
+            self._feed.publish("inbox", entry_id, state="deleted", part=part, about=subject)
 
     def revision(self) -> tuple[int, int]:
         """Return a value that changes when any process decides, withdraws, reopens or deletes an entry.
@@ -341,6 +354,10 @@ class Inbox:
             if self._opened is not None:
                 self._opened.close()
                 self._opened = None
+
+    def _announce(self, entry: Entry) -> Entry:
+        self._feed.publish("inbox", entry.id, state=entry.state, part=entry.part, about=entry.subject)
+        return entry
 
     @contextmanager
     def _use_connection(self) -> Generator[sqlite3.Connection]:
@@ -374,7 +391,7 @@ class MemoryInbox(Inbox):
     """An inbox in memory, for tests and single searches."""
 
     def __init__(self, clock: Clock | None = None) -> None:
-        super().__init__(Path(":memory:"), clock)
+        super().__init__(Path(":memory:"), clock, NullPublisher())
 
 
 _CHANGED_AT = "coalesce(decided_at, created_at)"

@@ -1,12 +1,14 @@
 """The marks of an unfinished review, stored after each key so that the review can be resumed."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
 from paper_search.review_models import PaperDecision
 from paper_search.sessions.store import REVIEWS
-from uraniborg.kernel.files import make_private_folder, write_atomic
+from uraniborg.kernel.change_feed import ChangeFeed, Publisher
+from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
 from uraniborg.kernel.settings import secure_own_folder
 
 
@@ -23,10 +25,11 @@ class Marks(BaseModel):
 class MarkStore:
     """One file of marks for each session, in the data folder."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, feed: Publisher | None = None) -> None:
         self._folder = folder or secure_own_folder("data", "paper_search", REVIEWS)
+        self._feed = feed or ChangeFeed()
 
-    def load(self, session_id: str, checkpoint_id: str) -> Marks:
+    def load(self, session_id: str, checkpoint_id: str = "") -> Marks:
         """Return the stored marks of the session; no marks if there is no file or it is damaged.
 
         Marks of an earlier checkpoint are still valid: its papers are in the session.
@@ -43,6 +46,27 @@ class MarkStore:
         """Store the marks of the session."""
         make_private_folder(self._folder)
         write_atomic(self._get_path(session_id), marks.model_dump_json())
+        self._feed.publish("papers", session_id, checkpoint_id=marks.checkpoint_id, marked=len(marks.decisions))
+
+    def change(
+        self,
+        session_id: str,
+        checkpoint_id: str,
+        decisions: Mapping[str, PaperDecision | None],
+        reviewer: str | None = None,
+    ) -> Marks:
+        """Store marks beside those of the session, and remove those that are None. Return all marks."""
+        make_private_folder(self._folder)
+        with hold_lock(self._folder / "marks.lock", timeout_s=10):
+            marks = self.load(session_id, checkpoint_id)
+            for paper_id, decision in decisions.items():
+                if decision is None:
+                    marks.decisions.pop(paper_id, None)
+                else:
+                    marks.decisions[paper_id] = decision
+            marks.reviewer = reviewer or marks.reviewer
+            self.save(session_id, marks)
+        return marks
 
     def delete(self, session_id: str) -> None:
         """Delete the marks of the session, if there are any."""

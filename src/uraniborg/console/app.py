@@ -1,0 +1,223 @@
+"""The console in one ASGI app: sign-in, the API under `/api`, the event stream and the start page."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Annotated, Any, Final
+
+from fastapi import Body, Depends, FastAPI, Header, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from uraniborg.console.event_stream import EventBroadcast
+from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.hosts import format_authority, list_host_names
+from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestIds, make_error_response
+from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
+from uraniborg.kernel.version import version
+
+HEALTH: Final = "/api/health"
+SIGN_IN: Final = "/api/sign-in"
+_OPEN_PATHS: Final = {HEALTH, SIGN_IN}
+_ERROR_STATUSES: Final = (400, 401, 403, 404, 409, 413, 415, 421, 422, 429, 503)
+PAGE_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "Cache-Control": "no-store",
+}
+"""The headers of every response."""
+
+
+def make_api(add_routes: list[Callable[[FastAPI], None]]) -> FastAPI:
+    """Return the API with the routes that these functions add."""
+    api = FastAPI(
+        title="Uraniborg",
+        version=version(),
+        description="Everything that people and agents do with Uraniborg, for programs on this machine.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        dependencies=[Depends(_refuse_unknown_parameters)],
+        responses={status: {"model": ErrorBody} for status in _ERROR_STATUSES},
+    )
+    add_error_handlers(api)
+    add_validation_handler(api, InvalidInput, hint="See /api/openapi.json.")
+    for add in add_routes:
+        add(api)
+    return api
+
+
+def secure_api(
+    api: FastAPI,
+    sign_ins: SignIns,
+    broadcast: EventBroadcast,
+    *,
+    host: str,
+    port: int,
+    owner: str,
+    body_limit: int,
+) -> StoppableApp:
+    """Return the API behind its checks. Only pages of this very address may call it."""
+    cookie_name = make_cookie_name(port)
+    _add_sign_in_routes(api, sign_ins, cookie_name)
+    _add_event_route(api, broadcast)
+    checked = SignInCheck(
+        Admission(_BodyLimit(_AddHeaders(api), body_limit), token=None),
+        sign_ins,
+        cookie_name,
+        owner=owner,
+        open_paths=_OPEN_PATHS,
+    )
+    origins = [f"http://{name}:{port}" for name in {format_authority(host), "localhost", "127.0.0.1"}]
+    gate = Gate(HeadAsGet(checked), hosts=list_host_names(host, ()), origins=origins, is_page="/".__eq__)
+    return StoppableApp(RequestIds(gate), broadcast.close)
+
+
+def make_cookie_name(port: int) -> str:
+    """Return the name of the cookie. Cookies ignore ports, so the name contains the port."""
+    return f"ubg-{port}"
+
+
+@asynccontextmanager
+async def run_broadcast(broadcast: EventBroadcast) -> AsyncGenerator[None]:
+    """Read the change feed until the block ends."""
+    await broadcast.start()
+    reading = asyncio.create_task(broadcast.run())
+    try:
+        yield
+    finally:
+        reading.cancel()
+        await asyncio.gather(reading, return_exceptions=True)
+
+
+async def _refuse_unknown_parameters(request: Request) -> None:
+    """Raise InvalidInput for a query parameter that the route does not have."""
+    route = request.scope["route"]
+    known = {parameter.alias for parameter in route.dependant.query_params}
+    for name in request.query_params:
+        if name not in known:
+            raise InvalidInput(
+                f"'{name[:80]}' is not a parameter of this address.",
+                hint=f"Its parameters are {', '.join(sorted(known))}." if known else "It has no parameters.",
+                argument=name[:80],
+                allowed=sorted(known),
+            )
+
+
+def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> None:
+    @api.get(HEALTH, tags=["sign-in"], summary="Check that the server runs")
+    async def get_health() -> dict[str, str]:  # pyright: ignore[reportUnusedFunction]
+        return {"status": "ok", "version": version()}
+
+    @api.post(SIGN_IN, tags=["sign-in"], summary="Exchange the token for a cookie")
+    async def sign_in(  # pyright: ignore[reportUnusedFunction]
+        token: Annotated[str, Body(max_length=200)], name: Annotated[str, Body(max_length=MAX_NAME_CHARS)]
+    ) -> JSONResponse:
+        """Set a cookie for this browser. `name` is recorded with your decisions, as claimed."""
+        cookie = await asyncio.to_thread(sign_ins.sign_in, token, name)
+        response = JSONResponse({"name": await sign_ins.find_person(cookie)})
+        response.set_cookie(cookie_name, cookie, httponly=True, samesite="strict", path="/")
+        return response
+
+    @api.post("/api/sign-out", tags=["sign-in"], summary="Make the cookie invalid", status_code=204)
+    async def sign_out(request: Request) -> Response:  # pyright: ignore[reportUnusedFunction]
+        await asyncio.to_thread(sign_ins.sign_out, read_cookie(dict(request.headers.raw), cookie_name))
+        response = Response(status_code=204)
+        response.delete_cookie(cookie_name, path="/")
+        return response
+
+    @api.get("/api/me", tags=["sign-in"], summary="Return your name")
+    async def get_me(request: Request) -> dict[str, str]:  # pyright: ignore[reportUnusedFunction]
+        return {"name": request.scope[PERSON]}
+
+    @api.get("/", include_in_schema=False)
+    async def get_start_page() -> HTMLResponse:  # pyright: ignore[reportUnusedFunction]
+        return HTMLResponse(_START_PAGE)
+
+
+def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:
+    @api.get("/api/events", tags=["events"], summary="Stream every change", response_class=StreamingResponse)
+    async def stream_events(  # pyright: ignore[reportUnusedFunction]
+        last_event_id: Annotated[str | None, Header(max_length=50)] = None,
+    ) -> StreamingResponse:
+        """Send each change of each process as a server-sent event, in order.
+
+        The id of an event is its position. Send the last one as Last-Event-ID to resume without a gap. After an event
+        `reset`, read everything again: changes before it were lost.
+        """
+        broadcast.check_room()
+        return StreamingResponse(
+            broadcast.stream(last_event_id),
+            media_type="text/event-stream",
+            headers={"X-Accel-Buffering": "no"},
+        )
+
+
+class _AddHeaders:
+    """Middleware that adds PAGE_HEADERS to every response."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._headers = [(name.lower().encode(), value.encode()) for name, value in PAGE_HEADERS.items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers)
+
+
+class _BodyLimit:
+    """Middleware that reads the body of a request before the app does, and refuses one of more than `limit` bytes."""
+
+    def __init__(self, app: ASGIApp, limit: int) -> None:
+        self._app = app
+        self._limit = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, send)
+            return
+        parts: list[bytes] = []
+        more = True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                return
+            parts.append(message.get("body", b""))
+            more = message.get("more_body", False)
+            if sum(map(len, parts)) > self._limit:
+                await make_error_response(BodyTooLarge(self._limit))(scope, receive, send)
+                return
+        body: Message | None = {"type": "http.request", "body": b"".join(parts), "more_body": False}
+
+        async def receive_body() -> Message:
+            nonlocal body
+            message, body = body, None
+            return message or await receive()
+
+        await self._app(scope, receive_body, send)
+
+
+_START_PAGE: Final = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Uraniborg</title></head>
+<body><h1>Uraniborg</h1>
+<p>The server runs. The API is under <code>/api</code>; <a href="/api/openapi.json">its OpenAPI document</a> needs the
+token.</p>
+</body></html>
+"""
+
+
+def get_person(request: Request) -> str:
+    """Return the name of the person who sent the request, as claimed."""
+    name: Any = request.scope[PERSON]
+    return str(name)

@@ -1,0 +1,156 @@
+"""The event stream of the console: every change of every process, with ids from which a client resumes without a gap.
+
+One task reads the change feed for all clients. A client that resumes further back than the frames in memory reads the
+feed itself until it has reached them.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import orjson
+
+from uraniborg.kernel.change_feed import RESET, Change, ChangeReader
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.logging import get_logger
+
+POLL_S: Final = 0.04
+_HEARTBEAT_S: Final = 15.0
+_MAX_FRAMES: Final = 10_000
+_MAX_CLIENTS: Final = 200
+_HELLO: Final = b"retry: 1000\n\n"
+_HEARTBEAT: Final = b": heartbeat\n\n"
+
+_log = get_logger(__name__)
+
+
+class TooManyStreams(Unavailable):
+    code = "too_many_streams"
+
+
+class _Frame(NamedTuple):
+    number: int
+    position: str
+    text: bytes
+
+
+class EventBroadcast:
+    """The changes of the feed, as frames of server-sent events, for any number of clients of one event loop."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._reader: ChangeReader | None = None
+        self._frames: deque[_Frame] = deque(maxlen=_MAX_FRAMES)
+        self._number = 0
+        self._start_position = ""
+        self._news = asyncio.Event()
+        self._poll_lock = asyncio.Lock()
+        self._clients = 0
+        self._is_closed = False
+
+    async def start(self) -> None:
+        """Start to read the feed at its end. Raise OSError or Locked if the feed cannot be created."""
+        self._reader = await asyncio.to_thread(ChangeReader, self._folder)
+        self._start_position = self._reader.position
+
+    async def run(self) -> None:
+        """Read the feed and wake the clients until cancelled."""
+        while True:
+            await asyncio.sleep(POLL_S)
+            try:
+                await self.poll()
+            except Exception as exc:  # an error must not end all streams
+                _log.exception("the change feed cannot be read", exc=exc)
+
+    async def poll(self) -> None:
+        """Read the changes since the last poll, and wake the clients if there are any."""
+        async with self._poll_lock:
+            assert self._reader is not None
+            changes = await asyncio.to_thread(self._reader.read)
+            for change in changes:
+                self._number += 1
+                self._frames.append(_Frame(self._number, change.position, format_frame(change)))
+            if changes:
+                self._wake_clients()
+
+    def close(self) -> None:
+        """End all streams, so that the server can stop."""
+        self._is_closed = True
+        self._wake_clients()
+
+    def check_room(self) -> None:
+        """Raise TooManyStreams if no more streams can be opened."""
+        if self._clients >= _MAX_CLIENTS:
+            raise TooManyStreams(
+                f"{self._clients} event streams are open, which is the limit.", hint="Close other windows first."
+            )
+
+    async def stream(self, last_event_id: str | None) -> AsyncGenerator[bytes]:
+        """Yield the frames after `last_event_id`, or from now on. Call `check_room` before."""
+        self._clients += 1
+        try:
+            yield _HELLO
+            number, missed = await self._find_start(last_event_id)
+            if missed:
+                yield missed
+            while not self._is_closed:
+                news = self._news
+                if text := self._join_frames_after(number):
+                    number = self._number
+                    yield text
+                    continue
+                try:
+                    await asyncio.wait_for(news.wait(), _HEARTBEAT_S)
+                except TimeoutError:
+                    yield _HEARTBEAT
+        finally:
+            self._clients -= 1
+
+    async def _find_start(self, last_event_id: str | None) -> tuple[int, bytes]:
+        """Return the number of the last frame that the client has, and the frames that it must read from the feed."""
+        await self.poll()
+        if last_event_id is None:
+            return self._number, b""
+        for frame in reversed(self._frames):
+            if frame.position == last_event_id:
+                return frame.number, b""
+        end = self._frames[-1].position if self._frames else self._start_position
+        number = self._number
+        if last_event_id == end:
+            return number, b""
+        return number, await asyncio.to_thread(self._read_missed_frames, last_event_id, end)
+
+    def _read_missed_frames(self, position: str, end: str) -> bytes:
+        """Return the frames between two positions; a reset if the feed no longer holds them all."""
+        reader = ChangeReader(self._folder, position)
+        frames: list[bytes] = []
+        while len(frames) < _MAX_FRAMES and (changes := reader.read()):
+            for change in changes:
+                frames.append(format_frame(change))
+                if change.position == end:
+                    return b"".join(frames)
+                if change.kind == RESET:
+                    break
+        return format_frame(Change(RESET, "", {}, "", end))
+
+    def _join_frames_after(self, number: int) -> bytes:
+        count = self._number - number
+        if count > len(self._frames):
+            return format_frame(Change(RESET, "", {}, "", self._frames[-1].position))
+        return b"".join(self._frames[index].text for index in range(len(self._frames) - count, len(self._frames)))
+
+    def _wake_clients(self) -> None:
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+
+def format_frame(change: Change) -> bytes:
+    """Return a change as one server-sent event."""
+    data = orjson.dumps({**change.facts, "kind": change.kind, "subject": change.subject, "at": change.at})
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (change.position.encode(), _clean_kind(change.kind), data)
+
+
+def _clean_kind(kind: str) -> bytes:
+    return kind.encode("ascii", "replace").translate(None, b"\r\n")

@@ -1,0 +1,133 @@
+"""The routes of workflows: the library, drafts, checks and plans; and runs, which processes of their own execute."""
+
+import asyncio
+from contextlib import closing
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Path, Query
+
+from pflow.engine.cancel_requests import request_cancel
+from pflow.service import Service
+from uraniborg.console.run_workers import RunWorkers
+from uraniborg.kernel.errors import Conflict
+
+Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
+RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
+Inputs = Annotated[dict[str, Any] | None, Body()]
+
+
+class RunNotActive(Conflict):
+    code = "run_not_active"
+
+
+def add_workflow_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
+    """Add the routes under `/api/workflows` and `/api/runs`."""
+    _add_library_routes(api, service)
+    _add_draft_routes(api, service)
+    _add_run_routes(api, service, workers)
+
+
+def _add_library_routes(api: FastAPI, service: Service) -> None:
+    @api.get("/api/workflows", tags=["workflows"], summary="List saved workflows and drafts")
+    async def list_workflows(  # pyright: ignore[reportUnusedFunction]
+        pattern: Annotated[str | None, Query(max_length=100)] = None,
+    ) -> dict[str, Any]:
+        """Return the saved workflows, as the tool `list_library` does, and the drafts."""
+        saved = await asyncio.to_thread(service.list_library, pattern)
+        drafts = await asyncio.to_thread(service.list_drafts)
+        return {
+            "workflows": saved,
+            "drafts": [{"name": one.name, "description": one.description} for one in drafts],
+        }
+
+    @api.get("/api/workflows/{name}", tags=["workflows"], summary="Describe a workflow")
+    async def describe_workflow(name: Name) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return inputs, outputs, nodes, edges, statistics and diagnostics, as `describe_workflow` does."""
+        return await asyncio.to_thread(service.describe_workflow, name)
+
+    @api.post("/api/workflows/check", tags=["workflows"], summary="Check the text of a workflow")
+    async def check_workflow(  # pyright: ignore[reportUnusedFunction]
+        document: Annotated[Any, Body(embed=True)],
+    ) -> dict[str, Any]:
+        """Return all findings of the checker, each with its position and the corrected text."""
+        checked = await asyncio.to_thread(service.check_document, document)
+        return {
+            "valid": checked.workflow is not None and not checked.errors,
+            "diagnostics": [one.to_dict() for one in checked.diagnostics],
+        }
+
+    @api.post("/api/workflows/{name}/plan", tags=["workflows"], summary="Say what a run would do")
+    async def plan_run(  # pyright: ignore[reportUnusedFunction]
+        name: Name,
+        inputs: Annotated[dict[str, Any] | None, Body(embed=True)] = None,
+    ) -> dict[str, Any]:
+        """Return which nodes would run and which results would be reused. Nothing runs."""
+        found = await asyncio.to_thread(service.find_workflow, name)
+        steps = await asyncio.to_thread(service.plan_run, found.stored.ir, inputs, name=found.stored.name)
+        return {"steps": steps}
+
+
+def _add_draft_routes(api: FastAPI, service: Service) -> None:
+    @api.get("/api/drafts/{name}", tags=["workflows"], summary="Read a draft")
+    async def read_draft(name: Name) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        return {"name": name, "document": await asyncio.to_thread(service.read_draft, name)}
+
+    @api.put("/api/drafts/{name}", tags=["workflows"], summary="Write a draft")
+    async def write_draft(  # pyright: ignore[reportUnusedFunction]
+        name: Name, document: Annotated[dict[str, Any], Body(embed=True)]
+    ) -> dict[str, Any]:
+        """Store the text of a workflow as a draft, valid or not, and return the findings of the checker."""
+        await asyncio.to_thread(service.write_draft, name, document)
+        checked = await asyncio.to_thread(service.check_document, document)
+        return {"name": name, "diagnostics": [one.to_dict() for one in checked.diagnostics]}
+
+    @api.post("/api/drafts/{name}/save", tags=["workflows"], summary="Save a draft to the library")
+    async def save_draft(  # pyright: ignore[reportUnusedFunction]
+        name: Name, final_name: Annotated[str, Body()], description: Annotated[str, Body()]
+    ) -> dict[str, Any]:
+        """Move a draft to the library, as the tool `save_to_library` does."""
+        return await asyncio.to_thread(service.save_to_library, name, final_name, description)
+
+
+def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
+    @api.post("/api/runs", tags=["runs"], summary="Run a workflow", status_code=202)
+    async def start_run(  # pyright: ignore[reportUnusedFunction]
+        name: Annotated[str, Body(max_length=100)],
+        inputs: Inputs = None,
+        fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
+    ) -> dict[str, Any]:
+        """Start a run and return its id; or the reply of `execute` if the workflow cannot run."""
+        return await workers.start_run(name, inputs, fresh=fresh)
+
+    @api.get("/api/runs", tags=["runs"], summary="List runs")
+    async def list_runs(  # pyright: ignore[reportUnusedFunction]
+        workflow: Annotated[str | None, Query(max_length=100)] = None,
+        limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
+    ) -> dict[str, Any]:
+        """Return the last runs of one workflow or of all, the latest first."""
+        return {"runs": await asyncio.to_thread(_read_runs, service, workflow, limit)}
+
+    @api.get("/api/runs/{run_id}", tags=["runs"], summary="Return a run with its nodes")
+    async def get_run(run_id: RunId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        return await asyncio.to_thread(_read_run, service, run_id)
+
+    @api.post("/api/runs/{run_id}/cancel", tags=["runs"], summary="Cancel a run", status_code=202)
+    async def cancel_run(run_id: RunId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Ask the process of the run, whichever it is, to cancel it. The run can be resumed."""
+        run = await asyncio.to_thread(_read_run, service, run_id)
+        if run["status"] != "running":
+            raise RunNotActive(
+                f"The run has ended: {run['status']}.", hint="Only an active run can be cancelled.", run_id=run["id"]
+            )
+        await asyncio.to_thread(request_cancel, service.home, run["id"])
+        return {"run_id": run["id"], "status": "cancelling"}
+
+
+def _read_runs(service: Service, workflow: str | None, limit: int) -> list[dict[str, Any]]:
+    with closing(service.open_run_log()) as log:
+        return log.list_runs(workflow, limit)
+
+
+def _read_run(service: Service, run_id: str) -> dict[str, Any]:
+    with closing(service.open_run_log()) as log:
+        return log.get_run(run_id)

@@ -1,0 +1,327 @@
+"""The change feed: short notes on what has changed, which all processes append and any process can follow.
+
+The feed only announces changes; the stores hold the data. A reader that missed changes receives a `reset` and reads
+the stores again. The feed is a folder of numbered files, its segments: `changes` in the data folder. The first reader
+creates it; before that, nothing is written.
+
+Writers append whole lines and take no lock. The segment with the highest number is the present one. A writer that fills
+it creates the next one and deletes the oldest. A writer that finds a newer segment after its write writes the line
+there, too: a reader may have left the old one already. So a reader can receive a change twice, but does not miss one.
+"""
+
+import os
+import threading
+import time
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Final, NamedTuple, Protocol
+
+import orjson
+
+from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, open_private
+from uraniborg.kernel.settings import secure_own_folder
+
+FEED_FOLDER: Final = "changes"
+RESET: Final = "reset"
+"""The kind of the change that tells a reader to read the stores again: changes before it were lost."""
+MAX_LINE_BYTES: Final = 2_000
+"""A change with more facts is written without them."""
+_SEGMENT_BYTES: Final = 1_000_000
+_MAX_SEGMENTS: Final = 8
+_READ_BYTES: Final = 256_000
+_MAX_CHANGES: Final = 10_000
+_SUFFIX: Final = ".log"
+
+
+class Change(NamedTuple):
+    """A note that a thing has changed: its kind and its id, with some facts. `position` is where the note ends."""
+
+    kind: str
+    subject: str
+    facts: dict[str, Any]
+    at: str
+    position: str
+
+
+def find_feed_folder() -> Path:
+    """Return the folder of the feed in the data folder. It may not exist."""
+    return secure_own_folder("data") / FEED_FOLDER
+
+
+class Publisher(Protocol):
+    """Announces changes. No method raises: a change that is announced has already happened."""
+
+    def publish(self, kind: str, subject: str, /, **facts: Any) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class NullPublisher:
+    """Announces nothing: for stores in memory."""
+
+    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class ChangeFeed:
+    """The feed as writers see it. Any number of processes and threads may write to the same folder.
+
+    `publish` writes to the disk: on an event loop, use QueuedChangeFeed.
+    """
+
+    def __init__(self, folder: Path | None = None, *, segment_bytes: int = _SEGMENT_BYTES) -> None:
+        self._segment_bytes = segment_bytes
+        self._lock = threading.Lock()
+        self._descriptor: int | None = None
+        self._folder = folder
+        self._number = 0
+        self._next_path = ""
+
+    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+        """Append a change if there is a feed."""
+        line = _encode_change(kind, subject, facts)
+        with self._lock:
+            try:
+                self._append(line)
+            except OSError:
+                self._close_segment()
+
+    def close(self) -> None:
+        """Close the file. The next call of `publish` opens it again."""
+        with self._lock:
+            self._close_segment()
+
+    def _append(self, line: bytes) -> None:
+        """Write the line where readers of the newest segment find it. Raise OSError."""
+        for _ in range(_MAX_SEGMENTS):
+            if self._descriptor is None and not self._open_newest_segment():
+                return
+            descriptor = self._descriptor
+            assert descriptor is not None
+            if os.write(descriptor, line) < len(line):
+                os.write(descriptor, b"\n")  # the disk is full: end the broken line, so that the next one can be read
+                return
+            if os.lseek(descriptor, 0, os.SEEK_CUR) >= self._segment_bytes:
+                self._close_segment()
+                if self._create_next_segment():
+                    return  # readers leave a segment only after they have read everything before the next one
+            elif os.fstat(descriptor).st_nlink and not os.path.lexists(self._next_path):
+                return
+            self._close_segment()
+
+    def _open_newest_segment(self) -> bool:
+        """Open the segment to write to; return False if there is none."""
+        folder = self._folder = self._folder or find_feed_folder()
+        try:
+            self._number = _list_segments(folder)[-1]
+        except (FileNotFoundError, IndexError):
+            return False
+        self._next_path = str(_segment_path(folder, self._number + 1))
+        flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        self._descriptor = open_private(_segment_path(folder, self._number), flags)
+        return True
+
+    def _create_next_segment(self) -> bool:
+        """Create the next segment and delete the oldest. Return False if another process has created it."""
+        assert self._folder is not None
+        try:
+            _create_segment(self._folder, self._number + 1)
+        except FileExistsError:
+            return False
+        for number in _list_segments(self._folder)[:-_MAX_SEGMENTS]:
+            _segment_path(self._folder, number).unlink(missing_ok=True)
+        return True
+
+    def _close_segment(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __del__(self) -> None:
+        self._close_segment()
+
+
+class QueuedChangeFeed:
+    """A feed for event loops: `publish` returns at once, and a thread writes the changes in order."""
+
+    def __init__(self, feed: ChangeFeed | None = None) -> None:
+        self._feed = feed or ChangeFeed()
+        self._queue: SimpleQueue[tuple[str, str, dict[str, Any]] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+        """Append a change soon, if there is a feed."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._write_changes, name="change-feed", daemon=True)
+                self._thread.start()
+            self._queue.put((kind, subject, facts))
+
+    def close(self) -> None:
+        """Write the changes that are queued, and close the file. The next call of `publish` opens it again."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+            if thread is not None:
+                self._queue.put(None)
+                thread.join()
+
+    def _write_changes(self) -> None:
+        while (change := self._queue.get()) is not None:
+            kind, subject, facts = change
+            self._feed.publish(kind, subject, **facts)
+        self._feed.close()
+
+
+class ChangeReader:
+    """Reads the feed from a position on, by default from its present end. Creates the feed if there is none.
+
+    Use it in one thread at a time. Raise OSError or Locked if the feed cannot be created.
+    """
+
+    def __init__(self, folder: Path | None = None, position: str | None = None) -> None:
+        self._folder = folder or find_feed_folder()
+        self._descriptor: int | None = None
+        self._number = 0
+        self._offset = 0
+        self._has_lost_changes = False
+        if position is None:
+            self._go_to_end()
+        else:
+            self._go_to(position)
+
+    @property
+    def position(self) -> str:
+        """The place in the feed up to which it has been read."""
+        return f"{self._number}-{self._offset}"
+
+    def read(self) -> list[Change]:
+        """Return the changes since the last call, at most about ten thousand. Before a gap there is a `reset`."""
+        found: list[Change] = []
+        with suppress(OSError, Locked):  # the disk failed: the next call tries again
+            try:
+                self._read_segments(found)
+            except FileNotFoundError:  # the folder was deleted
+                self._skip_to_end()
+        return found
+
+    def close(self) -> None:
+        """Close the file. The next call of `read` continues at the same position."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _read_segments(self, found: list[Change]) -> None:
+        while len(found) < _MAX_CHANGES:
+            descriptor = self._descriptor or self._open_segment()
+            if self._has_lost_changes:
+                self._has_lost_changes = False
+                found.append(self._make_reset())
+            following = self._find_next_segment()  # before the last read: a writer writes to both from then on
+            is_read = self._read_lines(descriptor, found)
+            if not is_read:
+                continue
+            if following is not None:
+                self.close()
+                self._has_lost_changes = following != self._number + 1
+                self._number, self._offset = following, 0
+            elif os.fstat(descriptor).st_nlink == 0:
+                raise FileNotFoundError
+            else:
+                return
+
+    def _open_segment(self) -> int:
+        """Open the segment of the position; the newest one if that is gone. Raise FileNotFoundError."""
+        if not _segment_path(self._folder, self._number).exists():
+            self._skip_to_end()
+        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0)
+        self._descriptor = os.open(_segment_path(self._folder, self._number), flags)
+        return self._descriptor
+
+    def _read_lines(self, descriptor: int, found: list[Change]) -> bool:
+        """Add the changes of the next block to `found`. Return True if the segment has been read to its end."""
+        os.lseek(descriptor, self._offset, os.SEEK_SET)
+        block = os.read(descriptor, _READ_BYTES)
+        if not block and os.fstat(descriptor).st_size < self._offset:  # it was truncated
+            self._skip_to_end()
+            return False
+        lines = block.split(b"\n")[:-1]
+        for line in lines:
+            self._offset += len(line) + 1
+            found.append(self._decode_line(line))
+        return not lines
+
+    def _decode_line(self, line: bytes) -> Change:
+        try:
+            stored = orjson.loads(line)
+            return Change(stored.pop("kind"), stored.pop("subject"), stored, stored.pop("at"), self.position)
+        except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
+            return self._make_reset()
+
+    def _make_reset(self) -> Change:
+        return Change(RESET, "", {}, format_iso(datetime.now(UTC)), self.position)
+
+    def _find_next_segment(self) -> int | None:
+        return next((number for number in _list_segments(self._folder) if number > self._number), None)
+
+    def _go_to(self, position: str) -> None:
+        number, _, offset = position.partition("-")
+        if all(one.isascii() and one.isdigit() and len(one) < 20 for one in (number, offset)):
+            self._number, self._offset = int(number), int(offset)
+        else:
+            self._skip_to_end()
+
+    def _skip_to_end(self) -> None:
+        self._has_lost_changes = True
+        self._go_to_end()
+
+    def _go_to_end(self) -> None:
+        self.close()
+        self._number = _find_or_create_newest_segment(self._folder)
+        self._offset = _segment_path(self._folder, self._number).stat().st_size
+
+
+def _encode_change(kind: str, subject: str, facts: dict[str, Any]) -> bytes:
+    head = {"kind": kind, "subject": subject, "at": format_iso(datetime.now(UTC))}
+    try:
+        line = orjson.dumps({**facts, **head})
+    except (orjson.JSONEncodeError, TypeError):  # a lone surrogate, or a value that is not JSON
+        line = b""
+    if not line or len(line) > MAX_LINE_BYTES:
+        head["subject"] = subject.encode(errors="replace").decode()[:200]
+        line = orjson.dumps(head)
+    return line + b"\n"
+
+
+def _find_or_create_newest_segment(folder: Path) -> int:
+    make_private_folder(folder)
+    with hold_lock(folder / "lock", timeout_s=5):
+        numbers = _list_segments(folder)
+        if numbers:
+            return numbers[-1]
+        number = int(time.time() * 1000)  # never the number of a segment that was deleted
+        _create_segment(folder, number)
+        return number
+
+
+def _create_segment(folder: Path, number: int) -> None:
+    os.close(open_private(_segment_path(folder, number), os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
+
+def _list_segments(folder: Path) -> list[int]:
+    """Return the numbers of the segments, the oldest first. Raise FileNotFoundError."""
+    names = (name.removesuffix(_SUFFIX) for name in os.listdir(folder) if name.endswith(_SUFFIX))
+    return sorted(int(name) for name in names if name.isascii() and name.isdigit())
+
+
+def _segment_path(folder: Path, number: int) -> Path:
+    return folder / f"{number}{_SUFFIX}"

@@ -1,0 +1,80 @@
+"""The apps that `uraniborg serve` serves: the console, and the HTTP servers of the parts as they serve alone."""
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from uraniborg.console.services import ConsoleServices
+from uraniborg.kernel.http_config import HttpConfig
+from uraniborg.serve import CONSOLE, HOST, SEARCH_PORT, ServedPart
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+_BODY_LIMIT: Final = 2_000_000
+
+
+def list_parts(services: ConsoleServices, port: int) -> list[ServedPart]:
+    """Return all servers of the process, the console first."""
+    from paper_library.config import load_config as load_library_config
+    from universe.config import load_config as load_universe_config
+
+    library, universe = load_library_config(), load_universe_config()
+    return [
+        ServedPart(CONSOLE, "decide, search and review", port, partial(_make_console_app, services), has_mcp=False),
+        ServedPart("paper-search", "find papers", SEARCH_PORT, _make_search_app),
+        ServedPart("paper-library", "read the shelf", library.port, _make_library_app),
+        ServedPart("universe", "simulate universes", universe.port, _make_universe_app),
+    ]
+
+
+async def _make_console_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+    from uraniborg.console.app import make_api, secure_api
+    from uraniborg.console.search_routes import add_search_routes
+
+    api = make_api([lambda api: add_search_routes(api, services.sessions)])
+    return secure_api(
+        api,
+        services.sign_ins,
+        services.broadcast,
+        host=HOST,
+        port=part.port,
+        owner=services.owner,
+        body_limit=_BODY_LIMIT,
+    )
+
+
+async def _make_search_app(part: ServedPart) -> "ASGIApp":
+    from paper_search import mcp_server
+    from uraniborg.kernel.http_app import list_origins, secure_app
+    from uraniborg.kernel.mcp import make_stateful_app
+
+    config = HttpConfig(port=part.port)
+    app = make_stateful_app(mcp_server.mcp, origins=list_origins(config), body_limit=_BODY_LIMIT)
+    return secure_app(app, config, is_page=lambda _path: False, open_paths=())
+
+
+async def _make_library_app(part: ServedPart) -> "ASGIApp":
+    from paper_library.app import make_app
+    from paper_library.config import get_sample_shelf_path, load_config
+    from paper_library.sample_shelf_builder import sample_shelf
+
+    def open_shelf_and_make_app() -> "ASGIApp":
+        config = load_config()
+        shelf = config.shelf.expanduser() if config.shelf else sample_shelf(get_sample_shelf_path())
+        part.purpose = f"read the shelf {shelf.name}"
+        return make_app(config.model_copy(update={"port": part.port, "shelf": shelf}))
+
+    return await asyncio.to_thread(open_shelf_and_make_app)
+
+
+async def _make_universe_app(part: ServedPart) -> "ASGIApp":
+    from universe.app import make_app
+    from universe.config import load_config
+    from universe.store.factory import make_store
+
+    config = load_config().model_copy(update={"port": part.port})
+    store = make_store(config.database_address)
+    await store.open()
+    await store.close()
+    return make_app(config)
