@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from paper_search.sessions.saved_marks import Marks, MarkStore
 from paper_search.sessions.store import SessionFiles
 from paper_search.sources.answer_cache import CachingTransport
 from paper_search.sources.answer_store import AnswerStore
 from paper_search.sources.interfaces import Request
-from paper_search.sessions.saved_marks import Marks, MarkStore
 from tests.pflow.cli.commands import ASKING, BROKEN, Workplace
 from universe.config import UniverseConfig
 from universe.store.factory import make_store

@@ -8,8 +8,8 @@ import pytest
 from paper_search.errors import NonRetryableError
 from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
-from paper_search.terminal.review import TerminalReview
 from paper_search.sessions.saved_marks import Marks, MarkStore
+from paper_search.terminal.review import TerminalReview
 from paper_search.testing import FakeSource, ScriptedScreen
 from paper_search.workflow import Decision, DecisionAction
 from tests.paper_search.sessions.helpers import DataFolder, make_moon_papers, open_session

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from paper_search.review_models import Exclusion, ExclusionReason, PaperDecision, ReviewDecision, ReviewStatus
+from paper_search.sessions.saved_marks import Marks
 from paper_search.terminal import review_text
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
-from paper_search.sessions.saved_marks import Marks
 from paper_search.testing import ScriptedScreen, ScriptExhausted
 from paper_search.workflow import Checkpoint, Decision, DecisionAction, ResultPayload, StrategyPayload
 from tests.paper_search.workflow.samples import make_paper, make_review_checkpoint, make_strategy_checkpoint
