@@ -187,6 +187,8 @@ def test_every_error_code_is_documented() -> None:
     import uraniborg.kernel.http_app
     import uraniborg.kernel.http_connections
     import uraniborg.kernel.mcp.client
+    import uraniborg.kernel.mcp.envelope
+    import uraniborg.kernel.mcp.prompts
     import uraniborg.kernel.mcp.request_checks
     import uraniborg.kernel.serving
     import uraniborg.terminal_confirmation
@@ -220,6 +222,8 @@ def test_every_error_code_is_documented() -> None:
             uraniborg.kernel.http_access,
             uraniborg.kernel.serving,
             uraniborg.kernel.mcp.client,
+            uraniborg.kernel.mcp.envelope,
+            uraniborg.kernel.mcp.prompts,
             uraniborg.kernel.mcp.request_checks,
             uraniborg.kernel.http_app,
         )
