@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import time
@@ -78,8 +79,9 @@ def paste(block: str, folder: Path, env: dict[str, str]) -> tuple[int, str]:
 
 
 def _take_terminal() -> None:
-    """Make stdin the controlling terminal, so that Ctrl-C reaches the command."""
+    """Make stdin the controlling terminal, so that Ctrl-C reaches the command, also if the tests ignore it."""
     import fcntl
     import termios
 
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -11,7 +11,7 @@ from tests.installed_wheel import CONTACTS, ROOT, install_wheel, make_environmen
 from tests.shared_folders import PATIENCE_S
 
 SCRIPTS = sorted(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"])
-APPS = ("uraniborg.cli", "paper_search.cli", "paper_library.cli", "universe.cli.main", "pflow.cli.main")
+APPS = ("uraniborg.cli", "paper_search.command", "paper_library.cli", "universe.cli", "pflow.cli.main")
 PRINT_ALL_HELP = """
 import importlib, sys, typer.main
 from click.testing import CliRunner
@@ -60,7 +60,7 @@ def test_every_command_of_the_wheel_prints_its_help(programs: Path, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     printed = done.stdout.splitlines()
     assert len(printed) > 60
-    assert {"uraniborg.cli doctor", "pflow.cli.main mcp add", "paper_search.cli sessions list"} <= set(printed)
+    assert {"uraniborg.cli doctor", "pflow.cli.main mcp add", "paper_search.command sessions list"} <= set(printed)
 
 
 @pytest.mark.timeout(2 * PATIENCE_S)
