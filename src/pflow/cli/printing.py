@@ -141,7 +141,7 @@ class Page:
                 self.write_line(f"  {part}")
 
     def _wrap_to_terminal(self, line: str, indent: int) -> list[str]:
-        """Return the line in parts that fit the terminal after an indent. A line that begins with a space is not text."""
+        """Return the line in parts that fit the terminal after an indent; a line that begins with a space is code."""
         if self._columns is None or measure_width(line) + indent <= self._columns or line.startswith(" "):
             return [line]
         return wrap_words(line, max(_LEAST, self._columns - indent))
