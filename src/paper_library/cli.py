@@ -14,7 +14,6 @@ from uraniborg.kernel.command_line import (
     CommandLine,
     Host,
     Json,
-    Limit,
     OutputFile,
     Quiet,
     Token,
@@ -75,7 +74,7 @@ def search(
     query: Annotated[
         list[str], typer.Argument(metavar="QUERY", help='Words, "a phrase", -word, author:NAME, year:2019..2023, …')
     ],
-    limit: Limit = 10,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="List at most this many.")] = 10,
     offset: Annotated[int, typer.Option(metavar="N", help="Skip this many papers.")] = 0,
     sort: Annotated[
         str, typer.Option(metavar="NAME", help="relevance, year_desc, year_asc, title_asc or title_desc.")

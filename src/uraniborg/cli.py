@@ -7,8 +7,9 @@ from typing import Annotated, Final
 
 import typer
 
-from uraniborg.kernel.cli import UsageError, is_completion_request, print_version, run_typer_app
+from uraniborg.kernel.cli import UsageError, print_version, run_typer_app
 from uraniborg.kernel.command_line import CommandLine, Json, Quiet, Yes
+from uraniborg.kernel.completion import is_completion_request
 
 PARTS: Final = {
     "search": ("paper-search", "paper_search.command"),

@@ -468,7 +468,7 @@ def test_a_universe_can_be_named_by_the_first_characters_of_its_id(run_universe:
     assert several.error["allowed"] == ["trappist", "trappist-1"]
     assert "trappist, trappist-1" in several.error["hint"]
     assert run_universe("branch", "sol", "--json").code == 0
-    assert run_universe("verify", "sol", "--json").json["universes"][0]["id"] == "solar"
+    assert run_universe("verify", "sol", "--json").json["universes"][0]["universeId"] == "solar"
     assert "universe delete solar --yes" in run_universe("delete", "sol", "--json").error["hint"]
     assert run_universe("delete", "sol", "-y", "--json").json == {"deleted": "solar"}
     assert run_universe("show", "", "--json").code == 3

@@ -110,7 +110,7 @@ class Page:
     def write_line(self, *pieces: Piece) -> None:
         """Write a line; one that is a single text and does not fit the terminal is wrapped."""
         rest: list[str] = []
-        if len(pieces) == 1 and isinstance(pieces[0], str) and not pieces[0].startswith(" "):
+        if len(pieces) == 1 and isinstance(pieces[0], str):
             first, *rest = self._wrap_to_terminal(pieces[0], 0)
             pieces = (first,)
         write_text(self._stream, "".join(map(self.render_piece, pieces)).rstrip() + "\n")
@@ -141,8 +141,8 @@ class Page:
                 self.write_line(f"  {part}")
 
     def _wrap_to_terminal(self, line: str, indent: int) -> list[str]:
-        """Return the line in parts that fit the terminal after an indent; unchanged if it fits or is not wrapped."""
-        if self._columns is None or measure_width(line) + indent <= self._columns:
+        """Return the line in parts that fit the terminal after an indent; a line that begins with a space is code."""
+        if self._columns is None or measure_width(line) + indent <= self._columns or line.startswith(" "):
             return [line]
         return wrap_words(line, max(_LEAST, self._columns - indent))
 

@@ -103,7 +103,8 @@ class RunWorkers:
             self._workers.discard(worker)
             if not worker.first_line.done():
                 worker.first_line.set_exception(InternalError("The run did not begin.", hint="See the log."))
-        approval_id = (last.get("error") or {}).get("approval_id")
+        error: Any = last.get("error")
+        approval_id: str | None = error.get("approval_id") if isinstance(error, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
         if approval_id:
             self._waiting[approval_id] = worker.request
             for oldest in list(self._waiting)[:-_MAX_WAITING]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn, TextIO
 
-from uraniborg.kernel.errors import InternalError, InvalidInput, Unavailable, UraniborgError, as_error
+from uraniborg.kernel.completion import install_or_show_completion, is_completion_request, register_shells
+from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError, UsageError, as_error
 from uraniborg.kernel.logging import get_logger, make_printable, redact
 from uraniborg.kernel.version import version
 
@@ -23,10 +24,6 @@ _LEAST_COLUMNS = 20
 """Columns to assume at least; lines are longer than a terminal that has fewer."""
 _INTERRUPTED = 130
 """The exit code that typer returns after an interrupt."""
-
-
-class UsageError(InvalidInput):
-    code = "usage"
 
 
 def can_use_color(stream: TextIO) -> bool:
@@ -82,13 +79,9 @@ def run_typer_app(app: "typer.Typer", arguments: Sequence[str], *, name: str) ->
             print_version(name.rpartition(" ")[2], as_json="--json" in arguments)
             return 0
         if " " not in name and arguments[:1] and arguments[0] in ("--install-completion", "--show-completion"):
-            from uraniborg.kernel.completion import install_or_show_completion
-
             install_or_show_completion(arguments, name)
             return 0
         if is_completion_request(name):
-            from uraniborg.kernel.completion import register_shells
-
             register_shells()
         command = typer.main.get_command(app)
         streams = sys.stdout, sys.stderr
@@ -123,7 +116,7 @@ def _tidy_usage_message(message: str) -> str:
     """Return a message of typer without names of earlier versions and without words of its libraries."""
     import re
 
-    from uraniborg.kernel.command_line import EARLIER_NAMES
+    from uraniborg.kernel.help_text import EARLIER_NAMES
 
     for name in EARLIER_NAMES:
         message = message.replace(f" / '{name}'", "")
@@ -140,16 +133,6 @@ def print_version(program: str, *, as_json: bool) -> None:
     """Print the version of Uraniborg with the name of this program, or as JSON."""
     number = version()
     sys.stdout.write(f'{{"version": "{number}"}}\n' if as_json else f"{program} {number}\n")
-
-
-def is_completion_request(program: str) -> bool:
-    """Return True if a shell runs the program to complete a command."""
-    return make_completion_variable(program) in os.environ
-
-
-def make_completion_variable(program: str) -> str:
-    """Return the environment variable with which a shell asks the program to complete a command."""
-    return f"_{program}_COMPLETE".replace("-", "_").upper()
 
 
 def run_command(main: Callable[[], int | None], *, as_json: bool = False) -> NoReturn:

@@ -11,8 +11,6 @@ from typer.core import TyperCommand, TyperGroup
 from uraniborg.kernel.errors import InvalidInput
 
 HELP_OPTIONS: Final[dict[str, Any]] = {"help_option_names": ["-h", "--help"]}
-EARLIER_NAMES: Final = frozenset({"--max-results", "--svg"})
-"""Names that options had in earlier versions. They are accepted, but are not in the help."""
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress on stderr.")]

@@ -7,13 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from typer.completion import (
-    get_completion_inspect_parameters,
-    get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
-    install,  # pyright: ignore[reportPrivateImportUsage]
-)
-
-from uraniborg.kernel.cli import UsageError, make_completion_variable
+from uraniborg.kernel.errors import UsageError
 
 SHELLS: Final = ("bash", "zsh", "fish", "powershell", "pwsh")
 
@@ -23,6 +17,11 @@ def install_or_show_completion(arguments: Sequence[str], program: str) -> None:
 
     Raise UsageError for an unknown shell.
     """
+    from typer.completion import (
+        get_completion_script,  # pyright: ignore[reportPrivateImportUsage]
+        install,  # pyright: ignore[reportPrivateImportUsage]
+    )
+
     option, *shells = (one for one in arguments if one != "--json")
     shell = shells[0] if shells else Path(os.environ.get("SHELL", "")).stem
     if len(shells) > 1 or shell not in SHELLS:
@@ -43,7 +42,19 @@ def install_or_show_completion(arguments: Sequence[str], program: str) -> None:
 
 def register_shells() -> None:
     """Make typer answer the requests of shells, which it does only for apps with its own completion options."""
+    from typer.completion import get_completion_inspect_parameters
+
     get_completion_inspect_parameters()
+
+
+def is_completion_request(program: str) -> bool:
+    """Return True if a shell runs the program to complete a command."""
+    return make_completion_variable(program) in os.environ
+
+
+def make_completion_variable(program: str) -> str:
+    """Return the environment variable with which a shell asks the program to complete a command."""
+    return f"_{program}_COMPLETE".replace("-", "_").upper()
 
 
 def shift_completion_request(program: str, part_program: str) -> None:

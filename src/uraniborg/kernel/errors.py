@@ -2,6 +2,7 @@
 
 UraniborgError              code, message, hint and the ids concerned
 ├── InvalidInput            the caller sent something that cannot be accepted       422   exit 2
+│   ├── UsageError          the arguments of a command are not valid                422   exit 2
 │   ├── MissingExtra        an optional dependency is not installed                 422   exit 2
 │   └── UnsupportedPlatform this operating system lacks a function                  422   exit 2
 ├── NotFound                the named object does not exist                         404   exit 3
@@ -80,6 +81,10 @@ class UnsupportedPlatform(InvalidInput):
             hint="Use Linux or macOS; on Windows, use WSL.",
             platform=sys.platform,
         )
+
+
+class UsageError(InvalidInput):
+    code = "usage"
 
 
 class NotFound(UraniborgError):

@@ -7,9 +7,10 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from uraniborg.kernel.command_line import EARLIER_NAMES
 from uraniborg.kernel.errors import EXIT_CODES
 
+EARLIER_NAMES: Final = frozenset({"--max-results", "--svg"})
+"""Names that options had in earlier versions. They are accepted, but are not in the help."""
 _MAX_WIDTH: Final = 80
 _MIN_WIDTH: Final = 40
 _MAX_LEFT: Final = 26
