@@ -434,7 +434,7 @@ class TestStalling:
 @asynccontextmanager
 async def served_within(limits: Limits, app: ASGIApp) -> AsyncGenerator[str]:
     """Serve the app with connections within these limits."""
-    with http_server._open_listener("127.0.0.1", 0) as listener:  # pyright: ignore[reportPrivateUsage]
+    with http_server.open_listener("127.0.0.1", 0) as listener:
         options: Any = {
             "http": make_protocol(limits),
             "log_level": "critical",
