@@ -8,7 +8,7 @@ from typing import Annotated, Final
 import typer
 
 from uraniborg.kernel.cli import UsageError, print_version, run_typer_app
-from uraniborg.kernel.command_line import CommandLine, Json, Quiet, Yes
+from uraniborg.kernel.command_line import CommandLine, Json, Limit, Quiet, Yes
 from uraniborg.kernel.completion import is_completion_request
 
 PARTS: Final = {
@@ -63,17 +63,31 @@ def list_flow_in_help() -> None:
     """Run, resume and save workflows (`pflow`)."""
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command()
 def serve(
-    server: Annotated[str, typer.Argument(help="paper-search, pflow, paper-library or universe.")],
+    server: Annotated[
+        str | None,
+        typer.Argument(metavar="SERVER", help="Only this MCP server: paper-search, pflow, paper-library or universe."),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65_535, metavar="N", help="The port of the API.", show_default="8420")
+    ] = None,
+    json: Json = False,
 ) -> None:
-    """Run one of the four MCP servers; more arguments are passed to it.
+    """Serve everything on this machine: the API with its event stream, and the MCP servers over HTTP.
+
+    With the name of a server, run only that one; all further arguments are passed to it.
 
     Examples:
+    - `uraniborg serve`
     - `uraniborg serve paper-search`
     - `uraniborg serve paper-library shelf`
     """
-    raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
+    if server is not None:
+        raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
+    from uraniborg.serve import run_serve
+
+    run_serve(port, as_json=json)
 
 
 @app.command()
@@ -104,7 +118,7 @@ def inbox(
     decided: Annotated[
         bool, typer.Option("--decided", help="List the questions that were decided: by whom, how and when.")
     ] = False,
-    limit: Annotated[int, typer.Option(min=1, help="With --decided, the maximum number of questions.")] = 50,
+    limit: Limit = 50,
     json: Json = False,
 ) -> None:
     """List the questions that wait for your decision.

@@ -3,9 +3,8 @@
 import json
 import sys
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final
 
 from rich.console import Console
 from rich.padding import Padding
@@ -18,24 +17,14 @@ from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.person import get_user_name
+from uraniborg.part_questions import check_answer, load_part_questions
 from uraniborg.terminal_confirmation import confirm_at_terminal
 
 DOOR: Final = "terminal"
-_QUESTION_MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
-"""The module of each part that displays and answers its questions."""
-_IN_A_SERVER: Final = "in the server that runs it, or when one is next asked about it"
 _HANDLE_CHARS: Final = 8
 _RECENT: Final = 3
 """The number of decisions that are listed below the questions that wait."""
 _MOST_CHARS: Final = 1_000_000
-
-
-class PartQuestions(Protocol):
-    """The interface of such a module."""
-
-    def check_answer(self, entry: Entry, given: Decision) -> None: ...
-
-    def format_payload(self, payload: dict[str, Any]) -> list[str]: ...
 
 
 def show_inbox(*, as_json: bool) -> None:
@@ -89,7 +78,7 @@ def show_question(id_or_prefix: str, *, as_json: bool) -> None:
         return
     console = Console(highlight=False)
     _print_entry(console, entry)
-    questions = _load_questions_module(entry)
+    questions = load_part_questions(entry.part)
     lines = questions.format_payload(entry.payload) if questions else json.dumps(entry.payload, indent=2).splitlines()
     console.print()
     for line in lines:
@@ -101,8 +90,7 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     inbox = Inbox()
     entry = _find_entry(inbox, id_or_prefix, requires_number=True)
     decision = Decision(action=action, data=_read_json_data(data) if data else None, note=note)
-    if entry.state == "pending" and (questions := _load_questions_module(entry)) is not None:
-        questions.check_answer(entry, decision)
+    check_answer(entry, decision)
     if load_decider_settings().require_person:
         confirm_at_terminal(f"{_get_payload_text(entry, 'question')}\nYour decision: {action}.", action)
     decided = inbox.decide(entry.id, decision, DOOR, get_user_name())
@@ -117,10 +105,8 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
             (_get_payload_text(entry, "query") or _get_payload_text(entry, "workflow"), "bold"),
         )
     )
-    goes_on = (
-        "when it is run again" if entry.part == "pflow" else "in the server that runs it, or when one is next asked"
-    )
-    console.print(f"  [dim]It goes on {goes_on}.[/]")
+    when = "when it is run again" if entry.part == "pflow" else "in the server that runs it, or when one is next asked"
+    console.print(f"  [dim]It continues {when}.[/]")
 
 
 def _find_entry(inbox: Inbox, id_or_prefix: str, *, requires_number: bool) -> Entry:
@@ -156,11 +142,6 @@ def _make_handle(entry: Entry) -> str:
     start, _, rest = entry.id.partition(":")
     number = rest.partition(":")[0]
     return f"{start[:_HANDLE_CHARS]}:{number}" if number else start
-
-
-def _load_questions_module(entry: Entry) -> PartQuestions | None:
-    module = _QUESTION_MODULES.get(entry.part)
-    return cast("PartQuestions", import_module(module)) if module else None
 
 
 def _print_entry(console: Console, entry: Entry) -> None:

@@ -30,9 +30,14 @@ def list_parts(services: ConsoleServices, port: int) -> list[ServedPart]:
 
 async def _make_console_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
     from uraniborg.console.app import make_api, secure_api
+    from uraniborg.console.inbox_routes import add_inbox_routes
     from uraniborg.console.search_routes import add_search_routes
+    from uraniborg.console.workflow_routes import add_workflow_routes
 
-    api = make_api([lambda api: add_search_routes(api, services.sessions)])
+    api = make_api()
+    add_inbox_routes(api, services.inbox)
+    add_search_routes(api, services.sessions)
+    add_workflow_routes(api, services.workflows, services.runs)
     return secure_api(
         api,
         services.sign_ins,

@@ -1,4 +1,4 @@
-"""The command line `universe`: it may_create, changes, displays, measures and serves universes."""
+"""The command line `universe`: it creates, changes, displays, measures and serves universes."""
 
 from collections.abc import Sequence
 from typing import NoReturn

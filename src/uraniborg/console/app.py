@@ -1,7 +1,7 @@
 """The console in one ASGI app: sign-in, the API under `/api`, the event stream and the start page."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final
 
@@ -17,6 +17,8 @@ from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestI
 from uraniborg.kernel.http_app import ErrorBody, HeadAsGet, StoppableApp, add_error_handlers, add_validation_handler
 from uraniborg.kernel.version import version
 
+DOOR: Final = "console"
+"""The name of this interface in decisions."""
 HEALTH: Final = "/api/health"
 SIGN_IN: Final = "/api/sign-in"
 _OPEN_PATHS: Final = {HEALTH, SIGN_IN}
@@ -35,8 +37,8 @@ PAGE_HEADERS: Final = {
 """The headers of every response."""
 
 
-def make_api(add_routes: list[Callable[[FastAPI], None]]) -> FastAPI:
-    """Return the API with the routes that these functions add."""
+def make_api() -> FastAPI:
+    """Return an API without routes."""
     api = FastAPI(
         title="Uraniborg",
         version=version(),
@@ -49,8 +51,6 @@ def make_api(add_routes: list[Callable[[FastAPI], None]]) -> FastAPI:
     )
     add_error_handlers(api)
     add_validation_handler(api, InvalidInput, hint="See /api/openapi.json.")
-    for add in add_routes:
-        add(api)
     return api
 
 

@@ -6,7 +6,7 @@ feed itself until it has reached them.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -48,6 +48,7 @@ class EventBroadcast:
         self._news = asyncio.Event()
         self._poll_lock = asyncio.Lock()
         self._clients = 0
+        self._listeners: list[Callable[[Change], Awaitable[None]]] = []
         self._is_closed = False
 
     async def start(self) -> None:
@@ -74,6 +75,13 @@ class EventBroadcast:
                 self._frames.append(_Frame(self._number, change.position, format_frame(change)))
             if changes:
                 self._wake_clients()
+        for change in changes:
+            for listener in self._listeners:
+                await listener(change)
+
+    def add_listener(self, listener: Callable[[Change], Awaitable[None]]) -> None:
+        """Await `listener` for every change from now on."""
+        self._listeners.append(listener)
 
     def close(self) -> None:
         """End all streams, so that the server can stop."""

@@ -6,7 +6,7 @@ import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from uraniborg.kernel.errors import InternalError, Unavailable
 from uraniborg.kernel.inbox import Entry, Inbox
@@ -103,8 +103,7 @@ class RunWorkers:
             self._workers.discard(worker)
             if not worker.first_line.done():
                 worker.first_line.set_exception(InternalError("The run did not begin.", hint="See the log."))
-        error: Any = last.get("error")
-        approval_id: str | None = error.get("approval_id") if isinstance(error, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+        approval_id = _find_approval_id(last)
         if approval_id:
             self._waiting[approval_id] = worker.request
             for oldest in list(self._waiting)[:-_MAX_WAITING]:
@@ -112,3 +111,9 @@ class RunWorkers:
             entry = await asyncio.to_thread(self.inbox.get, approval_id)
             if entry.state == "decided":  # before the worker had ended
                 await self.resume_decided(entry)
+
+
+def _find_approval_id(reply: dict[str, Any]) -> str | None:
+    """Return the id of the approval that the run of this reply waits for, or None."""
+    error = cast("dict[str, Any]", reply.get("error") or {})
+    return error.get("approval_id")

@@ -17,9 +17,8 @@ from paper_search.sessions.inbox_decisions import parse_action
 from paper_search.sessions.paper_list import Sort
 from paper_search.sessions.session_review import SessionReview
 from paper_search.workflow.checkpoints import Decision
-from uraniborg.console.app import get_person
+from uraniborg.console.app import DOOR, get_person
 
-DOOR = "console"
 _TYPES = {
     "json": "application/json",
     "csl-json": "application/json",

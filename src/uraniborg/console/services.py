@@ -1,7 +1,6 @@
 """The services behind the console: the same objects that the tools and commands of the parts use."""
 
 import asyncio
-import getpass
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,8 +11,11 @@ from paper_search.sessions import SessionManager
 from pflow.config import load_settings
 from pflow.service import Service
 from uraniborg.console.event_stream import EventBroadcast
+from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import SignIns
+from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.person import get_user_name
 
 if TYPE_CHECKING:
     from uraniborg.serve import ServedPart
@@ -28,9 +30,15 @@ class ConsoleServices:
     workflows: Service
     broadcast: EventBroadcast
     sign_ins: SignIns
+    runs: RunWorkers
     owner: str
     """The name of the account, for programs that call with the token."""
     parts: "list[ServedPart]" = field(default_factory=list["ServedPart"])
+
+    async def resume_decided_run(self, change: Change) -> None:
+        """Resume the run that waited for this change of the inbox, if this process has started it."""
+        if change.kind == "inbox" and change.facts.get("state") == "decided" and change.facts.get("part") == "pflow":
+            await self.runs.resume_decided(await asyncio.to_thread(self.inbox.get, change.subject))
 
 
 @asynccontextmanager
@@ -39,19 +47,23 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
     broadcast = EventBroadcast()
     await broadcast.start()
     manager = await get_session_manager()
+    inbox = await asyncio.to_thread(Inbox)
     services = ConsoleServices(
-        inbox=await asyncio.to_thread(Inbox),
+        inbox=inbox,
         sessions=manager,
         workflows=Service(await asyncio.to_thread(load_settings)),
         broadcast=broadcast,
         sign_ins=await asyncio.to_thread(SignIns),
-        owner=getpass.getuser(),
+        runs=RunWorkers(inbox),
+        owner=get_user_name(),
     )
+    broadcast.add_listener(services.resume_decided_run)
     reading = asyncio.create_task(broadcast.run())
     try:
         yield services
     finally:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
+        await services.runs.stop()
         await manager.aclose()
         await asyncio.to_thread(services.inbox.close)

@@ -1,0 +1,38 @@
+"""The questions of the parts: how each part displays its questions and checks an answer."""
+
+from importlib import import_module
+from typing import Any, Final, Protocol, cast
+
+from uraniborg.kernel.inbox import Decision, Entry, InboxPort
+
+_MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pflow": "pflow.approvals"}
+"""The module of each part that displays its questions and checks the answers."""
+
+
+class PartQuestions(Protocol):
+    """The interface of such a module."""
+
+    def check_answer(self, entry: Entry, given: Decision) -> None: ...
+
+    def format_payload(self, payload: dict[str, Any]) -> list[str]: ...
+
+
+def load_part_questions(part: str) -> PartQuestions | None:
+    """Return the module of a part, or None for an unknown part."""
+    module = _MODULES.get(part)
+    return cast("PartQuestions", import_module(module)) if module else None
+
+
+def check_answer(entry: Entry, decision: Decision) -> None:
+    """Raise the error of the part if the decision does not fit a question that waits."""
+    if entry.state == "pending" and (questions := load_part_questions(entry.part)) is not None:
+        questions.check_answer(entry, decision)
+
+
+def check_and_decide(inbox: InboxPort, entry_id: str, decision: Decision, door: str, by: str) -> Entry:
+    """Store a decision that fits its question, and return the entry.
+
+    Raise DecisionNotFound, AlreadyDecided, DecisionWithdrawn, or the error of the part for an unfit decision.
+    """
+    check_answer(inbox.get(entry_id), decision)
+    return inbox.decide(entry_id, decision, door, by)
