@@ -39,7 +39,7 @@ _NOT_COMMANDS = ("undo", "redo", "revert", "restore", "branch", "fork", "history
 ELSEWHERE = (
     "Creation, undo, restore, branches, history, positions and N-body runs are not commands: use REST (POST "
     "/universes, /universes/{id}/undo, /restore, /branch, GET /history, /positions) or the command line (universe new, "
-    "undo, restore, branch, history, nbody). To go back over MCP, read an earlier version with get_universe_state and "
+    "undo, restore, branch, nbody, history). To go back over MCP, read an earlier version with get_universe_state and "
     "version, and send its values again. "
 )
 """The operations that are not commands, and where they are."""

@@ -1,6 +1,6 @@
 """The MCP server of universes: three tools, resources to read and subscribe to, and a prompt."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, cast
 
 import orjson
 from pydantic import Field
@@ -235,16 +235,18 @@ def _add_subscription_listener(subscribed: Subscriptions, service: UniverseServi
 
 
 def _decode_command(command: Any) -> Any:
-    """Return the command, decoded if the client sent it as a JSON string. Raise MalformedCommand."""
+    """Return the command, decoded if it is a JSON string, and taken out of `{"command": …}`. Raise MalformedCommand."""
     if isinstance(command, str):
         try:
             command = orjson.loads(command)
         except orjson.JSONDecodeError as exc:
             problem = f"is text that is not JSON: {exc.msg} at line {exc.lineno}, column {exc.colno}"
             raise MalformedCommand("", problem, allowed="an object with a type", example=EXAMPLES["tick"]) from None
+    if isinstance(command, dict) and list(fields := cast("dict[str, Any]", command)) == ["command"]:
+        return fields["command"]
     if isinstance(command, list):
         raise MalformedCommand("", "is a list", allowed="one command, an object with a type", example=EXAMPLES["tick"])
-    return command
+    return cast("Any", command)
 
 
 def _make_summary_reply(view: UniverseView, max_bytes: int, full_size: int) -> bytes:
