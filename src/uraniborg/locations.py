@@ -17,6 +17,7 @@ PART_CONFIGS: Final = {
     "universe": "universe.config",
     "pflow": "pflow.config",
     "decisions": "uraniborg.kernel.deciders",
+    "console": "uraniborg.console.config",
 }
 """The module of each part whose `read_config` returns its settings; `uraniborg` has those of all parts."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from uraniborg.kernel.http_server import StoppingServer
 
 HOST: Final = "127.0.0.1"
-PORT: Final = 8420
-SEARCH_PORT: Final = 8422
 CONSOLE: Final = "console"
 
 _log = get_logger(__name__)
@@ -82,8 +80,8 @@ class ServedParts:
                 part.problem, part.hint = error.message, error.hint
                 _log.warning("a server does not start", server=part.name, reason=error.message)
 
-    async def run(self) -> None:
-        """Serve until SIGINT or SIGTERM, then end all servers cleanly."""
+    async def run(self, on_ready: Callable[[], None]) -> None:
+        """Serve until SIGINT or SIGTERM, then end all servers cleanly. Call `on_ready` once all accept requests."""
         loop = asyncio.get_running_loop()
         stopping = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -91,6 +89,8 @@ class ServedParts:
                 loop.add_signal_handler(number, stopping.set)
         tasks = [asyncio.create_task(one.server.serve([one.listener])) for one in self._running]
         waiting = asyncio.create_task(stopping.wait())
+        await asyncio.gather(*(one.server.ready.wait() for one in self._running))
+        on_ready()
         await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
         for one in self._running:
             one.server.should_exit = True
@@ -125,10 +125,10 @@ def run_serve(port: int | None, *, as_json: bool) -> None:
         from uraniborg.kernel.http_connections import raise_file_limit
     raise_file_limit()
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(PORT if port is None else port, as_json=as_json))
+        asyncio.run(_serve(port, as_json=as_json))
 
 
-async def _serve(port: int, *, as_json: bool) -> None:
+async def _serve(port: int | None, *, as_json: bool) -> None:
     from uraniborg.console.services import open_console_services
     from uraniborg.served_apps import list_parts
 
@@ -136,8 +136,7 @@ async def _serve(port: int, *, as_json: bool) -> None:
         served = ServedParts(list_parts(services, port))
         services.parts = served.parts
         await served.start()
-        _print_addresses(served.parts, services.sign_ins.token, as_json=as_json)
-        await served.run()
+        await served.run(lambda: _print_addresses(served.parts, services.sign_ins.token, as_json=as_json))
     if not as_json:
         print_status("Stopped.")
 

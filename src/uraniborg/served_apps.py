@@ -4,9 +4,10 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
 from uraniborg.kernel.http_config import HttpConfig
-from uraniborg.serve import CONSOLE, HOST, SEARCH_PORT, ServedPart
+from uraniborg.serve import CONSOLE, HOST, ServedPart
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -14,15 +15,17 @@ if TYPE_CHECKING:
 _BODY_LIMIT: Final = 2_000_000
 
 
-def list_parts(services: ConsoleServices, port: int) -> list[ServedPart]:
-    """Return all servers of the process, the console first."""
+def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
+    """Return all servers of the process, the console first, on `port` if it is given. Raise InvalidConfig."""
     from paper_library.config import load_config as load_library_config
     from universe.config import load_config as load_universe_config
 
+    console = read_config().settings
     library, universe = load_library_config(), load_universe_config()
+    port = console.port if port is None else port
     return [
         ServedPart(CONSOLE, "decide, search and review", port, partial(_make_console_app, services), has_mcp=False),
-        ServedPart("paper-search", "find papers", SEARCH_PORT, _make_search_app),
+        ServedPart("paper-search", "find papers", console.search_port, _make_search_app),
         ServedPart("paper-library", "read the shelf", library.port, _make_library_app),
         ServedPart("universe", "simulate universes", universe.port, _make_universe_app),
     ]

@@ -1,0 +1,83 @@
+"""`uraniborg serve` as a process, and clients of its API."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+
+@dataclass
+class ServerProcess:
+    """A running server, its addresses and the environment of processes that share its data."""
+
+    process: "subprocess.Popen[str]"
+    url: str
+    token: str
+    parts: dict[str, dict[str, Any]]
+    env: dict[str, str]
+
+    def make_client(self) -> httpx.Client:
+        """Return a client that is signed in with the token."""
+        return httpx.Client(base_url=self.url, headers=self._headers, timeout=60)
+
+    def make_async_client(self) -> httpx.AsyncClient:
+        """Return such a client for an event loop."""
+        return httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=60)
+
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}", "X-Uraniborg": "1"}
+
+
+def make_environment(home: Path, **settings: str) -> dict[str, str]:
+    """Return the environment of a server on free ports, whose searches are offline trials."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "SSL_CERT_DIR") if name in os.environ}
+    return {
+        **kept,
+        "HOME": str(home),
+        "URANIBORG_HOME": str(home / "uraniborg"),
+        "URANIBORG_USER": "Tycho",
+        "URANIBORG_PAPER_SEARCH__OFFLINE": "true",
+        "URANIBORG_CONSOLE__SEARCH_PORT": "0",
+        "URANIBORG_LIBRARY__PORT": "0",
+        "URANIBORG_UNIVERSE__PORT": "0",
+        **settings,
+    }
+
+
+@contextmanager
+def run_server(home: Path, **settings: str) -> Generator[ServerProcess]:
+    """Run `uraniborg serve` until the block ends."""
+    env = make_environment(home, **settings)
+    process = start_process(env)
+    assert process.stdout is not None
+    try:
+        line = process.stdout.readline()
+        assert line, process.communicate()
+        started = json.loads(line)
+        parts = {part["name"]: part for part in started["parts"]}
+        yield ServerProcess(process, started["url"], started["sign_in"].partition("#")[2], parts, env)
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def start_process(env: dict[str, str]) -> "subprocess.Popen[str]":
+    """Start `uraniborg serve --json` on a free port."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "uraniborg", "serve", "--port", "0", "--json"],
+        env=env,
+        cwd=env["HOME"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

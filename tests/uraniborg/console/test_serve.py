@@ -1,0 +1,309 @@
+"""`uraniborg serve`: one process, an agent in another one beside it, and clients that are not welcome."""
+
+import asyncio
+import json
+import signal
+import socket
+import stat
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
+from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
+from uraniborg.recordings import QUERY
+
+pytestmark = pytest.mark.timeout(120)
+TWO_NODES = {
+    "nodes": [
+        {"id": "ask", "type": "approval", "params": {"question": "Publish?"}},
+        {"id": "say", "type": "echo", "params": {"message": "${ask.decision}"}},
+    ],
+    "edges": [{"from": "ask", "to": "say"}],
+    "outputs": {"said": {"source": "${say.echo}"}},
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    with run_server(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: ServerProcess) -> Generator[httpx.Client]:
+    with server.make_client() as opened:
+        yield opened
+
+
+@pytest.fixture
+async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
+    async with server.make_api() as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def open_stream(server: ServerProcess, last_event_id: str | None = None) -> AsyncGenerator[AsyncIterator[Any]]:
+    """Yield the events of the stream, each as its id, kind and data."""
+    headers = {"Authorization": f"Bearer {server.token}"} | ({"Last-Event-ID": last_event_id} if last_event_id else {})
+    async with (
+        httpx.AsyncClient(base_url=server.url, headers=headers, timeout=60) as http,
+        http.stream("GET", "/api/events") as response,
+    ):
+        assert response.headers["content-type"].startswith("text/event-stream")
+        lines = response.aiter_lines()
+        assert await anext(lines) == "retry: 1000"
+        yield parse_events(lines)
+
+
+async def parse_events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str, dict[str, Any]]]:
+    found: dict[str, str] = {}
+    async for line in lines:
+        name, _, value = line.partition(": ")
+        if line:
+            found[name] = value
+        elif "data" in found:
+            yield found["id"], found["event"], json.loads(found["data"])
+            found = {}
+
+
+async def wait_for_event(events: AsyncIterator[Any], kind: str, **facts: Any) -> dict[str, Any]:
+    async with asyncio.timeout(60):
+        async for _, found, data in events:
+            if found == kind and facts.items() <= data.items():
+                return data
+    raise AssertionError(f"no {kind} with {facts}")
+
+
+def test_all_parts_run_each_on_its_own_port(server: ServerProcess) -> None:
+    assert {name: part["problem"] for name, part in server.parts.items()} == dict.fromkeys(
+        ("console", "paper-search", "paper-library", "universe")
+    )
+    assert httpx.get(f"{server.parts['paper-library']['url']}/healthz").status_code == 200
+    assert httpx.get(f"{server.parts['universe']['url']}/health").status_code == 200
+
+
+async def test_an_agent_can_search_over_http(server: ServerProcess, api: httpx.AsyncClient) -> None:
+    async with connect_http_client(server.parts["paper-search"]["mcp"]) as agent:
+        reply = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
+    state = (await api.get(f"/api/searches/{reply['session_id']}")).json()
+    assert state["checkpoint_id"] == reply["checkpoint_id"]
+
+
+async def test_a_decision_in_the_console_continues_the_session_of_an_agent(
+    server: ServerProcess, api: httpx.AsyncClient
+) -> None:
+    async with (
+        connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent,
+        open_stream(server) as events,
+    ):
+        asked = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
+        session_id = asked["session_id"]
+        await wait_for_event(events, "inbox", state="pending", about=session_id)
+        (entry,) = [
+            one
+            for one in (await api.get("/api/inbox", params={"state": "pending"})).json()["entries"]
+            if one["subject"] == session_id
+        ]
+        decided = (await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "approve"})).json()
+        assert (decided["door"], decided["decided_by"]) == ("console", "Tycho")
+        second = await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "reject"})
+        assert (second.status_code, second.json()["error"]["code"]) == (409, "already_decided")
+        await wait_for_event(events, "source", subject=session_id)
+        await wait_for_event(events, "inbox", state="pending", about=session_id)
+        state = get_json(await agent.call_tool("get_session", {"session_id": session_id}))
+        assert state["current_checkpoint_kind"] == "result_review"
+
+
+async def test_a_person_reviews_papers_and_the_session_ends(server: ServerProcess, api: httpx.AsyncClient) -> None:
+    started = await api.post("/api/searches", json={"query": QUERY})
+    assert started.status_code == 201
+    session_id = started.json()["session_id"]
+    assert (await api.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})).status_code == 200
+    listed = (await api.get(f"/api/searches/{session_id}/papers", params={"limit": 2, "sort": "year"})).json()
+    assert len(listed["papers"]) == 2
+    assert listed["papers"][0]["year"] >= listed["papers"][1]["year"]
+    first, second = (paper["id"] for paper in listed["papers"])
+    marks = {first: {"status": "exclude", "reason": "no data"}, second: "include"}
+    marked = (await api.put(f"/api/searches/{session_id}/marks", json={"decisions": marks})).json()["marks"]
+    assert marked[first] == {"status": "exclude", "reason": "no data"}
+    only = (await api.get(f"/api/searches/{session_id}/papers", params={"status": "exclude"})).json()
+    assert [paper["id"] for paper in only["papers"]] == [first]
+    unmarked = (await api.put(f"/api/searches/{session_id}/marks", json={"decisions": {second: None}})).json()["marks"]
+    assert list(unmarked) == [first]
+    unknown = await api.put(f"/api/searches/{session_id}/marks", json={"decisions": {"p_none": "include"}})
+    assert unknown.status_code == 422
+    done = (await api.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})).json()
+    assert done["is_complete"]
+    assert done["paper_count"] == listed["total"] - 1
+    assert "@" in (await api.get(f"/api/searches/{session_id}/export", params={"format": "bibtex"})).text
+    log = await api.get(f"/api/searches/{session_id}/export", params={"format": "prisma-json"})
+    assert log.headers["content-type"] == "application/json"
+    assert "Tycho" in json.dumps(log.json())
+    assert (await api.delete(f"/api/searches/{session_id}")).status_code == 204
+    assert (await api.get(f"/api/searches/{session_id}")).status_code == 404
+
+
+async def test_an_approved_run_is_resumed_and_seen_node_by_node(server: ServerProcess, api: httpx.AsyncClient) -> None:
+    written = (await api.put("/api/drafts/publish", json={"document": TWO_NODES})).json()
+    assert written["diagnostics"] == []
+    assert (await api.get("/api/drafts/publish")).json()["document"] == TWO_NODES
+    async with open_stream(server) as events:
+        started = await api.post("/api/runs", json={"name": "publish"})
+        assert started.status_code == 202
+        run_id = started.json()["run_id"]
+        await wait_for_event(events, "node", subject=run_id, node="ask", status="waiting")
+        await wait_for_event(events, "run", subject=run_id, status="waiting")
+        (entry,) = (await api.get("/api/inbox", params={"state": "pending", "part": "pflow"})).json()["entries"]
+        await api.post(f"/api/inbox/{entry['id']}/decide", json={"action": "approve"})
+        resumed = await wait_for_event(events, "run", workflow="publish", status="success")
+    run = (await api.get(f"/api/runs/{resumed['subject']}")).json()
+    assert run["outputs"] == {"said": "approve"}
+    assert [one["status"] for one in (await api.get("/api/runs")).json()["runs"]][:2] == ["success", "waiting"]
+
+
+async def test_a_run_of_another_process_can_be_cancelled(server: ServerProcess, api: httpx.AsyncClient) -> None:
+    slow = {"nodes": [{"id": "wait", "type": "shell", "params": {"command": "sleep 100"}}]}
+    await api.put("/api/drafts/slow", json={"document": slow})
+    async with open_stream(server) as events:
+        terminal = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "pflow", "run", "slow", "--json", env=server.env, stdout=subprocess.DEVNULL
+        )
+        begun = await wait_for_event(events, "node", node="wait", status="running")
+        assert (await api.post(f"/api/runs/{begun['subject']}/cancel")).status_code == 202
+        await wait_for_event(events, "run", subject=begun["subject"], status="cancelled")
+        await asyncio.wait_for(terminal.wait(), 60)
+    again = await api.post(f"/api/runs/{begun['subject']}/cancel")
+    assert (again.status_code, again.json()["error"]["code"]) == (409, "run_not_active")
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+def test_a_workflow_that_does_not_exist_is_refused_at_once(client: httpx.Client, fresh: bool) -> None:
+    reply = client.post("/api/runs", json={"name": "missing", "fresh": fresh}).json()
+    assert reply["success"] is False
+    assert reply["error"]["code"] == "workflow_not_found"
+
+
+def test_the_token_is_exchanged_for_a_cookie_with_another_value(server: ServerProcess) -> None:
+    with httpx.Client(base_url=server.url, headers={"X-Uraniborg": "1"}) as browser:
+        assert browser.get("/api/me").status_code == 401
+        answer = browser.post("/api/sign-in", json={"token": server.token, "name": "Sophie  Brahe"})
+        port = server.url.rpartition(":")[2]
+        cookie = answer.headers["set-cookie"]
+        assert cookie.startswith(f"ubg-{port}=")
+        assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; ")[1:])
+        assert server.token not in cookie
+        assert browser.get("/api/me").json() == {"name": "Sophie Brahe"}
+        assert browser.post("/api/sign-out").status_code == 204
+        assert browser.get("/api/me").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({}, 401, "not_authorized"),
+        ({"Authorization": "Bearer wrong"}, 401, "not_authorized"),
+        ({"Cookie": "ubg-1=x"}, 401, "not_authorized"),
+        ({"Authorization": "Bearer {token}", "Host": "evil.example"}, 421, "host_not_allowed"),
+        ({"Authorization": "Bearer {token}", "Origin": "http://evil.example"}, 403, "origin_not_allowed"),
+        ({"Authorization": "Bearer {token}", "Origin": "http://127.0.0.1:1"}, 403, "origin_not_allowed"),
+        ({"Authorization": "Bearer {token}", "Sec-Fetch-Site": "cross-site"}, 403, "cross_site_not_allowed"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/api/inbox", "/api/events", "/api/openapi.json"])
+def test_requests_from_elsewhere_are_refused(
+    server: ServerProcess, headers: dict[str, str], status: int, code: str, path: str
+) -> None:
+    given = {name: value.replace("{token}", server.token) for name, value in headers.items()}
+    answer = httpx.get(f"{server.url}{path}", headers=given)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+def test_a_change_without_the_header_is_refused(server: ServerProcess) -> None:
+    answer = httpx.post(
+        f"{server.url}/api/searches", json={"query": "x"}, headers={"Authorization": f"Bearer {server.token}"}
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "change_header_missing")
+
+
+def test_bad_input_is_explained(client: httpx.Client) -> None:
+    for answer, status in (
+        (client.get("/api/inbox", params={"limit": 0}), 422),
+        (client.get("/api/inbox", params={"colour": "blue"}), 422),
+        (client.get("/api/inbox", params={"before": "yesterday"}), 422),
+        (client.get("/api/inbox/none"), 404),
+        (client.post("/api/inbox/none/decide", json={"action": "approve"}), 404),
+        (client.get("/api/searches/none"), 404),
+        (client.post("/api/searches", json={"query": " "}), 422),
+        (client.post("/api/searches", content=b"{", headers={"Content-Type": "application/json"}), 422),
+        (client.post("/api/searches", content=b"x", headers={"Content-Type": "text/plain"}), 415),
+        (client.post("/api/searches", json={"query": "x" * 3_000_000}), 413),
+        (client.get("/api/runs/none"), 404),
+        (client.get("/api/nothing"), 404),
+        (client.put("/api/searches"), 405),
+    ):
+        assert (answer.status_code, sorted(answer.json())) == (status, ["error"]), answer.text
+        assert {"code", "message", "hint"} <= answer.json()["error"].keys()
+
+
+def test_every_response_has_the_policy_of_pages(server: ServerProcess) -> None:
+    page = httpx.get(server.url)
+    assert page.status_code == 200
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert page.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_openapi_document_lists_the_operations(client: httpx.Client) -> None:
+    document = client.get("/api/openapi.json").json()
+    assert {"/api/inbox", "/api/searches", "/api/runs", "/api/workflows", "/api/events"} <= document["paths"].keys()
+
+
+def test_the_file_of_sign_ins_is_private(server: ServerProcess) -> None:
+    path = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "sign-ins.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+async def test_a_killed_server_starts_again_and_the_stream_resumes_without_a_gap(tmp_path: Path) -> None:
+    with run_server(tmp_path) as first:
+        async with open_stream(first) as events:
+            async with first.make_api() as client:
+                await client.post("/api/searches", json={"query": QUERY})
+            last_id, _, _ = await anext(events)
+            rest = [await anext(events) for _ in range(2)]
+        first.process.send_signal(signal.SIGKILL)
+        first.process.wait()
+    with run_server(tmp_path) as second:
+        assert second.token == first.token
+        async with open_stream(second, last_id) as events:
+            assert [await anext(events) for _ in range(2)] == rest
+
+
+def test_a_taken_port_is_reported_and_the_rest_runs(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with run_server(tmp_path, URANIBORG_UNIVERSE__PORT=port) as server:
+            assert "cannot be used" in server.parts["universe"]["problem"]
+            assert server.parts["paper-library"]["running"]
+            with server.make_client() as client:
+                assert client.get("/api/inbox").json()["entries"] == []
+
+
+def test_a_missing_shelf_is_reported_and_the_rest_runs(tmp_path: Path) -> None:
+    with run_server(tmp_path, URANIBORG_LIBRARY__SHELF=str(tmp_path / "missing")) as server:
+        assert server.parts["paper-library"]["problem"]
+        assert server.parts["universe"]["running"]
+
+
+def test_ctrl_c_ends_the_server_cleanly(tmp_path: Path) -> None:
+    process = start_process(make_environment(tmp_path))
+    assert process.stdout is not None
+    assert process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, "")
