@@ -44,7 +44,7 @@ def client(server: ServerProcess) -> Generator[httpx.Client]:
 
 @pytest.fixture
 async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.make_api() as opened:
+    async with server.make_async_client() as opened:
         yield opened
 
 
@@ -272,7 +272,7 @@ def test_the_file_of_sign_ins_is_private(server: ServerProcess) -> None:
 async def test_a_killed_server_starts_again_and_the_stream_resumes_without_a_gap(tmp_path: Path) -> None:
     with run_server(tmp_path) as first:
         async with open_stream(first) as events:
-            async with first.make_api() as client:
+            async with first.make_async_client() as client:
                 await client.post("/api/searches", json={"query": QUERY})
             last_id, _, _ = await anext(events)
             rest = [await anext(events) for _ in range(2)]
