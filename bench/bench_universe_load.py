@@ -17,6 +17,7 @@ from universe.domain.state import make_state_from_plain
 from universe.service.universes import SNAPSHOT_EVERY, UniverseService
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
+from uraniborg.kernel.http_server import tune_garbage_collection
 
 BODIES: Final = 10_000
 COMMANDS: Final = 100_000
@@ -60,6 +61,7 @@ async def measure(path: Path, universe_id: str, label: str) -> None:
 
 
 async def run() -> None:
+    tune_garbage_collection()  # as the server does when it starts; full collections would hit either side at random
     with folder() as path:
         universe_id = await write(path / "bench.db")
         await measure(path / "bench.db", universe_id, "at a snapshot")
