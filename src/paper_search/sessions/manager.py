@@ -2,10 +2,9 @@
 
 import asyncio
 import re
-import threading
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from paper_search.config import AppConfig, SessionsConfig, load_config
 from paper_search.errors import (
@@ -31,7 +30,7 @@ from paper_search.sessions.replies import build_list_entry, build_papers_page, b
 from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
 from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
-from paper_search.sources.registry import build_transport
+from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
@@ -44,9 +43,6 @@ from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbo
 from uraniborg.kernel.inbox import Decision as InboxDecision
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
-
-if TYPE_CHECKING:
-    from paper_search.sources.http_transport import Network
 
 MAX_LISTED_SESSIONS: Final = 50
 """The default of the maximum number of sessions in a list."""
@@ -420,39 +416,6 @@ class SessionManager:
                 return state
             await asyncio.sleep(pause_s)
             pause_s = min(1.0, pause_s * 1.2)  # poll a long search less often
-
-
-class WorkflowFactory:
-    """Builds the workflows of sessions, which share one network client and so the rate limits of the sources."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._network: Network | None = None
-
-    def build(self, config: AppConfig, **hooks: Any) -> SearchWorkflow:
-        """Return a workflow; it records nothing, because the session stores its steps. Reads the disk for a replay.
-
-        Raise UnknownDomain, UnknownSource, InvalidInput or InvalidRecording.
-        """
-        uses_network = not (config.replay_dir or config.offline)
-        transport = build_transport(config, network=self._get_or_create_network()) if uses_network else None
-        return SearchWorkflow.from_config(config.model_copy(update={"record_dir": None}), transport=transport, **hooks)
-
-    async def aclose(self) -> None:
-        """Close the network client."""
-        if self._network is not None:
-            await self._network.aclose()
-
-    def forget_network(self) -> None:
-        """Use a new network client from now on: the event loop of the present one is closed."""
-        self._network = None
-
-    def _get_or_create_network(self) -> "Network":
-        from paper_search.sources.http_transport import Network  # httpx is slow to import
-
-        with self._lock:
-            self._network = self._network or Network()
-            return self._network
 
 
 def _get_pending_or_raise(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
