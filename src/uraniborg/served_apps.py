@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
 from uraniborg.kernel.http_config import HttpConfig
-from uraniborg.serve import CONSOLE, HOST, ServedPart
+from uraniborg.served_parts import CONSOLE, HOST, ServedPart
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -18,7 +18,7 @@ from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.person import get_user_name
 
 if TYPE_CHECKING:
-    from uraniborg.serve import ServedPart
+    from uraniborg.served_parts import ServedPart
 
 
 @dataclass
