@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 import anyio
 from mcp.server.lowlevel.server import request_ctx
@@ -267,10 +268,27 @@ def can_ask_person() -> bool:
     return _find_call() is not None
 
 
+_dialogs: WeakKeyDictionary[ClientConnection, dict[str, Dialog]] = WeakKeyDictionary()
+"""The questions that each client shows to its person, by their ids in the inbox."""
+
+
+def _get_or_create_dialogs(connection: ClientConnection) -> dict[str, Dialog]:
+    """Return the dialogs of a client, which end when the client has left."""
+    if connection not in _dialogs:
+        dialogs = _dialogs[connection] = {}
+
+        def end_dialogs() -> None:
+            for dialog in dialogs.values():
+                dialog.end()
+
+        connection.call_when_over(end_dialogs)
+    return _dialogs[connection]
+
+
 def find_dialog(entry_id: str) -> Dialog | None:
     """Return the dialog about this question that is open in the client of this call, or that the person declined."""
     connection = get_current_connection()
-    dialog = connection.dialogs.get(entry_id) if connection is not None else None
+    dialog = _dialogs.get(connection, {}).get(entry_id) if connection is not None else None
     return None if dialog is None or dialog.state in _REPEATABLE else dialog
 
 
@@ -283,7 +301,7 @@ def open_dialog(form: Form, inbox: InboxPort, decide: Decide) -> Dialog | None:
     call = _find_call()
     if call is None:
         return None
-    dialogs = call.connection.dialogs
+    dialogs = _get_or_create_dialogs(call.connection)
     for closed in [key for key, dialog in dialogs.items() if dialog.state in _REPEATABLE]:
         del dialogs[closed]
     dialog = dialogs[form.entry_id] = Dialog(call, form, inbox, decide)

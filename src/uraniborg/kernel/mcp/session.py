@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 import anyio
@@ -14,9 +14,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.mcp.client_requests import ClientRequests
-
-if TYPE_CHECKING:
-    from uraniborg.kernel.mcp.dialogs import Dialog
 
 SINGLE_REPLY: Final = "uraniborg.single_reply"
 """The key, in the scope of an HTTP request, of a reply that cannot be preceded by other messages."""
@@ -32,8 +29,6 @@ class ClientConnection:
         self._over = ExitStack()
         self.requests = ClientRequests()
         """The requests to the client that have no response yet."""
-        self.dialogs: dict[str, Dialog] = {}
-        """The questions that the client shows to the person, by their ids in the inbox."""
 
     @property
     def is_listening(self) -> bool:
@@ -72,8 +67,6 @@ class ClientConnection:
                 yield
         finally:
             self.requests.close()
-            for dialog in self.dialogs.values():
-                dialog.end()
             _current.reset(reset)
 
 
