@@ -10,11 +10,11 @@ from uraniborg.served_parts import ServedPart, ServedParts
 
 
 def run_serve(port: int | None, *, as_json: bool) -> None:
-    """Serve all parts until interrupted. Raise the error that prevents the start of the console."""
+    """Serve all parts until interrupted. Raise the error that prevents the start of the API."""
     from uraniborg.kernel.logging import configure_logging
 
     configure_logging()
-    with require_server_extra("Serving the console"):
+    with require_server_extra("Serving the API"):
         from uraniborg.kernel.http_connections import raise_file_limit
     raise_file_limit()
     with suppress(KeyboardInterrupt):
@@ -35,15 +35,15 @@ async def _serve(port: int | None, *, as_json: bool) -> None:
 
 
 def _print_addresses(parts: list[ServedPart], token: str, *, as_json: bool) -> None:
-    """Print the addresses, with lines to copy; the address of the console carries the token."""
-    sign_in = f"{parts[0].url}/#{token}"
+    """Print the addresses and the token of the API, with lines to copy."""
+    url = parts[0].url
     if as_json:
-        addresses = {"url": parts[0].url, "sign_in": sign_in, "parts": [one.to_json() for one in parts]}
+        addresses = {"url": url, "token": token, "parts": [one.to_json() for one in parts]}
         sys.stdout.write(json.dumps(addresses) + "\n")
         sys.stdout.flush()
         return
     width = max(len(part.name) for part in parts)
-    lines = ["", f"  Open the console: {sign_in}", ""]
+    lines = [""]
     for part in parts:
         if part.problem is None:
             lines.append(f"  {part.name:<{width}}  {part.url}  {part.purpose}")
@@ -55,5 +55,7 @@ def _print_addresses(parts: list[ServedPart], token: str, *, as_json: bool) -> N
         for part in parts
         if part.has_mcp and part.problem is None
     ]
+    lines += ["", "  Follow everything that happens:"]
+    lines += [f'    curl -N -H "Authorization: Bearer {token}" {url}/api/events']
     lines += ["", "  Press Ctrl-C to stop.", ""]
     print_status("\n".join(lines))

@@ -1,4 +1,4 @@
-"""The apps that `uraniborg serve` serves: the console, and the HTTP servers of the parts as they serve alone."""
+"""The apps that `uraniborg serve` serves: the API, and the HTTP servers of the parts as they serve alone."""
 
 import asyncio
 from functools import partial
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
 from uraniborg.kernel.http_config import HttpConfig
-from uraniborg.served_parts import CONSOLE, HOST, ServedPart
+from uraniborg.served_parts import API, HOST, ServedPart
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -16,7 +16,7 @@ _BODY_LIMIT: Final = 2_000_000
 
 
 def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
-    """Return all servers of the process, the console first, on `port` if it is given. Raise InvalidConfig."""
+    """Return all servers of the process, the API first, on `port` if it is given. Raise InvalidConfig."""
     from paper_library.config import load_config as load_library_config
     from universe.config import load_config as load_universe_config
 
@@ -24,14 +24,14 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
     library, universe = load_library_config(), load_universe_config()
     port = console.port if port is None else port
     return [
-        ServedPart(CONSOLE, "decide, search and review", port, partial(_make_console_app, services), has_mcp=False),
+        ServedPart(API, "decide, search and run", port, partial(_make_api_app, services), has_mcp=False),
         ServedPart("paper-search", "find papers", console.search_port, _make_search_app),
         ServedPart("paper-library", "read the shelf", library.port, _make_library_app),
         ServedPart("universe", "simulate universes", universe.port, _make_universe_app),
     ]
 
 
-async def _make_console_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
     from uraniborg.console.search_routes import add_search_routes

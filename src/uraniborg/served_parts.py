@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from uraniborg.kernel.http_server import StoppingServer
 
 HOST: Final = "127.0.0.1"
-CONSOLE: Final = "console"
+API: Final = "api"
 
 _log = get_logger(__name__)
 
@@ -67,12 +67,12 @@ class ServedParts:
     _running: list[_Running] = field(default_factory=list[_Running])
 
     async def start(self) -> None:
-        """Listen at every port and create every app. Raise the error of the console, without which nothing runs."""
+        """Listen at every port and create every app. Raise the error of the API, without which nothing runs."""
         for part in self.parts:
             try:
                 await self._start_part(part)
             except Exception as exc:
-                if part.name == CONSOLE:
+                if part.name == API:
                     raise
                 error = as_error(exc)
                 part.problem, part.hint = error.message, error.hint

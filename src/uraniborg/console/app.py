@@ -1,4 +1,4 @@
-"""The console in one ASGI app: sign-in, the API under `/api`, the event stream and the start page."""
+"""The app of the console: sign-in, the API under `/api`, the event stream and the start page."""
 
 import asyncio
 from collections.abc import AsyncGenerator

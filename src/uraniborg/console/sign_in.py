@@ -1,8 +1,7 @@
 """Signing in to the console: a token, exchanged for a cookie; and the checks of every request to the API.
 
-The address that `uraniborg serve` prints carries the token behind `#`, which browsers do not send. The start page sends
-it once and gets a cookie with another random value. Both are stored in a private file, so that a restarted server
-accepts them.
+`uraniborg serve` prints the token. Programs send it with each request; a page sends it once and gets a cookie with
+another random value. Both are stored in a private file, so that a restarted server accepts them.
 """
 
 import asyncio
@@ -191,5 +190,5 @@ def _hash_cookie(cookie: str) -> str:
 
 def _make_sign_in_error() -> NotAuthorized:
     return NotAuthorized(
-        "You are not signed in.", hint="Open the address that `uraniborg serve` printed; it carries the token."
+        "You are not signed in.", hint="Send Authorization: Bearer TOKEN, with the token that `uraniborg serve` prints."
     )

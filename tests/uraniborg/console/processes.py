@@ -64,7 +64,7 @@ def run_server(home: Path, **settings: str) -> Generator[ServerProcess]:
         assert line, process.communicate()
         started = json.loads(line)
         parts = {part["name"]: part for part in started["parts"]}
-        yield ServerProcess(process, started["url"], started["sign_in"].partition("#")[2], parts, env)
+        yield ServerProcess(process, started["url"], started["token"], parts, env)
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

@@ -83,7 +83,7 @@ async def wait_for_event(events: AsyncIterator[Any], kind: str, **facts: Any) ->
 
 def test_all_parts_run_each_on_its_own_port(server: ServerProcess) -> None:
     assert {name: part["problem"] for name, part in server.parts.items()} == dict.fromkeys(
-        ("console", "paper-search", "paper-library", "universe")
+        ("api", "paper-search", "paper-library", "universe")
     )
     assert httpx.get(f"{server.parts['paper-library']['url']}/healthz").status_code == 200
     assert httpx.get(f"{server.parts['universe']['url']}/health").status_code == 200
