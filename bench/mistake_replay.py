@@ -18,6 +18,7 @@ All texts must be there; `a|b` means one of them. Quotes and backslashes are ign
 """
 
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ from uraniborg.kernel.mcp.testing import ClientSession, McpError
 
 CASES: Final = Path(__file__).parent / "agent_mistakes"
 SERVERS: Final = tuple(OPENERS)
+_REQUEST_ID: Final = re.compile(r"request_id:[0-9a-f]{32}")
 
 
 class Reply(NamedTuple):
@@ -174,5 +176,5 @@ def has_all(text: str, wanted: Sequence[str]) -> bool:
 
 
 def normalize(text: str) -> str:
-    """Return the text without quotes and backslashes, which JSON adds."""
-    return text.replace('"', "").replace("\\", "").replace("`", "")
+    """Return the text without quotes and backslashes, which JSON adds, and without the random id of the request."""
+    return _REQUEST_ID.sub("", text.replace('"', "").replace("\\", "").replace("`", ""))

@@ -56,8 +56,8 @@ class WorkflowNotFound(PflowError, NotFound, FileNotFoundError):
         self.message = f"Workflow not found: '{name}' is a node type. {description}"
         self.args = (self.message,)
         node = {"id": f"{name}-1", "type": name, "params": params}
-        self.hint = f"Use it as a node of a workflow: {json.dumps(node, ensure_ascii=False)} "
-        self.hint += f"All its parameters: browse_components with the query '{name}'."
+        self.hint = f"browse_components with the query '{name}' lists its parameters. "
+        self.hint += f"Use it as a node of a workflow: {json.dumps(node, ensure_ascii=False)}"
         self.ids["node_type"] = {"type": name, "description": description, "example": node}
 
 

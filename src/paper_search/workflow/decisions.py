@@ -196,7 +196,7 @@ def _index_decisions(decisions: list[Any]) -> dict[str, Any]:
         paper_id = next((fields.pop(name) for name in ("id", "paper_id") if name in fields), None)
         if not isinstance(paper_id, str) or paper_id in indexed:
             raise InvalidDecision(
-                "The decisions must be an object by paper id, or a list with one id in each item.",
+                "Invalid feedback: decisions must be an object by paper id, or a list with one id in each item.",
                 hint='Send them as {"decisions": {"p_…": {"status": "exclude", "reason": "…"}}}.',
             )
         indexed[paper_id] = fields
