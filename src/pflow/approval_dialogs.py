@@ -1,7 +1,7 @@
 """Approvals of workflows as dialogs in the client of the person."""
 
 import asyncio
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -53,7 +53,7 @@ async def _open_dialog(approval_id: str) -> "Dialog | None":
     return open_dialog(_build_form(entry), inbox, decide)
 
 
-@cache
+@lru_cache(maxsize=4)
 def _get_inbox(folder: Path) -> Inbox:
     """Return the inbox in this folder, which all dialogs of the process share."""
     return Inbox(folder / "inbox.db")

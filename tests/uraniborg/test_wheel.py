@@ -20,11 +20,13 @@ def print_help(command, *names):
     for name, inner in getattr(command, "commands", {}).items():
         print_help(inner, *names, name)
     if command.context_settings.get("help_option_names", True):  # those of the parts are printed by the parts
+        sys.argv = [module, *names, "--help"]  # which `pflow run` reads
         done = CliRunner().invoke(root, [*names, "--help"])
         assert done.exit_code == 0 and "Usage: " in done.output, (names, done.output, done.exception)
         print(" ".join([module, *names]))
 
-for module in sys.argv[1:]:
+modules = sys.argv[1:]
+for module in modules:
     root = typer.main.get_command(importlib.import_module(module).app)
     print_help(root)
 """

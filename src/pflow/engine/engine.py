@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from pflow.engine.cancel_requests import cancel_when_requested, remove_cancel_request
+from pflow.engine.cancel_requests import CancelWatcher
 from pflow.engine.cancellation import Cancellation, register_run, unregister_run
 from pflow.engine.executors import CANCEL_TIMEOUT_S, Executor, LocalExecutor
 from pflow.engine.inputs import find_secret_input_values, list_unused_input_warnings, prepare_inputs
@@ -186,7 +186,7 @@ class _Run:
         self.engine.output.on_run_started(self.name, self.run_id, len(self.workflow.nodes))
         error: PflowError | None = None
         outputs: dict[str, Any] = {}
-        watching = self._watch_cancel_requests()
+        watcher = self._watch_cancel_requests()
         try:
             outputs = await self._run_nodes_and_collect_outputs()
         except asyncio.CancelledError:
@@ -199,18 +199,17 @@ class _Run:
             _log.exception("unexpected error", exc=exc, run=self.run_id)
             error = as_pflow_error(as_error(exc))
         finally:
-            watching.cancel()
-            remove_cancel_request(self.engine.home, self.run_id)
+            watcher.stop()
         result = self._log_and_store_result(error, outputs)
         self.engine.feed.publish("run", self.run_id, workflow=self.name, status=self._log.status)
         self.engine.output.on_run_finished(result.success, result.duration_ms)
         return result
 
-    def _watch_cancel_requests(self) -> "asyncio.Task[None]":
+    def _watch_cancel_requests(self) -> CancelWatcher:
         """Cancel this run when another process requests it."""
         task = asyncio.current_task()
         assert task is not None
-        return asyncio.create_task(cancel_when_requested(self.engine.home, self.run_id, task))
+        return CancelWatcher(self.engine.home, self.run_id, task)
 
     async def _run_nodes_and_collect_outputs(self) -> dict[str, Any]:
         """Return the outputs of the workflow. Raise a member of the error family."""

@@ -115,9 +115,9 @@ async def test_the_official_streamable_http_client_calls_and_is_notified(univers
 
 
 @requirement("UN-17")
-async def test_tools_and_subscribable_resources_are_offered_and_nothing_else(wire: Wire) -> None:
+async def test_tools_prompts_and_subscribable_resources_are_offered_and_nothing_else(wire: Wire) -> None:
     offered = message_in(await wire.post(initialize()))["result"]["capabilities"]
-    assert offered.keys() == {"tools", "resources"}
+    assert offered.keys() == {"tools", "resources", "prompts", "completions"}
     assert offered["resources"]["subscribe"] is True
 
 

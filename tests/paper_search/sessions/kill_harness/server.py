@@ -122,6 +122,7 @@ def serve(folder: Path, server_number: int, fault: str | None) -> None:
     """Serve this data folder over stdin and stdout until the client disconnects."""
     os.chdir(folder)
     os.environ["URANIBORG_HOME"] = str(folder)
+    sys.argv = ["paper-search-mcp"]  # instead of the arguments of the harness
     workflows = CountedWorkflows(folder / "fetches", server_number)
 
     def create_manager(_create_manager: Any) -> Callable[[], SessionManager]:
