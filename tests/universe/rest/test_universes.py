@@ -52,6 +52,11 @@ class TestMaking:
         printed = rest.post("/universes", json={"name": "x", "state": STATE}).json()
         assert (printed["version"], printed["state"]) == (1, {**EMPTY_STATE, **STATE})
 
+    @pytest.mark.parametrize("state", [{}, {"groups": {}}, {"stars": {}}])
+    def test_a_state_may_leave_out_the_bodies(self, rest: httpx.Client, state: dict[str, Any]) -> None:
+        answer = rest.post("/universes", json={"name": "x", "state": state})
+        assert (answer.status_code, answer.json()["state"]) == (201, EMPTY_STATE)
+
     def test_an_id_may_be_chosen_once(self, rest: httpx.Client) -> None:
         assert create_universe(rest, id="chosen") == "chosen"
         reply = get_error(rest.post("/universes", json={"name": "x", "id": "chosen"}), 409, "conflict")

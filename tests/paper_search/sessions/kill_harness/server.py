@@ -166,8 +166,8 @@ def _decide_twice(decide: Any) -> Any:
 
 
 def _drop_notes(decide: Any) -> Any:
-    def broken(self: Any, entry_id: str, decision: InboxDecision, door: str) -> Any:
-        return decide(self, entry_id, decision.model_copy(update={"note": None}), door)
+    def broken(self: Any, entry_id: str, decision: InboxDecision, *origin: Any) -> Any:
+        return decide(self, entry_id, decision.model_copy(update={"note": None}), *origin)
 
     return broken
 
