@@ -101,7 +101,7 @@ class UniverseService:
     ) -> Record:
         """Create a universe. Raise MalformedRequest, MalformedState, or Conflict if the id is taken."""
         plain = await parse_plain_state(state)
-        stars = plain.get("stars") or {}
+        stars: dict[str, Any] = plain.get("stars") or {}
         plain = {**plain, "stars": {key: mark_set_by_records_imported(body) for key, body in stars.items()}}
         return await self._create_with_state(name, plain, "create", universe_id, author)
 
