@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Annotated, Any, Final
 
 from fastapi import Body, Depends, FastAPI, Header, Request
+from fastapi.routing import APIRoute
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -37,6 +38,11 @@ PAGE_HEADERS: Final = {
 """The headers of every response."""
 
 
+def get_operation_id(route: APIRoute) -> str:
+    """Return the id of an operation in the OpenAPI document: the name of its function."""
+    return route.name
+
+
 def make_api() -> FastAPI:
     """Return an API without routes."""
     api = FastAPI(
@@ -46,6 +52,7 @@ def make_api() -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/api/openapi.json",
+        generate_unique_id_function=get_operation_id,
         dependencies=[Depends(_refuse_unknown_parameters)],
         responses={status: {"model": ErrorBody} for status in _ERROR_STATUSES},
     )

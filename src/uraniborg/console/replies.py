@@ -1,0 +1,9 @@
+"""The base of the replies of the API."""
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Reply(BaseModel):
+    """A reply whose known fields are declared. Fields that a service adds are sent, too."""
+
+    model_config = ConfigDict(extra="allow")
