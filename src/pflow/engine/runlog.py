@@ -304,6 +304,14 @@ def _parse_json(text: str | None) -> Any:
     return None if text is None else json.loads(text, parse_constant=lambda _: None)
 
 
+def _parse_error(text: str | None) -> Any:
+    """Return a stored error; of one that was cut, an error with the beginning of its text."""
+    error: Plain | None = _parse_json(text)
+    if error is not None and "beginning" in error and "message" not in error:
+        return {"code": "error_cut", "message": error["beginning"]}
+    return error
+
+
 def _make_node_columns(row: NodeRow) -> tuple[Any, ...]:
     """Return the columns of a node, with secrets masked."""
     action, note, error = row.action, row.note, _format_masked_json(row.error)
@@ -325,7 +333,7 @@ def _make_node_columns(row: NodeRow) -> tuple[Any, ...]:
 
 def _parse_node_row(row: tuple[Any, ...]) -> NodeRow:
     _, *columns, error, note = row
-    return NodeRow(*columns, error=_parse_json(error), note=note)
+    return NodeRow(*columns, error=_parse_error(error), note=note)
 
 
 def _get_error_message(error: Any) -> Any:
@@ -355,7 +363,11 @@ def _parse_run_row(row: tuple[Any, ...]) -> Plain:
     pid, birth = run.pop("pid"), run.pop("birth")
     if run["status"] == "running" and not _is_process_alive(pid, birth):
         run["status"] = "interrupted"
-    return run | {name: _parse_json(run[name]) for name in ("inputs", "error", "outputs")}
+    return run | {
+        "inputs": _parse_json(run["inputs"]),
+        "error": _parse_error(run["error"]),
+        "outputs": _parse_json(run["outputs"]),
+    }
 
 
 def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:

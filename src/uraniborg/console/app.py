@@ -10,7 +10,9 @@ from fastapi.routing import APIRoute
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from uraniborg.console.event_replies import AnyChange
 from uraniborg.console.event_stream import EventBroadcast
+from uraniborg.console.replies import Health, PersonName
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import format_authority, list_host_names
@@ -43,9 +45,22 @@ def get_operation_id(route: APIRoute) -> str:
     return route.name
 
 
+class ConsoleApi(FastAPI):
+    """The API. Its OpenAPI document describes the data of each event of the stream."""
+
+    def openapi(self) -> dict[str, Any]:
+        is_new = self.openapi_schema is None
+        document = super().openapi()
+        if is_new:
+            stream = document["paths"]["/api/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
+            event = {name: value for name, value in stream["schema"].items() if name != "type"}
+            stream["schema"] = {"type": "string", "contentMediaType": "application/json", "contentSchema": event}
+        return document
+
+
 def make_api() -> FastAPI:
     """Return an API without routes."""
-    api = FastAPI(
+    api = ConsoleApi(
         title="Uraniborg",
         version=version(),
         description="Everything that people and agents do with Uraniborg, for programs on this machine.",
@@ -120,10 +135,10 @@ async def _refuse_unknown_parameters(request: Request) -> None:
 
 def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> None:
     @api.get(HEALTH, tags=["sign-in"], summary="Check that the server runs")
-    async def get_health() -> dict[str, str]:  # pyright: ignore[reportUnusedFunction]
-        return {"status": "ok", "version": version()}
+    async def get_health() -> Health:  # pyright: ignore[reportUnusedFunction]
+        return Health(status="ok", version=version())
 
-    @api.post(SIGN_IN, tags=["sign-in"], summary="Exchange the token for a cookie")
+    @api.post(SIGN_IN, response_model=PersonName, tags=["sign-in"], summary="Exchange the token for a cookie")
     async def sign_in(  # pyright: ignore[reportUnusedFunction]
         token: Annotated[str, Body(max_length=200)], name: Annotated[str, Body(max_length=MAX_NAME_CHARS)]
     ) -> JSONResponse:
@@ -141,8 +156,8 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> No
         return response
 
     @api.get("/api/me", tags=["sign-in"], summary="Return your name")
-    async def get_me(request: Request) -> dict[str, str]:  # pyright: ignore[reportUnusedFunction]
-        return {"name": request.scope[PERSON]}
+    async def get_me(request: Request) -> PersonName:  # pyright: ignore[reportUnusedFunction]
+        return PersonName(name=request.scope[PERSON])
 
     @api.get("/", include_in_schema=False)
     async def get_start_page() -> HTMLResponse:  # pyright: ignore[reportUnusedFunction]
@@ -150,21 +165,29 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> No
 
 
 def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:
-    @api.get("/api/events", tags=["events"], summary="Stream every change", response_class=StreamingResponse)
+    @api.get(
+        "/api/events",
+        tags=["events"],
+        summary="Stream every change",
+        response_class=EventStreamResponse,
+        responses={200: {"model": AnyChange}},
+    )
     async def stream_events(  # pyright: ignore[reportUnusedFunction]
         last_event_id: Annotated[str | None, Header(max_length=50)] = None,
-    ) -> StreamingResponse:
+    ) -> EventStreamResponse:
         """Send each change of each process as a server-sent event, in order.
 
         The id of an event is its position. Send the last one as Last-Event-ID to resume without a gap. After an event
         `reset`, read everything again: changes before it were lost.
         """
         broadcast.check_room()
-        return StreamingResponse(
-            broadcast.stream(last_event_id),
-            media_type="text/event-stream",
-            headers={"X-Accel-Buffering": "no"},
-        )
+        return EventStreamResponse(broadcast.stream(last_event_id), headers={"X-Accel-Buffering": "no"})
+
+
+class EventStreamResponse(StreamingResponse):
+    """A stream of server-sent events."""
+
+    media_type = "text/event-stream"
 
 
 class _AddHeaders:

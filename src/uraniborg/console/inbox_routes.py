@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Path, Query, Request
 
 from uraniborg.console.app import DOOR, get_person
+from uraniborg.console.inbox_replies import AnyQuestion, InboxPage
+from uraniborg.console.replies import JsonReply
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, State
 from uraniborg.part_questions import check_and_decide
@@ -17,40 +19,42 @@ EntryId = Annotated[str, Path(max_length=200, description="The id of a question.
 def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
     """Add the routes under `/api/inbox`."""
 
-    @api.get("/api/inbox", tags=["inbox"], summary="List questions")
+    @api.get("/api/inbox", response_model=InboxPage, tags=["inbox"], summary="List questions")
     async def list_inbox(  # pyright: ignore[reportUnusedFunction]
         state: State | None = None,
         part: Annotated[str | None, Query(max_length=50)] = None,
         before: Annotated[str | None, Query(max_length=300, description="`next` of the page before.")] = None,
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Return a page of the questions, the one that changed last first, and how many wait in each part."""
         position = _parse_position(before) if before else None
         entries = await asyncio.to_thread(inbox.list_entries, state, part, position, limit)
         last = entries[-1].position if len(entries) == limit else None
-        return {
-            "entries": [_dump_entry(entry) for entry in entries],
-            "next": f"{last[0].isoformat()} {last[1]}" if last else None,
-            "pending": await asyncio.to_thread(inbox.count_pending),
-        }
+        return JsonReply(
+            {
+                "entries": [_dump_entry(entry) for entry in entries],
+                "next": f"{last[0].isoformat()} {last[1]}" if last else None,
+                "pending": await asyncio.to_thread(inbox.count_pending),
+            }
+        )
 
-    @api.get("/api/inbox/{entry_id}", tags=["inbox"], summary="Return a question")
-    async def get_question(entry_id: EntryId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    @api.get("/api/inbox/{entry_id}", response_model=AnyQuestion, tags=["inbox"], summary="Return a question")
+    async def get_question(entry_id: EntryId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return the question with its payload, and its decision if there is one."""
-        return _dump_entry(await asyncio.to_thread(inbox.get, entry_id))
+        return JsonReply(_dump_entry(await asyncio.to_thread(inbox.get, entry_id)))
 
-    @api.post("/api/inbox/{entry_id}/decide", tags=["inbox"], summary="Decide a question")
+    @api.post("/api/inbox/{entry_id}/decide", response_model=AnyQuestion, tags=["inbox"], summary="Decide a question")
     async def decide_question(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         entry_id: EntryId,
         action: Annotated[str, Body(max_length=40)],
         data: Annotated[Any, Body()] = None,
         note: Annotated[str | None, Body()] = None,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Store the decision, as `uraniborg decide` does. The first decision is final; another one gets 409."""
         decision = Decision(action=action, data=data, note=note)
         entry = await asyncio.to_thread(check_and_decide, inbox, entry_id, decision, DOOR, get_person(request))
-        return _dump_entry(entry)
+        return JsonReply(_dump_entry(entry))
 
 
 def _dump_entry(entry: Entry) -> dict[str, Any]:

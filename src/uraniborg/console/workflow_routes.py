@@ -8,7 +8,22 @@ from fastapi import Body, FastAPI, Path, Query
 
 from pflow.engine.cancel_requests import request_cancel
 from pflow.service import Service
+from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_workers import RunWorkers
+from uraniborg.console.workflow_replies import (
+    CancelledRun,
+    CheckReply,
+    EndedRun,
+    PlanReply,
+    RunDetails,
+    RunList,
+    SavedDraft,
+    StartedRun,
+    WorkflowDescription,
+    WorkflowList,
+    WorkflowText,
+    WrittenDraft,
+)
 from uraniborg.kernel.errors import Conflict
 
 Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
@@ -28,91 +43,117 @@ def add_workflow_routes(api: FastAPI, service: Service, workers: RunWorkers) -> 
 
 
 def _add_library_routes(api: FastAPI, service: Service) -> None:
-    @api.get("/api/workflows", tags=["workflows"], summary="List saved workflows and drafts")
+    @api.get(
+        "/api/workflows", response_model=WorkflowList, tags=["workflows"], summary="List saved workflows and drafts"
+    )
     async def list_workflows(  # pyright: ignore[reportUnusedFunction]
         pattern: Annotated[str | None, Query(max_length=100)] = None,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Return the saved workflows, as the tool `list_library` does, and the drafts."""
         saved = await asyncio.to_thread(service.list_library, pattern)
         drafts = await asyncio.to_thread(service.list_drafts)
-        return {
-            "workflows": saved,
-            "drafts": [{"name": one.name, "description": one.description} for one in drafts],
-        }
+        return JsonReply(
+            {
+                "workflows": saved,
+                "drafts": [
+                    {
+                        "name": one.name,
+                        "description": one.description,
+                        "inputs": list(one.inputs),
+                        "updated_at": one.updated_at,
+                    }
+                    for one in drafts
+                ],
+            }
+        )
 
-    @api.get("/api/workflows/{name}", tags=["workflows"], summary="Describe a workflow")
-    async def describe_workflow(name: Name) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    @api.get(
+        "/api/workflows/{name}", response_model=WorkflowDescription, tags=["workflows"], summary="Describe a workflow"
+    )
+    async def describe_workflow(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return inputs, outputs, nodes, edges, statistics and diagnostics, as `describe_workflow` does."""
-        return await asyncio.to_thread(service.describe_workflow, name)
+        return JsonReply(await asyncio.to_thread(service.describe_workflow, name))
 
-    @api.post("/api/workflows/check", tags=["workflows"], summary="Check the text of a workflow")
+    @api.post(
+        "/api/workflows/check", response_model=CheckReply, tags=["workflows"], summary="Check the text of a workflow"
+    )
     async def check_workflow(  # pyright: ignore[reportUnusedFunction]
         document: Annotated[Any, Body(embed=True)],
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Return all findings of the checker, each with its position and the corrected text."""
         checked = await asyncio.to_thread(service.check_document, document)
-        return {
-            "valid": checked.workflow is not None and not checked.errors,
-            "diagnostics": [one.to_dict() for one in checked.diagnostics],
-        }
+        return JsonReply(
+            {
+                "valid": checked.workflow is not None and not checked.errors,
+                "diagnostics": [one.to_dict() for one in checked.diagnostics],
+            }
+        )
 
-    @api.post("/api/workflows/{name}/plan", tags=["workflows"], summary="Say what a run would do")
+    @api.post(
+        "/api/workflows/{name}/plan", response_model=PlanReply, tags=["workflows"], summary="Say what a run would do"
+    )
     async def plan_run(  # pyright: ignore[reportUnusedFunction]
         name: Name,
         inputs: Annotated[dict[str, Any] | None, Body(embed=True)] = None,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Return which nodes would run and which results would be reused. Nothing runs."""
         found = await asyncio.to_thread(service.find_workflow, name)
         steps = await asyncio.to_thread(service.plan_run, found.stored.ir, inputs, name=found.stored.name)
-        return {"steps": steps}
+        return JsonReply({"steps": steps})
 
 
 def _add_draft_routes(api: FastAPI, service: Service) -> None:
-    @api.get("/api/drafts/{name}", tags=["workflows"], summary="Read a draft")
-    async def read_draft(name: Name) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
-        return {"name": name, "document": await asyncio.to_thread(service.read_draft, name)}
+    @api.get("/api/drafts/{name}", response_model=WorkflowText, tags=["workflows"], summary="Read a draft")
+    async def read_draft(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        return JsonReply({"name": name, "document": await asyncio.to_thread(service.read_draft, name)})
 
-    @api.put("/api/drafts/{name}", tags=["workflows"], summary="Write a draft")
+    @api.put("/api/drafts/{name}", response_model=WrittenDraft, tags=["workflows"], summary="Write a draft")
     async def write_draft(  # pyright: ignore[reportUnusedFunction]
         name: Name, document: Annotated[dict[str, Any], Body(embed=True)]
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Store the text of a workflow as a draft, valid or not, and return the findings of the checker."""
         await asyncio.to_thread(service.write_draft, name, document)
         checked = await asyncio.to_thread(service.check_document, document)
-        return {"name": name, "diagnostics": [one.to_dict() for one in checked.diagnostics]}
+        return JsonReply({"name": name, "diagnostics": [one.to_dict() for one in checked.diagnostics]})
 
-    @api.post("/api/drafts/{name}/save", tags=["workflows"], summary="Save a draft to the library")
+    @api.post(
+        "/api/drafts/{name}/save", response_model=SavedDraft, tags=["workflows"], summary="Save a draft to the library"
+    )
     async def save_draft(  # pyright: ignore[reportUnusedFunction]
         name: Name, final_name: Annotated[str, Body()], description: Annotated[str, Body()]
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Move a draft to the library, as the tool `save_to_library` does."""
-        return await asyncio.to_thread(service.save_to_library, name, final_name, description)
+        return JsonReply(await asyncio.to_thread(service.save_to_library, name, final_name, description))
 
 
 def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
-    @api.post("/api/runs", tags=["runs"], summary="Run a workflow", status_code=202)
+    @api.post(
+        "/api/runs", response_model=StartedRun | EndedRun, tags=["runs"], summary="Run a workflow", status_code=202
+    )
     async def start_run(  # pyright: ignore[reportUnusedFunction]
         name: Annotated[str, Body(max_length=100)],
         inputs: Inputs = None,
         fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Start a run and return its id; or the reply of `execute` if the workflow cannot run."""
-        return await workers.start_run(name, inputs, fresh=fresh)
+        return JsonReply(await workers.start_run(name, inputs, fresh=fresh), 202)
 
-    @api.get("/api/runs", tags=["runs"], summary="List runs")
+    @api.get("/api/runs", response_model=RunList, tags=["runs"], summary="List runs")
     async def list_runs(  # pyright: ignore[reportUnusedFunction]
         workflow: Annotated[str | None, Query(max_length=100)] = None,
         limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Return the last runs of one workflow or of all, the latest first."""
-        return {"runs": await asyncio.to_thread(_read_runs, service, workflow, limit)}
+        return JsonReply({"runs": await asyncio.to_thread(_read_runs, service, workflow, limit)})
 
-    @api.get("/api/runs/{run_id}", tags=["runs"], summary="Return a run with its nodes")
-    async def get_run(run_id: RunId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
-        return await asyncio.to_thread(_read_run, service, run_id)
+    @api.get("/api/runs/{run_id}", response_model=RunDetails, tags=["runs"], summary="Return a run with its nodes")
+    async def get_run(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        return JsonReply(await asyncio.to_thread(_read_run, service, run_id))
 
-    @api.post("/api/runs/{run_id}/cancel", tags=["runs"], summary="Cancel a run", status_code=202)
-    async def cancel_run(run_id: RunId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    @api.post(
+        "/api/runs/{run_id}/cancel", response_model=CancelledRun, tags=["runs"], summary="Cancel a run", status_code=202
+    )
+    async def cancel_run(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Ask the process of the run, whichever it is, to cancel it. The run can be resumed."""
         run = await asyncio.to_thread(_read_run, service, run_id)
         if run["status"] != "running":
@@ -120,7 +161,7 @@ def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None
                 f"The run has ended: {run['status']}.", hint="Only an active run can be cancelled.", run_id=run["id"]
             )
         await asyncio.to_thread(request_cancel, service.home, run["id"])
-        return {"run_id": run["id"], "status": "cancelling"}
+        return JsonReply({"run_id": run["id"], "status": "cancelling"}, 202)
 
 
 def _read_runs(service: Service, workflow: str | None, limit: int) -> list[dict[str, Any]]:

@@ -8,10 +8,13 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import httpx
+
+from tests.uraniborg.console.reply_schemas import ReplySchemas
 
 
 @dataclass
@@ -25,12 +28,18 @@ class ServerProcess:
     env: dict[str, str]
 
     def make_client(self) -> httpx.Client:
-        """Return a client that is signed in with the token."""
-        return httpx.Client(base_url=self.url, headers=self._headers, timeout=60)
+        """Return a client that is signed in with the token and checks the type of every reply."""
+        hooks: Any = {"response": [self._schemas.check_reply]}
+        return httpx.Client(base_url=self.url, headers=self._headers, timeout=60, event_hooks=hooks)
 
     def make_async_client(self) -> httpx.AsyncClient:
         """Return such a client for an event loop."""
-        return httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=60)
+        hooks: Any = {"response": [self._schemas.check_reply_of_stream]}
+        return httpx.AsyncClient(base_url=self.url, headers=self._headers, timeout=60, event_hooks=hooks)
+
+    @cached_property
+    def _schemas(self) -> ReplySchemas:
+        return ReplySchemas(self.url, self.token)
 
     @property
     def _headers(self) -> dict[str, str]:

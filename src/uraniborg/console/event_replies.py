@@ -1,0 +1,126 @@
+"""The events of the event stream: one type for each kind of change.
+
+An event announces a change; the address of the thing that changed has its present state. A change with too many facts
+is announced without them, so that all facts may be missing.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from uraniborg.console.replies import Reply
+from uraniborg.console.workflow_replies import NodeStatus, RunStatus
+
+
+class ChangeEvent(Reply):
+    """The fields of every event."""
+
+    subject: str
+    """The id of the thing that changed."""
+    at: str
+
+
+class InboxChange(ChangeEvent):
+    """A question was asked, decided, withdrawn or deleted. `subject` is the id of the question."""
+
+    kind: Literal["inbox"]
+    state: Literal["pending", "decided", "withdrawn", "deleted"] | None = None
+    part: str | None = None
+    about: str | None = None
+    """The id of the session, or of the approval."""
+
+
+class SessionChange(ChangeEvent):
+    """A session reached another phase. `subject` is the id of the session."""
+
+    kind: Literal["session"]
+    phase: str | None = None
+    round: int | None = None
+    checkpoint_id: str | None = None
+
+
+class SourceChange(ChangeEvent):
+    """A source answered a search. `subject` is the id of the session."""
+
+    kind: Literal["source"]
+    name: str | None = None
+    status: str | None = None
+    returned: int | None = None
+
+
+class PapersChange(ChangeEvent):
+    """A person marked papers. `subject` is the id of the session."""
+
+    kind: Literal["papers"]
+    checkpoint_id: str | None = None
+    marked: int | None = None
+
+
+class RunChange(ChangeEvent):
+    """A run began or ended. `subject` is the id of the run."""
+
+    kind: Literal["run"]
+    workflow: str | None = None
+    status: RunStatus | None = None
+
+
+class NodeChange(ChangeEvent):
+    """A node of a run began or ended. `subject` is the id of the run."""
+
+    kind: Literal["node"]
+    node: str | None = None
+    status: NodeStatus | None = None
+    duration_ms: float | None = None
+
+
+class ShelfChange(ChangeEvent):
+    """A shelf was built. `subject` is its path."""
+
+    kind: Literal["shelf"]
+    build_id: str | None = None
+    papers: int | None = None
+
+
+class UniverseChange(ChangeEvent):
+    """A universe was created, changed, renamed or deleted. `subject` is its id."""
+
+    kind: Literal["universe"]
+    version: int | None = None
+    name: str | None = None
+    created: bool | None = None
+    deleted: bool | None = None
+
+
+class JobChange(ChangeEvent):
+    """An N-body job began, progressed or ended. `subject` is its id."""
+
+    kind: Literal["job"]
+
+
+class CallChange(ChangeEvent):
+    """A tool of an MCP server was called. `subject` is the name of the server."""
+
+    kind: Literal["call"]
+    tool: str | None = None
+
+
+class Reset(ChangeEvent):
+    """Changes before this event were lost: read everything again."""
+
+    kind: Literal["reset"]
+
+
+AnyChange = Annotated[
+    InboxChange
+    | SessionChange
+    | SourceChange
+    | PapersChange
+    | RunChange
+    | NodeChange
+    | ShelfChange
+    | UniverseChange
+    | JobChange
+    | CallChange
+    | Reset,
+    Field(discriminator="kind"),
+]

@@ -1,0 +1,133 @@
+"""The replies of the inbox: questions of the parts, each kind with its own payload."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from paper_search.models import ParsedIntent, SearchStrategy
+from uraniborg.console.replies import Reply
+
+
+class DecisionTaken(Reply):
+    """The decision about a question."""
+
+    action: str
+    data: Any = None
+    note: str | None = None
+
+
+class Question(Reply):
+    """The fields of every question. `decision` and the fields after it are there once it is decided."""
+
+    id: str
+    part: str
+    subject: str
+    """The id of the session, or of the approval."""
+    created_at: str
+    state: Literal["pending", "decided", "withdrawn"]
+    decision: DecisionTaken | None = None
+    door: str | None = None
+    """The interface of the decision: `console`, `terminal`, `client` or `agent`."""
+    decided_by: str | None = None
+    """The name that the decider claimed."""
+    decided_at: str | None = None
+
+
+class StrategyPayload(Reply):
+    """A strategy that a search proposes."""
+
+    query: str
+    question: str
+    intent: ParsedIntent
+    strategy: SearchStrategy
+    shortened: bool = False
+    """Whether texts and lists were cut. `GET /api/searches/{session_id}` has more."""
+
+
+class StrategyQuestion(Question):
+    """A search asks whether its strategy is right."""
+
+    kind: Literal["strategy_confirmation"]
+    payload: StrategyPayload
+
+
+class ListedPaper(Reply):
+    """A paper in short."""
+
+    id: str
+    title: str
+    authors: list[str]
+    more_authors: int = 0
+    year: int | None = None
+    venue: str | None = None
+    doi: str | None = None
+    relevance_score: float
+    relevance_reason: str | None = None
+    sources: list[str] = Field(default_factory=list)
+    retraction: dict[str, Any] | None = None
+    editorial_note: str | None = None
+    status: str | None = None
+    found_in_round: int | None = None
+
+
+class PaperFacets(Reply):
+    """Counts of years and venues, and frequent authors and themes."""
+
+    by_year: dict[str, int]
+    by_venue: dict[str, int]
+    top_authors: list[str]
+    key_themes: list[str]
+
+
+class ReviewPayload(Reply):
+    """The papers that a search found. `GET /api/searches/{session_id}/papers` lists all of them."""
+
+    query: str
+    question: str
+    papers: list[ListedPaper]
+    total_papers: int
+    shown: int
+    more: str | None = None
+    facets: PaperFacets
+    accumulated_count: int
+    status_counts: dict[str, int] = Field(default_factory=dict)
+    stage_counts: dict[str, dict[str, int]]
+    strategy: SearchStrategy | None = None
+
+
+class ReviewQuestion(Question):
+    """A search asks which papers to keep."""
+
+    kind: Literal["result_review"]
+    payload: ReviewPayload
+
+
+class ApprovalPayload(Reply):
+    """The question of a workflow."""
+
+    question: str
+    details: Any = None
+    workflow: str
+    node: str
+    lineage: str
+    actions: list[str]
+
+
+class ApprovalQuestion(Question):
+    """A run of a workflow waits for approval."""
+
+    kind: Literal["approval"]
+    payload: ApprovalPayload
+
+
+AnyQuestion = Annotated[StrategyQuestion | ReviewQuestion | ApprovalQuestion, Field(discriminator="kind")]
+
+
+class InboxPage(Reply):
+    """A page of the inbox."""
+
+    entries: list[AnyQuestion]
+    next: str | None
+    """The value of `before` for the next page."""
+    pending: dict[str, int]
+    """How many questions of each part wait."""

@@ -1,0 +1,298 @@
+"""The replies of workflows, drafts and runs."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from uraniborg.console.replies import Reply
+
+RunStatus = Literal["running", "success", "failed", "cancelled", "waiting", "interrupted"]
+"""How a run ended. `waiting`: a person has to decide. `interrupted`: its process is gone."""
+NodeStatus = Literal["running", "completed", "reused", "failed", "waiting", "skipped", "uncertain"]
+"""How a node ended. `uncertain`: it was interrupted and may have had its effect."""
+
+
+class SavedWorkflow(Reply):
+    """A workflow of the library."""
+
+    name: str
+    description: str
+    inputs: list[str]
+    updated_at: str
+    execution_count: int
+
+
+class DraftSummary(Reply):
+    """A draft."""
+
+    name: str
+    description: str
+    inputs: list[str]
+    updated_at: str
+
+
+class WorkflowList(Reply):
+    """The saved workflows and the drafts."""
+
+    workflows: list[SavedWorkflow]
+    drafts: list[DraftSummary]
+
+
+class Diagnostic(Reply):
+    """A finding of the checker."""
+
+    severity: Literal["error", "warning"]
+    code: str
+    path: str
+    """The position in the document, such as `nodes[0].params.url`."""
+    message: str
+    node: str | None = None
+    hint: str | None = None
+    available: list[str] = Field(default_factory=list)
+    more_available: int | None = None
+    nearest: str | None = None
+    """The allowed value that is most similar to the one given."""
+    example: Any = None
+    """A piece of a workflow that would be right."""
+
+
+class InputDeclaration(Reply):
+    """An input that a workflow declares."""
+
+    type: str
+    required: bool
+    description: str | None = None
+    default: Any = None
+    secret: bool = False
+
+
+class OutputDeclaration(Reply):
+    """An output that a workflow declares."""
+
+    type: str | None = None
+    description: str | None = None
+    source: str
+
+
+class TemplateUse(Reply):
+    """A parameter of a node that uses a variable."""
+
+    node: str | None = None
+    param: str | None = None
+
+
+class TemplateVariable(Reply):
+    """A variable that a workflow needs from outside."""
+
+    name: str
+    declared: bool
+    required: bool
+    used_in: list[TemplateUse] = Field(default_factory=list[TemplateUse])
+    default: Any = None
+
+
+class WorkflowNode(Reply):
+    """A node of a workflow."""
+
+    id: str
+    type: str
+    purpose: str | None = None
+    is_batch: bool = False
+
+
+class WorkflowEdge(Reply):
+    """An edge of a workflow: after `from`, if it ends with `action`, comes `to`."""
+
+    from_: str = Field(alias="from")
+    to: str
+    action: str
+
+
+class WorkflowStatistics(Reply):
+    """How often a workflow ran, and how its runs ended."""
+
+    execution_count: int
+    success_count: int = 0
+    failure_count: int = 0
+    last_execution_timestamp: str | None = None
+    last_execution_success: bool | None = None
+    last_duration_ms: float | None = None
+    average_duration_ms: float | None = None
+    last_error: Any = None
+    last_failed_node: str | None = None
+    other_endings: dict[str, int] = Field(default_factory=dict)
+
+
+class WorkflowDescription(Reply):
+    """A workflow: its inputs, outputs, nodes, edges, statistics and problems."""
+
+    name: str
+    description: str
+    source: str
+    path: str
+    inputs: dict[str, InputDeclaration]
+    outputs: dict[str, OutputDeclaration]
+    template_variables: list[TemplateVariable]
+    nodes: list[WorkflowNode]
+    nodes_total: int
+    edges: list[WorkflowEdge]
+    edges_total: int
+    truncated: bool
+    """Whether lists or texts were cut."""
+    graph: str
+    """The graph as a Mermaid diagram, or an empty text for a large graph."""
+    example: dict[str, Any]
+    statistics: WorkflowStatistics
+    last_failure: dict[str, Any] | None
+    diagnostics: list[Diagnostic]
+    warnings: list[str]
+
+
+class CheckReply(Reply):
+    """The findings of the checker."""
+
+    valid: bool
+    diagnostics: list[Diagnostic]
+
+
+class PlannedStep(Reply):
+    """What a run would do at one node."""
+
+    node: str
+    type: str
+    effect: str
+    params: dict[str, Any]
+    """The parameters as far as they are known, with secrets masked."""
+    will: Literal["run", "reuse", "fail", "skip"]
+    waits_for: list[str]
+    """The values that have to be known to be certain."""
+    problem: str | None = None
+    items: int | None = None
+    items_reused: int | None = None
+
+
+class PlanReply(Reply):
+    """What a run would do."""
+
+    steps: list[PlannedStep]
+
+
+class WorkflowText(Reply):
+    """The text of a workflow."""
+
+    name: str
+    document: dict[str, Any]
+
+
+class WrittenDraft(Reply):
+    """The findings about a draft that was written."""
+
+    name: str
+    diagnostics: list[Diagnostic]
+
+
+class SavedDraft(Reply):
+    """A draft that was moved to the library."""
+
+    success: bool
+    name: str
+    path: str
+    warnings: list[str]
+
+
+class RunError(Reply):
+    """Why a run or a node failed."""
+
+    type: str | None = None
+    code: str
+    message: str
+    hint: str | None = None
+    node: str | None = None
+    approval_id: str | None = None
+    """The id of the question in the inbox that the run waits for."""
+
+
+class ResumeState(Reply):
+    """The nodes that a failed run completed, and whether it can be resumed."""
+
+    run_id: str | None
+    workflow: str | None
+    completed_nodes: list[str]
+    failed_node: str | None
+    node_actions: dict[str, str]
+    resumable: bool
+
+
+class StartedRun(Reply):
+    """A run that has begun."""
+
+    run_id: str
+    workflow: str
+    nodes: int
+
+
+class EndedRun(Reply):
+    """The reply of `execute` for a run that could not begin or ended at once."""
+
+    success: bool
+    outputs: dict[str, Any]
+    error: RunError | None
+    checkpoint: ResumeState | None
+    reused_nodes: list[str]
+    run_id: str | None
+    duration_ms: float
+    warnings: list[str]
+
+
+class RunSummary(Reply):
+    """A run in the log."""
+
+    id: str
+    workflow: str
+    source: str
+    status: RunStatus
+    started_at: str
+    ended_at: str | None
+    duration_ms: float | None
+    failed_node: str | None
+    error: RunError | None
+    reused: int | None
+    resumed_from: str | None
+    inputs: Any
+    """The inputs, with secrets masked; of long inputs `characters` and `beginning`."""
+    outputs: Any
+    """The outputs; instead of a large value its size in `bytes`."""
+
+
+class RunList(Reply):
+    """The last runs."""
+
+    runs: list[RunSummary]
+
+
+class RunNode(Reply):
+    """A node of a run that has ended. `seq` is its position in the order of the ends."""
+
+    seq: int
+    node: str
+    type: str
+    status: NodeStatus
+    action: str | None
+    started_at: str | None
+    duration_ms: float | None
+    error: RunError | None
+    note: str | None
+    """Why an earlier result was not reused."""
+
+
+class RunDetails(RunSummary):
+    """A run with its nodes."""
+
+    nodes: list[RunNode]
+
+
+class CancelledRun(Reply):
+    """A run whose process was asked to cancel it."""
+
+    run_id: str
+    status: Literal["cancelling"]
