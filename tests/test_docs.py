@@ -178,6 +178,7 @@ def test_every_error_code_is_documented() -> None:
     import pflow.registry.function_loader
     import universe.domain.command_catalogue
     import universe.errors
+    import universe.jobs.errors
     import universe.systems.catalogue
     import universe.universe_files
     import uraniborg.kernel.deciders
@@ -201,6 +202,7 @@ def test_every_error_code_is_documented() -> None:
             paper_library.errors,
             paper_library.serve_command,
             universe.errors,
+            universe.jobs.errors,
             universe.universe_files,
             universe.domain.command_catalogue,
             universe.systems.catalogue,
@@ -272,6 +274,8 @@ UNIVERSE = (
     "import",
     "cite",
     "nbody",
+    "jobs",
+    "job",
     "verify",
     "commands",
     "delete",

@@ -12,6 +12,7 @@ from starlette.types import ASGIApp
 from universe.config import UniverseConfig
 from universe.event_stream import EventStreams
 from universe.html_pages import make_page_routes
+from universe.jobs.service import JobService
 from universe.mcp_server import make_mcp_server
 from universe.rest import make_rest_app
 from universe.service.positions import Positions
@@ -29,29 +30,39 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     """Return the app for `config`. Its lifespan opens the store and closes it."""
     service = UniverseService(store or make_store(config.database_address), snapshot_every=config.snapshot_every)
     streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
+    jobs = JobService(service, max_running=config.max_jobs)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
-        async with service.running():
+        async with service.running(), jobs.running():
             heartbeats = asyncio.create_task(streams.send_heartbeats_and_end_stalled())
             yield
             heartbeats.cancel()
 
     app = make_stateful_app(
-        make_mcp_server(service),
+        make_mcp_server(service, jobs),
         origins=list_origins(config),
         body_limit=config.body_limit,
         idle_seconds=config.session_idle_s,
         max_sessions=config.max_sessions,
         heartbeat_s=config.heartbeat_s,
-        routes=_make_routes(service, streams, config),
+        routes=_make_routes(service, streams, jobs, config),
         lifespan=lifespan,
     )
     secured = secure_app(app, config, is_page=PAGES.__contains__, open_paths=(HEALTH,))
-    return StoppableApp(secured, streams.close)
+
+    def end_streams() -> None:
+        streams.close()
+        jobs.close_streams()
+
+    return StoppableApp(secured, end_streams)
 
 
-def _make_routes(service: UniverseService, streams: EventStreams, config: UniverseConfig) -> list[BaseRoute]:
-    api = make_rest_app(service, streams, Positions(), body_limit=config.body_limit)
+def _make_routes(
+    service: UniverseService, streams: EventStreams, jobs: JobService, config: UniverseConfig
+) -> list[BaseRoute]:
+    api = make_rest_app(
+        service, streams, Positions(), jobs, body_limit=config.body_limit, heartbeat_s=config.heartbeat_s
+    )
     api.router.routes.extend(make_page_routes(service, api))
     return [Mount("/", api)]

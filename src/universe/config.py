@@ -32,6 +32,8 @@ class UniverseConfig(HttpConfig):
     session_idle_s: float = Field(default=1_800.0, gt=0, le=86_400)
     """The time after which an unused MCP session ends."""
     max_sessions: int = Field(default=1_000, ge=1, le=100_000)
+    max_jobs: int = Field(default=2, ge=1, le=1_000)
+    """The number of jobs (N-body runs, transits, radial velocities) that are computed at once."""
 
     @property
     def database_address(self) -> str:

@@ -10,6 +10,8 @@ from universe.domain.command_examples import EXAMPLES
 from universe.domain.schemas import AnyCommandShape, make_command_schema
 from universe.errors import ELSEWHERE, MalformedCommand, MalformedRequest
 from universe.html_pages import read_concepts_markdown
+from universe.jobs.service import JobService
+from universe.mcp_job_resources import add_job_resources
 from universe.mcp_prompts import add_prompts
 from universe.service.argument_validation import KEY_CHARS
 from universe.service.mcp_replies import encode_command_reply, encode_state_reply
@@ -65,22 +67,26 @@ by updateStar with its whole kepler block. Replies to a tick have timePassed, ti
 A reply cites each publication once, in `sources` if several bodies share it.
 
 Not over MCP: create, import, rename and delete universes; undo, restore and branch; history; positions at a time;
-N-body integration, plots and BibTeX. REST does the first three groups and positions (POST /universes,
-/universes/{id}/undo, /restore, /branch, GET /history, /positions); the command line does all: universe new, undo,
-restore, branch, history, nbody, plot, cite, export, verify. To go back over MCP, read an earlier version with
-get_universe_state and send its values again.
+start N-body runs; plots and BibTeX. REST does all of these (POST /universes, /universes/{id}/undo, /restore, /branch,
+/jobs, GET /history, /positions, /plot, /cite), and so does the command line: universe new, undo, restore, branch,
+history, nbody, plot, cite, export, verify. To go back over MCP, read an earlier version with get_universe_state and
+send its values again.
 
 Resources: universe://reference/commands (all commands and entities), universe://reference/command-schema (their JSON
-schema), universe://reference/concepts, and universe://universes/{id}, a summary; subscribe to it for changes.
+schema), universe://reference/concepts, universe://universes/{id}, a summary (subscribe to it for changes), and
+universe://universes/{id}/jobs, the N-body runs, transits and radial velocities of a universe; read one of them, with
+its verdict and error, as universe://universes/{id}/jobs/{job}.
 """
 
 
-def make_mcp_server(service: UniverseService) -> Server:
-    """Return the MCP server for `service`, which must be running while it is used."""
+def make_mcp_server(service: UniverseService, jobs: JobService | None = None) -> Server:
+    """Return the MCP server for `service` and its jobs, which must be running while it is used."""
     server = make_server("universe", version=version(), instructions=_INSTRUCTIONS, hints=_HINTS)
     _add_reading_tools(server, service)
     _add_sending_tool(server, service)
     _add_resources(server, service)
+    if jobs is not None:
+        add_job_resources(server, jobs)
     add_prompts(server, service)
     return server
 

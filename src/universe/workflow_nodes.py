@@ -3,9 +3,9 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -16,9 +16,12 @@ from universe.initial_states import get_default_universe_name, load_or_generate_
 from universe.service.replies import StatePart, encode_state_part
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
-from uraniborg.kernel.errors import Conflict
+from uraniborg.kernel.errors import Conflict, UraniborgError
 from uraniborg.kernel.ids import content_id
 from uraniborg.kernel.sqlite import DatabaseMissing
+
+if TYPE_CHECKING:
+    from universe.jobs.store import Job
 
 
 class Context(Protocol):
@@ -60,6 +63,70 @@ async def command(params: dict[str, Any], context: Context) -> dict[str, Any]:
             )
             events, version = result.events, result.version
     return {"events": events, "version": version, "universe_id": universe_id, "created": created}
+
+
+async def nbody(params: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Integrate a universe as a job and return its result. Raise JobFailed, and as `JobService.create` does."""
+    options = _make_job_options(params, "nbody", ("days", "bodies", "method", "step", "relativity", "on_collision"))
+    job, result = await _compute_job(params, options, context)
+    summary = job.summary or {}
+    names = ("verdict", "headline", "trustworthy")
+    return {
+        **{name: summary.get(name) for name in names},
+        "error_degrees": summary.get("errorDegrees"),
+        **_describe_job(job, result),
+    }
+
+
+async def transits(params: dict[str, Any], context: Context) -> dict[str, Any]:
+    """Compute transit times as a job and return its result. Raise JobFailed, and as `JobService.create` does."""
+    options = _make_job_options(params, "transits", ("days", "bodies", "observer", "kepler"))
+    job, result = await _compute_job(params, options, context)
+    summary = job.summary or {}
+    return {
+        "planets": result["planets"],
+        "headline": summary.get("headline"),
+        "error_seconds": summary.get("errorSeconds"),
+        **_describe_job(job, result),
+    }
+
+
+def _make_job_options(params: dict[str, Any], kind: str, names: tuple[str, ...]) -> dict[str, Any]:
+    given = {name: params[name] for name in (*names, "version", "max_seconds") if params.get(name) is not None}
+    return {"kind": kind, **given}
+
+
+async def _compute_job(
+    params: dict[str, Any], options: dict[str, Any], context: Context
+) -> "tuple[Job, dict[str, Any]]":
+    """Return the job and its result. A resumed run uses the job of the run that it resumes."""
+    from universe.jobs.errors import JobFailed
+    from universe.jobs.service import JobService
+
+    universe_id = _get_universe_id(params)
+    key = content_id(*_get_run_and_node(context), universe_id, json.dumps(options, sort_keys=True))
+    author = _format_author(context)
+    async with (
+        _open_or_share_service(params.get("db"), context, may_create=False) as service,
+        JobService(service).running() as jobs,
+    ):
+        job = await jobs.create(universe_id, options, author=author, job_id=f"job_{key}")
+        if not job.is_active and job.state != "done":
+            job = await jobs.create(universe_id, options, author=author)
+        try:
+            job = await jobs.wait(universe_id, job.id)
+        except asyncio.CancelledError:
+            with suppress(UraniborgError):
+                await jobs.cancel(universe_id, job.id)
+            raise
+        if job.state != "done":
+            error = job.error or {"message": f"The job was {job.state}.", "code": job.state}
+            raise JobFailed(error["message"], hint=error.get("hint", ""), reason=error["code"], jobId=job.id)
+        return job, orjson.loads(await jobs.read_result(universe_id, job.id))
+
+
+def _describe_job(job: "Job", result: dict[str, Any]) -> dict[str, Any]:
+    return {"result": result, "job_id": job.id, "universe_id": job.universe_id, "version": job.version}
 
 
 async def state(params: dict[str, Any], context: Context) -> dict[str, Any]:

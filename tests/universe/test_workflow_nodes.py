@@ -28,6 +28,7 @@ from universe.errors import (
     VersionConflict,
     VersionNotFound,
 )
+from universe.jobs.errors import JobFailed
 from universe.service.universes import UniverseService
 from universe.store.factory import make_store
 from uraniborg.kernel.errors import NotFound, UraniborgError
@@ -84,13 +85,13 @@ async def made(context: Context, **params: Any) -> str:
     return (await workflow_nodes.command({"create": True, "universe_id": "hven", **params}, maker))["universe_id"]
 
 
-@pytest.mark.parametrize("kind", ["universe-command", "universe-state", "universe-claim"])
+@pytest.mark.parametrize("kind", [*INTERFACES])
 def test_every_interface_is_valid_and_names_a_function_and_known_parameters(kind: str) -> None:
     reply = parse_interface(INTERFACES[kind], source="entry-point")
     module, _, name = reply.run.partition(":")
     assert iscoroutinefunction(getattr(import_module(module), name)) == (kind != "universe-claim")
     assert reply.example.keys() <= reply.params.keys()
-    assert reply.effect == ("idempotent" if kind == "universe-command" else "pure")
+    assert reply.effect == ("pure" if kind in ("universe-state", "universe-claim") else "idempotent")
 
 
 def test_the_claim_gives_the_outputs_of_its_interface() -> None:
@@ -267,3 +268,32 @@ async def test_changes_of_a_node_have_the_workflow_and_run_as_author(context: Co
     async with UniverseService(make_store(load_config().database_address)).running() as service:
         authors = {entry.author for entry in await service.read_history(universe)}
     assert authors == {"workflow without a name, run run_1"}
+
+
+# Jobs
+
+RUN: Final = {"universe_id": "hven", "days": 2, "bodies": ["trappist-1", "trappist-1-b"]}
+
+
+async def test_a_run_is_computed_as_a_job_and_reused_by_a_resumed_run(context: Context) -> None:
+    await made(context, **{"from": "trappist-1"})
+    done = await workflow_nodes.nbody(RUN, context)
+    assert done.keys() == INTERFACES["universe-nbody"]["outputs"].keys()
+    assert (done["trustworthy"], done["version"], done["result"]["days"]) == (True, 1, 2.0)
+    resumed = KeepingContext(context.folder, run_id="run_2", lineage="run_1")
+    assert (await workflow_nodes.nbody(RUN, resumed))["job_id"] == done["job_id"]
+    assert (await workflow_nodes.nbody(RUN, replace(context, run_id="run_3")))["job_id"] != done["job_id"]
+
+
+async def test_transits_are_computed_as_a_job(context: Context) -> None:
+    await made(context, **{"from": "trappist-1"})
+    done = await workflow_nodes.transits({"universe_id": "hven", "days": 3, "bodies": ["b"]}, context)
+    assert done.keys() == INTERFACES["universe-transits"]["outputs"].keys()
+    assert [*done["planets"]] == ["trappist-1-b"]
+
+
+async def test_a_job_that_fails_fails_the_node_with_its_reason(context: Context) -> None:
+    await made(context, **{"from": "trappist-1"})
+    with pytest.raises(JobFailed, match="too many for 8 bodies") as caught:
+        await workflow_nodes.nbody({"universe_id": "hven", "days": 1e9}, context)
+    assert caught.value.ids["reason"] == "invalid_argument"

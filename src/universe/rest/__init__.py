@@ -4,7 +4,9 @@ from fastapi import Depends, FastAPI
 
 from universe.errors import MalformedRequest
 from universe.event_stream import EventStreams
+from universe.jobs.service import JobService
 from universe.rest.command_and_history_routes import add_command_routes, add_history_routes
+from universe.rest.job_routes import add_job_routes
 from universe.rest.requests import BodyReader, check_no_unknown_parameters
 from universe.rest.schemas import add_schemas_to_openapi
 from universe.rest.stream_and_position_routes import add_stream_and_position_routes
@@ -15,7 +17,15 @@ from uraniborg.kernel.http_app import ErrorBody, add_error_handlers, add_validat
 from uraniborg.kernel.version import version
 
 
-def make_rest_app(service: UniverseService, streams: EventStreams, positions: Positions, *, body_limit: int) -> FastAPI:
+def make_rest_app(
+    service: UniverseService,
+    streams: EventStreams,
+    positions: Positions,
+    jobs: JobService,
+    *,
+    body_limit: int,
+    heartbeat_s: float,
+) -> FastAPI:
     """Return the REST app with all routes."""
     app = FastAPI(
         title="Universe",
@@ -33,5 +43,6 @@ def make_rest_app(service: UniverseService, streams: EventStreams, positions: Po
     add_command_routes(app, service, body)
     add_history_routes(app, service, body, BodyReader(body_limit, allow_empty=True))
     add_stream_and_position_routes(app, service, streams, positions)
+    add_job_routes(app, jobs, body, heartbeat_s=heartbeat_s)
     add_schemas_to_openapi(app)
     return app

@@ -1,16 +1,18 @@
 """The types and JSON schemas of the REST API for OpenAPI."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import FastAPI, Header, Path, Query
 from pydantic import BaseModel
 
 from universe.domain.schemas import make_openapi_components
+from universe.jobs.options import make_job_schemas
 from universe.service.argument_validation import KEY_CHARS, LIST_COMMANDS
 
 LARGEST_VERSION: Final = 2**53
 JSON: Final = "application/json"
 FLOATS: Final = "application/octet-stream"
+SVG: Final = "image/svg+xml"
 
 Id = Annotated[str, Path(max_length=1_000, description="The id of a universe.")]
 Version = Annotated[
@@ -70,6 +72,31 @@ class FactsList(BaseModel):
     next: str | None
 
 
+class JobFacts(BaseModel):
+    """A job of a universe at a version: its options, its state and, once it has ended, its summary or its error."""
+
+    id: str
+    universeId: str  # noqa: N815 - the names are those of the JSON
+    version: int
+    kind: Literal["nbody", "transits", "rv"]
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    progress: float
+    options: dict[str, Any]
+    author: str
+    createdAt: str  # noqa: N815
+    startedAt: str | None  # noqa: N815
+    endedAt: str | None  # noqa: N815
+    summary: dict[str, Any] | None
+    error: dict[str, Any] | None
+
+
+class JobList(BaseModel):
+    """A page of jobs; `next` is the cursor of the next page."""
+
+    jobs: list[JobFacts]
+    next: str | None
+
+
 def make_schema_reference(name: str) -> dict[str, Any]:
     """Return a reference to a schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}
@@ -106,6 +133,10 @@ RESULT: Final[dict[str, Any]] = {
     "description": "The result",
     "content": {JSON: {"schema": make_schema_reference("Result")}},
 }
+JOB: Final[dict[str, Any]] = {
+    "description": "The job",
+    "content": {JSON: {"schema": make_schema_reference("JobFacts")}},
+}
 _EVENTS: Final = {"type": "array", "items": {"type": "object", "required": ["type"]}}
 
 
@@ -118,6 +149,7 @@ def add_schemas_to_openapi(app: FastAPI) -> None:
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         if "Command" not in schemas:
             schemas.update(make_openapi_components())
+            schemas.update(make_job_schemas()[1])
             facts = schemas["Facts"]
             schemas["Universe"] = {
                 "type": "object",

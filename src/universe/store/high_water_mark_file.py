@@ -54,6 +54,11 @@ class MarkFile:
         self._synced_at = 0.0
         self._is_synced = True
 
+    @property
+    def path(self) -> Path:
+        """The path of the file, beside which other files of the database are stored."""
+        return self._path
+
     def flush_and_read_marks(self) -> Marks:
         """Return the content of the file; damaged and incomplete lines are skipped."""
         self._append_pending_marks()

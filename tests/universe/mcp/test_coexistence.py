@@ -15,6 +15,7 @@ from tests.universe.mcp.served_universes import SOON_S, Served, run_server
 from tests.universe.mcp.stream_listener import Event, Listener, open_command_stream
 from tests.universe.mcp.wire import Session, Wire, request
 from universe.event_stream import EventStreams
+from universe.jobs.service import JobService
 from universe.rest import make_rest_app
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
@@ -120,7 +121,7 @@ async def rest_alone() -> AsyncGenerator[httpx.AsyncClient]:
         async with service.running():
             yield
 
-    api = make_rest_app(service, streams, Positions(), body_limit=10_000_000)
+    api = make_rest_app(service, streams, Positions(), JobService(service), body_limit=10_000_000, heartbeat_s=15)
     app = Starlette(routes=[Mount("/", api)], lifespan=lifespan)
     add_error_handlers(app)
     async with serve_app(app) as url, httpx.AsyncClient(base_url=url, timeout=SOON_S) as http:

@@ -103,8 +103,9 @@ async def test_the_reference_has_every_command_and_category(universe_server: Ser
 
 async def test_a_template_shows_how_any_universe_is_read(universe_server: Served, u: str) -> None:
     async with agent(universe_server.mcp) as client:
-        (template,) = (await client.list_resource_templates()).resourceTemplates
-        assert template.description
+        template, *of_jobs = (await client.list_resource_templates()).resourceTemplates
+        assert [one.uriTemplate.removeprefix(template.uriTemplate) for one in of_jobs] == ["/jobs", "/jobs/{job_id}"]
+        assert all(one.description for one in (template, *of_jobs))
         uri = template.uriTemplate.replace("{universe_id}", u)
         assert json.loads((await read(client, uri)).text)["id"] == u
 
@@ -326,3 +327,25 @@ async def test_the_bodies_of_a_large_universe_stay_out_of_its_summary(universe_s
     summary = json.loads(content.text)
     assert len(content.text) < 10_000
     assert len(summary["roots"]) + summary["rootsNotShown"] == 301
+
+
+# Jobs
+
+
+async def test_an_agent_reads_the_jobs_of_a_universe_and_the_result_of_one() -> None:
+    async with run_server() as served, agent(served.mcp) as client:
+        made = await served.http.post("/universes", json={"name": "T", "id": "t1", "from": "trappist-1"})
+        assert made.status_code == 201
+        started = await served.http.post("/universes/t1/jobs", json={"kind": "rv", "days": 3, "samples": 300})
+        job_id = started.json()["id"]
+        async with asyncio.timeout(30):
+            await served.http.get(f"/universes/t1/jobs/{job_id}/events")  # ends with the job
+        listed = json.loads((await read(client, f"{uri_of('t1')}/jobs")).text)
+        assert [job["id"] for job in listed["jobs"]] == [job_id]
+        job = json.loads((await read(client, f"{uri_of('t1')}/jobs/{job_id}")).text)
+        assert job["summary"]["headline"].startswith("TRAPPIST-1 moves from")
+        assert len(job["result"]["samples"]["times"]) == 200
+        assert job["shortened"] == {"result.samples.times": 300, "result.samples.velocities": 300}
+        error = await error_of(client.read_resource(AnyUrl(f"{uri_of('t1')}/jobs/job_x")))
+        assert error.data["error"]["code"] == "job_not_found"
+        assert len((await client.list_tools()).tools) == 3

@@ -1,0 +1,310 @@
+"""The stored jobs of a database of universes: an SQLite file beside it, written by servers and workers.
+
+Jobs of a PostgreSQL database are stored in the data folder of the machine that computes them.
+"""
+
+import os
+import sqlite3
+import tempfile
+import threading
+import zlib
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
+
+import orjson
+
+from universe.jobs.options import JobKind
+from universe.store.interface import Store
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.files import Lease, make_folder
+from uraniborg.kernel.sqlite import connect, migrate, transaction, translate_read_errors
+
+if TYPE_CHECKING:
+    from universe.jobs.measurement import Measurement
+
+JobState = Literal["queued", "running", "done", "failed", "cancelled"]
+STATES: Final[tuple[JobState, ...]] = ("queued", "running", "done", "failed", "cancelled")
+ACTIVE: Final = ("queued", "running")
+NUMBERS: Final = 6
+"""Of each body and time of a trajectory: x, y, z in AU, then their velocities in AU a day, as 32-bit floats."""
+
+_MIGRATIONS: Final = [
+    (
+        "jobs-1",
+        """
+        CREATE TABLE jobs (
+            id TEXT PRIMARY KEY, universe_id TEXT NOT NULL, version INTEGER NOT NULL, kind TEXT NOT NULL,
+            options BLOB NOT NULL, author TEXT NOT NULL, created_at TEXT NOT NULL, owner TEXT NOT NULL,
+            state TEXT NOT NULL, progress REAL NOT NULL DEFAULT 0, started_at TEXT, ended_at TEXT,
+            error BLOB, summary BLOB
+        ) WITHOUT ROWID;
+        CREATE INDEX jobs_by_universe ON jobs (universe_id, created_at, id);
+        CREATE INDEX jobs_by_state ON jobs (state);
+        CREATE TABLE results (
+            job_id TEXT PRIMARY KEY REFERENCES jobs (id) ON DELETE CASCADE,
+            reply BLOB NOT NULL, plot BLOB NOT NULL, layout BLOB, states BLOB
+        );
+        """,
+    ),
+]
+_COLUMNS: Final = (
+    "id, universe_id, version, kind, options, author, created_at, owner, state, progress, started_at, ended_at, error,"
+    " summary"
+)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as stored: its universe at a version, its options, its state and, once it has ended, its outcome."""
+
+    id: str
+    universe_id: str
+    version: int
+    kind: JobKind
+    options: dict[str, Any]
+    author: str
+    created_at: str
+    owner: str
+    state: JobState = "queued"
+    progress: float = 0.0
+    started_at: str | None = None
+    ended_at: str | None = None
+    error: dict[str, Any] | None = None
+    summary: dict[str, Any] | None = None
+
+    @property
+    def is_active(self) -> bool:
+        """Return True until the job has ended."""
+        return self.state in ACTIVE
+
+    def describe(self) -> dict[str, Any]:
+        """Return the job as JSON values."""
+        return {
+            "id": self.id,
+            "universeId": self.universe_id,
+            "version": self.version,
+            "kind": self.kind,
+            "state": self.state,
+            "progress": self.progress,
+            "options": self.options,
+            "author": self.author,
+            "createdAt": self.created_at,
+            "startedAt": self.started_at,
+            "endedAt": self.ended_at,
+            "summary": self.summary,
+            "error": self.error,
+        }
+
+
+@dataclass
+class JobStore:
+    """The jobs in the file at `path`, which the first call opens. All methods block: call them in threads.
+
+    Each process that computes jobs is an owner, and holds a lock until it ends. Jobs of an owner whose lock is free
+    have lost their process.
+    """
+
+    path: Path
+    _connection: sqlite3.Connection | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _temporary: "tempfile.TemporaryDirectory[str] | None" = None
+
+    @classmethod
+    def make_for(cls, store: Store) -> "JobStore":
+        """Return the store of jobs of these universes; in a temporary folder if the universes are in memory."""
+        if store.marks is not None:
+            marks = store.marks.path
+            return cls(marks.with_name(marks.name.removesuffix(".mark") + ".jobs"))
+        folder = tempfile.TemporaryDirectory(prefix="universe-jobs-", ignore_cleanup_errors=True)
+        return cls(Path(folder.name) / "universes.jobs", _temporary=folder)
+
+    @property
+    def exists(self) -> bool:
+        """Return True if a job was ever stored."""
+        return self.path.exists()
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def add(self, job: Job) -> bool:
+        """Store a new job. Return False if there is a job with this id."""
+        row = (
+            *(job.id, job.universe_id, job.version, job.kind, orjson.dumps(job.options), job.author),
+            *(job.created_at, job.owner, job.state),
+        )
+        sql = (
+            "INSERT OR IGNORE INTO jobs (id, universe_id, version, kind, options, author, created_at, owner, state)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        )
+        return self._change(sql, row)
+
+    def get(self, job_id: str) -> Job | None:
+        """Return a job, or None."""
+        return next(iter(self._select("WHERE id = ?", (job_id,))), None)
+
+    def find_by_prefix(self, text: str) -> list[Job]:
+        """Return the job with this id, or else up to five jobs whose ids begin with it."""
+        exact = self.get(text)
+        return [exact] if exact else self._select("WHERE substr(id, 1, ?) = ? LIMIT 5", (len(text), text))
+
+    def list_jobs(
+        self,
+        universe_id: str | None = None,
+        *,
+        state: JobState | None = None,
+        limit: int,
+        before: tuple[str, str] | None = None,
+    ) -> list[Job]:
+        """Return jobs of one universe or of all, newest first; with `before`, a time and an id, those before them."""
+        conditions = {
+            "universe_id = ?": universe_id,
+            "state = ?": state,
+        }
+        chosen = {sql: value for sql, value in conditions.items() if value is not None}
+        where = " AND ".join([*chosen, *(["(created_at, id) < (?, ?)"] if before else [])]) or "1"
+        return self._select(
+            f"WHERE {where} ORDER BY created_at DESC, id DESC LIMIT ?", (*chosen.values(), *(before or ()), limit)
+        )
+
+    def start(self, job_id: str, at: str) -> bool:
+        """Record that a worker computes the job. Return False unless it is queued."""
+        sql = "UPDATE jobs SET state = 'running', started_at = ? WHERE id = ? AND state = 'queued'"
+        return self._change(sql, (at, job_id))
+
+    def record_progress(self, job_id: str, progress: float) -> bool:
+        """Record the fraction of a running job that is done. Return False if it was cancelled."""
+        return self._change("UPDATE jobs SET progress = ? WHERE id = ? AND state = 'running'", (progress, job_id))
+
+    def end(self, job_id: str, state: JobState, at: str, error: dict[str, Any] | None = None) -> bool:
+        """Record that a job failed or was cancelled. Return False if it has ended already."""
+        sql = "UPDATE jobs SET state = ?, ended_at = ?, error = ? WHERE id = ? AND state IN ('queued', 'running')"
+        return self._change(sql, (state, at, None if error is None else orjson.dumps(error), job_id))
+
+    def finish(self, job_id: str, at: str, found: "Measurement") -> bool:
+        """Store the result of a job. Return False if it is not running any more, because it was cancelled."""
+        reply = zlib.compress(orjson.dumps(found.reply, option=orjson.OPT_SERIALIZE_NUMPY), 6)
+        plot = zlib.compress(found.render_svg().encode(), 6)
+        layout, states = (
+            (orjson.dumps(found.trajectory.layout), found.trajectory.states) if found.trajectory else (None, None)
+        )
+        with self._lock, transaction(self._get_connection()) as connection:
+            ended = connection.execute(
+                "UPDATE jobs SET state = 'done', progress = 1, ended_at = ?, summary = ?"
+                " WHERE id = ? AND state = 'running'",
+                (at, orjson.dumps(found.summary), job_id),
+            )
+            if not ended.rowcount:
+                return False
+            connection.execute("INSERT INTO results VALUES (?, ?, ?, ?, ?)", (job_id, reply, plot, layout, states))
+        return True
+
+    def delete(self, job_id: str) -> bool:
+        """Delete a job that has ended, with its result. Return False if there is none."""
+        return self._change("DELETE FROM jobs WHERE id = ? AND state NOT IN ('queued', 'running')", (job_id,))
+
+    def delete_of_universe(self, universe_id: str) -> None:
+        """Delete the ended jobs of a universe."""
+        sql = "DELETE FROM jobs WHERE universe_id = ? AND state NOT IN ('queued', 'running')"
+        self._change(sql, (universe_id,))
+
+    def read_reply(self, job_id: str) -> bytes | None:
+        """Return the result as JSON, or None."""
+        found = self._read_result("reply", job_id)
+        return None if found is None else zlib.decompress(found[0])
+
+    def read_plot(self, job_id: str) -> bytes | None:
+        """Return the chart as SVG, or None."""
+        found = self._read_result("plot", job_id)
+        return None if found is None else zlib.decompress(found[0])
+
+    def read_trajectory_layout(self, job_id: str) -> dict[str, Any] | None:
+        """Return the layout of the trajectory, or None if the job has none."""
+        found = self._read_result("layout", job_id)
+        return None if found is None or found[0] is None else orjson.loads(found[0])
+
+    def read_trajectory_states(self, job_id: str, first: int, size: int) -> bytes:
+        """Return `size` bytes of the states from the byte `first` on."""
+        found = self._read_result("substr(states, ?, ?)", job_id, first + 1, size)
+        return b"" if found is None or found[0] is None else found[0]
+
+    def acquire_owner_lock(self, owner: str) -> Lease:
+        """Hold the lock of an owner until the process ends or the lease is released."""
+        make_folder(self._get_lock_folder())
+        lease = Lease(self._get_lock_path(owner))
+        if not lease.acquire():
+            raise InvalidInput(f"The owner {owner} exists already.", hint="Use a new id.")
+        return lease
+
+    def release_owner_lock(self, owner: str, lease: Lease) -> None:
+        """Release the lock of an owner that has no jobs any more."""
+        lease.release()
+        with suppress(OSError):
+            self._get_lock_path(owner).unlink()
+
+    def is_owner_alive(self, owner: str) -> bool:
+        """Return True if the process of an owner exists."""
+        path = self._get_lock_path(owner)
+        if not path.exists():
+            return False
+        lease = Lease(path)
+        if not lease.acquire():
+            return True
+        self.release_owner_lock(owner, lease)
+        return False
+
+    def list_active_owners(self) -> list[str]:
+        """Return the owners of jobs that have not ended."""
+        sql = "SELECT DISTINCT owner FROM jobs WHERE state IN ('queued', 'running')"
+        with self._lock, translate_read_errors(self._get_connection()):
+            return [owner for (owner,) in self._get_connection().execute(sql)]
+
+    def list_active_of_owner(self, owner: str) -> list[Job]:
+        """Return the jobs of an owner that have not ended."""
+        return self._select("WHERE owner = ? AND state IN ('queued', 'running')", (owner,))
+
+    def _get_lock_folder(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-owners")
+
+    def _get_lock_path(self, owner: str) -> Path:
+        return self._get_lock_folder() / f"{owner}.lock"
+
+    def _get_connection(self) -> sqlite3.Connection:
+        """Return the connection; the caller holds the lock. Raise DatabaseUnusable."""
+        if self._connection is None:
+            self._connection = connect(self.path, durable=True)
+            migrate(self._connection, _MIGRATIONS)
+        return self._connection
+
+    def _change(self, sql: str, values: tuple[Any, ...]) -> bool:
+        with self._lock, transaction(self._get_connection()) as connection:
+            return connection.execute(sql, values).rowcount > 0
+
+    def _select(self, rest: str, values: tuple[Any, ...]) -> list[Job]:
+        with self._lock, translate_read_errors(self._get_connection()):
+            rows = self._get_connection().execute(f"SELECT {_COLUMNS} FROM jobs {rest}", values).fetchall()  # noqa: S608 - constant texts
+        return [_make_job(row) for row in rows]
+
+    def _read_result(self, columns: str, job_id: str, *values: Any) -> tuple[Any, ...] | None:
+        with self._lock, translate_read_errors(self._get_connection()):
+            sql = f"SELECT {columns} FROM results WHERE job_id = ?"  # noqa: S608 - constant texts
+            return self._get_connection().execute(sql, (*values, job_id)).fetchone()
+
+
+def _make_job(row: tuple[Any, ...]) -> Job:
+    values = list(row)
+    for index in (4, 12, 13):
+        values[index] = None if values[index] is None else orjson.loads(values[index])
+    return Job(*cast("Any", values))
+
+
+def make_owner_id() -> str:
+    """Return a new id for a process that computes jobs."""
+    return f"{os.getpid()}-{os.urandom(8).hex()}"

@@ -1,0 +1,181 @@
+"""The worker processes of one server: a bounded number at once, further jobs wait in order."""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any, Final
+
+import orjson
+
+from universe.jobs.store import Job, JobStore
+from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.logging import get_logger
+
+STOPPED: Final = {
+    "code": "server_stopped",
+    "message": "The job did not end: the server stopped.",
+    "hint": "Start the job again.",
+}
+_STOP_S: Final = 10.0
+_RECORD_S: Final = 1.0
+"""The interval at which progress is stored and announced."""
+_LINE_BYTES: Final = 1_000_000
+
+_log = get_logger(__name__)
+
+
+@dataclass
+class _Work:
+    job: Job
+    request: dict[str, Any]
+    process: asyncio.subprocess.Process | None = None
+    progress: float = 0.0
+
+
+class WorkerProcesses:
+    """Computes the jobs of one server. `on_change` is called with a job after each change of its state."""
+
+    def __init__(self, store: JobStore, *, max_running: int, on_change: Callable[[Job], None]) -> None:
+        self._store = store
+        self._on_change = on_change
+        self._slots = asyncio.Semaphore(max_running)
+        self._work: dict[str, _Work] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_stopping = False
+
+    @property
+    def count(self) -> int:
+        """Return the number of jobs that have not ended."""
+        return len(self._work)
+
+    def enqueue(self, job: Job, request: dict[str, Any]) -> None:
+        """Compute a job as soon as a worker is free."""
+        work = _Work(job, request)
+        self._work[job.id] = work
+        task = asyncio.create_task(self._compute_in_turn(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def get_progress(self, job_id: str) -> float | None:
+        """Return the fraction of a job that is done, or None for a job of another process."""
+        work = self._work.get(job_id)
+        return None if work is None else work.progress
+
+    async def kill(self, job_id: str) -> None:
+        """End the process of a job that was cancelled."""
+        work = self._work.get(job_id)
+        if work is not None and work.process is not None:
+            with suppress(ProcessLookupError):
+                work.process.kill()
+
+    async def stop(self) -> None:
+        """End all processes; their jobs fail."""
+        self._is_stopping = True
+        for job_id in list(self._work):
+            await self.kill(job_id)
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_STOP_S)
+
+    async def _compute_in_turn(self, work: _Work) -> None:
+        try:
+            async with self._slots:
+                if not self._is_stopping and await asyncio.to_thread(self._store.start, work.job.id, _now()):
+                    self._on_change(replace(work.job, state="running"))
+                    await self._compute(work)
+            if self._is_stopping and not await self._end(work, STOPPED):
+                job = await asyncio.to_thread(self._store.get, work.job.id)  # its worker was faster
+                self._on_change(job or work.job)
+        except Exception as exc:
+            _log.exception("a job cannot be computed", exc=exc, job=work.job.id)
+            error = {
+                "code": "internal_error",
+                "message": "The job could not be computed.",
+                "hint": "The log of the server has the details.",
+            }
+            with suppress(Exception):  # the disk may be full; a later start of the server fails the job
+                await self._end(work, error)
+        finally:
+            self._work.pop(work.job.id, None)
+
+    async def _compute(self, work: _Work) -> None:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "universe.jobs.worker"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES,
+            start_new_session=True,  # Ctrl-C at the server ends it through `stop`
+        )
+        work.process = process
+        assert process.stdin is not None
+        request = await asyncio.to_thread(self._encode_request, work)
+        with suppress(ConnectionError):  # it was cancelled
+            process.stdin.write(request)
+            await process.stdin.drain()
+        work.request = {}
+        last = await self._follow(work, process)
+        status = await process.wait()
+        process.stdin.close()
+        if self._is_stopping:
+            return
+        if last.get("state") == "failed":
+            await self._end(work, last["error"])
+        elif last.get("state") == "done":
+            self._on_change(replace(work.job, state="done", progress=1.0))
+        elif last.get("state") != "cancelled":
+            await self._end(work, _make_process_error(status))
+
+    async def _follow(self, work: _Work, process: asyncio.subprocess.Process) -> dict[str, Any]:
+        """Read the reports of a worker until it ends, and return the last one that has a state."""
+        assert process.stdout is not None
+        last: dict[str, Any] = {}
+        recorded_at = 0.0
+        async for line in process.stdout:
+            report: dict[str, Any] = orjson.loads(line)
+            if "state" in report:
+                last = report
+                continue
+            work.progress = float(report["progress"])
+            if monotonic() - recorded_at >= _RECORD_S:
+                recorded_at = monotonic()
+                if not await asyncio.to_thread(self._store.record_progress, work.job.id, work.progress):
+                    process.kill()  # another process has cancelled the job
+                    return {"state": "cancelled"}
+                self._on_change(replace(work.job, state="running", progress=work.progress))
+        return last
+
+    def _encode_request(self, work: _Work) -> bytes:
+        job = work.job
+        request = {
+            **work.request,
+            "path": str(self._store.path.absolute()),
+            "id": job.id,
+            "universe_id": job.universe_id,
+            "version": job.version,
+            "options": job.options,
+        }
+        return orjson.dumps(request) + b"\n"
+
+    async def _end(self, work: _Work, error: dict[str, Any]) -> bool:
+        """Fail a job. Return False if it has ended already."""
+        is_ended = await asyncio.to_thread(self._store.end, work.job.id, "failed", _now(), error)
+        if is_ended:
+            self._on_change(replace(work.job, state="failed", progress=work.progress, error=error))
+        return is_ended
+
+
+def _make_process_error(status: int) -> dict[str, Any]:
+    cause = f"signal {-status}" if status < 0 else f"exit code {status}"
+    return {
+        "code": "worker_ended",
+        "message": f"The process of the job ended with {cause} before it had a result.",
+        "hint": "The machine may be out of memory: choose fewer bodies or a shorter time.",
+    }
+
+
+def _now() -> str:
+    return format_iso(datetime.now(UTC))

@@ -1,0 +1,185 @@
+"""REST routes for jobs: start, list, follow, read, cancel and delete them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated, Any, Final, Literal
+from urllib.parse import quote
+
+import orjson
+from fastapi import Depends, FastAPI, Path, Query
+from starlette.responses import Response, StreamingResponse
+
+from universe.jobs.options import make_job_schemas
+from universe.jobs.service import JobService
+from universe.jobs.store import NUMBERS, Job, JobState
+from universe.rest.requests import BodyReader, parse_author_header, parse_cursor
+from universe.rest.responses import make_json_response
+from universe.rest.schemas import FLOATS, JOB, JSON, SVG, Author, Id, JobFacts, JobList, make_request_body
+from uraniborg.kernel.http_app import ErrorBody
+
+PAGE: Final = 50
+MAX_TIMES: Final = 10_000
+_EVENT_HEADERS: Final = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+_HELLO: Final = b": connected\nretry: 2000\n\n"
+_HEARTBEAT: Final = b": heartbeat\n\n"
+
+JobId = Annotated[str, Path(max_length=200, description="The id of a job.")]
+Limit = Annotated[int, Query(ge=1, le=1_000)]
+Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the previous page.")]
+State = Annotated[JobState | None, Query(description="Only jobs in this state.")]
+
+
+def add_job_routes(app: FastAPI, jobs: JobService, body: BodyReader, *, heartbeat_s: float) -> None:
+    """Add the routes of jobs."""
+    _add_list_routes(app, jobs, body)
+    _add_state_routes(app, jobs, heartbeat_s)
+    _add_result_routes(app, jobs)
+
+
+def _add_list_routes(app: FastAPI, jobs: JobService, body: BodyReader) -> None:
+    @app.get("/jobs", summary="List the jobs of all universes", response_model=JobList)
+    async def list_all_jobs(  # pyright: ignore[reportUnusedFunction]
+        state: State = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Response:
+        """List the jobs of all universes, newest first."""
+        return await _make_page(jobs, None, state, limit, cursor)
+
+    @app.get("/universes/{universe_id}/jobs", summary="List jobs", response_model=JobList)
+    async def list_jobs(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id, state: State = None, limit: Limit = PAGE, cursor: Cursor = None
+    ) -> Response:
+        """List the jobs of a universe, newest first."""
+        return await _make_page(jobs, universe_id, state, limit, cursor)
+
+    @app.post(
+        "/universes/{universe_id}/jobs",
+        summary="Start a job",
+        status_code=202,
+        openapi_extra=make_request_body(make_job_schemas()[0]),
+        responses={202: JOB, 422: {"model": ErrorBody}},
+    )
+    async def start_job(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id, given: Annotated[Any, Depends(body)], author: Author = None
+    ) -> Response:
+        """Start an N-body run, transits or radial velocities of the universe, now or at a `version`."""
+        job = await jobs.create(universe_id, given, author=parse_author_header(author))
+        location = f"/universes/{quote(universe_id, safe='')}/jobs/{job.id}"
+        return Response(orjson.dumps(job.describe()), 202, {"Location": location}, JSON)
+
+
+def _add_state_routes(app: FastAPI, jobs: JobService, heartbeat_s: float) -> None:
+    @app.get("/universes/{universe_id}/jobs/{job_id}", summary="Read a job", response_model=JobFacts)
+    async def read_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Read the state, the progress and the summary of a job."""
+        return make_json_response((await jobs.get(universe_id, job_id)).describe())
+
+    @app.delete("/universes/{universe_id}/jobs/{job_id}", summary="Delete a job", status_code=204)
+    async def delete_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Delete a job that has ended, with its result."""
+        await jobs.delete(universe_id, job_id)
+        return Response(status_code=204)
+
+    @app.post(
+        "/universes/{universe_id}/jobs/{job_id}/cancel",
+        summary="Cancel a job",
+        response_model=JobFacts,
+        responses={409: {"model": ErrorBody}},
+    )
+    async def cancel_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Cancel a job that has not ended."""
+        return make_json_response((await jobs.cancel(universe_id, job_id)).describe())
+
+    @app.get(
+        "/universes/{universe_id}/jobs/{job_id}/events",
+        summary="Stream the progress of a job",
+        responses={200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    )
+    async def stream_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Stream the job as server-sent events after each change: `job`, and `end` when it has ended."""
+        await jobs.get(universe_id, job_id)
+        frames = _iterate_frames(jobs, universe_id, job_id, heartbeat_s)
+        return StreamingResponse(frames, 200, _EVENT_HEADERS, "text/event-stream")
+
+
+def _add_result_routes(app: FastAPI, jobs: JobService) -> None:
+    @app.get(
+        "/universes/{universe_id}/jobs/{job_id}/result",
+        summary="Read the result of a job",
+        responses={200: {"content": {JSON: {"schema": {"type": "object"}}}}, 409: {"model": ErrorBody}},
+    )
+    async def read_job_result(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Read the whole result, as `universe nbody --json`, `transits --json` and `rv --json` print it."""
+        return Response(await jobs.read_result(universe_id, job_id), media_type=JSON)
+
+    @app.get(
+        "/universes/{universe_id}/jobs/{job_id}/plot",
+        summary="Draw the result of a job",
+        responses={200: {"content": {SVG: {"schema": {"type": "string"}}}}, 409: {"model": ErrorBody}},
+    )
+    async def plot_job(universe_id: Id, job_id: JobId) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Return the chart of the result as SVG."""
+        return Response(await jobs.read_plot(universe_id, job_id), media_type=SVG)
+
+    @app.get(
+        "/universes/{universe_id}/jobs/{job_id}/trajectory",
+        summary="Read the trajectory of an N-body run",
+        responses={
+            200: {"content": {JSON: {"schema": {"type": "object"}}, FLOATS: {"schema": {"type": "string"}}}},
+            409: {"model": ErrorBody},
+        },
+    )
+    async def read_job_trajectory(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        job_id: JobId,
+        first: Annotated[int, Query(ge=0, le=10_000_000, description="The index of the first time.")] = 0,
+        limit: Annotated[int, Query(ge=1, le=MAX_TIMES, description="The number of times.")] = 1_000,
+        format: Annotated[  # noqa: A002 - the usual name
+            Literal["json", "float32"],
+            Query(description="float32: six little-endian numbers for each body, for each time."),
+        ] = "json",
+    ) -> Response:
+        """Read the states of all bodies at evenly spread times, page by page, with the error of each body."""
+        layout, states = await jobs.read_trajectory(universe_id, job_id, first=first, limit=limit)
+        if format == "float32":
+            return Response(states, media_type=FLOATS)
+        return Response(await asyncio.to_thread(_encode_trajectory, layout, states), media_type=JSON)
+
+    @app.get("/universes/{universe_id}/jobs/{job_id}/comparison", summary="Compare two N-body runs")
+    async def compare_jobs(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        job_id: JobId,
+        other: Annotated[str, Query(alias="with", max_length=200, description="The id of the other job.")],
+        other_universe: Annotated[
+            str | None, Query(alias="withUniverse", max_length=1_000, description="Its universe. Default: the same.")
+        ] = None,
+    ) -> Response:
+        """Compare an N-body run with another one, such as that of a branch, as `universe nbody --compare` does."""
+        return make_json_response(await jobs.compare(universe_id, job_id, other, other_universe or universe_id))
+
+
+async def _make_page(
+    jobs: JobService, universe_id: str | None, state: JobState | None, limit: int, cursor: str | None
+) -> Response:
+    found = await jobs.list_jobs(universe_id, state=state, limit=limit + 1, before=parse_cursor(cursor))
+    page = found[:limit]
+    following = f"{page[-1].created_at}~{page[-1].id}" if len(found) > limit else None
+    return make_json_response({"jobs": [one.describe() for one in page], "next": following})
+
+
+async def _iterate_frames(jobs: JobService, universe_id: str, job_id: str, heartbeat_s: float) -> AsyncIterator[bytes]:
+    yield _HELLO
+    async for job in jobs.watch(universe_id, job_id, heartbeat_s=heartbeat_s):
+        yield _HEARTBEAT if job is None else _format_frame(job)
+
+
+def _format_frame(job: Job) -> bytes:
+    name = b"job" if job.is_active else b"end"
+    return b"event: %b\ndata: %b\n\n" % (name, orjson.dumps(job.describe()))
+
+
+def _encode_trajectory(layout: dict[str, Any], states: bytes) -> bytes:
+    """Return the layout and the states as JSON; the numbers of a body that has merged away are null."""
+    import numpy as np  # slow to load
+
+    values = np.frombuffer(states, dtype="<f4").reshape(-1, len(layout["ids"]), NUMBERS)
+    return orjson.dumps({**layout, "states": values}, option=orjson.OPT_SERIALIZE_NUMPY)
