@@ -10,7 +10,8 @@ from uraniborg.kernel.logging import make_printable
 
 MAX_QUERY_CHARS: Final = 2_000
 MAX_NOTE_CHARS: Final = 4_000
-MAX_DATA_CHARS: Final = 64_000
+MAX_DATA_CHARS: Final = 1_000_000
+"""Enough for decisions with reasons about the papers of all rounds."""
 MAX_DATA_DEPTH: Final = 16
 
 

@@ -75,6 +75,8 @@ class UserFeedback(BaseModel):
     """By paper id."""
     reviewer: str | None = Field(default=None, max_length=100)
     """The name of the reviewer; by default the interface through which the decisions came."""
+    reviews: dict[str, dict[str, PaperDecision]] = Field(default_factory=dict[str, dict[str, PaperDecision]])
+    """The decisions of other reviewers by their name, each by paper id."""
     note: str | None = None
     """The note of the decision: a second text, read separately."""
 

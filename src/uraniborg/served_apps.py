@@ -39,7 +39,7 @@ async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp
 
     api = make_api()
     add_inbox_routes(api, services.inbox)
-    add_search_routes(api, services.sessions)
+    add_search_routes(api, services.sessions, services.source_progress, services.shelf_builds)
     add_workflow_routes(api, services.workflows, services.runs)
     return secure_api(
         api,

@@ -100,13 +100,13 @@ def test_a_query_has_two_thousand_characters_and_a_thousand_results_at_most() ->
     assert check_max_results(1_001)[0] == 1_000
 
 
-def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_64000_sixteen_deep_at_most() -> None:
+def test_a_decision_has_a_note_of_four_thousand_characters_and_data_of_a_million_sixteen_deep_at_most() -> None:
     deep: object = 1
     for _ in range(15):
         deep = [deep]
     check_decision_size({"a": deep}, "n" * 4_000)
-    check_decision_size("x" * 64_000, "")
-    for data, note in [({"a": [deep]}, None), ("x" * 64_001, ""), (None, "n" * 4_001)]:
+    check_decision_size("x" * 1_000_000, "")
+    for data, note in [({"a": [deep]}, None), ("x" * 1_000_001, ""), (None, "n" * 4_001)]:
         with pytest.raises(InvalidDecision):
             check_decision_size(data, note)
 

@@ -54,6 +54,12 @@ def list_source_records(record: Record, fallback_id: str) -> list[SourceRecord]:
     return record.paper.records or [SourceRecord(source=record.paper.source, record_id=[*known, fallback_id][0])]
 
 
+def name_records(paper: RawPaper) -> list[SourceRecord]:
+    """Return the source records of a paper as merged papers list them."""
+    record = Record(paper)
+    return list_source_records(record, _make_content_id(record))
+
+
 class _MergedPaper:
     """The fields chosen so far, and the source of each."""
 

@@ -12,7 +12,6 @@ from paper_search.errors import (
     CheckpointNotFound,
     NoPapersYet,
     NoPendingCheckpoint,
-    SessionComplete,
     SessionFailed,
     SessionInterrupted,
     SessionNotComplete,
@@ -27,7 +26,13 @@ from paper_search.sessions.event_loops import LoopRunner
 from paper_search.sessions.inbox_decisions import check_inbox_decision, to_inbox_decision
 from paper_search.sessions.registry import SessionRegistry, ignore_progress
 from paper_search.sessions.replies import build_list_entry, build_papers_page, build_reply
-from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
+from paper_search.sessions.session import (
+    Listener,
+    SessionPhase,
+    SessionServices,
+    WorkflowSession,
+    get_pending_or_raise,
+)
 from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
@@ -92,6 +97,11 @@ class SessionManager:
         return self._services.inbox
 
     @property
+    def store(self) -> SessionStore:
+        """The store of the sessions."""
+        return self._services.store
+
+    @property
     def reply_within_s(self) -> float:
         """The time within which a call replies, in seconds."""
         return self._settings.reply_within_s
@@ -119,17 +129,21 @@ class SessionManager:
         door: str = DEFAULT_DOOR,
         by: str | None = None,
         on_progress: Listener = ignore_progress,
+        reply_within_s: float | None = None,
     ) -> dict[str, Any]:
         """Apply the decision to the pending checkpoint, once, and return the state that it leads to.
 
-        `door` is the interface through which the decision came, and `by` the name that its author claims.
+        `door` is the interface through which the decision came, and `by` the name that its author claims. Reply after
+        `reply_within_s` seconds, by default those of the settings.
         With the id of a checkpoint that was decided before, nothing is decided: the reply states the earlier decision
         and the present state. Raise SessionNotFound, SessionComplete, SessionFailed, NoPendingCheckpoint,
         CheckpointBusy, CheckpointNotFound, PersonRequired, InvalidDecision or SessionInterrupted; the checkpoint stays
         pending then.
         """
         session_id = await self._read_session_id(session_id)
-        return await self._loop.run(self._decide(session_id, decision, checkpoint_id, (door, by), on_progress))
+        return await self._loop.run(
+            self._decide(session_id, decision, checkpoint_id, (door, by), on_progress, reply_within_s)
+        )
 
     def cleanup(self, session_id: str) -> None:
         """Cancel the session if it runs, and delete it permanently. Blocks while it deletes."""
@@ -173,11 +187,20 @@ class SessionManager:
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
         """
-        return await self._loop.run(self._get_papers(await self._read_session_id(session_id), offset))
+        session_id = await self._read_session_id(session_id)
+        await self._loop.run(self._find_or_restore_session(session_id))
+        return build_papers_page(session_id, await self.get_collection(session_id), offset)
 
     async def get_collection(self, session_id: str) -> PaperCollection:
-        """Return the papers under review, or the result. Raise SessionNotFound, NoPapersYet or SessionFailed."""
-        return await self._loop.run(self._get_collection(session_id))
+        """Return the papers under review, or the result: do not change them. Raise as `get_papers`."""
+        return await self._loop.run(self._get_collection(await self._read_session_id(session_id)))
+
+    async def peek_state(self, session_id: str) -> SessionState:
+        """Return the state of the session, which the caller must not change; a session that nobody runs stays so.
+
+        Raise SessionNotFound or SessionInterrupted.
+        """
+        return await self._loop.run(self._peek_state(await self._read_session_id(session_id)))
 
     async def resolve_id_prefix(self, prefix: str) -> str:
         """Return `prefix` if it is the id of a session, or else the one id that begins with it.
@@ -286,12 +309,18 @@ class SessionManager:
         return self._build_reply_or_raise(session.get_state())
 
     async def _decide(
-        self, session_id: str, decision: Decision, checkpoint_id: str | None, origin: _Origin, on_progress: Listener
+        self,
+        session_id: str,
+        decision: Decision,
+        checkpoint_id: str | None,
+        origin: _Origin,
+        on_progress: Listener,
+        timeout_s: float | None,
     ) -> dict[str, Any]:
         session, state = await self._find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
-        pending = _get_pending_or_raise(session, state)
+        pending = get_pending_or_raise(session, state)
         if self._require_person:
             await asyncio.to_thread(self._refuse_agent, origin[0], pending.checkpoint.checkpoint_id)
         given = to_inbox_decision(decision)
@@ -303,7 +332,7 @@ class SessionManager:
             work = self._store_and_apply_decision(session, state, pending, given, checked, origin)
             if await asyncio.shield(asyncio.ensure_future(work)):
                 return self._build_reply_or_raise(
-                    await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress)
+                    await self._wait_until_passed(session_id, checked.checkpoint_id, on_progress, timeout_s)
                 )
         if checkpoint_id is None:
             raise CheckpointBusy(session_id, checked.checkpoint_id)
@@ -377,12 +406,15 @@ class SessionManager:
             return session.result
         return await asyncio.to_thread(self._sessions.read_result, session_id)
 
-    async def _get_papers(self, session_id: str, offset: int) -> dict[str, Any]:
-        return build_papers_page(session_id, await self._get_collection(session_id), offset)
+    async def _peek_state(self, session_id: str) -> SessionState:
+        session = self.get(session_id)
+        if session is not None and session.is_readable:
+            return session.get_state()
+        return await asyncio.to_thread(self._sessions.read_state, session_id)
 
     async def _get_collection(self, session_id: str) -> PaperCollection:
         """Return the papers under review, or the result."""
-        _, state = await self._find_or_restore_session(session_id)
+        state = await self._peek_state(session_id)
         if state.ended is not None:
             return await self._get_result(session_id)
         if state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
@@ -416,18 +448,3 @@ class SessionManager:
                 return state
             await asyncio.sleep(pause_s)
             pause_s = min(1.0, pause_s * 1.2)  # poll a long search less often
-
-
-def _get_pending_or_raise(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
-    """Return the checkpoint that can be decided now. Raise the error that explains why there is none."""
-    if state.ended is not None:
-        if state.ended.error is not None:
-            raise SessionFailed(state.session_id, state.ended.error)
-        raise SessionComplete(state.session_id)
-    # The store shows only that there was a decision, not whether another process still carries it out.
-    is_decided_elsewhere = session is None and state.pending is None and state.iteration > 0
-    if is_decided_elsewhere or (session is not None and session.decision_lock.locked()):
-        raise CheckpointBusy(state.session_id, state.checkpoint_id)
-    if state.pending is None:
-        raise NoPendingCheckpoint(state.session_id, state.phase)
-    return state.pending

@@ -1,54 +1,114 @@
-"""Lists of the papers of a session, for review: filtered, sorted and paged."""
+"""Lists of the papers of a session, for review: filtered, sorted and paged, as one reviewer may see them."""
 
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from paper_search.editorial_notices import build_notice_fields
 from paper_search.models import Paper, PaperCollection
-from paper_search.review_models import PaperDecision, ReviewStatus
+from paper_search.review_models import ExclusionReason, ReviewStatus
+from paper_search.sessions.reviewer_view import ReviewerView, count_statuses
 from uraniborg.kernel.words import fold_text
 
-Sort = Literal["rank", "year", "title", "status"]
+Sort = Literal["rank", "score", "year", "title", "status"]
 _STATUS_ORDER: Final = {status: number for number, status in enumerate(ReviewStatus)}
+_LISTED_AUTHORS: Final = 3
+_MAX_TITLE_CHARS: Final = 1_000
+DEFAULT_REASONS: Final = ("Wrong question", "Wrong object", "No full text", "Duplicate", "Not research")
+"""The reasons for an exclusion that a review offers before reviewers have used others."""
+_MAX_REASONS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class PaperConditions:
+    """The conditions that listed papers meet. Both ends of a range are included."""
+
+    words: str = ""
+    """Words of title, abstract, authors or venue; all must be found."""
+    status: ReviewStatus | None = None
+    source: str | None = None
+    year_from: int | None = None
+    year_to: int | None = None
+    score_from: float | None = None
+    score_to: float | None = None
+    round: int | None = None
+    """The round that found the paper, counted from 1."""
+
+    def make_filter(self, view: ReviewerView) -> Callable[[Paper], bool]:
+        """Return a function that is True for papers that meet all conditions."""
+        wanted = fold_text(self.words).split()
+
+        def is_match(paper: Paper) -> bool:
+            return (
+                (self.status is None or view.get_status(paper) is self.status)
+                and (self.source is None or self.source in paper.sources)
+                and _is_within(paper.year, self.year_from, self.year_to)
+                and _is_within(paper.relevance_score, self.score_from, self.score_to)
+                and (self.round is None or paper.found_in_round == self.round - 1)
+                and _contains_words(paper, wanted)
+            )
+
+        return is_match
 
 
 def list_papers(
     collection: PaperCollection,
-    marks: dict[str, PaperDecision],
+    view: ReviewerView,
+    conditions: PaperConditions,
     *,
-    words: str = "",
-    status: ReviewStatus | None = None,
-    source: str | None = None,
     sort: Sort = "rank",
     offset: int = 0,
     limit: int = 50,
 ) -> dict[str, Any]:
-    """Return a page of the papers that match all conditions, with the statuses of all reviewers.
-
-    `marks` are decisions that are not sent yet: they count as the status of their paper.
-    """
-    wanted = fold_text(words).split()
-    found = [
-        (rank, paper)
-        for rank, paper in enumerate(collection.papers, 1)
-        if (status is None or _get_status(paper, marks) is status)
-        and (source is None or source in paper.sources)
-        and _contains_words(paper, wanted)
-    ]
-    found.sort(key=_make_sort_key(sort, marks))
+    """Return a page of the papers that meet the conditions, and counts of all papers for filters."""
+    is_match = conditions.make_filter(view)
+    found = [(rank, paper) for rank, paper in enumerate(collection.papers, 1) if is_match(paper)]
+    found.sort(key=_make_sort_key(sort, view))
     page = found[offset : offset + limit]
     return {
-        "papers": [_build_fields(rank, paper, marks) for rank, paper in page],
+        "papers": [_build_row(rank, paper, view) for rank, paper in page],
         "total": len(found),
         "offset": offset,
         "limit": limit,
         "next_offset": offset + len(page) if offset + len(page) < len(found) else None,
-        "counts": _count_statuses(collection, marks),
+        "counts": count_statuses(collection, view),
+        "facets": _build_facets(collection),
+        "is_complete": view.is_complete,
     }
 
 
-def _get_status(paper: Paper, marks: dict[str, PaperDecision]) -> ReviewStatus:
-    return marks[paper.id].status if paper.id in marks else paper.status
+def list_reasons(collection: PaperCollection, view: ReviewerView) -> list[dict[str, Any]]:
+    """Return the reasons for exclusions that a reviewer can choose, each with the number of papers excluded by it."""
+    counts: Counter[str] = Counter()
+    for paper in collection.papers:
+        own = view.get_own_decision(paper)
+        if own and own.status is ReviewStatus.EXCLUDE and own.reason:
+            counts[own.reason] += 1
+    for exclusion in collection.metadata.exclusions:
+        if exclusion.reason is ExclusionReason.BY_PERSON and exclusion.detail and exclusion.reviewer == view.reviewer:
+            counts[exclusion.detail] += 1
+    names = dict.fromkeys([*DEFAULT_REASONS, *(name for name, _ in counts.most_common())])
+    return [{"reason": name, "count": counts[name]} for name in list(names)[:_MAX_REASONS]]
+
+
+def list_exclusions(collection: PaperCollection, *, offset: int = 0, limit: int = 50) -> dict[str, Any]:
+    """Return a page of the screened papers that are not in the result, with the reasons."""
+    found = collection.metadata.exclusions
+    page = found[offset : offset + limit]
+    return {
+        "exclusions": [exclusion.model_dump(mode="json") for exclusion in page],
+        "total": len(found),
+        "offset": offset,
+        "limit": limit,
+        "next_offset": offset + len(page) if offset + len(page) < len(found) else None,
+    }
+
+
+def _is_within(value: float | None, least: float | None, most: float | None) -> bool:
+    if value is None:
+        return least is None and most is None
+    return (least is None or value >= least) and (most is None or value <= most)
 
 
 def _contains_words(paper: Paper, wanted: list[str]) -> bool:
@@ -59,42 +119,44 @@ def _contains_words(paper: Paper, wanted: list[str]) -> bool:
     return all(word in text for word in wanted)
 
 
-def _make_sort_key(sort: Sort, marks: dict[str, PaperDecision]) -> Callable[[tuple[int, Paper]], Any]:
+def _make_sort_key(sort: Sort, view: ReviewerView) -> Callable[[tuple[int, Paper]], Any]:
     keys: dict[Sort, Callable[[tuple[int, Paper]], Any]] = {
         "rank": lambda item: item[0],
+        "score": lambda item: (-item[1].relevance_score, item[0]),
         "year": lambda item: (-(item[1].year or 0), item[0]),
         "title": lambda item: (fold_text(item[1].title), item[0]),
-        "status": lambda item: (_STATUS_ORDER[_get_status(item[1], marks)], item[0]),
+        "status": lambda item: (_STATUS_ORDER[view.get_status(item[1])], item[0]),
     }
     return keys[sort]
 
 
-def _build_fields(rank: int, paper: Paper, marks: dict[str, PaperDecision]) -> dict[str, Any]:
-    mark = marks.get(paper.id)
+def _build_row(rank: int, paper: Paper, view: ReviewerView) -> dict[str, Any]:
     return {
         "rank": rank,
         "id": paper.id,
-        "title": paper.title,
-        "authors": [author.name for author in paper.authors],
+        "title": paper.title[:_MAX_TITLE_CHARS],
+        "authors": [author.name[:100] for author in paper.authors[:_LISTED_AUTHORS]],
+        "author_count": len(paper.authors),
         "year": paper.year,
-        "venue": paper.venue,
+        "venue": paper.venue and paper.venue[:200],
         "doi": paper.doi,
-        "url": paper.full_text_url,
-        "abstract": paper.abstract,
         "citation_key": paper.citation_key,
         "relevance_score": round(paper.relevance_score, 3),
-        "relevance_reason": paper.relevance_reason,
         "sources": paper.sources,
         **build_notice_fields(paper.notices),
         "found_in_round": paper.found_in_round,
-        "status": _get_status(paper, marks).value,
-        "mark": mark.model_dump(mode="json") if mark else None,
-        "decisions": [decision.model_dump(mode="json") for decision in paper.decisions],
+        **view.build_decision_fields(paper),
     }
 
 
-def _count_statuses(collection: PaperCollection, marks: dict[str, PaperDecision]) -> dict[str, int]:
-    counts = {status.value: 0 for status in ReviewStatus}
-    for paper in collection.papers:
-        counts[_get_status(paper, marks).value] += 1
-    return counts
+def _build_facets(collection: PaperCollection) -> dict[str, Any]:
+    """Return what papers can be filtered by: sources, rounds, and the first and last year."""
+    sources: Counter[str] = Counter(source for paper in collection.papers for source in paper.sources)
+    rounds: Counter[int] = Counter(paper.found_in_round + 1 for paper in collection.papers)
+    years = [paper.year for paper in collection.papers if paper.year]
+    return {
+        "sources": dict(sources.most_common()),
+        "rounds": {str(number): count for number, count in sorted(rounds.items())},
+        "year_min": min(years, default=None),
+        "year_max": max(years, default=None),
+    }

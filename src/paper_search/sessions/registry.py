@@ -15,7 +15,7 @@ from paper_search.errors import SessionInterrupted, SessionNotFound
 from paper_search.models import PaperCollection
 from paper_search.sessions.session import Listener, SessionPhase, SessionServices, WorkflowSession
 from paper_search.sessions.state import PART, SessionRequest, SessionState, read_session_state
-from paper_search.sessions.store import SessionLease, read_step
+from paper_search.sessions.store import SessionLease, StepCache, read_step
 from paper_search.workflow.engine import SearchWorkflow
 
 _PARK_AFTER_S: Final = 60.0
@@ -42,6 +42,7 @@ class SessionRegistry:
         self._settings = settings
         self._configure = configure
         self._build = build
+        self._steps = StepCache(services.store)
         self._sessions: dict[str, WorkflowSession] = {}
         self._lock = threading.Lock()
         self._load_lock = asyncio.Lock()
@@ -96,7 +97,7 @@ class SessionRegistry:
             async with self._load_lock:
                 session = await self._get_or_restore_session(session_id)
         if session is None:
-            return None, await asyncio.to_thread(self._read_state, session_id)
+            return None, await asyncio.to_thread(self.read_state, session_id)
         session.last_used = self._services.clock.now()
         if session.phase is SessionPhase.RESTORING:
             await self.wait_until_passed(session, None, self._settings.reply_within_s)
@@ -121,8 +122,12 @@ class SessionRegistry:
             raise session.interruption
 
     def read_result(self, session_id: str) -> PaperCollection:
-        """Return the stored result of a complete session."""
-        return read_step(self._services.store, session_id, "result", PaperCollection)
+        """Return the stored result of a complete session, which the caller must not change."""
+        return self._steps.read(session_id, "result", PaperCollection)
+
+    def read_state(self, session_id: str) -> SessionState:
+        """Return the stored state of a session, which the caller must not change."""
+        return read_session_state(self._services.store, self._services.inbox, session_id, self._steps)
 
     async def unload_idle(self) -> None:
         """Remove the sessions from memory that were not used for `idle_s` seconds."""
@@ -162,7 +167,7 @@ class SessionRegistry:
         """Return the session, run by this process; None if another process runs it, or if it is complete."""
         session = self.get(session_id)
         if session is not None and session.phase is SessionPhase.PARKED:
-            state = await asyncio.to_thread(self._read_state, session_id)
+            state = await asyncio.to_thread(self.read_state, session_id)
             request, config = await asyncio.to_thread(self._read_request_and_config, session_id)
             session.start(self._services, request, partial(self._build, config), stored=state)
         if session is not None and session.interruption is None:
@@ -172,7 +177,7 @@ class SessionRegistry:
             return None
         session = None
         try:
-            state = await asyncio.to_thread(self._read_state, session_id)
+            state = await asyncio.to_thread(self.read_state, session_id)
             if state.ended is not None:
                 return None
             request, config = await asyncio.to_thread(self._read_request_and_config, session_id)
@@ -185,9 +190,6 @@ class SessionRegistry:
     def _list_idle(self, seconds: float) -> list[WorkflowSession]:
         horizon = self._services.clock.now() - timedelta(seconds=seconds)
         return [session for session in self.list_all() if session.is_idle and session.last_used <= horizon]
-
-    def _read_state(self, session_id: str) -> SessionState:
-        return read_session_state(self._services.store, self._services.inbox, session_id)
 
     def _read_request_and_config(self, session_id: str) -> tuple[SessionRequest, AppConfig]:
         """Return the stored request, and its config with the present keys."""

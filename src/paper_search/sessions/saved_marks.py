@@ -1,9 +1,11 @@
-"""The marks of an unfinished review, stored after each key so that the review can be resumed."""
+"""The marks of an unfinished review, by reviewer, stored after each key so that the review can be resumed."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Final, cast
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from paper_search.review_models import PaperDecision
 from paper_search.sessions.store import REVIEWS
@@ -11,15 +13,46 @@ from uraniborg.kernel.change_feed import ChangeFeed, Publisher
 from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
 from uraniborg.kernel.settings import secure_own_folder
 
+UNNAMED_REVIEWER: Final = ""
+"""The key of the marks that were made without a name."""
+_MAX_UNDO_STEPS: Final = 100
+_MAX_UNDO_PAPERS: Final = 10_000
+_MAX_ANNOUNCED: Final = 20
+
+PaperDecisions = dict[str, PaperDecision]
+UndoStep = dict[str, PaperDecision | None]
+"""The marks before a change, by paper id; None for a paper without a mark."""
+
 
 class Marks(BaseModel):
-    """The decisions about papers that are not sent yet, and the position of the paper displayed last."""
+    """The decisions of one reviewer that are not sent yet, and the position of the paper displayed last."""
 
     checkpoint_id: str
-    decisions: dict[str, PaperDecision] = Field(default_factory=dict[str, PaperDecision])
+    decisions: PaperDecisions = Field(default_factory=PaperDecisions)
     position: int = 0
     reviewer: str | None = None
     """The name under which the marks were made."""
+
+
+class _MarkFile(BaseModel):
+    """The marks of all reviewers of a session."""
+
+    checkpoint_id: str = ""
+    position: int = 0
+    reviewer: str | None = None
+    """The reviewer who made marks last."""
+    reviews: dict[str, PaperDecisions] = Field(default_factory=dict[str, PaperDecisions])
+    undo: dict[str, list[UndoStep]] = Field(default_factory=dict[str, list[UndoStep]])
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_marks_of_one_reviewer(cls, value: Any) -> Any:
+        # Earlier versions stored the marks of the last reviewer only.
+        if not isinstance(value, dict) or "decisions" not in value:
+            return cast("Any", value)
+        fields = dict(cast("dict[str, Any]", value))
+        decisions = fields.pop("decisions")
+        return {**fields, "reviews": {fields.get("reviewer") or UNNAMED_REVIEWER: decisions}}
 
 
 class MarkStore:
@@ -29,24 +62,31 @@ class MarkStore:
         self._folder = folder or secure_own_folder("data", "paper_search", REVIEWS)
         self._feed = feed or ChangeFeed()
 
-    def load(self, session_id: str, checkpoint_id: str = "") -> Marks:
-        """Return the stored marks of the session; no marks if there is no file or it is damaged.
+    def load(self, session_id: str, checkpoint_id: str = "", reviewer: str | None = None) -> Marks:
+        """Return the marks of the reviewer, or without a name those of the reviewer who made marks last.
 
-        Marks of an earlier checkpoint are still valid: its papers are in the session.
+        A missing or damaged file has no marks. Marks of an earlier checkpoint are still valid: its papers are in the
+        session.
         """
-        try:
-            marks = Marks.model_validate_json(self._get_path(session_id).read_bytes())
-        except (OSError, ValidationError):
-            return Marks(checkpoint_id=checkpoint_id)
-        if marks.checkpoint_id == checkpoint_id:
-            return marks
-        return Marks(checkpoint_id=checkpoint_id, decisions=marks.decisions, reviewer=marks.reviewer)
+        stored = self._read(session_id)
+        name = reviewer or stored.reviewer
+        return Marks(
+            checkpoint_id=checkpoint_id,
+            decisions=stored.reviews.get(name or UNNAMED_REVIEWER, {}),
+            position=stored.position if stored.checkpoint_id == checkpoint_id and name == stored.reviewer else 0,
+            reviewer=name,
+        )
+
+    def load_all(self, session_id: str) -> dict[str, PaperDecisions]:
+        """Return the marks of all reviewers by name; marks without a name are under UNNAMED_REVIEWER."""
+        return self._read(session_id).reviews
 
     def save(self, session_id: str, marks: Marks) -> None:
-        """Store the marks of the session."""
-        make_private_folder(self._folder)
-        write_atomic(self._get_path(session_id), marks.model_dump_json())
-        self._feed.publish("papers", session_id, checkpoint_id=marks.checkpoint_id, marked=len(marks.decisions))
+        """Store the marks of one reviewer in place of the reviewer's earlier ones."""
+        with self._change_file(session_id) as stored:
+            stored.checkpoint_id, stored.position, stored.reviewer = marks.checkpoint_id, marks.position, marks.reviewer
+            stored.reviews[marks.reviewer or UNNAMED_REVIEWER] = marks.decisions
+        self._announce(session_id, marks, ())
 
     def change(
         self,
@@ -55,22 +95,77 @@ class MarkStore:
         decisions: Mapping[str, PaperDecision | None],
         reviewer: str | None = None,
     ) -> Marks:
-        """Store marks beside those of the session, and remove those that are None. Return all marks."""
-        make_private_folder(self._folder)
-        with hold_lock(self._folder / "marks.lock", timeout_s=10):
-            marks = self.load(session_id, checkpoint_id)
-            for paper_id, decision in decisions.items():
-                if decision is None:
-                    marks.decisions.pop(paper_id, None)
-                else:
-                    marks.decisions[paper_id] = decision
-            marks.reviewer = reviewer or marks.reviewer
-            self.save(session_id, marks)
+        """Store marks beside those of the reviewer, and remove those that are None. Return the reviewer's marks."""
+        name = reviewer or UNNAMED_REVIEWER
+        with self._change_file(session_id) as stored:
+            own = stored.reviews.setdefault(name, {})
+            stored.undo[name] = _limit_steps([*stored.undo.get(name, ()), {key: own.get(key) for key in decisions}])
+            _apply(own, decisions)
+            stored.checkpoint_id, stored.reviewer = checkpoint_id, reviewer
+            marks = Marks(checkpoint_id=checkpoint_id, decisions=own, reviewer=reviewer)
+        self._announce(session_id, marks, decisions)
         return marks
+
+    def undo(self, session_id: str, checkpoint_id: str, reviewer: str | None = None) -> tuple[Marks, UndoStep]:
+        """Undo the reviewer's last change. Return the reviewer's marks, and the marks of the papers that it changed."""
+        name = reviewer or UNNAMED_REVIEWER
+        with self._change_file(session_id) as stored:
+            own = stored.reviews.setdefault(name, {})
+            steps = stored.undo.get(name) or [{}]
+            last = steps.pop()
+            _apply(own, last)
+            marks = Marks(checkpoint_id=checkpoint_id, decisions=own, reviewer=reviewer)
+        self._announce(session_id, marks, last)
+        return marks, last
 
     def delete(self, session_id: str) -> None:
         """Delete the marks of the session, if there are any."""
         self._get_path(session_id).unlink(missing_ok=True)
 
+    @contextmanager
+    def _change_file(self, session_id: str) -> Generator[_MarkFile]:
+        make_private_folder(self._folder)
+        with hold_lock(self._folder / "marks.lock", timeout_s=10):
+            stored = self._read(session_id)
+            yield stored
+            write_atomic(self._get_path(session_id), stored.model_dump_json())
+
+    def _read(self, session_id: str) -> _MarkFile:
+        try:
+            return _MarkFile.model_validate_json(self._get_path(session_id).read_bytes())
+        except (OSError, ValidationError):
+            return _MarkFile()
+
+    def _announce(self, session_id: str, marks: Marks, changed: "Mapping[str, Any] | tuple[()]") -> None:
+        """Announce which papers were marked by whom, and not how: other reviewers may not know it yet."""
+        self._feed.publish(
+            "papers",
+            session_id,
+            checkpoint_id=marks.checkpoint_id,
+            marked=len(marks.decisions),
+            reviewer=marks.reviewer,
+            papers=list(changed)[:_MAX_ANNOUNCED],
+        )
+
     def _get_path(self, session_id: str) -> Path:
         return self._folder / f"{session_id}.json"
+
+
+def _apply(own: PaperDecisions, decisions: Mapping[str, PaperDecision | None]) -> None:
+    for paper_id, decision in decisions.items():
+        if decision is None:
+            own.pop(paper_id, None)
+        else:
+            own[paper_id] = decision
+
+
+def _limit_steps(steps: list[UndoStep]) -> list[UndoStep]:
+    """Return the last steps, as many as may be stored; at least one."""
+    kept: list[UndoStep] = []
+    count = 0
+    for step in reversed(steps[-_MAX_UNDO_STEPS:]):
+        count += len(step)
+        if kept and count > _MAX_UNDO_PAPERS:
+            break
+        kept.append(step)
+    return kept[::-1]

@@ -8,7 +8,14 @@ from datetime import UTC, datetime
 from enum import Enum, auto
 from typing import Any, Final
 
-from paper_search.errors import InvalidDecision, SessionInterrupted
+from paper_search.errors import (
+    CheckpointBusy,
+    InvalidDecision,
+    NoPendingCheckpoint,
+    SessionComplete,
+    SessionFailed,
+    SessionInterrupted,
+)
 from paper_search.models import PaperCollection, SourceReport
 from paper_search.sessions.checkpoint_inbox import add_to_inbox
 from paper_search.sessions.event_loops import MCPCheckpointHandler
@@ -131,6 +138,16 @@ class WorkflowSession:
         if self.phase is SessionPhase.PARKED:
             return self._parked_at
         return self.pending.checkpoint.checkpoint_id if self.pending else None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether the memory holds the state: not while the session is opened, restored, parked or interrupted."""
+        return self.phase in (
+            SessionPhase.WORKING,
+            SessionPhase.WAITING,
+            SessionPhase.COMPLETED,
+            SessionPhase.FAILED,
+        )
 
     @property
     def is_idle(self) -> bool:
@@ -347,7 +364,12 @@ class WorkflowSession:
     def _announce_source(self, report: SourceReport) -> None:
         assert self._services is not None
         self._services.feed.publish(
-            "source", self.session_id, name=report.name, status=report.status, returned=report.returned
+            "source",
+            self.session_id,
+            name=report.name,
+            status=report.status,
+            returned=report.returned,
+            reason=clip_text(report.reason, 200),
         )
 
     def _notify_callers(self) -> None:
@@ -361,6 +383,21 @@ class WorkflowSession:
         self.events += 1
         event, self._next_event = self._next_event, asyncio.Event()
         event.set()
+
+
+def get_pending_or_raise(session: WorkflowSession | None, state: SessionState) -> PendingCheckpoint:
+    """Return the checkpoint that can be decided now. Raise the error that explains why there is none."""
+    if state.ended is not None:
+        if state.ended.error is not None:
+            raise SessionFailed(state.session_id, state.ended.error)
+        raise SessionComplete(state.session_id)
+    # The store shows only that there was a decision, not whether another process still carries it out.
+    is_decided_elsewhere = session is None and state.pending is None and state.iteration > 0
+    if is_decided_elsewhere or (session is not None and session.decision_lock.locked()):
+        raise CheckpointBusy(state.session_id, state.checkpoint_id)
+    if state.pending is None:
+        raise NoPendingCheckpoint(state.session_id, state.phase)
+    return state.pending
 
 
 def _check_entry_or_none(entry: Entry, pending: PendingCheckpoint) -> CheckedDecision | None:

@@ -5,13 +5,25 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from paper_search.errors import SessionComplete
-from paper_search.review_models import PaperDecision
+from paper_search.export import check_format, export
+from paper_search.export.prisma_flow import PrismaFlow, build_prisma_flow
+from paper_search.models import PaperCollection
+from paper_search.review_models import DEFAULT_REVIEWER, PaperDecision, ReviewStatus
 from paper_search.sessions.manager import SessionManager
-from paper_search.sessions.paper_list import list_papers
+from paper_search.sessions.merge_provenance import MergedRecords
+from paper_search.sessions.paper_details import build_paper_details
+from paper_search.sessions.paper_list import PaperConditions, Sort, list_exclusions, list_papers, list_reasons
+from paper_search.sessions.registry import ignore_progress
+from paper_search.sessions.reviewer_view import ReviewerView, count_statuses
 from paper_search.sessions.saved_marks import MarkStore
+from paper_search.sessions.session import Listener
 from paper_search.workflow.checkpoints import Decision, ResultPayload
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.errors import InvalidInput, NotFound
 from uraniborg.kernel.logging import make_printable
+
+
+class PaperNotFound(NotFound):
+    code = "paper_not_found"
 
 
 class SessionReview:
@@ -20,27 +32,88 @@ class SessionReview:
     def __init__(self, manager: SessionManager, marks: MarkStore | None = None) -> None:
         self._manager = manager
         self._marks = marks or MarkStore()
+        self._records = MergedRecords(manager.store)
 
-    async def list_papers(self, session_id: str, **conditions: Any) -> dict[str, Any]:
-        """Return a page of the papers, as `paper_list.list_papers` does for these conditions.
+    async def list_papers(
+        self,
+        session_id: str,
+        reviewer: str,
+        conditions: PaperConditions,
+        *,
+        sort: Sort = "rank",
+        offset: int = 0,
+        limit: int = 50,
+    ) -> dict[str, Any]:
+        """Return a page of the papers as the reviewer may see them.
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
         """
-        collection = await self._manager.get_collection(session_id)
-        marks = await asyncio.to_thread(self._marks.load, session_id)
-        return await asyncio.to_thread(list_papers, collection, marks.decisions, **conditions)
+        collection, view = await self._load_view(session_id, reviewer)
+        return await asyncio.to_thread(list_papers, collection, view, conditions, sort=sort, offset=offset, limit=limit)
+
+    async def get_paper(self, session_id: str, paper_id: str, reviewer: str) -> dict[str, Any]:
+        """Return one paper in full, with the origin of each field. Raise PaperNotFound."""
+        collection, view = await self._load_view(session_id, reviewer)
+
+        def build() -> dict[str, Any]:
+            for rank, paper in enumerate(collection.papers, 1):
+                if paper_id == paper.id or paper_id in paper.other_ids:
+                    provenance = self._records.build_provenance(session_id, paper)
+                    return {**build_paper_details(rank, paper, collection, view), "provenance": provenance}
+            raise PaperNotFound(
+                f"'{make_printable(paper_id[:80])}' is not a paper of this session.",
+                hint="Use the ids of the papers that the session lists.",
+                session_id=session_id,
+            )
+
+        return await asyncio.to_thread(build)
+
+    async def list_reasons(self, session_id: str, reviewer: str) -> list[dict[str, Any]]:
+        """Return the reasons for exclusions that the reviewer can choose, with the number of papers of each."""
+        collection, view = await self._load_view(session_id, reviewer)
+        return await asyncio.to_thread(list_reasons, collection, view)
+
+    async def list_exclusions(self, session_id: str, reviewer: str, *, offset: int, limit: int) -> dict[str, Any]:
+        """Return a page of the papers that are not in the result, with the reviewer's own exclusions."""
+        collection = await self.get_visible_collection(session_id, reviewer)
+        return await asyncio.to_thread(list_exclusions, collection, offset=offset, limit=limit)
+
+    async def get_flow(self, session_id: str, reviewer: str) -> tuple[PrismaFlow, dict[str, int], bool]:
+        """Return the PRISMA flow with the reviewer's marks, the papers of each status, and whether it is final."""
+        collection, view = await self._load_view(session_id, reviewer)
+        flow = await asyncio.to_thread(lambda: build_prisma_flow(view.apply_to(collection)))
+        return flow, count_statuses(collection, view), view.is_complete
+
+    async def get_visible_collection(self, session_id: str, reviewer: str) -> PaperCollection:
+        """Return the papers with the decisions that the reviewer can see; excluded papers are not in it."""
+        collection, view = await self._load_view(session_id, reviewer)
+        return await asyncio.to_thread(view.apply_to, collection)
+
+    async def export_papers(
+        self, session_id: str, reviewer: str, format_name: str, status: ReviewStatus | None = None
+    ) -> str:
+        """Return the export of the papers, during the review with the decisions that the reviewer can see.
+
+        Raise InvalidInput for an unknown format, and for a search log of papers with one status.
+        """
+        check_format(format_name)
+        if status is not None and format_name.startswith("prisma"):
+            raise InvalidInput("A search log contains all papers.", hint="Leave out the status.", argument="status")
+        collection = await self.get_visible_collection(session_id, reviewer)
+        if status is not None:
+            papers = [paper for paper in collection.papers if paper.status is status]
+            collection = collection.model_copy(update={"papers": papers})
+        return await asyncio.to_thread(export, collection, format_name)
 
     async def mark_papers(
         self, session_id: str, decisions: Mapping[str, PaperDecision | None], reviewer: str | None = None
     ) -> dict[str, PaperDecision]:
-        """Store marks for the next decision; None removes the mark of a paper. Return all marks.
+        """Store marks for the next decision; None removes the mark of a paper. Return the marks of the reviewer.
 
         Raise SessionNotFound, NoPapersYet, SessionComplete, SessionFailed, or InvalidInput for an unknown paper.
         """
         collection = await self._manager.get_collection(session_id)
-        checkpoint = await self._manager.get_pending_checkpoint(session_id)
-        if checkpoint is None:
-            raise SessionComplete(session_id)
+        checkpoint_id = await self._find_review_checkpoint(session_id)
         known = {paper.id for paper in collection.papers}
         known |= {exclusion.paper_id for exclusion in collection.metadata.exclusions}
         if unknown := sorted(set(decisions) - known):
@@ -50,8 +123,17 @@ class SessionReview:
                 argument="decisions",
                 session_id=session_id,
             )
-        marks = await asyncio.to_thread(self._marks.change, session_id, checkpoint.checkpoint_id, decisions, reviewer)
+        marks = await asyncio.to_thread(self._marks.change, session_id, checkpoint_id, decisions, reviewer)
         return marks.decisions
+
+    async def undo_marks(self, session_id: str, reviewer: str | None = None) -> dict[str, PaperDecision | None]:
+        """Undo the reviewer's last change of marks. Return the marks of the papers that it had changed.
+
+        Raise SessionNotFound, SessionComplete or SessionInterrupted.
+        """
+        checkpoint_id = await self._find_review_checkpoint(session_id)
+        _, changed = await asyncio.to_thread(self._marks.undo, session_id, checkpoint_id, reviewer)
+        return changed
 
     async def decide(
         self,
@@ -61,29 +143,63 @@ class SessionReview:
         checkpoint_id: str | None = None,
         door: str,
         reviewer: str | None = None,
+        by: str | None = None,
+        on_progress: Listener = ignore_progress,
+        reply_within_s: float | None = None,
     ) -> dict[str, Any]:
-        """Decide as the manager does; at a review add the stored marks to the decision, and delete them then."""
-        checkpoint = await self._manager.get_pending_checkpoint(session_id)
-        is_review = checkpoint is not None and isinstance(checkpoint.payload, ResultPayload)
-        if is_review:
-            marks = await asyncio.to_thread(self._marks.load, session_id)
-            decision = _add_marks(decision, marks.decisions, reviewer)
-        reply = await self._manager.decide(session_id, decision, checkpoint_id=checkpoint_id, door=door)
+        """Decide as the manager does; at a review add the stored marks to the decision, and delete them then.
+
+        The marks of `reviewer` count as the decider's own, those of other reviewers under their names.
+        """
+        state = await self._manager.peek_state(session_id)
+        is_review = state.pending is not None and isinstance(state.pending.checkpoint.payload, ResultPayload)
+        if is_review and checkpoint_id in (None, state.checkpoint_id):
+            marks = await asyncio.to_thread(self._marks.load_all, state.session_id)
+            decision = _add_marks(decision, marks, reviewer)
+        reply = await self._manager.decide(
+            session_id,
+            decision,
+            checkpoint_id=checkpoint_id,
+            door=door,
+            by=by or reviewer,
+            on_progress=on_progress,
+            reply_within_s=reply_within_s,
+        )
         if is_review and "already_decided" not in reply:
-            await asyncio.to_thread(self._marks.delete, session_id)
+            await asyncio.to_thread(self._marks.delete, state.session_id)
         return reply
 
+    async def _load_view(self, session_id: str, reviewer: str) -> tuple[PaperCollection, ReviewerView]:
+        state = await self._manager.peek_state(session_id)
+        collection = await self._manager.get_collection(session_id)
+        marks = await asyncio.to_thread(self._marks.load_all, session_id)
+        return collection, ReviewerView(reviewer, marks, is_complete=state.ended is not None)
 
-def _add_marks(decision: Decision, marks: Mapping[str, PaperDecision], reviewer: str | None) -> Decision:
+    async def _find_review_checkpoint(self, session_id: str) -> str:
+        """Return the id of the pending checkpoint. Raise SessionComplete if there is none."""
+        state = await self._manager.peek_state(session_id)
+        if state.checkpoint_id is None:
+            raise SessionComplete(session_id)
+        return state.checkpoint_id
+
+
+def _add_marks(decision: Decision, marks: Mapping[str, Mapping[str, PaperDecision]], reviewer: str | None) -> Decision:
     """Return the decision with the marks of papers that it does not name itself."""
     if not isinstance(decision.revised_data, dict | None):
         return decision  # the session refuses it, with the reason
     data = dict(cast("dict[str, Any]", decision.revised_data or {}))
     given: Any = data.get("decisions") or {}
     if isinstance(given, dict):
-        stored = {paper_id: mark.model_dump(mode="json") for paper_id, mark in marks.items()}
-        if decisions := {**stored, **cast("dict[str, Any]", given)}:
+        own = _dump_marks(marks.get(reviewer or "", {}))
+        if decisions := {**own, **cast("dict[str, Any]", given)}:
             data["decisions"] = decisions
+    others = {name or DEFAULT_REVIEWER: _dump_marks(m) for name, m in marks.items() if m and name != (reviewer or "")}
+    if others:
+        data.setdefault("reviews", others)
     if data and reviewer:
         data.setdefault("reviewer", reviewer)
     return decision.model_copy(update={"revised_data": data or None})
+
+
+def _dump_marks(marks: Mapping[str, PaperDecision]) -> dict[str, Any]:
+    return {paper_id: mark.model_dump(mode="json", exclude_none=True) for paper_id, mark in marks.items()}

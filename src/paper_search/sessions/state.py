@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from paper_search.config import AppConfig, SearchSourceConfig
 from paper_search.models import PaperCollection, SourceReport
-from paper_search.sessions.store import SessionStore, read_step
+from paper_search.sessions.store import SessionStore, StepCache, read_step
 from paper_search.workflow.checkpoints import Checkpoint, ResultPayload
 from uraniborg.kernel.inbox import DecisionNotFound, InboxPort
 from uraniborg.kernel.logging import redact
@@ -120,8 +120,10 @@ class SessionState:
         return self.ended is not None or self.checkpoint_id not in (None, checkpoint_id)
 
 
-def read_session_state(store: SessionStore, inbox: InboxPort, session_id: str) -> SessionState:
-    """Return the stored state of a session. Raise SessionNotFound or SessionInterrupted."""
+def read_session_state(
+    store: SessionStore, inbox: InboxPort, session_id: str, cache: StepCache | None = None
+) -> SessionState:
+    """Return the stored state of a session, large steps from the cache. Raise SessionNotFound or SessionInterrupted."""
     steps = store.list_steps(session_id)
     request = read_step(store, session_id, "session", SessionRequest)
     state = SessionState(session_id, request.query, request.at, request.max_rounds, is_offline=request.is_offline)
@@ -138,7 +140,7 @@ def read_session_state(store: SessionStore, inbox: InboxPort, session_id: str) -
         )
     if last is None:
         return state
-    asked = read_step(store, session_id, f"checkpoint-{last}", PendingCheckpoint)
+    asked = (cache or StepCache(store)).read(session_id, f"checkpoint-{last}", PendingCheckpoint)
     is_pending = f"decision-{last}" not in steps and _is_pending_or_missing(inbox, asked.checkpoint.checkpoint_id)
     return replace(
         state,

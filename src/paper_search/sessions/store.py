@@ -304,6 +304,28 @@ def read_step(store: SessionStore, session_id: str, step: str, model: type[M]) -
         raise SessionInterrupted(session_id, f"its journal is damaged, or of another version, at '{step}'.") from None
 
 
+class StepCache:
+    """The large steps that were read last. A stored step never changes; callers must not change the values."""
+
+    def __init__(self, store: SessionStore, size: int = 4) -> None:
+        self._store = store
+        self._size = size
+        self._values: dict[tuple[str, str], BaseModel] = {}
+        self._lock = threading.Lock()
+
+    def read(self, session_id: str, step: str, model: type[M]) -> M:
+        """Return the result of a step, as `read_step` does."""
+        key = (session_id, step)
+        with self._lock:
+            found = self._values.pop(key, None)
+            if not isinstance(found, model):
+                found = read_step(self._store, session_id, step, model)
+            self._values[key] = found
+            for oldest in list(self._values)[: -self._size]:
+                del self._values[oldest]
+        return found
+
+
 async def run_storage_call(session_id: str, call: Callable[[], T]) -> T:
     """Run a call to the store or the inbox in a thread; its failures raise SessionInterrupted.
 

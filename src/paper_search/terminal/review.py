@@ -10,6 +10,7 @@ from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.replies import describe_progress, describe_source_problems
 from paper_search.sessions.saved_marks import MarkStore
 from paper_search.sessions.session import WorkflowSession
+from paper_search.sessions.session_review import SessionReview
 from paper_search.sessions.state import WAITING
 from paper_search.terminal.keys_and_output import Screen
 from paper_search.terminal.review_dialogs import PaperReview, ask_about_strategy
@@ -81,8 +82,7 @@ class TerminalReview:
             self._screen.write(f"\n{notice}{topics}")
         if problems := describe_source_problems(checkpoint.payload.collection):
             self._screen.write(f"\n{problems}")
-        marks = self._marks.load(session_id, checkpoint.checkpoint_id)
-        marks.reviewer = self._reviewer or marks.reviewer
+        marks = self._marks.load(session_id, checkpoint.checkpoint_id, self._reviewer)
         if marks.decisions:
             self._screen.write(f"\n{plural(len(marks.decisions), 'mark')} of this review restored.")
         review = PaperReview(checkpoint, marks, self._screen, lambda given: self._marks.save(session_id, given))
@@ -90,11 +90,13 @@ class TerminalReview:
 
     async def _send_decision(self, session_id: str, checkpoint: Checkpoint, decision: Decision) -> None:
         try:
-            reply = await self._manager.decide(
+            marks = await asyncio.to_thread(self._marks.load, session_id, "", self._reviewer)
+            reply = await SessionReview(self._manager, self._marks).decide(
                 session_id,
                 decision,
                 checkpoint_id=checkpoint.checkpoint_id,
                 door=DOOR,
+                reviewer=marks.reviewer,
                 by=self._reviewer or await asyncio.to_thread(get_user_name),
                 on_progress=self.show_progress,
             )

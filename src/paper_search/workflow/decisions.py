@@ -307,7 +307,9 @@ def _refuse_unknown_or_contradictory_marks(checkpoint: Checkpoint, feedback: Use
             papers=two[:20],
         )
     known = _collect_paper_ids(checkpoint)
-    if unknown := sorted(statuses.keys() - known):
+    if unknown := sorted(
+        statuses.keys() - known | {key for review in feedback.reviews.values() for key in review.keys() - known}
+    ):
         raise InvalidDecision(
             f"No such papers in this review: {', '.join(unknown[:5])}.",
             hint=f"Use the ids of the papers the checkpoint lists, such as {next(iter(sorted(known)), 'p_…')}.",

@@ -77,4 +77,6 @@ class WorkflowState(BaseModel):
 
     def add_decisions(self, feedback: UserFeedback, at: datetime | None) -> None:
         """Store the feedback's decisions about papers."""
+        for reviewer, decisions in feedback.reviews.items():
+            self.pool.add_decisions(decisions, reviewer, at)
         self.pool.add_decisions(feedback.statuses, feedback.reviewer or DEFAULT_REVIEWER, at)

@@ -1,4 +1,4 @@
-"""The routes of searches: sessions, their strategy, papers, marks, decisions and exports."""
+"""The routes of searches: sessions, their progress, decisions and deletion."""
 
 import asyncio
 from typing import Annotated, Any
@@ -6,115 +6,144 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Path, Query, Request
 from starlette.responses import Response
 
-from paper_search.api import apply_given_arguments
-from paper_search.config import load_config
 from paper_search.default_arguments import DEFAULT_DOMAIN, DEFAULT_MAX_RESULTS
-from paper_search.export import export
-from paper_search.input_checks import check_max_results
-from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
 from paper_search.sessions.inbox_decisions import parse_action
-from paper_search.sessions.paper_list import Sort
+from paper_search.sessions.search_options import build_search_config, describe_search_options
+from paper_search.sessions.session_list import Phase, SessionList
 from paper_search.sessions.session_review import SessionReview
+from paper_search.sessions.session_update import start_another_round
 from paper_search.workflow.checkpoints import Decision
 from uraniborg.console.app import DOOR, get_person
+from uraniborg.console.review_routes import add_review_routes
+from uraniborg.console.search_replies import SearchList, SearchOptions, SearchState, SourceProgress
+from uraniborg.console.source_progress import SourceProgressLog
+from uraniborg.console.strategy_routes import add_strategy_routes
+from uraniborg.search_shelves import ShelfBuilds
 
-_TYPES = {
-    "json": "application/json",
-    "csl-json": "application/json",
-    "prisma-json": "application/json",
-    "prisma-svg": "image/svg+xml",
-}
-"""The media types of the formats that are not plain text."""
 SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 
 
-def add_search_routes(api: FastAPI, manager: SessionManager) -> None:
+def add_search_routes(
+    api: FastAPI, manager: SessionManager, progress: SourceProgressLog, shelf_builds: ShelfBuilds
+) -> None:
     """Add the routes under `/api/searches`."""
     review = SessionReview(manager)
-    _add_session_routes(api, manager, review)
-    _add_paper_routes(api, manager, review)
+    _add_list_routes(api, manager)
+    _add_session_routes(api, manager, review, progress)
+    add_strategy_routes(api, manager)
+    add_review_routes(api, review, shelf_builds)
 
 
-def _add_session_routes(api: FastAPI, manager: SessionManager, review: SessionReview) -> None:
-    @api.get("/api/searches", tags=["searches"], summary="List the sessions")
+def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
+    sessions = SessionList(manager.store, manager.inbox)
+
+    @api.get("/api/searches", tags=["searches"], summary="List the sessions", response_model=SearchList)
     async def list_searches(  # pyright: ignore[reportUnusedFunction]
+        phase: Phase | None = None,
+        q: Annotated[str, Query(max_length=500, description="Words of the question, or the start of an id.")] = "",
+        offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     ) -> dict[str, Any]:
-        """Return the sessions, the one used last first."""
-        return await manager.list_sessions(limit)
+        """Return a page of the sessions, the one used last first, with their counts and the health of sources."""
+        return await asyncio.to_thread(sessions.list_page, phase=phase, words=q, offset=offset, limit=limit)
 
-    @api.post("/api/searches", tags=["searches"], summary="Start a search", status_code=201)
+    @api.get(
+        "/api/search-options",
+        tags=["searches"],
+        summary="Return what a new search can choose",
+        response_model=SearchOptions,
+    )
+    async def get_search_options() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the domains, the sources with their state, and the defaults."""
+        return await asyncio.to_thread(describe_search_options)
+
+    @api.post("/api/searches", tags=["searches"], summary="Start a search", status_code=201, response_model=SearchState)
     async def start_search(  # pyright: ignore[reportUnusedFunction]
         query: Annotated[str, Body()],
         domain: Annotated[str, Body()] = DEFAULT_DOMAIN,
         max_results: Annotated[int, Body()] = DEFAULT_MAX_RESULTS,
+        sources: Annotated[list[str] | None, Body(max_length=50, description="Only these sources.")] = None,
+        offline: Annotated[bool | None, Body(description="A trial with the shipped recordings.")] = None,
     ) -> dict[str, Any]:
         """Open a session and return its first checkpoint, as the tool `search_papers` does."""
-        check_max_results(max_results)
-        config = apply_given_arguments(await asyncio.to_thread(load_config), max_results, domain)
+        config = await asyncio.to_thread(build_search_config, max_results, domain, sources, offline)
         return await manager.start(query, config)
 
-    @api.get("/api/searches/{session_id}", tags=["searches"], summary="Return the state of a session")
+
+def _add_session_routes(
+    api: FastAPI, manager: SessionManager, review: SessionReview, progress: SourceProgressLog
+) -> None:
+    @api.get(
+        "/api/searches/{session_id}",
+        tags=["searches"],
+        summary="Return the state of a session",
+        response_model=SearchState,
+    )
     async def get_search(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
         """Return the state, as the tool `get_session` does. A session whose process has ended is resumed."""
         return await manager.get_state(session_id)
 
+    @api.post(
+        "/api/searches/{session_id}/resume", tags=["searches"], summary="Resume a session", response_model=SearchState
+    )
+    async def resume_search(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Run a session whose process has ended, and return its state. Any other session stays as it is."""
+        return await manager.get_state(session_id)
+
+    @api.post(
+        "/api/searches/{session_id}/update",
+        tags=["searches"],
+        summary="Continue a complete session with another round",
+        status_code=201,
+        response_model=SearchState,
+    )
+    async def update_search(  # pyright: ignore[reportUnusedFunction]
+        session_id: SessionId,
+        note: Annotated[str | None, Body(embed=True, max_length=4_000, description="What is missing.")] = None,
+    ) -> dict[str, Any]:
+        """Open a new session with the papers and decisions of a complete one, which asks about the next strategy."""
+        return await start_another_round(manager, session_id, note)
+
     @api.delete("/api/searches/{session_id}", tags=["searches"], summary="Delete a session", status_code=204)
     async def delete_search(session_id: SessionId) -> Response:  # pyright: ignore[reportUnusedFunction]
         """Delete a session with its papers and decisions, permanently."""
-        await manager.get_state(session_id)
-        await asyncio.to_thread(manager.cleanup, session_id)
+        state = await manager.peek_state(session_id)
+        await asyncio.to_thread(manager.cleanup, state.session_id)
         return Response(status_code=204)
 
-    @api.post("/api/searches/{session_id}/decide", tags=["searches"], summary="Decide the pending checkpoint")
+    @api.get(
+        "/api/searches/{session_id}/sources",
+        tags=["searches"],
+        summary="Return the progress of the sources",
+        response_model=SourceProgress,
+    )
+    async def get_search_sources(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the reports of the sources in the present round, also while another process searches."""
+        return progress.add_announced_reports(await manager.peek_state(session_id))
+
+    @api.post(
+        "/api/searches/{session_id}/decide",
+        tags=["searches"],
+        summary="Decide the pending checkpoint",
+        response_model=SearchState,
+    )
     async def decide_search(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         session_id: SessionId,
         action: Annotated[str, Body()],
         data: Annotated[dict[str, Any] | None, Body()] = None,
         note: Annotated[str | None, Body()] = None,
-        checkpoint_id: Annotated[str | None, Body()] = None,
+        checkpoint_id: Annotated[str | None, Body(max_length=200)] = None,
+        wait_s: Annotated[float | None, Body(ge=0, le=60, description="Reply after this time at the latest.")] = None,
     ) -> dict[str, Any]:
-        """Apply a decision, as the tool `decide` does. At a review, stored marks are part of the decision."""
+        """Apply a decision, as the tool `decide` does. At a review, the stored marks are part of the decision."""
         decision = Decision(action=parse_action(action), revised_data=data, note=note)
         return await review.decide(
-            session_id, decision, checkpoint_id=checkpoint_id, door=DOOR, reviewer=get_person(request)
+            session_id,
+            decision,
+            checkpoint_id=checkpoint_id,
+            door=DOOR,
+            reviewer=get_person(request),
+            reply_within_s=wait_s,
         )
-
-
-def _add_paper_routes(api: FastAPI, manager: SessionManager, review: SessionReview) -> None:
-    @api.get("/api/searches/{session_id}/papers", tags=["searches"], summary="List the papers of a session")
-    async def list_search_papers(  # pyright: ignore[reportUnusedFunction]
-        session_id: SessionId,
-        q: Annotated[str, Query(max_length=500, description="Words of title, abstract, authors or venue.")] = "",
-        status: ReviewStatus | None = None,
-        source: Annotated[str | None, Query(max_length=50)] = None,
-        sort: Sort = "rank",
-        offset: Annotated[int, Query(ge=0)] = 0,
-        limit: Annotated[int, Query(ge=1, le=500)] = 50,
-    ) -> dict[str, Any]:
-        """Return a page of the papers under review, or of the result, with the statuses of all reviewers."""
-        return await review.list_papers(
-            session_id, words=q, status=status, source=source, sort=sort, offset=offset, limit=limit
-        )
-
-    @api.put("/api/searches/{session_id}/marks", tags=["searches"], summary="Mark papers")
-    async def mark_papers(  # pyright: ignore[reportUnusedFunction]
-        request: Request,
-        session_id: SessionId,
-        decisions: Annotated[dict[str, PaperDecision | None], Body(embed=True)],
-    ) -> dict[str, Any]:
-        """Store marks, by paper id; null removes a mark. The marks are sent with the next decision."""
-        marks = await review.mark_papers(session_id, decisions, get_person(request))
-        return {"marks": {paper_id: mark.model_dump(mode="json") for paper_id, mark in marks.items()}}
-
-    @api.get("/api/searches/{session_id}/export", tags=["searches"], summary="Export the papers")
-    async def export_search(  # pyright: ignore[reportUnusedFunction]
-        session_id: SessionId,
-        format: Annotated[str, Query(max_length=20)] = "markdown",  # noqa: A002 - the name of the parameter
-    ) -> Response:
-        """Return the papers of a complete session, or the search log (`prisma`, `prisma-json`, `prisma-svg`)."""
-        collection = await manager.get_result(session_id)
-        text = await asyncio.to_thread(export, collection, format)
-        return Response(text, media_type=_TYPES.get(format, "text/plain; charset=utf-8"))

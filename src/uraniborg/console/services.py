@@ -13,9 +13,11 @@ from pflow.service import Service
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import SignIns
+from uraniborg.console.source_progress import SourceProgressLog
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.person import get_user_name
+from uraniborg.search_shelves import ShelfBuilds
 
 if TYPE_CHECKING:
     from uraniborg.served_parts import ServedPart
@@ -31,6 +33,8 @@ class ConsoleServices:
     broadcast: EventBroadcast
     sign_ins: SignIns
     runs: RunWorkers
+    source_progress: SourceProgressLog
+    shelf_builds: ShelfBuilds
     owner: str
     """The name of the account, for programs that call with the token."""
     parts: "list[ServedPart]" = field(default_factory=list["ServedPart"])
@@ -55,9 +59,12 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
         broadcast=broadcast,
         sign_ins=await asyncio.to_thread(SignIns),
         runs=RunWorkers(inbox),
+        source_progress=SourceProgressLog(),
+        shelf_builds=ShelfBuilds(),
         owner=get_user_name(),
     )
     broadcast.add_listener(services.resume_decided_run)
+    broadcast.add_listener(services.source_progress.record_change)
     reading = asyncio.create_task(broadcast.run())
     try:
         yield services
@@ -65,5 +72,6 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         await services.runs.stop()
+        await services.shelf_builds.stop()
         await manager.aclose()
         await asyncio.to_thread(services.inbox.close)

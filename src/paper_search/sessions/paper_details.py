@@ -1,0 +1,77 @@
+"""One paper of a session in full: title and abstract as trees, all authors, notices, decisions and identifiers."""
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from paper_search.editorial_notices import build_notice_fields
+from paper_search.matched_terms import TermMatcher
+from paper_search.models import Paper, PaperCollection, SearchQuery
+from paper_search.sessions.reviewer_view import ReviewerView
+from paper_search.text_trees import build_text_tree
+from uraniborg.kernel.logging import make_printable
+
+MAX_ABSTRACT_CHARS: Final = 20_000
+_MAX_TITLE_CHARS: Final = 2_000
+_MAX_AUTHORS: Final = 5_000
+_LINKS: Final = {
+    "doi": "https://doi.org/{}",
+    "arxiv": "https://arxiv.org/abs/{}",
+    "pmid": "https://pubmed.ncbi.nlm.nih.gov/{}/",
+    "pmcid": "https://www.ncbi.nlm.nih.gov/pmc/articles/{}/",
+}
+
+
+def build_paper_details(rank: int, paper: Paper, collection: PaperCollection, view: ReviewerView) -> dict[str, Any]:
+    """Return the fields of one paper, with the words that match the queries of its round marked."""
+    matcher = TermMatcher(_list_queries(collection, paper))
+    abstract = paper.abstract or ""
+    return {
+        "rank": rank,
+        "id": paper.id,
+        "title": paper.title[:_MAX_TITLE_CHARS],
+        "title_tree": build_text_tree(paper.title[:_MAX_TITLE_CHARS], matcher),
+        "abstract_tree": build_text_tree(abstract[:MAX_ABSTRACT_CHARS], matcher),
+        "abstract_chars": len(abstract),
+        "authors": [make_printable(author.name) for author in paper.authors[:_MAX_AUTHORS]],
+        "author_count": len(paper.authors),
+        "year": paper.year,
+        "venue": paper.venue,
+        "volume": paper.volume,
+        "issue": paper.issue,
+        "pages": paper.pages,
+        "publisher": paper.publisher,
+        "doi": paper.doi,
+        "url": _find_link(paper),
+        "identifiers": paper.identifiers,
+        "work_type": paper.work_type and paper.work_type.value,
+        "citation_count": paper.citation_count,
+        "citation_key": paper.citation_key,
+        "relevance_score": round(paper.relevance_score, 3),
+        "relevance_reason": paper.relevance_reason,
+        "tags": [tag.value for tag in paper.tags],
+        "sources": paper.sources,
+        "notices": [notice.model_dump(mode="json") for notice in paper.notices],
+        **build_notice_fields(paper.notices),
+        "found_in_round": paper.found_in_round,
+        **view.build_decision_fields(paper),
+    }
+
+
+def _list_queries(collection: PaperCollection, paper: Paper) -> list[SearchQuery]:
+    """Return the queries of all rounds, those of the round that found the paper first."""
+    logs = collection.metadata.round_logs
+    if not logs:
+        return collection.metadata.search_strategy.queries
+    ordered = sorted(logs, key=lambda log: log.round != paper.found_in_round)
+    return [query for log in ordered for query in log.strategy.queries]
+
+
+def _find_link(paper: Paper) -> str | None:
+    """Return the address of the paper if it is a web address, or that of one of its identifiers."""
+    link = (paper.full_text_url or "").strip()
+    if link.lower().startswith(("https://", "http://")):
+        return link
+    for scheme, pattern in _LINKS.items():
+        if value := ({"doi": paper.doi} | paper.identifiers).get(scheme):
+            return pattern.format(quote(value, safe="/:()"))
+    return None

@@ -1,0 +1,118 @@
+"""The papers of a session as one reviewer may see them: blind to the decisions of others until the own decision."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from paper_search.models import Paper, PaperCollection
+from paper_search.review_models import (
+    DEFAULT_REVIEWER,
+    Exclusion,
+    ExclusionReason,
+    PaperDecision,
+    ReviewDecision,
+    ReviewStatus,
+)
+from paper_search.workflow.round_log import add_inclusion_counts
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerView:
+    """A reviewer, and the marks of all reviewers by name. In a complete session nothing is hidden."""
+
+    reviewer: str
+    marks: Mapping[str, Mapping[str, PaperDecision]]
+    is_complete: bool = False
+
+    def get_own_decision(self, paper: Paper) -> PaperDecision | None:
+        """Return the reviewer's mark or earlier decision, or None."""
+        if mark := self.marks.get(self.reviewer, {}).get(paper.id):
+            return mark
+        return next((decision for decision in paper.decisions if decision.reviewer == self.reviewer), None)
+
+    def list_other_decisions(self, paper: Paper) -> list[ReviewDecision]:
+        """Return the decisions of the other reviewers, also those that this reviewer may not see yet."""
+        marked = {
+            name or DEFAULT_REVIEWER: ReviewDecision(
+                status=mark.status, reason=mark.reason, reviewer=name or DEFAULT_REVIEWER
+            )
+            for name, marks in self.marks.items()
+            if name != self.reviewer and (mark := marks.get(paper.id))
+        }
+        sent = [
+            decision
+            for decision in paper.decisions
+            if decision.reviewer != self.reviewer and decision.reviewer not in marked
+        ]
+        return [*sent, *marked.values()]
+
+    def is_hidden(self, paper: Paper) -> bool:
+        """Return True if the reviewer may not see the decisions of others about the paper yet."""
+        return not self.is_complete and self.get_own_decision(paper) is None
+
+    def get_status(self, paper: Paper) -> ReviewStatus:
+        """Return the status of the paper for the reviewer; in a complete session that of all reviewers."""
+        if self.is_complete:
+            return paper.status
+        own = self.get_own_decision(paper)
+        return own.status if own else ReviewStatus.UNDECIDED
+
+    def build_decision_fields(self, paper: Paper) -> dict[str, Any]:
+        """Return the status, the reviewer's own decision, and the decisions of others as far as they may be seen."""
+        own, others, is_hidden = self.get_own_decision(paper), self.list_other_decisions(paper), self.is_hidden(paper)
+        statuses = {decision.status for decision in others if decision.status is not ReviewStatus.UNDECIDED}
+        return {
+            "status": self.get_status(paper).value,
+            "reason": own.reason if own else None,
+            "is_marked": paper.id in self.marks.get(self.reviewer, {}),
+            "others": [] if is_hidden else [other.model_dump(mode="json") for other in others],
+            "others_hidden": len(others) if is_hidden else 0,
+            "differs": bool(own and not is_hidden and statuses - {own.status}),
+        }
+
+    def apply_to(self, collection: PaperCollection) -> PaperCollection:
+        """Return the collection as it is with the decisions that the reviewer can see: excluded papers leave it."""
+        if self.is_complete:
+            return collection
+        papers: list[Paper] = []
+        exclusions = list(collection.metadata.exclusions)
+        for paper in collection.papers:
+            seen = self._apply_to_paper(paper)
+            if seen.status is ReviewStatus.EXCLUDE:
+                exclusions.append(_build_exclusion(seen))
+            else:
+                papers.append(seen)
+        logs = add_inclusion_counts(collection.metadata.round_logs, papers, exclusions)
+        metadata = collection.metadata.model_copy(update={"round_logs": logs, "exclusions": exclusions})
+        return collection.model_copy(update={"metadata": metadata, "papers": papers})
+
+    def _apply_to_paper(self, paper: Paper) -> Paper:
+        own = self.get_own_decision(paper)
+        if own is None:
+            return paper if not paper.decisions else paper.model_copy(update={"decisions": []})
+        mine = ReviewDecision(status=own.status, reason=own.reason, reviewer=self.reviewer)
+        return paper.model_copy(update={"decisions": [*self.list_other_decisions(paper), mine]})
+
+
+def _build_exclusion(paper: Paper) -> Exclusion:
+    refusal = next(decision for decision in reversed(paper.decisions) if decision.status is ReviewStatus.EXCLUDE)
+    return Exclusion(
+        paper_id=paper.id,
+        other_ids=paper.other_ids,
+        title=paper.title,
+        doi=paper.doi,
+        round=paper.found_in_round,
+        reason=ExclusionReason.BY_PERSON,
+        score=paper.relevance_score,
+        reviewer=refusal.reviewer,
+        at=refusal.at,
+        detail=refusal.reason,
+    )
+
+
+def count_statuses(collection: PaperCollection, view: ReviewerView) -> dict[str, int]:
+    """Return the number of papers with each status."""
+    counts = {status.value: 0 for status in ReviewStatus}
+    for paper in collection.papers:
+        counts[view.get_status(paper).value] += 1
+    return counts

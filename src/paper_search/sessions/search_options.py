@@ -1,0 +1,58 @@
+"""The options of a new search: what can be chosen, and the config of a choice."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from paper_search.api import apply_given_arguments
+from paper_search.config import AppConfig, SearchSourceConfig, load_config
+from paper_search.domains import list_domains
+from paper_search.input_checks import check_max_results
+from paper_search.models import MAX_RESULTS_CAP
+from paper_search.recordings import QUERY
+from paper_search.sources.registry import check_source_names, describe_sources, list_source_names
+
+
+def describe_search_options() -> dict[str, Any]:
+    """Return the domains, the sources, and the defaults of the settings. Blocks while it reads the settings."""
+    config = load_config()
+    return {
+        "domains": list_domains(),
+        "sources": describe_available_sources(config),
+        "default_domain": config.domain,
+        "default_max_results": config.default_max_results,
+        "max_results": MAX_RESULTS_CAP,
+        "offline": config.offline,
+        "example": QUERY,
+    }
+
+
+def describe_available_sources(config: AppConfig) -> list[dict[str, Any]]:
+    """Return one entry per source: its name, whether a search uses it by default, and why not or its rate."""
+    if config.offline:
+        from paper_search.sources.offline_source import describe_offline_sources  # reads the recordings
+
+        return describe_offline_sources(config)
+    return describe_sources(config)
+
+
+def build_search_config(
+    max_results: int, domain: str, sources: Sequence[str] | None = None, offline: bool | None = None
+) -> AppConfig:
+    """Return the config of a search, from the settings and the arguments that were given.
+
+    Raise InvalidInput or UnknownSource. Blocks while it reads the settings.
+    """
+    check_max_results(max_results)
+    config = apply_given_arguments(load_config(), max_results, domain)
+    if offline is not None:
+        config = config.model_copy(update={"offline": offline})
+    if sources:
+        check_source_names(sources, list_source_names())
+        chosen = {
+            name: config.sources.get(name, SearchSourceConfig(name=name)).model_copy(
+                update={"enabled": name in sources}
+            )
+            for name in list_source_names()
+        }
+        config = config.model_copy(update={"sources": chosen})
+    return config

@@ -1,0 +1,205 @@
+"""The strategy of a session for a person: queries in the syntax of each source, sources, origins, and differences."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import orjson
+
+from paper_search.config import AppConfig
+from paper_search.errors import InvalidDecision
+from paper_search.models import ParsedIntent, SearchConstraints, SearchQuery, SearchStrategy, SourceReport
+from paper_search.query.query_check import check_boolean_query
+from paper_search.sessions.inbox_decisions import check_inbox_decision, complete_edit
+from paper_search.sessions.search_options import describe_available_sources
+from paper_search.sessions.state import PendingCheckpoint, SessionState
+from paper_search.sessions.store import SessionStore
+from paper_search.sources.query_translation import translate_queries
+from paper_search.sources.registry import KNOWN, list_source_names
+from paper_search.workflow.checkpoints import ResultPayload, StrategyPayload
+from uraniborg.kernel.inbox import Decision as InboxDecision
+
+_CHECKPOINT: Final = "checkpoint-"
+
+
+def build_strategy_view(store: SessionStore, state: SessionState, config: AppConfig) -> dict[str, Any]:
+    """Return the strategy that waits for a decision, or the one used last. Blocks while it reads the store."""
+    proposed = read_strategy(store, state)
+    if proposed is None:
+        return {**_describe_state(state), "strategy": None, "queries": [], "sources": [], "changes": []}
+    strategy, intent, last = proposed
+    names = list_offered_sources(state, strategy, config)
+    return {
+        **_describe_state(state),
+        "strategy": strategy.model_dump(mode="json"),
+        "intent": intent.model_dump(mode="json") if intent else None,
+        "queries": build_query_views(strategy.queries, names, strategy.filters),
+        "sources": describe_strategy_sources(names, strategy.sources, state, config),
+        "inherited": [origin.model_dump(mode="json") for origin in strategy.origins if origin.inherited],
+        "changes": list_changes(last, strategy) if last else [],
+        "has_last_round": last is not None,
+    }
+
+
+def check_edited_strategy(
+    store: SessionStore, state: SessionState, config: AppConfig, edit: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the problems and translations of an edited strategy; nothing is stored."""
+    found = read_strategy(store, state)
+    proposed = found[0] if found else SearchStrategy(queries=[], sources=[])
+    problems: list[dict[str, Any]] = []
+    strategy = proposed
+    try:
+        fields = {**proposed.model_dump(mode="json", exclude={"origins"}), **complete_edit(dict(edit), proposed)}
+        strategy = SearchStrategy.model_validate(fields)
+        if state.pending is not None:
+            check_inbox_decision(InboxDecision(action="edit", data=dict(edit)), state.pending)
+    except InvalidDecision as refusal:
+        problems.append({"message": refusal.message, "hint": refusal.hint})
+    except ValueError as error:
+        problems.append({"message": "The strategy is not valid.", "hint": str(error)[:300]})
+    last = found[2] if found else None
+    names = list_offered_sources(state, strategy, config)
+    chosen = [name for name in names if not strategy.sources or name in strategy.sources]
+    views = build_query_views(strategy.queries, chosen, strategy.filters)
+    has_errors = any(problem["severity"] == "error" for view in views for problem in view["problems"])
+    return {
+        "is_valid": not problems and not has_errors,
+        "problems": problems,
+        "queries": views,
+        "changes": list_changes(last, strategy) if last else [],
+        "edits": list_changes(proposed, strategy) if found else [],
+    }
+
+
+def build_query_views(
+    queries: Iterable[SearchQuery], names: list[str], filters: SearchConstraints
+) -> list[dict[str, Any]]:
+    """Return each query with its problems, as it is read, and its translations."""
+    listed = list(queries)
+    views: list[dict[str, Any]] = []
+    for query, translations in zip(listed, translate_queries(names, listed, filters), strict=True):
+        normalised, problems = check_boolean_query(query.boolean_query)
+        views.append(
+            {
+                "boolean_query": query.boolean_query,
+                "keywords": query.keywords,
+                "read_as": normalised,
+                "problems": [problem.to_fields() for problem in problems],
+                "translations": translations,
+            }
+        )
+    return views
+
+
+def read_strategy(
+    store: SessionStore, state: SessionState
+) -> tuple[SearchStrategy, ParsedIntent | None, SearchStrategy | None] | None:
+    """Return the present strategy, the intent if the strategy waits, and the strategy of the round before.
+
+    Return None while there is no strategy yet.
+    """
+    if state.pending and isinstance(payload := state.pending.checkpoint.payload, StrategyPayload):
+        number = state.pending.checkpoint.iteration
+        return payload.strategy, payload.intent, _read_strategy_of_checkpoint(store, state.session_id, number - 1)
+    logs = _list_logged_strategies(store, state)
+    return (logs[-1], None, logs[-2] if len(logs) > 1 else None) if logs else None
+
+
+def _list_logged_strategies(store: SessionStore, state: SessionState) -> list[SearchStrategy]:
+    """Return the strategies of the rounds that searched, or the last one proposed, from the newest stored step."""
+    if state.pending and isinstance(payload := state.pending.checkpoint.payload, ResultPayload):
+        logs = payload.collection.metadata.round_logs
+        return [log.strategy for log in logs] or [payload.collection.metadata.search_strategy]
+    steps = store.list_steps(state.session_id)
+    numbers = [int(step.removeprefix(_CHECKPOINT)) for step in steps if step.startswith(_CHECKPOINT)]
+    found = [_read_strategy_of_checkpoint(store, state.session_id, number) for number in sorted(numbers)[-2:]]
+    return [strategy for strategy in found if strategy is not None]
+
+
+def _read_strategy_of_checkpoint(store: SessionStore, session_id: str, number: int) -> SearchStrategy | None:
+    """Return the strategy that a checkpoint asks about, or with which its papers were found, without its papers."""
+    text = store.read(session_id, f"{_CHECKPOINT}{number}") if number >= 0 else None
+    if text is None:
+        return None
+    try:
+        payload = orjson.loads(text)["checkpoint"]["payload"]
+        fields = payload.get("strategy") or payload["collection"]["metadata"]["search_strategy"]
+        return SearchStrategy.model_validate(fields)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def list_offered_sources(state: SessionState, strategy: SearchStrategy, config: AppConfig) -> list[str]:
+    """Return the sources of the strategy and all others that exist, in the usual order."""
+    offered = state.pending.sources if state.pending else []
+    known = [*list_source_names(), *offered, *strategy.sources]
+    return list(dict.fromkeys(known))
+
+
+def describe_strategy_sources(
+    names: list[str], chosen: list[str], state: SessionState, config: AppConfig
+) -> list[dict[str, Any]]:
+    """Return for each source whether it is chosen, can be chosen, has a key, and how it answered last."""
+    remarks = {entry["name"]: entry for entry in describe_available_sources(config)}
+    offered = set(state.pending.sources) if state.pending else {name for name, e in remarks.items() if e["used"]}
+    reports = {report.name: report for report in state.sources}
+    return [
+        {
+            "name": name,
+            "is_chosen": name in chosen or (not chosen and name in offered),
+            "is_available": name in offered or name in chosen,
+            "remark": remarks.get(name, {}).get("remark", "not installed here"),
+            "needs_key": name in KNOWN and KNOWN[name].needs_key,
+            "accepts_key": name in KNOWN and KNOWN[name].key is not None,
+            "has_key": bool(name in config.sources and config.sources[name].api_key),
+            "key_variable": KNOWN[name].key_variable if name in KNOWN else "",
+            "last": build_report_fields(reports[name]) if name in reports else None,
+        }
+        for name in names
+    ]
+
+
+def build_report_fields(report: SourceReport) -> dict[str, Any]:
+    """Return the report on a source without its requests."""
+    return report.model_dump(mode="json", exclude={"requests"})
+
+
+def list_changes(last: SearchStrategy, strategy: SearchStrategy) -> list[dict[str, Any]]:
+    """Return the parts that differ between two strategies: queries added and removed, sources and filters changed."""
+    before, now = ([query.boolean_query for query in one.queries] for one in (last, strategy))
+    changes = [_make_change("query", text, None) for text in before if text not in now]
+    changes += [_make_change("query", None, text) for text in now if text not in before]
+    if set(last.sources) != set(strategy.sources):
+        changes.append(_make_change("sources", _join_sources(last), _join_sources(strategy)))
+    for name in SearchConstraints.model_fields:
+        old, new = getattr(last.filters, name), getattr(strategy.filters, name)
+        if old != new:
+            changes.append(_make_change(name, None if old is None else str(old), None if new is None else str(new)))
+    return changes
+
+
+def _join_sources(strategy: SearchStrategy) -> str:
+    return ", ".join(strategy.sources) or "all"
+
+
+def _make_change(part: str, before: str | None, after: str | None) -> dict[str, Any]:
+    return {"part": part, "before": before, "after": after}
+
+
+def _describe_state(state: SessionState) -> dict[str, Any]:
+    pending: PendingCheckpoint | None = state.pending
+    is_pending = pending is not None and isinstance(pending.checkpoint.payload, StrategyPayload)
+    return {
+        "session_id": state.session_id,
+        "question": state.query,
+        "phase": state.phase,
+        "round": state.round,
+        "rounds_left": max(0, state.max_rounds - state.round),
+        "is_pending": is_pending,
+        "checkpoint_id": state.checkpoint_id if is_pending else None,
+        "asked_at": pending.checkpoint.timestamp if is_pending and pending else None,
+        "offline": state.is_offline,
+        "intent": None,
+        "inherited": [],
+        "has_last_round": False,
+    }

@@ -1,0 +1,240 @@
+"""The routes of reviews: papers, marks, the flow of records, exports, and putting papers on a shelf."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Path, Query, Request
+from starlette.responses import Response
+
+from paper_search.export.prisma_flow import LABELS, count_exclusions_by_description
+from paper_search.review_models import ExclusionReason, PaperDecision, ReviewStatus
+from paper_search.sessions.paper_list import PaperConditions, Sort
+from paper_search.sessions.session_review import SessionReview
+from uraniborg.console.app import get_person
+from uraniborg.console.search_replies import (
+    ExclusionList,
+    FlowReply,
+    MarksReply,
+    PaperDetails,
+    PaperList,
+    ReasonList,
+    ShelfBuildReply,
+    ShelfTargets,
+    UndoneMarks,
+)
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.search_shelves import ShelfBuilds, list_shelf_targets
+
+_TYPES = {
+    "json": "application/json",
+    "csl-json": "application/json",
+    "prisma-json": "application/json",
+    "prisma-svg": "image/svg+xml",
+}
+"""The media types of the formats that are not plain text."""
+_ENDINGS = {
+    "bibtex": "bib",
+    "json": "json",
+    "markdown": "md",
+    "ris": "ris",
+    "csl-json": "csl.json",
+    "prisma": "prisma.md",
+    "prisma-json": "prisma.json",
+    "prisma-svg": "prisma.svg",
+}
+SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
+PaperId = Annotated[str, Path(max_length=100, description="The id of a paper.")]
+
+
+def add_review_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBuilds) -> None:
+    """Add the routes of papers and marks under `/api/searches/{session_id}`."""
+    _add_paper_routes(api, review)
+    _add_mark_routes(api, review)
+    _add_flow_routes(api, review)
+    _add_shelf_routes(api, review, shelf_builds)
+
+
+def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
+    @api.get(
+        "/api/searches/{session_id}/papers",
+        tags=["searches"],
+        summary="List the papers of a session",
+        response_model=PaperList,
+    )
+    async def list_search_papers(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
+        session_id: SessionId,
+        q: Annotated[str, Query(max_length=500, description="Words of title, abstract, authors or venue.")] = "",
+        status: ReviewStatus | None = None,
+        source: Annotated[str | None, Query(max_length=50)] = None,
+        year_from: Annotated[int | None, Query(ge=0, le=9_999)] = None,
+        year_to: Annotated[int | None, Query(ge=0, le=9_999)] = None,
+        score_from: Annotated[float | None, Query(ge=0, le=1)] = None,
+        score_to: Annotated[float | None, Query(ge=0, le=1)] = None,
+        round: Annotated[int | None, Query(ge=1, le=1_000, description="The round, from 1.")] = None,  # noqa: A002 - the name of the parameter
+        sort: Sort = "rank",
+        offset: Annotated[int, Query(ge=0)] = 0,
+        limit: Annotated[int, Query(ge=1, le=2_000)] = 50,
+    ) -> dict[str, Any]:
+        """Return a page of the papers under review, or of the result.
+
+        `status` is yours; the decisions of other reviewers about a paper are hidden until you have decided.
+        """
+        conditions = PaperConditions(
+            words=q,
+            status=status,
+            source=source,
+            year_from=year_from,
+            year_to=year_to,
+            score_from=score_from,
+            score_to=score_to,
+            round=round,
+        )
+        return await review.list_papers(
+            session_id, get_person(request), conditions, sort=sort, offset=offset, limit=limit
+        )
+
+    @api.get(
+        "/api/searches/{session_id}/papers/{paper_id}",
+        tags=["searches"],
+        summary="Return a paper of a session",
+        response_model=PaperDetails,
+    )
+    async def get_search_paper(  # pyright: ignore[reportUnusedFunction]
+        request: Request, session_id: SessionId, paper_id: PaperId
+    ) -> dict[str, Any]:
+        """Return the paper in full: title and abstract with the matched words, and the origin of each field."""
+        return await review.get_paper(session_id, paper_id, get_person(request))
+
+    @api.get(
+        "/api/searches/{session_id}/exclusions",
+        tags=["searches"],
+        summary="List the excluded papers",
+        response_model=ExclusionList,
+    )
+    async def list_search_exclusions(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
+        session_id: SessionId,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        limit: Annotated[int, Query(ge=1, le=500)] = 50,
+    ) -> dict[str, Any]:
+        """Return a page of the screened papers that are not in the result, with the reasons."""
+        return await review.list_exclusions(session_id, get_person(request), offset=offset, limit=limit)
+
+
+def _add_mark_routes(api: FastAPI, review: SessionReview) -> None:
+    @api.put("/api/searches/{session_id}/marks", tags=["searches"], summary="Mark papers", response_model=MarksReply)
+    async def mark_papers(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
+        session_id: SessionId,
+        decisions: Annotated[dict[str, PaperDecision | None], Body(embed=True)],
+    ) -> dict[str, Any]:
+        """Store your marks, by paper id; null removes a mark. The marks are sent with the next decision."""
+        return {"marks": await review.mark_papers(session_id, decisions, get_person(request))}
+
+    @api.post(
+        "/api/searches/{session_id}/marks/undo",
+        tags=["searches"],
+        summary="Undo your last change of marks",
+        response_model=UndoneMarks,
+    )
+    async def undo_marks(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Undo one change, also one of several papers, and return the marks of these papers. Can be repeated."""
+        return {"undone": await review.undo_marks(session_id, get_person(request))}
+
+    @api.get(
+        "/api/searches/{session_id}/reasons",
+        tags=["searches"],
+        summary="List the reasons for exclusions",
+        response_model=ReasonList,
+    )
+    async def list_exclusion_reasons(  # pyright: ignore[reportUnusedFunction]
+        request: Request, session_id: SessionId
+    ) -> dict[str, Any]:
+        """Return common reasons and those that you have used, with the number of papers of each."""
+        return {"reasons": await review.list_reasons(session_id, get_person(request))}
+
+
+def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
+    @api.get(
+        "/api/searches/{session_id}/flow",
+        tags=["searches"],
+        summary="Return the PRISMA flow",
+        response_model=FlowReply,
+    )
+    async def get_search_flow(request: Request, session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the counts of the flow with your marks, during the review and after it."""
+        flow, counts, is_complete = await review.get_flow(session_id, get_person(request))
+        fields = flow.model_dump(mode="json", exclude={"exclusions", "rounds", "included_by_status"})
+        by_person = [one for one in flow.exclusions if one.reason is ExclusionReason.BY_PERSON]
+        reasons = count_exclusions_by_description(flow.model_copy(update={"exclusions": by_person}))
+        label = LABELS[ExclusionReason.BY_PERSON]
+        return {
+            **fields,
+            "round_count": len(flow.rounds),
+            "labels": dict(LABELS),
+            "reasons": {name.removeprefix(f"{label}: "): count for name, count in reasons},
+            "counts": counts,
+            "is_complete": is_complete,
+        }
+
+    @api.get("/api/searches/{session_id}/export", tags=["searches"], summary="Export the papers")
+    async def export_search(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
+        session_id: SessionId,
+        format: Annotated[str, Query(max_length=20)] = "markdown",  # noqa: A002 - the name of the parameter
+        status: Annotated[ReviewStatus | None, Query(description="Only papers with this status.")] = None,
+    ) -> Response:
+        """Return the papers, or the search log (`prisma`, `prisma-json`, `prisma-svg`).
+
+        During the review the papers that you have excluded are left out.
+        """
+        text = await review.export_papers(session_id, get_person(request), format, status)
+        media_type = _TYPES.get(format, "text/plain; charset=utf-8")
+        name = f"search-{session_id[:8]}.{_ENDINGS.get(format, 'txt')}"
+        return Response(text, media_type=media_type, headers={"Content-Disposition": f'inline; filename="{name}"'})
+
+
+def _add_shelf_routes(api: FastAPI, review: SessionReview, shelf_builds: ShelfBuilds) -> None:
+    @api.get(
+        "/api/search-shelves", tags=["searches"], summary="List the shelves for papers", response_model=ShelfTargets
+    )
+    async def list_shelves_for_papers() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the shelves that papers of a search can be put on. A new name makes a new shelf."""
+        return {"shelves": await asyncio.to_thread(list_shelf_targets)}
+
+    @api.post(
+        "/api/searches/{session_id}/shelf",
+        tags=["searches"],
+        summary="Put the papers on a shelf",
+        status_code=202,
+        response_model=ShelfBuildReply,
+    )
+    async def put_papers_on_shelf(  # pyright: ignore[reportUnusedFunction]
+        request: Request,
+        session_id: SessionId,
+        name: Annotated[str, Body(max_length=100, description="A shelf of `/api/search-shelves`, or a new name.")],
+        statuses: Annotated[list[ReviewStatus], Body(min_length=1, max_length=4)] = [ReviewStatus.INCLUDE],  # noqa: B006 - copied by the framework
+    ) -> dict[str, Any]:
+        """Build or extend a shelf from the papers with these statuses. Follow the build in the event stream."""
+        collection = await review.get_visible_collection(session_id, get_person(request))
+        papers = [paper for paper in collection.papers if paper.status in statuses]
+        if not papers:
+            raise InvalidInput(
+                "No paper has one of these statuses.",
+                hint="Include papers first, or name other statuses.",
+                argument="statuses",
+            )
+        kept = collection.model_copy(update={"papers": papers})
+        text = await asyncio.to_thread(lambda: kept.model_dump_json(include={"papers"}))
+        return await shelf_builds.start(session_id, name, text)
+
+    @api.get(
+        "/api/searches/{session_id}/shelf",
+        tags=["searches"],
+        summary="Return the last build of a shelf",
+        response_model=ShelfBuildReply,
+    )
+    async def get_shelf_build(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the progress or the outcome of the last build from this session."""
+        return shelf_builds.get(session_id)

@@ -1,0 +1,496 @@
+"""The replies of the routes of searches."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from paper_search.review_models import PaperDecision
+from uraniborg.console.replies import Reply
+
+Status = Literal["include", "exclude", "maybe", "undecided"]
+SourceState = Literal["ok", "empty", "failed", "rate_limited", "skipped"]
+
+
+class SourceHealth(Reply):
+    """How a source answered last."""
+
+    name: str
+    status: SourceState
+    returned: int = 0
+    partial: bool = False
+    reason: str | None = None
+
+
+class SearchSummary(Reply):
+    """One search in a list."""
+
+    session_id: str
+    query: str
+    phase: Literal["waiting", "working", "completed", "failed", "unreadable"]
+    created_at: str | None = None
+    last_used_at: str
+    checkpoint_kind: str | None = None
+    checkpoint_id: str | None = None
+    round: int = 0
+    paper_count: int | None = None
+    sources: list[SourceHealth] = Field(default_factory=list[SourceHealth])
+    offline: bool = False
+    error: str | None = None
+
+
+class SearchList(Reply):
+    """A page of searches, the one used last first."""
+
+    sessions: list[SearchSummary]
+    total: int
+    offset: int
+    limit: int
+    next_offset: int | None
+
+
+class SourceChoice(Reply):
+    """A source that a search can use."""
+
+    name: str
+    used: bool
+    remark: str
+
+
+class SearchOptions(Reply):
+    """What a new search can choose, and the values it has otherwise."""
+
+    domains: list[str]
+    sources: list[SourceChoice]
+    default_domain: str
+    default_max_results: int
+    max_results: int
+    offline: bool
+    example: str
+
+
+class CheckpointReply(Reply):
+    """The question that waits."""
+
+    id: str
+    kind: str
+    iteration: int
+    payload: dict[str, Any]
+    actions: list[str]
+
+
+class EarlierDecision(Reply):
+    """The decision that was taken before."""
+
+    message: str
+    same_as_sent: bool
+    checkpoint_id: str
+    action: str | None
+    note: str | None
+    door: str | None
+    decided_by: str | None
+    decided_at: str | None
+
+
+class SearchState(Reply):
+    """The state of a search, as the tools `search_papers`, `decide` and `get_session` reply with it."""
+
+    session_id: str
+    query: str
+    is_complete: bool
+    has_pending_checkpoint: bool
+    iteration: int
+    round: int
+    phase: str
+    rounds_left: int
+    elapsed_s: float
+    summary: str
+    sources: list[SourceHealth]
+    offline: bool = False
+    checkpoint_id: str | None = None
+    checkpoint_kind: str | None = None
+    checkpoint: CheckpointReply | None = None
+    paper_count: int | None = None
+    error: str | None = None
+    already_decided: EarlierDecision | None = None
+
+
+class SourceReportReply(Reply):
+    """The report on one source in one round."""
+
+    name: str
+    status: SourceState
+    received: int = 0
+    returned: int = 0
+    removed: dict[str, int] = Field(default_factory=dict[str, int])
+    found: int | None = None
+    calls: int = 0
+    seconds: float = 0.0
+    reason: str | None = None
+    retry_at: str | None = None
+    partial: bool = False
+
+
+class SourceProgress(Reply):
+    """The sources of the present round, as far as they have answered."""
+
+    session_id: str
+    phase: str
+    round: int
+    sources_asked: int
+    sources: list[SourceReportReply]
+
+
+class QueryProblemReply(Reply):
+    """A problem of a query; positions count characters of the text as it was sent."""
+
+    severity: Literal["error", "warning"]
+    start: int
+    end: int
+    message: str
+    hint: str
+
+
+class Translation(Reply):
+    """A query in the syntax of one source."""
+
+    source: str
+    text: str | None
+    address: str | None
+    notes: list[str]
+    problem: str | None
+
+
+class QueryView(Reply):
+    """A query with its problems, and as the sources receive it."""
+
+    boolean_query: str
+    keywords: list[str]
+    read_as: str
+    problems: list[QueryProblemReply]
+    translations: list[Translation]
+
+
+class StrategySource(Reply):
+    """A source, whether it is chosen, and how it answered last."""
+
+    name: str
+    is_chosen: bool
+    is_available: bool
+    remark: str
+    needs_key: bool
+    accepts_key: bool
+    has_key: bool
+    key_variable: str
+    last: SourceReportReply | None
+
+
+class StrategyFilters(Reply):
+    """The limits of a search."""
+
+    year_from: int | None = None
+    year_to: int | None = None
+    language: str | None = None
+    max_results: int
+
+
+class PartOriginReply(Reply):
+    """The origin of one part of a strategy."""
+
+    part: str
+    value: str
+    inherited: bool
+    reason: str
+    by_person: bool = False
+
+
+class SearchQueryReply(Reply):
+    """A boolean query with its keywords."""
+
+    boolean_query: str
+    keywords: list[str]
+
+
+class StrategyFields(Reply):
+    """The queries, sources and limits of a round."""
+
+    queries: list[SearchQueryReply]
+    sources: list[str]
+    filters: StrategyFilters
+    notes: list[str]
+    origins: list[PartOriginReply]
+
+
+class StrategyChange(Reply):
+    """A part that differs between two strategies; None on the side that does not have it."""
+
+    part: str
+    before: str | None
+    after: str | None
+
+
+class StrategyReply(Reply):
+    """The strategy that waits, or the one used last."""
+
+    session_id: str
+    question: str
+    phase: str
+    round: int
+    rounds_left: int
+    is_pending: bool
+    checkpoint_id: str | None
+    asked_at: str | None
+    offline: bool
+    strategy: StrategyFields | None
+    intent: dict[str, Any] | None
+    queries: list[QueryView]
+    sources: list[StrategySource]
+    inherited: list[PartOriginReply]
+    changes: list[StrategyChange]
+    has_last_round: bool
+
+
+class StrategyProblem(Reply):
+    """A problem of a strategy as a whole."""
+
+    message: str
+    hint: str | None
+
+
+class StrategyCheck(Reply):
+    """The check of an edited strategy."""
+
+    is_valid: bool
+    problems: list[StrategyProblem]
+    queries: list[QueryView]
+    changes: list[StrategyChange]
+    edits: list[StrategyChange]
+
+
+class ReviewDecisionReply(Reply):
+    """The decision of one reviewer."""
+
+    status: Status
+    reason: str | None
+    reviewer: str
+    at: str | None
+
+
+class RetractionReply(Reply):
+    """A retraction."""
+
+    status: str
+    source: str
+    date: str | None = None
+    notice_doi: str | None = None
+
+
+class NoticeReply(RetractionReply):
+    """An editorial notice."""
+
+    label: str | None = None
+
+
+class PaperRow(Reply):
+    """A paper in a list. The decisions of others are hidden until you have decided."""
+
+    rank: int
+    id: str
+    title: str
+    authors: list[str]
+    author_count: int
+    year: int | None
+    venue: str | None
+    doi: str | None
+    citation_key: str | None
+    relevance_score: float
+    sources: list[str]
+    retraction: RetractionReply | None = None
+    editorial_note: str | None = None
+    found_in_round: int
+    status: Status
+    reason: str | None
+    is_marked: bool
+    others: list[ReviewDecisionReply]
+    others_hidden: int
+    differs: bool
+
+
+class PaperFacets(Reply):
+    """What papers can be filtered by."""
+
+    sources: dict[str, int]
+    rounds: dict[str, int]
+    year_min: int | None
+    year_max: int | None
+
+
+class PaperList(Reply):
+    """A page of papers, and counts of all papers."""
+
+    papers: list[PaperRow]
+    total: int
+    offset: int
+    limit: int
+    next_offset: int | None
+    counts: dict[Status, int]
+    facets: PaperFacets
+    is_complete: bool
+
+
+class TextNodeReply(Reply):
+    """A part of a foreign text: plain text, a formula, or marked-up text with children."""
+
+    kind: Literal["text", "math", "sub", "sup", "italic", "bold"]
+    text: str
+    matched: bool | None = None
+    latex: str | None = None
+    block: bool | None = None
+    children: list["TextNodeReply"] | None = None
+
+
+class MergedRecord(Reply):
+    """A record that was merged into a paper, and why."""
+
+    source: str
+    record_id: str
+    reason: str
+    url: str | None
+
+
+class FieldAlternative(Reply):
+    """The value of another record."""
+
+    source: str
+    record_id: str
+    value: str | None
+
+
+class FieldOrigin(Reply):
+    """The value of a field, its source, and the values of the other records."""
+
+    field: str
+    value: str | None
+    source: str | None
+    alternatives: list[FieldAlternative]
+
+
+class Provenance(Reply):
+    """The records of a paper, and the origin of each field."""
+
+    records: list[MergedRecord]
+    fields: list[FieldOrigin]
+
+
+class PaperDetails(PaperRow):
+    """A paper in full."""
+
+    title_tree: list[TextNodeReply]
+    abstract_tree: list[TextNodeReply]
+    abstract_chars: int
+    volume: str | None
+    issue: str | None
+    pages: str | None
+    publisher: str | None
+    url: str | None
+    identifiers: dict[str, str]
+    work_type: str | None
+    citation_count: int
+    relevance_reason: str
+    tags: list[str]
+    notices: list[NoticeReply]
+    provenance: Provenance
+
+
+class MarksReply(Reply):
+    """Your marks by paper id."""
+
+    marks: dict[str, PaperDecision]
+
+
+class UndoneMarks(Reply):
+    """The marks of the papers that the undone change had changed; None for a paper without a mark."""
+
+    undone: dict[str, PaperDecision | None]
+
+
+class ReasonCount(Reply):
+    """A reason for an exclusion, and how many papers you excluded by it."""
+
+    reason: str
+    count: int
+
+
+class ReasonList(Reply):
+    """The reasons that a review offers."""
+
+    reasons: list[ReasonCount]
+
+
+class FlowReply(Reply):
+    """The PRISMA flow with your marks. `counts` has the papers by your status."""
+
+    identified: dict[str, int]
+    removed: dict[str, int]
+    screened: int
+    excluded: dict[str, int]
+    included: int
+    round_count: int
+    labels: dict[str, str]
+    reasons: dict[str, int]
+    counts: dict[Status, int]
+    partial: bool
+    is_complete: bool
+
+
+class ExclusionReply(Reply):
+    """A screened paper that is not in the result."""
+
+    paper_id: str
+    title: str
+    doi: str | None
+    round: int
+    reason: str
+    score: float | None
+    reviewer: str | None
+    at: str | None
+    detail: str | None
+
+
+class ExclusionList(Reply):
+    """A page of exclusions."""
+
+    exclusions: list[ExclusionReply]
+    total: int
+    offset: int
+    limit: int
+    next_offset: int | None
+
+
+class ShelfBuildReply(Reply):
+    """The last build of a shelf from the papers of a search."""
+
+    session_id: str
+    state: Literal["none", "running", "done", "failed"]
+    shelf: str | None = None
+    path: str | None = None
+    phase: str | None = None
+    done: int = 0
+    total: int = 0
+    papers: int | None = None
+    added: int | None = None
+    error: str | None = None
+    hint: str | None = None
+
+
+class ShelfTarget(Reply):
+    """A shelf that papers can be put on."""
+
+    name: str
+    path: str
+    papers: int | None = None
+
+
+class ShelfTargets(Reply):
+    """The shelves that papers can be put on."""
+
+    shelves: list[ShelfTarget]

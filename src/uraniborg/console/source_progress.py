@@ -1,0 +1,48 @@
+"""The progress of sources in searches that other processes run, as the change feed announces it."""
+
+from typing import Any, Final
+
+from paper_search.models import SourceReport
+from paper_search.sessions.state import SessionState
+from paper_search.sessions.strategy_view import build_report_fields
+from uraniborg.kernel.change_feed import Change
+
+_MAX_SESSIONS: Final = 500
+_NEW_ROUND: Final = ("query_building", "searching")
+
+
+class SourceProgressLog:
+    """The sources that have answered since a session began to search, by session."""
+
+    def __init__(self) -> None:
+        self._reports: dict[str, dict[str, SourceReport]] = {}
+
+    async def record_change(self, change: Change) -> None:
+        """Record an announced report; a new round starts an empty list."""
+        if change.kind == "session" and change.facts.get("phase") in _NEW_ROUND:
+            self._reports.pop(change.subject, None)
+        elif change.kind == "source":
+            facts = change.facts
+            report = SourceReport(
+                name=str(facts.get("name")),
+                status=facts["status"],
+                returned=int(facts.get("returned") or 0),
+                reason=facts.get("reason"),
+            )
+            self._reports.setdefault(change.subject, {})[report.name] = report
+            for oldest in list(self._reports)[:-_MAX_SESSIONS]:
+                del self._reports[oldest]
+
+    def add_announced_reports(self, state: SessionState) -> dict[str, Any]:
+        """Return the progress of a session: its own reports, or while it searches those that were announced."""
+        reports = {report.name: report for report in state.sources}
+        if state.pending is None and state.ended is None:
+            announced = self._reports.get(state.session_id, {})
+            reports = {**announced, **(reports if state.sources_asked else {})}
+        return {
+            "session_id": state.session_id,
+            "phase": state.phase,
+            "round": state.round,
+            "sources_asked": state.sources_asked,
+            "sources": [build_report_fields(report) for report in reports.values()],
+        }

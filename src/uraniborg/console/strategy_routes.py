@@ -1,0 +1,53 @@
+"""The routes of strategies: the queries, sources and limits of a search, and checks of an edit."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Path
+
+from paper_search.config import AppConfig, load_config
+from paper_search.sessions import SessionManager
+from paper_search.sessions.state import SessionState
+from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
+from uraniborg.console.search_replies import StrategyCheck, StrategyReply
+
+SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
+
+
+def add_strategy_routes(api: FastAPI, manager: SessionManager) -> None:
+    """Add the routes under `/api/searches/{session_id}/strategy`."""
+
+    @api.get(
+        "/api/searches/{session_id}/strategy",
+        tags=["searches"],
+        summary="Return the strategy of a session",
+        response_model=StrategyReply,
+    )
+    async def get_search_strategy(session_id: SessionId) -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+        """Return the strategy that waits for a decision, or the one used last, as the sources receive it."""
+        state = await manager.peek_state(session_id)
+        return await asyncio.to_thread(lambda: build_strategy_view(manager.store, state, _load_own_config(state)))
+
+    @api.post(
+        "/api/searches/{session_id}/strategy/check",
+        tags=["searches"],
+        summary="Check an edited strategy",
+        response_model=StrategyCheck,
+    )
+    async def check_search_strategy(  # pyright: ignore[reportUnusedFunction]
+        session_id: SessionId,
+        data: Annotated[dict[str, Any], Body(embed=True, description="The data of an edit, as `decide` takes it.")],
+    ) -> dict[str, Any]:
+        """Return the problems of an edit with their positions, and its queries as the sources would receive them.
+
+        Nothing is stored or sent to a source.
+        """
+        state = await manager.peek_state(session_id)
+        return await asyncio.to_thread(
+            lambda: check_edited_strategy(manager.store, state, _load_own_config(state), data)
+        )
+
+
+def _load_own_config(state: SessionState) -> AppConfig:
+    """Return the settings, offline if the session is a trial."""
+    return load_config().model_copy(update={"offline": state.is_offline})

@@ -1,0 +1,173 @@
+"""Shelves made from the papers of searches: each build runs in a process of its own and is announced in the feed."""
+
+import asyncio
+import json
+import re
+import sys
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from paper_library.config import load_config
+from paper_library.store.manifest import read_manifest
+from uraniborg.kernel.change_feed import Publisher, QueuedChangeFeed
+from uraniborg.kernel.errors import Conflict, InvalidInput, UraniborgError
+from uraniborg.kernel.files import make_private_folder, write_atomic
+from uraniborg.kernel.logging import get_logger, make_printable
+from uraniborg.kernel.settings import secure_own_folder
+
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_MAX_BUILDS: Final = 100
+_STOP_S: Final = 5.0
+_log = get_logger(__name__)
+
+
+class ShelfBuildActive(Conflict):
+    code = "shelf_build_active"
+
+
+@dataclass
+class ShelfBuild:
+    """A build of a shelf from the papers of a session."""
+
+    session_id: str
+    shelf: str
+    path: Path
+    state: Literal["running", "done", "failed"] = "running"
+    facts: dict[str, Any] = field(default_factory=dict[str, Any])
+    process: "asyncio.subprocess.Process | None" = None
+
+    def to_fields(self) -> dict[str, Any]:
+        """Return the build as the API sends it."""
+        return {
+            "session_id": self.session_id,
+            "state": self.state,
+            "shelf": self.shelf,
+            "path": str(self.path),
+            **self.facts,
+        }
+
+
+def find_shelves_folder() -> Path:
+    """Return the folder of the shelves that the console builds."""
+    return secure_own_folder("data", "library") / "shelves"
+
+
+def list_shelf_targets() -> list[dict[str, Any]]:
+    """Return the shelves that papers can be put on: that of the settings, and those that were built before. Blocks."""
+    configured = load_config().shelf
+    folder = find_shelves_folder()
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    paths = [*([configured.expanduser()] if configured else []), *(path for path in found if path.is_dir())]
+    return [{"name": path.name, "path": str(path), "papers": count} for path in paths if (count := _count(path)) >= 0]
+
+
+def _count(path: Path) -> int:
+    """Return the number of papers of a shelf, or -1 if the folder is not one."""
+    try:
+        return read_manifest(path).papers
+    except UraniborgError:
+        return -1
+
+
+def find_target(name: str) -> Path:
+    """Return the folder of the shelf with this name, which may not exist yet. Raise InvalidInput."""
+    for target in list_shelf_targets():
+        if target["name"] == name:
+            return Path(target["path"])
+    if not _NAME.fullmatch(name):
+        raise InvalidInput(
+            f"'{make_printable(name[:80])}' cannot be the name of a shelf.",
+            hint="Use up to 64 lower-case letters, digits, - and _, beginning with a letter or a digit.",
+            argument="name",
+        )
+    return find_shelves_folder() / name
+
+
+@dataclass
+class ShelfBuilds:
+    """The builds of this process, the last one of each session."""
+
+    feed: Publisher = field(default_factory=QueuedChangeFeed)
+    _builds: dict[str, ShelfBuild] = field(default_factory=dict[str, ShelfBuild])
+    _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
+
+    def get(self, session_id: str) -> dict[str, Any]:
+        """Return the last build of the session."""
+        build = self._builds.get(session_id)
+        return build.to_fields() if build else {"session_id": session_id, "state": "none"}
+
+    async def start(self, session_id: str, name: str, papers_json: str) -> dict[str, Any]:
+        """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs."""
+        path = await asyncio.to_thread(find_target, name)
+        if any(build.state == "running" and build.path == path for build in self._builds.values()):
+            raise ShelfBuildActive(f"The shelf '{name}' is being built.", hint="Wait until the build has ended.")
+        build = ShelfBuild(session_id, name, path)
+        self._builds[session_id] = build
+        for oldest in [key for key, one in self._builds.items() if one.state != "running"][:-_MAX_BUILDS]:
+            del self._builds[oldest]
+        task = asyncio.create_task(self._run(build, papers_json))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return build.to_fields()
+
+    async def stop(self) -> None:
+        """End all builds; the shelves stay as they were."""
+        for build in self._builds.values():
+            if build.process is not None:
+                with suppress(ProcessLookupError):
+                    build.process.terminate()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_STOP_S)
+        await asyncio.to_thread(self.feed.close)
+
+    async def _run(self, build: ShelfBuild, papers_json: str) -> None:
+        try:
+            papers = await asyncio.to_thread(_store_papers, build.session_id, papers_json)
+            last = await self._follow_worker(build, papers)
+            build.facts = last
+            build.state = "failed" if "papers" not in last else "done"
+            if build.state == "failed" and "error" not in last:
+                build.facts = {"error": "The build ended early.", "hint": "Try again; the shelf is unchanged."}
+        except Exception as exc:
+            _log.exception("a shelf cannot be built", exc=exc)
+            build.state = "failed"
+            build.facts = {"error": "The shelf could not be built.", "hint": "See the log."}
+        self._announce(build)
+
+    async def _follow_worker(self, build: ShelfBuild, papers: Path) -> dict[str, Any]:
+        """Run the worker and announce its progress; return its last line."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "uraniborg.shelf_worker",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+        build.process = process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps({"papers": str(papers), "shelf": str(build.path)}).encode() + b"\n")
+        process.stdin.close()
+        last: dict[str, Any] = {}
+        async for line in process.stdout:
+            last = json.loads(line)
+            if "phase" in last:
+                build.facts = last
+                self._announce(build)
+        await process.wait()
+        return last
+
+    def _announce(self, build: ShelfBuild) -> None:
+        self.feed.publish("shelf_build", build.session_id, state=build.state, shelf=build.shelf, **build.facts)
+
+
+def _store_papers(session_id: str, papers_json: str) -> Path:
+    """Store the papers under the name of the session, so that a later build replaces them, and return the file."""
+    folder = secure_own_folder("data", "library") / "from-searches"
+    make_private_folder(folder)
+    path = folder / f"search-{session_id}.json"
+    write_atomic(path, papers_json)
+    return path

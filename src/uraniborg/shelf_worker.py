@@ -1,0 +1,53 @@
+"""`python -m uraniborg.shelf_worker`: one build of a shelf in a process of its own, for the console.
+
+The request is one JSON object on stdin: `papers`, a file of papers, and `shelf`, the folder of the shelf, which is
+extended if it exists. The worker writes JSON lines to stdout: the progress, and at the end the report or an error.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from paper_library.build.builder import build_shelf
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import configure_logging
+
+_LEAST_PAUSE_S: Final = 0.2
+
+
+class _ProgressWriter:
+    """Writes the progress of a build, a few times a second at most."""
+
+    def __init__(self) -> None:
+        self._last_phase = ""
+        self._last_time = 0.0
+
+    def __call__(self, phase: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if phase != self._last_phase or now - self._last_time >= _LEAST_PAUSE_S:
+            self._last_phase, self._last_time = phase, now
+            _write_line({"phase": phase, "done": done, "total": total})
+
+
+def main() -> None:
+    """Build the shelf of the request."""
+    configure_logging()
+    request: dict[str, Any] = json.loads(sys.stdin.readline())
+    target = Path(request["shelf"])
+    try:
+        old = target if target.exists() else None
+        report = build_shelf([Path(request["papers"])], target, update=old, progress=_ProgressWriter())
+        _write_line({"papers": report.papers, "added": report.added if old else report.papers})
+    except UraniborgError as error:
+        _write_line({"error": error.message, "hint": error.hint})
+
+
+def _write_line(line: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,358 @@
+"""The routes of searches: lists, strategies, papers, marks, the flow, exports and shelves, on a real server."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.uraniborg.console.processes import ServerProcess, run_server
+from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
+from uraniborg.recordings import QUERY
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    with run_server(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture
+async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
+    async with server.make_async_client() as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def sign_in(server: ServerProcess, name: str) -> AsyncGenerator[httpx.AsyncClient]:
+    """Yield a client that is signed in under this name."""
+    async with httpx.AsyncClient(base_url=server.url, headers={"X-Uraniborg": "1"}, timeout=60) as client:
+        signed = await client.post("/api/sign-in", json={"token": server.token, "name": name})
+        assert signed.status_code == 200, signed.text
+        yield client
+
+
+async def get(api: httpx.AsyncClient, path: str, **params: Any) -> Any:
+    reply = await api.get(path, params=params)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+async def start_search(api: httpx.AsyncClient, **options: Any) -> str:
+    reply = await api.post("/api/searches", json={"query": QUERY, **options})
+    assert reply.status_code == 201, reply.text
+    return reply.json()["session_id"]
+
+
+async def start_review(api: httpx.AsyncClient, **options: Any) -> str:
+    session_id = await start_search(api, **options)
+    decided = await api.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})
+    assert decided.json()["checkpoint_kind"] == "result_review", decided.text
+    return session_id
+
+
+@pytest.fixture(scope="module")
+def review_id(server: ServerProcess) -> str:
+    """Return a session at its review, which tests only read."""
+    with server.make_client() as client:
+        session_id = client.post("/api/searches", json={"query": QUERY}).json()["session_id"]
+        client.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})
+    return session_id
+
+
+async def test_every_search_operation_has_a_typed_reply(api: httpx.AsyncClient) -> None:
+    document = await get(api, "/api/openapi.json")
+    for path, methods in document["paths"].items():
+        if not path.startswith("/api/search"):
+            continue
+        for operation in methods.values():
+            replies = [body for status, body in operation["responses"].items() if status.startswith("2")]
+            if operation["operationId"] in ("delete_search", "export_search"):
+                continue
+            assert "$ref" in replies[0]["content"]["application/json"]["schema"], operation["operationId"]
+
+
+async def test_a_list_of_searches_has_rounds_counts_and_the_health_of_sources(
+    api: httpx.AsyncClient, review_id: str
+) -> None:
+    listed = await get(api, "/api/searches", phase="waiting", q="trappist-1")
+    (entry,) = [one for one in listed["sessions"] if one["session_id"] == review_id]
+    assert (entry["round"], entry["checkpoint_kind"], entry["offline"]) == (1, "result_review", True)
+    assert entry["paper_count"] > 5
+    assert {source["status"] for source in entry["sources"]} <= {"ok", "empty"}
+    assert (await get(api, "/api/searches", q="nothing like this"))["total"] == 0
+
+
+async def test_lists_of_searches_are_paged(api: httpx.AsyncClient) -> None:
+    for _ in range(2):
+        await start_search(api)
+    first = await get(api, "/api/searches", limit=1)
+    second = await get(api, "/api/searches", limit=1, offset=first["next_offset"])
+    assert first["sessions"][0]["session_id"] != second["sessions"][0]["session_id"]
+    assert first["total"] >= 2
+
+
+async def test_a_search_can_be_limited_to_sources(api: httpx.AsyncClient) -> None:
+    options = await get(api, "/api/search-options")
+    name = next(source["name"] for source in options["sources"] if source["used"])
+    session_id = await start_search(api, sources=[name], max_results=7, offline=True)
+    strategy = await get(api, f"/api/searches/{session_id}/strategy")
+    assert [source["name"] for source in strategy["sources"] if source["is_available"]] == [name]
+    assert strategy["strategy"]["filters"]["max_results"] == 7
+    unknown = await api.post("/api/searches", json={"query": QUERY, "sources": ["nowhere"]})
+    assert unknown.status_code == 422
+    assert "arxiv" in unknown.json()["error"]["hint"]
+
+
+async def test_a_strategy_shows_each_query_in_the_syntax_of_each_source(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    strategy = await get(api, f"/api/searches/{session_id}/strategy")
+    assert (strategy["is_pending"], strategy["round"], strategy["has_last_round"]) == (True, 0, False)
+    texts = {one["source"]: one["text"] for one in strategy["queries"][0]["translations"]}
+    assert "submittedDate:[2016" in texts["arxiv"]
+    assert "PUB_YEAR:[2016" in texts["europepmc"]
+    assert "[dp]" in texts["pubmed"]
+    keys = {source["name"]: source for source in strategy["sources"]}
+    assert (keys["openalex"]["needs_key"], keys["openalex"]["has_key"]) == (True, False)
+    assert keys["openalex"]["key_variable"] == "OPENALEX_API_KEY"
+
+
+async def test_an_edited_query_is_checked_with_positions_and_nothing_is_stored(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    path = f"/api/searches/{session_id}/strategy"
+    before = await get(api, path)
+
+    async def check(*queries: str, **data: Any) -> Any:
+        reply = await api.post(f"{path}/check", json={"data": {"queries": list(queries), **data}})
+        assert reply.status_code == 200, reply.text
+        return reply.json()
+
+    open_bracket = await check('("exomoon" AND stability')
+    (problem,) = open_bracket["queries"][0]["problems"]
+    assert (problem["severity"], problem["start"], problem["end"]) == ("error", 0, 1)
+    assert not open_bracket["is_valid"]
+    lower = await check("exomoon and (stability OR capture)")
+    assert lower["is_valid"]
+    assert "AND" in lower["queries"][0]["problems"][0]["hint"]
+    assert lower["edits"][0]["before"] == before["queries"][0]["boolean_query"]
+    backwards = await check("exomoon", filters={"year_from": 2020, "year_to": 2010})
+    assert not backwards["is_valid"]
+    assert "year_from" in backwards["problems"][0]["message"]
+    assert await get(api, path) == before
+
+
+async def test_the_next_strategy_shows_the_difference_to_the_last_round(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    decide = f"/api/searches/{session_id}/decide"
+    edit = {"queries": [{"boolean_query": '"TRAPPIST-1" AND atmosphere'}], "filters": {"year_from": 2017}}
+    await api.post(decide, json={"action": "edit", "data": edit})
+    rejected = await api.post(decide, json={"action": "reject", "note": "also papers about stellar flares"})
+    assert rejected.json()["checkpoint_kind"] == "strategy_confirmation"
+    strategy = await get(api, f"/api/searches/{session_id}/strategy")
+    assert strategy["has_last_round"]
+    assert any(change["part"] == "query" and change["before"] is None for change in strategy["changes"])
+    assert {origin["part"] for origin in strategy["inherited"]} >= {"queries[0]", "year_from"}
+
+
+async def test_papers_are_filtered_sorted_and_paged(api: httpx.AsyncClient, review_id: str) -> None:
+    path = f"/api/searches/{review_id}/papers"
+    everything = await get(api, path, limit=500)
+    years = [paper["year"] for paper in everything["papers"] if paper["year"]]
+    recent = await get(api, path, year_from=max(years), limit=500)
+    assert {paper["year"] for paper in recent["papers"]} == {max(years)}
+    scores = sorted(paper["relevance_score"] for paper in everything["papers"])
+    low = await get(api, path, score_to=scores[1], limit=500)
+    assert 1 <= low["total"] < everything["total"]
+    source = next(iter(everything["facets"]["sources"]))
+    assert (await get(api, path, source=source))["total"] == everything["facets"]["sources"][source]
+    assert (await get(api, path, round=2))["total"] == 0
+    titles = [paper["title"].lower() for paper in (await get(api, path, sort="title", limit=500))["papers"]]
+    assert titles[0] < titles[-1]
+    page = await get(api, path, limit=2, offset=2)
+    assert [paper["rank"] for paper in page["papers"]] == [3, 4]
+    words = await get(api, path, q="TRAPPIST-1 atmosphere")
+    assert 0 < words["total"] < everything["total"] + 1
+
+
+async def test_a_paper_has_matched_words_and_the_origin_of_each_field(api: httpx.AsyncClient, review_id: str) -> None:
+    path = f"/api/searches/{review_id}/papers"
+    rows = (await get(api, path, limit=500))["papers"]
+    merged = next(row for row in rows if len(row["sources"]) > 1)
+    paper = await get(api, f"{path}/{merged['id']}")
+    assert "".join(node["text"] for node in paper["title_tree"]) == paper["title"]
+    marked = {node["text"].lower() for node in paper["title_tree"] + paper["abstract_tree"] if node.get("matched")}
+    assert marked
+    assert {record["source"] for record in paper["provenance"]["records"]} == set(merged["sources"])
+    fields = {field["field"]: field for field in paper["provenance"]["fields"]}
+    assert fields["title"]["source"] in merged["sources"]
+    others = [other for field in fields.values() for other in field["alternatives"]]
+    assert {other["source"] for other in others} <= set(merged["sources"])
+    missing = await api.get(f"{path}/p_none")
+    assert (missing.status_code, missing.json()["error"]["code"]) == (404, "paper_not_found")
+
+
+async def test_marks_are_blind_until_the_second_reviewer_has_decided(
+    server: ServerProcess, api: httpx.AsyncClient
+) -> None:
+    session_id = await start_review(api)
+    papers, marks = f"/api/searches/{session_id}/papers", f"/api/searches/{session_id}/marks"
+    first, second, *_ = (paper["id"] for paper in (await get(api, papers))["papers"])
+    async with sign_in(server, "Ada") as ada, sign_in(server, "Grace") as grace:
+        decisions = {first: {"status": "exclude", "reason": "Wrong object"}, second: "include"}
+        await ada.put(marks, json={"decisions": decisions})
+        seen = (await get(grace, papers))["papers"][0]
+        assert (seen["status"], seen["others"], seen["others_hidden"]) == ("undecided", [], 1)
+        assert "Wrong object" not in (await grace.get(f"{papers}/{first}")).text
+        assert (await get(grace, f"/api/searches/{session_id}/flow"))["counts"]["exclude"] == 0
+        await grace.put(marks, json={"decisions": {first: "include"}})
+        seen = (await get(grace, papers))["papers"][0]
+        assert (seen["status"], seen["differs"], seen["others_hidden"]) == ("include", True, 0)
+        assert [(other["reviewer"], other["status"]) for other in seen["others"]] == [("Ada", "exclude")]
+        assert (await get(ada, papers, status="exclude"))["total"] == 1
+        done = await ada.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})
+        assert done.json()["is_complete"], done.text
+        result = {paper["id"]: paper for paper in (await get(grace, papers))["papers"]}
+        assert result[first]["status"] == "maybe"
+        assert [other["reviewer"] for other in result[first]["others"]] == ["Ada"]
+        assert result[second]["status"] == "include"
+
+
+async def test_changes_of_marks_can_be_undone_one_by_one(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    papers, marks = f"/api/searches/{session_id}/papers", f"/api/searches/{session_id}/marks"
+    ids = [paper["id"] for paper in (await get(api, papers, limit=500))["papers"]]
+    await api.put(marks, json={"decisions": dict.fromkeys(ids, "maybe")})
+    await api.put(marks, json={"decisions": {ids[0]: {"status": "exclude", "reason": "Duplicate"}}})
+    undone = (await api.post(f"{marks}/undo")).json()["undone"]
+    assert undone == {ids[0]: {"status": "maybe", "reason": None}}
+    undone = (await api.post(f"{marks}/undo")).json()["undone"]
+    assert undone == dict.fromkeys(ids)
+    assert (await api.post(f"{marks}/undo")).json()["undone"] == {}
+    assert (await get(api, papers))["counts"]["undecided"] == len(ids)
+
+
+async def test_the_flow_and_exports_follow_the_marks_before_the_end(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    base = f"/api/searches/{session_id}"
+    before = await get(api, f"{base}/flow")
+    first, second, *_ = (paper["id"] for paper in (await get(api, f"{base}/papers"))["papers"])
+    decisions = {first: {"status": "exclude", "reason": "Wrong object"}, second: "include"}
+    await api.put(f"{base}/marks", json={"decisions": decisions})
+    after = await get(api, f"{base}/flow")
+    assert after["included"] == before["included"] - 1
+    assert after["screened"] == sum(after["excluded"].values()) + after["included"]
+    assert after["reasons"] == {"Wrong object": 1}
+    assert not after["is_complete"]
+    reasons = {one["reason"]: one["count"] for one in (await get(api, f"{base}/reasons"))["reasons"]}
+    assert (reasons["Wrong object"], reasons["Wrong question"]) == (1, 0)
+    excluded = await get(api, f"{base}/exclusions", limit=500)
+    assert first in {exclusion["paper_id"] for exclusion in excluded["exclusions"]}
+    text = (await api.get(f"{base}/export", params={"format": "bibtex", "status": "include"})).text
+    assert text.count("\n@") + text.startswith("@") == 1
+    svg = await api.get(f"{base}/export", params={"format": "prisma-svg"})
+    assert svg.headers["content-type"] == "image/svg+xml"
+    log = (await api.get(f"{base}/export", params={"format": "prisma-json"})).json()
+    assert log["included"] == after["included"]
+    refused = await api.get(f"{base}/export", params={"format": "prisma", "status": "include"})
+    assert refused.status_code == 422
+
+
+async def test_a_complete_session_is_continued_with_another_round(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    base = f"/api/searches/{session_id}"
+    early = await api.post(f"{base}/update", json={"note": "more"})
+    assert early.status_code == 409, early.text
+    first = (await get(api, f"{base}/papers"))["papers"][0]["id"]
+    await api.put(f"{base}/marks", json={"decisions": {first: {"status": "exclude", "reason": "Duplicate"}}})
+    done = (await api.post(f"{base}/decide", json={"action": "approve"})).json()
+    renewed = await api.post(f"{base}/update", json={"note": "also papers about stellar flares"})
+    assert renewed.status_code == 201, renewed.text
+    state = renewed.json()
+    assert (state["checkpoint_kind"], state["round"]) == ("strategy_confirmation", 1)
+    assert state["session_id"] != session_id
+    again = (await api.post(f"/api/searches/{state['session_id']}/decide", json={"action": "approve"})).json()
+    assert again["checkpoint_kind"] == "result_review", again
+    excluded = await get(api, f"/api/searches/{state['session_id']}/exclusions", limit=500)
+    (mine,) = [one for one in excluded["exclusions"] if one["paper_id"] == first]
+    assert (mine["detail"], mine["reviewer"]) == ("Duplicate", "Tycho")
+    assert (await get(api, base))["paper_count"] == done["paper_count"]
+
+
+async def test_kept_papers_are_put_on_a_shelf_and_the_build_is_announced(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    base = f"/api/searches/{session_id}"
+    ids = [paper["id"] for paper in (await get(api, f"{base}/papers"))["papers"]]
+    none = await api.post(f"{base}/shelf", json={"name": "moons"})
+    assert none.status_code == 422
+    bad = await api.post(f"{base}/shelf", json={"name": "../moons", "statuses": ["undecided"]})
+    assert bad.status_code == 422
+    await api.put(f"{base}/marks", json={"decisions": {ids[0]: "include", ids[1]: "include"}})
+    async with api.stream("GET", "/api/events") as stream:
+        lines = stream.aiter_lines()
+        assert await anext(lines) == "retry: 1000"
+        built = await api.post(f"{base}/shelf", json={"name": "moons"})
+        assert (built.status_code, built.json()["state"]) == (202, "running")
+        announced = await read_build(lines)
+    assert (announced["subject"], announced["shelf"], announced["papers"]) == (session_id, "moons", 2)
+    targets = (await get(api, "/api/search-shelves"))["shelves"]
+    assert ("moons", 2) in {(one["name"], one["papers"]) for one in targets}
+    await api.put(f"{base}/marks", json={"decisions": {ids[2]: "include"}})
+    async with api.stream("GET", "/api/events") as stream:
+        lines = stream.aiter_lines()
+        await anext(lines)
+        await api.post(f"{base}/shelf", json={"name": "moons"})
+        await read_build(lines)
+    state = await get(api, f"{base}/shelf")
+    assert (state["papers"], state["added"]) == (3, 1)
+
+
+async def read_build(lines: AsyncIterator[str]) -> dict[str, Any]:
+    """Return the announcement that a build of a shelf has ended."""
+    async with asyncio.timeout(60):
+        async for line in lines:
+            data: dict[str, Any] = json.loads(line[6:]) if line.startswith("data: ") else {}
+            if data.get("kind") == "shelf_build" and data["state"] != "running":
+                return data
+    raise AssertionError("the stream ended")
+
+
+async def test_the_papers_of_an_agents_session_are_read_without_taking_it_over(
+    server: ServerProcess, api: httpx.AsyncClient
+) -> None:
+    async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent:
+        asked = get_json(await agent.call_tool("search_papers", {"query": QUERY}))
+        session_id = asked["session_id"]
+        decided = await api.post(
+            f"/api/searches/{session_id}/decide",
+            json={"action": "approve", "checkpoint_id": asked["checkpoint_id"], "wait_s": 30},
+        )
+        assert decided.json()["checkpoint_kind"] == "result_review", decided.text
+        papers = await get(api, f"/api/searches/{session_id}/papers")
+        await api.put(f"/api/searches/{session_id}/marks", json={"decisions": {papers["papers"][0]["id"]: "include"}})
+        progress = await get(api, f"/api/searches/{session_id}/sources")
+        assert {source["status"] for source in progress["sources"]} <= {"ok", "empty"}
+        done = await api.post(f"/api/searches/{session_id}/decide", json={"action": "approve"})
+        assert done.json()["is_complete"]
+        state = get_json(await agent.call_tool("get_session", {"session_id": session_id}))
+        assert state["is_complete"]
+
+
+async def test_a_decision_can_return_before_the_search_has_ended(api: httpx.AsyncClient) -> None:
+    session_id = await start_search(api)
+    started = time.monotonic()
+    reply = await api.post(f"/api/searches/{session_id}/decide", json={"action": "approve", "wait_s": 0})
+    assert reply.status_code == 200, reply.text
+    assert time.monotonic() - started < 30
+    second = await api.post(
+        f"/api/searches/{session_id}/decide",
+        json={"action": "reject", "checkpoint_id": f"{session_id}:0:strategy_confirmation"},
+    )
+    assert second.json()["already_decided"]["decided_by"] == "Tycho"
+    assert "NOT APPLIED" in second.json()["already_decided"]["message"]
