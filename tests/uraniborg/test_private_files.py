@@ -54,7 +54,7 @@ def test_sessions_and_reviews_are_private_and_repaired(house: Path) -> None:
     session = "0" * 32
     SessionFiles().write(session, "first", "{}", create_session=True)
     MarkStore().save(session, Marks(checkpoint_id="c"))
-    assert len([path for path in house.rglob("*") if path.is_file()]) == 2
+    assert len([path for path in house.rglob("*") if path.is_file()]) == 3  # with the lock of the marks
     assert modes_below(house) == {}
     open_up(house)
     SessionFiles().read(session, "first")

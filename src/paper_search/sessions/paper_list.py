@@ -143,6 +143,8 @@ def _build_row(rank: int, paper: Paper, view: ReviewerView) -> dict[str, Any]:
         "citation_key": paper.citation_key,
         "relevance_score": round(paper.relevance_score, 3),
         "sources": paper.sources,
+        "retraction": None,
+        "editorial_note": None,
         **build_notice_fields(paper.notices),
         "found_in_round": paper.found_in_round,
         **view.build_decision_fields(paper),

@@ -46,6 +46,7 @@ class SourceChange(ChangeEvent):
     name: str | None = None
     status: str | None = None
     returned: int | None = None
+    reason: str | None = None
 
 
 class PapersChange(ChangeEvent):
@@ -54,6 +55,9 @@ class PapersChange(ChangeEvent):
     kind: Literal["papers"]
     checkpoint_id: str | None = None
     marked: int | None = None
+    reviewer: str | None = None
+    papers: list[str] | None = None
+    """The ids of up to 20 papers that were marked."""
 
 
 class RunChange(ChangeEvent):
@@ -79,6 +83,21 @@ class ShelfChange(ChangeEvent):
     kind: Literal["shelf"]
     build_id: str | None = None
     papers: int | None = None
+
+
+class ShelfBuildChange(ChangeEvent):
+    """A build of a shelf from papers of a search progressed or ended. `subject` is the id of the session."""
+
+    kind: Literal["shelf_build"]
+    state: str | None = None
+    shelf: str | None = None
+    phase: str | None = None
+    done: int | None = None
+    total: int | None = None
+    papers: int | None = None
+    added: int | None = None
+    error: str | None = None
+    hint: str | None = None
 
 
 class UniverseChange(ChangeEvent):
@@ -118,6 +137,7 @@ AnyChange = Annotated[
     | RunChange
     | NodeChange
     | ShelfChange
+    | ShelfBuildChange
     | UniverseChange
     | JobChange
     | CallChange

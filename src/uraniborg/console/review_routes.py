@@ -11,6 +11,7 @@ from paper_search.review_models import ExclusionReason, PaperDecision, ReviewSta
 from paper_search.sessions.paper_list import PaperConditions, Sort
 from paper_search.sessions.session_review import SessionReview
 from uraniborg.console.app import get_person
+from uraniborg.console.replies import JsonReply
 from uraniborg.console.search_replies import (
     ExclusionList,
     FlowReply,
@@ -75,7 +76,7 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
         sort: Sort = "rank",
         offset: Annotated[int, Query(ge=0)] = 0,
         limit: Annotated[int, Query(ge=1, le=2_000)] = 50,
-    ) -> dict[str, Any]:
+    ) -> JsonReply:
         """Return a page of the papers under review, or of the result.
 
         `status` is yours; the decisions of other reviewers about a paper are hidden until you have decided.
@@ -90,8 +91,9 @@ def _add_paper_routes(api: FastAPI, review: SessionReview) -> None:
             score_to=score_to,
             round=round,
         )
-        return await review.list_papers(
-            session_id, get_person(request), conditions, sort=sort, offset=offset, limit=limit
+        person = get_person(request)
+        return JsonReply(
+            await review.list_papers(session_id, person, conditions, sort=sort, offset=offset, limit=limit)
         )
 
     @api.get(
