@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from paper_search.review_models import PaperDecision
 from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.change_feed import ChangeFeed, Publisher
-from uraniborg.kernel.files import hold_lock, make_private_folder, write_atomic
+from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
 from uraniborg.kernel.settings import secure_own_folder
 
 UNNAMED_REVIEWER: Final = ""
@@ -125,7 +125,9 @@ class MarkStore:
     @contextmanager
     def _change_file(self, session_id: str) -> Generator[_MarkFile]:
         make_private_folder(self._folder)
-        with hold_lock(self._folder / "marks.lock", timeout_s=10):
+        lock = self._folder / "marks.lock"
+        with hold_lock(lock, timeout_s=10):
+            make_private(lock)
             stored = self._read(session_id)
             yield stored
             write_atomic(self._get_path(session_id), stored.model_dump_json())
