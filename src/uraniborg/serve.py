@@ -4,9 +4,13 @@ import asyncio
 import json
 import sys
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from uraniborg.kernel.serving import print_status, require_server_extra
 from uraniborg.served_parts import ServedPart, ServedParts
+
+if TYPE_CHECKING:
+    from uraniborg.console.worker_process import SearchWorkerProcess
 
 
 def run_serve(port: int | None, *, as_json: bool) -> None:
@@ -29,9 +33,19 @@ async def _serve(port: int | None, *, as_json: bool) -> None:
         served = ServedParts(list_parts(services, port))
         services.parts = served.parts
         await served.start()
-        await served.run(lambda: _print_addresses(served.parts, services.sign_ins.token, as_json=as_json))
+        await _wait_for_search_server(services.searches, served.parts)
+        await served.run(
+            lambda: _print_addresses(served.parts, services.sign_ins.token, as_json=as_json), asyncio.Event()
+        )
     if not as_json:
         print_status("Stopped.")
+
+
+async def _wait_for_search_server(worker: "SearchWorkerProcess", parts: list[ServedPart]) -> None:
+    """Wait for the server of the search worker, and record its address or its problem."""
+    part = next(part for part in parts if part.make_app is None)
+    await worker.wait_until_ready()
+    part.port, part.problem, part.hint = worker.port, worker.problem, worker.hint
 
 
 def _print_addresses(parts: list[ServedPart], token: str, *, as_json: bool) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from uraniborg.console.config import read_config
 from uraniborg.console.services import ConsoleServices
-from uraniborg.kernel.http_config import HttpConfig
 from uraniborg.served_parts import API, HOST, ServedPart
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
     port = console.port if port is None else port
     return [
         ServedPart(API, "decide, search and run", port, partial(_make_api_app, services), has_mcp=False),
-        ServedPart("paper-search", "find papers", console.search_port, _make_search_app),
+        ServedPart("paper-search", "find papers", console.search_port, None),
         ServedPart("paper-library", "read the shelf", library.port, _make_library_app),
         ServedPart("universe", "simulate universes", universe.port, _make_universe_app),
     ]
@@ -34,32 +33,21 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
 async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
-    from uraniborg.console.search_routes import add_search_routes
     from uraniborg.console.workflow_routes import add_workflow_routes
 
     api = make_api()
     add_inbox_routes(api, services.inbox)
-    add_search_routes(api, services.sessions, services.source_progress, services.shelf_builds)
     add_workflow_routes(api, services.workflows, services.runs)
     return secure_api(
         api,
         services.sign_ins,
         services.broadcast,
+        services.searches,
         host=HOST,
         port=part.port,
         owner=services.owner,
         body_limit=_BODY_LIMIT,
     )
-
-
-async def _make_search_app(part: ServedPart) -> "ASGIApp":
-    from paper_search import mcp_server
-    from uraniborg.kernel.http_app import list_origins, secure_app
-    from uraniborg.kernel.mcp import make_stateful_app
-
-    config = HttpConfig(port=part.port)
-    app = make_stateful_app(mcp_server.mcp, origins=list_origins(config), body_limit=_BODY_LIMIT)
-    return secure_app(app, config, is_page=lambda _path: False, open_paths=())
 
 
 async def _make_library_app(part: ServedPart) -> "ASGIApp":

@@ -30,8 +30,8 @@ class ServedPart:
     name: str
     purpose: str
     port: int
-    make_app: "Callable[[ServedPart], Awaitable[ASGIApp]]"
-    """Returns the app. Raises the error that prevents its start."""
+    make_app: "Callable[[ServedPart], Awaitable[ASGIApp]] | None"
+    """Returns the app. Raises the error that prevents its start. None if another process serves the part."""
     has_mcp: bool = True
     problem: str | None = None
     hint: str | None = None
@@ -78,16 +78,21 @@ class ServedParts:
                 part.problem, part.hint = error.message, error.hint
                 _log.warning("a server does not start", server=part.name, reason=error.message)
 
-    async def run(self, on_ready: Callable[[], None]) -> None:
-        """Serve until SIGINT or SIGTERM, then end all servers cleanly. Call `on_ready` once all accept requests."""
+    async def run(self, on_ready: Callable[[], None], stopping: asyncio.Event) -> None:
+        """Serve until SIGINT, SIGTERM or `stopping`, then end all servers cleanly.
+
+        Call `on_ready` once all accept requests.
+        """
+        from uraniborg.kernel.http_server import tune_garbage_collection
+
         loop = asyncio.get_running_loop()
-        stopping = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # Windows
                 loop.add_signal_handler(number, stopping.set)
         tasks = [asyncio.create_task(one.server.serve([one.listener])) for one in self._running]
         waiting = asyncio.create_task(stopping.wait())
         await asyncio.gather(*(one.server.ready.wait() for one in self._running))
+        tune_garbage_collection()
         on_ready()
         await asyncio.wait([waiting, *tasks], return_when=asyncio.FIRST_COMPLETED)
         for one in self._running:
@@ -98,6 +103,8 @@ class ServedParts:
     async def _start_part(self, part: ServedPart) -> None:
         from uraniborg.kernel.http_server import make_server, open_listener
 
+        if part.make_app is None:
+            return
         try:
             listener = open_listener(HOST, part.port)
         except OSError as exc:

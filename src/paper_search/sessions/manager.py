@@ -226,6 +226,10 @@ class SessionManager:
         prefix = text.strip(" \"'.…")
         return await self.resolve_id_prefix(prefix) if _ID_PREFIX.fullmatch(prefix) else text
 
+    async def take_over(self, session_id: str) -> None:
+        """Run the stored session here if no process runs it. Raise SessionNotFound or SessionInterrupted."""
+        await self._loop.run(self._take_over(session_id))
+
     async def get_pending_checkpoint(self, session_id: str) -> Checkpoint | None:
         """Return the pending checkpoint, or None. Raise SessionNotFound or SessionInterrupted."""
         _, state = await self._loop.run(self._find_or_restore_session(session_id))
@@ -291,6 +295,10 @@ class SessionManager:
     async def _find_or_restore_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         self._background.start()
         return await self._sessions.find_or_restore_session(session_id)
+
+    async def _take_over(self, session_id: str) -> None:
+        self._background.start()
+        await self._sessions.restore_unless_leased(session_id)
 
     async def _open_session_and_wait(self, query: str, config: AppConfig, on_progress: Listener) -> dict[str, Any]:
         # A search that cannot run is refused before there is a session.

@@ -94,14 +94,18 @@ class SessionRegistry:
         """
         session = self.get(session_id)
         if session is None or session.interruption or session.phase is SessionPhase.PARKED:
-            async with self._load_lock:
-                session = await self._get_or_restore_session(session_id)
+            session = await self.restore_unless_leased(session_id)
         if session is None:
             return None, await asyncio.to_thread(self.read_state, session_id)
         session.last_used = self._services.clock.now()
         if session.phase is SessionPhase.RESTORING:
             await self.wait_until_passed(session, None, self._settings.reply_within_s)
         return session, session.get_state()
+
+    async def restore_unless_leased(self, session_id: str) -> WorkflowSession | None:
+        """Return the session, run by this process; None if another process runs it, or if it is complete."""
+        async with self._load_lock:
+            return await self._get_or_restore_session(session_id)
 
     async def wait_until_passed(
         self,
@@ -164,7 +168,6 @@ class SessionRegistry:
         self._services.feed.publish("session", session_id, phase="deleted")
 
     async def _get_or_restore_session(self, session_id: str) -> WorkflowSession | None:
-        """Return the session, run by this process; None if another process runs it, or if it is complete."""
         session = self.get(session_id)
         if session is not None and session.phase is SessionPhase.PARKED:
             state = await asyncio.to_thread(self.read_state, session_id)

@@ -12,8 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.console.event_replies import AnyChange
 from uraniborg.console.event_stream import EventBroadcast
+from uraniborg.console.forwarding import ForwardToWorker
 from uraniborg.console.replies import Health, PersonName
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
+from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import format_authority, list_host_names
 from uraniborg.kernel.http_access import Admission, BodyTooLarge, Gate, RequestIds, make_error_response
@@ -51,7 +53,7 @@ class ConsoleApi(FastAPI):
     def openapi(self) -> dict[str, Any]:
         is_new = self.openapi_schema is None
         document = super().openapi()
-        if is_new:
+        if is_new and "/api/events" in document["paths"]:  # a worker has no stream
             stream = document["paths"]["/api/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
             event = {name: value for name, value in stream["schema"].items() if name != "type"}
             stream["schema"] = {"type": "string", "contentMediaType": "application/json", "contentSchema": event}
@@ -80,6 +82,7 @@ def secure_api(
     api: FastAPI,
     sign_ins: SignIns,
     broadcast: EventBroadcast,
+    worker: SearchWorkerProcess,
     *,
     host: str,
     port: int,
@@ -91,7 +94,7 @@ def secure_api(
     _add_sign_in_routes(api, sign_ins, cookie_name)
     _add_event_route(api, broadcast)
     checked = SignInCheck(
-        Admission(_BodyLimit(_AddHeaders(api), body_limit), token=None),
+        Admission(_BodyLimit(_AddHeaders(ForwardToWorker(api, worker)), body_limit), token=None),
         sign_ins,
         cookie_name,
         owner=owner,

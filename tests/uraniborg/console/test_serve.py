@@ -7,15 +7,14 @@ import socket
 import stat
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, AsyncIterator, Generator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from tests.uraniborg.console.processes import ServerProcess, make_environment, run_server, start_process
+from tests.uraniborg.console.streams import open_stream, wait_for_event
 from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
 
@@ -46,39 +45,6 @@ def client(server: ServerProcess) -> Generator[httpx.Client]:
 async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
     async with server.make_async_client() as opened:
         yield opened
-
-
-@asynccontextmanager
-async def open_stream(server: ServerProcess, last_event_id: str | None = None) -> AsyncGenerator[AsyncIterator[Any]]:
-    """Yield the events of the stream, each as its id, kind and data."""
-    headers = {"Authorization": f"Bearer {server.token}"} | ({"Last-Event-ID": last_event_id} if last_event_id else {})
-    async with (
-        httpx.AsyncClient(base_url=server.url, headers=headers, timeout=60) as http,
-        http.stream("GET", "/api/events") as response,
-    ):
-        assert response.headers["content-type"].startswith("text/event-stream")
-        lines = response.aiter_lines()
-        assert await anext(lines) == "retry: 1000"
-        yield parse_events(lines)
-
-
-async def parse_events(lines: AsyncIterator[str]) -> AsyncIterator[tuple[str, str, dict[str, Any]]]:
-    found: dict[str, str] = {}
-    async for line in lines:
-        name, _, value = line.partition(": ")
-        if line:
-            found[name] = value
-        elif "data" in found:
-            yield found["id"], found["event"], json.loads(found["data"])
-            found = {}
-
-
-async def wait_for_event(events: AsyncIterator[Any], kind: str, **facts: Any) -> dict[str, Any]:
-    async with asyncio.timeout(60):
-        async for _, found, data in events:
-            if found == kind and facts.items() <= data.items():
-                return data
-    raise AssertionError(f"no {kind} with {facts}")
 
 
 def test_all_parts_run_each_on_its_own_port(server: ServerProcess) -> None:
