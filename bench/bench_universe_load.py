@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 from typing import Final
 
-import orjson
 from ratios import record_ratio
 from universes import change, folder, state
 
@@ -17,6 +16,7 @@ from universe.domain.state import make_state_from_plain
 from universe.service.universes import SNAPSHOT_EVERY, UniverseService
 from universe.store.replica import rebuild_replica
 from universe.store.sqlite import SqliteStore
+from universe.store.state_encoding import decode_json
 from uraniborg.kernel.http_server import tune_garbage_collection
 
 BODIES: Final = 10_000
@@ -47,7 +47,7 @@ async def measure(path: Path, universe_id: str, label: str) -> None:
         started = time.perf_counter()
         snapshot = await store.find_latest_snapshot(universe_id)
         assert snapshot is not None
-        state = make_state_from_plain(orjson.loads(snapshot.state))
+        state = make_state_from_plain(decode_json(snapshot.state))
         read = time.perf_counter() - started
         started = time.perf_counter()
         replica = await rebuild_replica(store, universe_id)

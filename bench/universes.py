@@ -46,3 +46,36 @@ def folder() -> Generator[Path]:
         yield path
     finally:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def planetary_systems(bodies: int) -> dict[str, Any]:
+    """Return the state of stars with nine planets each on Kepler orbits, `bodies` in all, with cited values."""
+    stars: dict[str, Any] = {}
+    for number in range(bodies):
+        star = f"body-{number - number % 10}"
+        stars[f"body-{number}"] = _make_cited_body(number, star if number % 10 else None)
+    for number in range(0, bodies, 10):
+        stars[f"body-{number}"]["children"] = [f"body-{child}" for child in range(number + 1, min(number + 10, bodies))]
+    return {"stars": stars, "rootIds": [f"body-{number}" for number in range(0, bodies, 10)]}
+
+
+def _make_cited_body(number: int, parent: str | None) -> dict[str, Any]:
+    cited = {
+        "id": "doi:10.26133/NEA12",
+        "title": "NASA Exoplanet Archive: Planetary Systems Composite Parameters",
+        "authors": ["NASA Exoplanet Science Institute"],
+        "year": 2026,
+        "fields": ["mass", "kepler.period"] if parent else ["mass"],
+    }
+    orbit = {
+        "units": "astronomical",
+        "semiMajorAxis": 0.1 + number % 10,
+        "eccentricity": 0.05 * (number % 10),
+        "inclination": number % 7,
+        "longitudeOfAscendingNode": number % 360,
+        "argumentOfPeriapsis": number % 180,
+        "meanAnomaly": number % 360,
+        "period": 365.25 * (0.1 + number % 10) ** 1.5,
+    }
+    plain = body(number) | {"parentId": parent, "sources": [cited]}
+    return plain | ({"kepler": orbit} if parent else {"orbitalDistance": 0})

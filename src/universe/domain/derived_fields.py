@@ -121,7 +121,7 @@ def recompute_derived_elements(
     before: Bodies,
     after: Bodies,
     touched_ids: Iterable[str],
-    orbit_ids: Iterable[str],
+    orbit_ids: Collection[str],
     *,
     report_only_ids: Collection[str] = (),
 ) -> dict[str, DerivedBody]:
@@ -129,9 +129,13 @@ def recompute_derived_elements(
 
     The bodies `report_only_ids` are not changed: their elements are only reported as out of date.
     """
+    # Most changes concern no orbit; the orbits of a large universe take long to list.
+    changed = [key for key in touched_ids if _has_changed_orbit_or_mass(before.get(key), after.get(key))]
+    if not changed or not orbit_ids:
+        return {}
     candidates = {key: after[key] for key in sorted(orbit_ids) if key in after and key in before}
     if not candidates or not any(
-        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in touched_ids
+        _can_change_orbits(before.get(key), after.get(key), key, candidates) for key in changed
     ):
         return {}
     masses = compute_orbited_masses(before)
@@ -150,11 +154,14 @@ def recompute_derived_elements(
     return {key: DerivedBody(after[key], derived.causes) for key, derived in found.items()}
 
 
+def _has_changed_orbit_or_mass(old: Entity | None, new: Entity | None) -> bool:
+    old, new = old or {}, new or {}
+    return any(old.get(name) != new.get(name) for name in ("mass", "parentId", "kepler"))
+
+
 def _can_change_orbits(old: Entity | None, new: Entity | None, key: str, orbits: Bodies) -> bool:
     """Return True if a change of this body can change its orbit, or the central mass of one of `orbits`."""
     old, new = old or {}, new or {}
-    if all(old.get(name) == new.get(name) for name in ("mass", "parentId", "kepler")):
-        return False
     if old.get("kepler") or new.get("kepler"):
         return True
     return any(body.get("parentId") == key for body in orbits.values())

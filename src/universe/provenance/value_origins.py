@@ -15,7 +15,7 @@ from universe.provenance.value_status import Support, ValueStatus, compute_value
 from universe.service.replies import describe_log_entry
 from universe.service.universes import UniverseService
 from universe.store.interface import Entry
-from universe.store.replica import Replica, read_entry_pages
+from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
 from universe.systems.shipped_values import ShippedValue
 
 _PLANE: Final = ("kepler.inclination", "kepler.longitudeOfAscendingNode", "kepler.argumentOfPeriapsis")
@@ -279,7 +279,7 @@ async def _find_entry_that_set(
     async for entries in read_entry_pages(service.store, universe_id, upto=version):
         for entry in entries:
             before = get_field_value(replica.state.stars.get(key) or {}, field)
-            replica.apply_entries([entry])
+            await apply_entries_from_store(service.store, replica, [entry])
             if is_same_value(before, get_field_value(replica.state.stars.get(key) or {}, field)):
                 continue
             setters.append((entry.version, _resolve_restore(entry, setters)))
@@ -290,7 +290,7 @@ def _resolve_restore(entry: Entry, setters: list[tuple[int, Entry | None]]) -> E
     """Return the entry, or for a restore the entry that had set the value in the restored version."""
     import orjson
 
-    if entry.kind == "restore":
+    if entry.is_restore:
         (event,) = orjson.loads(entry.events)
         if (back := event.get("toVersion")) is not None:
             return next(setter for at, setter in reversed(setters) if at <= back)

@@ -1,6 +1,6 @@
 """REST routes for commands, the history, undo, restore and branches."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, FastAPI, Query
 from starlette.responses import Response
@@ -12,13 +12,17 @@ from universe.rest.requests import (
     parse_author_header,
     parse_expected_version,
 )
-from universe.rest.responses import make_created_response, make_json_response, make_result_response
+from universe.rest.responses import (
+    make_created_response,
+    make_json_response,
+    make_result_response,
+)
 from universe.rest.schemas import (
     AT_VERSION,
     BRANCHED,
     COMMANDS,
     LARGEST_VERSION,
-    RECORD,
+    RECORD_OR_FACTS,
     RESULT,
     Author,
     Expected,
@@ -123,10 +127,15 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
         summary="Branch a universe",
         status_code=201,
         openapi_extra=make_request_body(BRANCHED),
-        responses={201: RECORD},
+        responses={201: RECORD_OR_FACTS},
     )
     async def branch(  # pyright: ignore[reportUnusedFunction]
-        universe_id: Id, given: Annotated[Any, Depends(body_if_any)], author: Author = None
+        universe_id: Id,
+        given: Annotated[Any, Depends(body_if_any)],
+        content: Annotated[
+            Literal["state", "record"], Query(alias="return", description="record: the reply without the state.")
+        ] = "state",
+        author: Author = None,
     ) -> Response:
         """Create a universe with the state of this one, now or at a version."""
         fields = check_object_fields({} if given is None else given, ("version", "name"))
@@ -136,5 +145,4 @@ def add_history_routes(app: FastAPI, service: UniverseService, body: BodyReader,
             name=fields.get("name"),
             author=parse_author_header(author),
         )
-        view = await service.view(record.id)
-        return await make_created_response(record, view)
+        return await make_created_response(record, await service.view(record.id) if content == "state" else None)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from universe.rest.schemas import JSON
 from universe.service.change_requests import ChangeResult
-from universe.service.replies import ReplyContent, encode_change_result, encode_record_with_state
+from universe.service.replies import ReplyContent, describe_record, encode_change_result, encode_record_with_state
 from universe.service.universes import UniverseView
 from universe.store.interface import Record
 
@@ -26,11 +26,14 @@ def make_json_response(value: Any) -> Response:
     return Response(orjson.dumps(value), media_type=JSON)
 
 
-async def make_created_response(record: Record, view: UniverseView) -> Response:
-    """Return the response to the creation of a universe."""
-    location = f"/universes/{quote(record.id, safe='')}"
-    headers = {"Location": location, "ETag": make_etag(view.version, record.name)}
-    return Response(await encode_record_with_state(record, view.replica), 201, headers, JSON)
+async def make_created_response(record: Record, view: UniverseView | None) -> Response:
+    """Return the response to the creation of a universe, with its state if a view is given."""
+    version = record.version if view is None else view.version
+    headers = {"Location": f"/universes/{quote(record.id, safe='')}", "ETag": make_etag(version, record.name)}
+    body = (
+        orjson.dumps(describe_record(record)) if view is None else await encode_record_with_state(record, view.replica)
+    )
+    return Response(body, 201, headers, JSON)
 
 
 def make_etag(version: int, name: str | None = None) -> str:

@@ -129,6 +129,10 @@ RECORD: Final[dict[str, Any]] = {
     "description": "The universe",
     "content": {JSON: {"schema": make_schema_reference("Universe")}},
 }
+RECORD_OR_FACTS: Final[dict[str, Any]] = {
+    "description": "The universe, with or without its state",
+    "content": {JSON: {"schema": {"anyOf": [make_schema_reference("Universe"), make_schema_reference("Facts")]}}},
+}
 RESULT: Final[dict[str, Any]] = {
     "description": "The result",
     "content": {JSON: {"schema": make_schema_reference("Result")}},

@@ -1,5 +1,7 @@
 """Batches: several changes that are applied in order and written together."""
 
+from typing import NamedTuple
+
 import orjson
 
 from universe.domain.commands import Command
@@ -15,11 +17,20 @@ from universe.domain.state import (
     make_state_from_plain,
 )
 from universe.errors import KeyReused, VersionConflict
-from universe.service.change_requests import ChangeRequest, ChangeResult, DeferredRestore, PendingChange, Restore
-from universe.store.interface import Entry, KeyUse
+from universe.service.change_requests import ChangeRequest, ChangeResult, PendingChange, Restore, Return
+from universe.store.interface import Entry, EntryKind, KeyUse
+from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
 
 Outcome = ChangeResult | Exception
+
+
+class _Step(NamedTuple):
+    """A change of this batch: the state and the version after it, and the entities touched or the whole state."""
+
+    state: State
+    version: int
+    change: Touched | Restore | Return
 
 
 class Batch:
@@ -32,7 +43,7 @@ class Batch:
         self._id = replica.id
         self._replica = replica
         self._state, self._version = replica.state, replica.version
-        self._steps: list[Touched | Restore] = []
+        self._steps: list[_Step] = []
         self._results: dict[str, ChangeResult] = {}
         self._at = at
 
@@ -48,11 +59,13 @@ class Batch:
         if request.expected_version is not None and request.expected_version != self._version:
             raise VersionConflict(self._id, request.expected_version, self._version)
         first = self._version + 1
-        assert not isinstance(request.change, DeferredRestore)
-        if isinstance(request.change, Restore):
+        if isinstance(request.change, list):
+            result = self._add_commands(request.change, request.author)
+        elif isinstance(request.change, Restore):
             result = self._add_restore(request.change, request.author)
         else:
-            result = self._add_commands(request.change, request.author)
+            assert isinstance(request.change, Return)
+            result = self._add_return(request.change, request.author)
         if request.key is not None:
             self.uses[request.key] = KeyUse(request.key, request.compute_digest(), first, result.version)
             self._results[request.key] = result
@@ -60,12 +73,15 @@ class Batch:
 
     def apply_to(self, replica: Replica) -> None:
         """Apply the changes of this batch, which was written, to the replica."""
-        for step in self._steps:
-            if isinstance(step, Restore):
-                replica.restore_state(step.plain, self._version)
+        for state, version, change in self._steps:
+            if isinstance(change, Restore):
+                replica.restore_state(change.plain, version, state)
+            elif not isinstance(change, Return):
+                replica.advance_to(state, version, change)
+            elif isinstance(change.earlier, EarlierState):
+                replica.return_to(change.earlier, version)
             else:
-                replica.advance_to(self._state, self._version, step)
-        replica.state = self._state
+                replica.restore_state_of(change.earlier, version)
 
     def _add_commands(self, commands: list[Command], author: str) -> ChangeResult:
         before = state = self._state
@@ -89,7 +105,7 @@ class Batch:
                 Entry.make_with_digest(self._id, version, kind, orjson.dumps(command), written, self._at, author)
             )
         self._state, self._version = state, version
-        self._steps.append(touched)
+        self._steps.append(_Step(state, version, touched))
         self.entries += entries
         return ChangeResult(version, state, events, touched, self._replica, before)
 
@@ -99,14 +115,25 @@ class Batch:
             after = update_replaced_state_provenance(before, after, Origin(self._version + 1, author))
             stars = {key: after.stars[key] for key in restore.plain.get("stars") or ()}
             restore = restore._replace(plain={**restore.plain, "stars": stars})
-        self._state, self._version = after, self._version + 1
-        event = restore.make_event()
-        written = orjson.dumps([event])
-        self.entries.append(
-            Entry.make_with_digest(self._id, self._version, "restore", restore.encode_body(), written, self._at, author)
-        )
-        self._steps.append(restore)
+        event = self._add_restore_entry("restore", restore, after, author)
         return ChangeResult(self._version, after, [event], _list_all_as_touched(before, after), self._replica, before)
+
+    def _add_return(self, change: Return, author: str) -> ChangeResult:
+        before, after = self._state, change.earlier.state
+        touched = change.earlier.touched if isinstance(change.earlier, EarlierState) else compare_states(before, after)
+        event = self._add_restore_entry("reference", change, after, author)
+        return ChangeResult(self._version, after, [event], touched, self._replica, before)
+
+    def _add_restore_entry(self, kind: EntryKind, change: Restore | Return, after: State, author: str) -> Event:
+        self._state, self._version = after, self._version + 1
+        event = change.make_event()
+        self.entries.append(
+            Entry.make_with_digest(
+                self._id, self._version, kind, change.encode_body(), orjson.dumps([event]), self._at, author
+            )
+        )
+        self._steps.append(_Step(after, self._version, change))
+        return event
 
 
 def check_same_request(use: KeyUse, request: ChangeRequest) -> None:
@@ -128,7 +155,7 @@ def compare_states(before: State, after: State) -> Touched:
             touched[kind] = {
                 key: touch
                 for key, touch in list_touches_of_replacement(old, new).items()
-                if old.get(key) is not new.get(key)
+                if old.get(key) != new.get(key)
             }
     return touched
 

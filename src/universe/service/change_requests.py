@@ -10,34 +10,60 @@ import orjson
 from universe.domain.commands import Command
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain, State, Touched
-from universe.store.interface import KeyUse
+from universe.store.interface import KeyUse, Source
+from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica
+from universe.store.state_encoding import encode_json
 from uraniborg.kernel.errors import UraniborgError
 
 RestoreReason = Literal["create", "put", "undo", "restore", "branch"]
 
 
 class Restore(NamedTuple):
-    """A request to replace the current state; `to_version` is the version it is restored from, if any."""
+    """A request to replace the current state by a new one."""
 
     plain: Plain
     reason: RestoreReason
-    to_version: int | None = None
 
     def make_event(self) -> Event:
         """Return the event of this change."""
-        event: Event = {"type": "stateRestored", "reason": self.reason}
-        return event if self.to_version is None else {**event, "toVersion": self.to_version}
+        return {"type": "stateRestored", "reason": self.reason}
 
     def encode_body(self) -> bytes:
         """Return the body of the log entry."""
-        return orjson.dumps({"reason": self.reason, "toVersion": self.to_version, "state": self.plain})
+        return encode_json({"reason": self.reason, "toVersion": None, "state": self.plain})
 
 
-class DeferredRestore(NamedTuple):
-    """A request to restore an earlier state; `state_at` finds the state for the version that the universe then has."""
+class Return(NamedTuple):
+    """A request to return to the state of an earlier version, which is in memory or was rebuilt."""
 
-    state_at: Callable[[int], Awaitable[Restore]]
+    reason: RestoreReason
+    to_version: int
+    earlier: EarlierState | Replica
+
+    def make_event(self) -> Event:
+        """Return the event of this change."""
+        return {"type": "stateRestored", "reason": self.reason, "toVersion": self.to_version}
+
+    def encode_body(self) -> bytes:
+        """Return the body of the log entry, which refers to the version."""
+        return orjson.dumps({"reason": self.reason, "toVersion": self.to_version})
+
+
+def encode_branch_body(source: Source) -> bytes:
+    """Return the body of the first log entry of a branch, which refers to its source."""
+    return orjson.dumps(
+        {
+            "reason": "branch",
+            "source": {"id": source.universe_id, "createdAt": source.created_at, "version": source.version},
+        }
+    )
+
+
+class DeferredReturn(NamedTuple):
+    """A request to return to an earlier state; `find` finds it for the version that the universe then has."""
+
+    find: Callable[[int], Awaitable[Return]]
 
 
 class ChangeResult(NamedTuple):
@@ -55,15 +81,15 @@ class ChangeResult(NamedTuple):
 class ChangeRequest(NamedTuple):
     """A request for a change: commands, of which all or none take effect, or a state to restore."""
 
-    change: list[Command] | Restore | DeferredRestore
+    change: list[Command] | Restore | Return | DeferredReturn
     author: str
     expected_version: int | None = None
     key: str | None = None
 
     def compute_digest(self) -> bytes:
         """Return the digest of the request, to compare requests with the same idempotency key."""
-        assert not isinstance(self.change, DeferredRestore)
-        content = self.change.encode_body() if isinstance(self.change, Restore) else orjson.dumps(self.change)
+        assert isinstance(self.change, list)
+        content = orjson.dumps(self.change)
         return hashlib.blake2b(content, digest_size=16).digest()
 
 

@@ -23,7 +23,7 @@ def format_checked_frame(universe_id: str, entry: Entry) -> bytes:
 
 def format_frame(entry: Entry) -> bytes:
     """Return an entry as an event of an event stream."""
-    if entry.kind != "restore":
+    if not entry.is_restore:
         return b'id: %d\nevent: command\ndata: {"version":%d,"command":%b,"events":%b}\n\n' % (
             entry.version,
             entry.version,

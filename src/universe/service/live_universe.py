@@ -4,20 +4,20 @@ import asyncio
 from collections.abc import Sequence
 from typing import Final
 
-import orjson
-
 from universe.errors import TooBusy, UniverseNotFound
 from universe.service.batch import Batch, check_same_request
 from universe.service.change_requests import (
     ChangeRequest,
     ChangeResult,
-    DeferredRestore,
+    DeferredReturn,
     PendingChange,
     RequestRepeated,
 )
 from universe.service.feed import Feed
 from universe.store.interface import Entry, Snapshot, Store, Superseded
-from universe.store.replica import Replica, read_entry_pages
+from universe.store.recent_changes import EarlierState
+from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages
+from universe.store.state_encoding import encode_json
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, format_iso
 from uraniborg.kernel.errors import UraniborgError
@@ -30,6 +30,10 @@ _MANY_ENTITIES: Final = 20_000
 _MANY_ORBITS: Final = 200
 """The number of derived orbits above which a change of one mass takes long, because all may depend on it."""
 _MANY_COMMANDS: Final = 50
+_QUICK_COMMANDS: Final = frozenset({"tick", "updateStar", "updateRing", "removeRing", "updateGroup"})
+"""Commands that take the same time in a universe of any size."""
+_ORBIT_FIELDS: Final = frozenset({"mass", "parentId", "kepler"})
+"""Fields on which derived orbits depend."""
 _SNAPSHOTS_PER_KEPT: Final = 10
 """One of this many older snapshots is kept."""
 
@@ -133,7 +137,7 @@ class LiveUniverse:
             (
                 index
                 for index, job in enumerate(self._jobs[:BATCH_SIZE])
-                if isinstance(job.request.change, DeferredRestore)
+                if isinstance(job.request.change, DeferredReturn)
             ),
             BATCH_SIZE,
         )
@@ -167,7 +171,9 @@ class LiveUniverse:
 
     async def _compute_batch(self, jobs: Sequence[PendingChange]) -> Batch:
         batch = Batch(self.replica, format_iso(self._clock.now()))
-        is_large = self._is_slow_to_change()
+        state = self.replica.state
+        is_large = len(state.stars) + len(state.groups) > _MANY_ENTITIES
+        has_many_orbits = len(state.derivedOrbits) > _MANY_ORBITS
         for job in jobs:
             try:
                 outcome = (
@@ -176,14 +182,9 @@ class LiveUniverse:
                     else None
                 )
                 if outcome is None:
-                    is_quick = (
-                        not is_large
-                        and isinstance(job.request.change, list)
-                        and len(job.request.change) < _MANY_COMMANDS
-                    )
                     outcome = (
                         batch.add_request(job.request)
-                        if is_quick
+                        if _is_quick(job.request, is_large=is_large, has_many_orbits=has_many_orbits)
                         else await self._add_request_in_thread(batch, job.request)
                     )
             except Exception as exc:  # the error belongs to this request alone, which logs it under its id
@@ -191,16 +192,13 @@ class LiveUniverse:
             batch.outcomes.append((job, outcome))
         return batch
 
-    def _is_slow_to_change(self) -> bool:
-        state = self.replica.state
-        if len(state.derivedOrbits) > _MANY_ORBITS:
-            return True
-        return len(state.stars) + len(state.groups) + len(state.rootIds) + len(state.rootGroupIds) > _MANY_ENTITIES
-
     async def _add_request_in_thread(self, batch: Batch, request: ChangeRequest) -> ChangeResult:
         """Add a request that takes long, such as one for a large universe, to the batch in a thread."""
-        if isinstance(request.change, DeferredRestore):
-            request = request._replace(change=await request.change.state_at(self.replica.version))
+        if isinstance(request.change, DeferredReturn):
+            returning = await request.change.find(self.replica.version)
+            request = request._replace(change=returning)
+            if isinstance(returning.earlier, EarlierState):
+                return batch.add_request(request)
         return await asyncio.to_thread(batch.add_request, request)
 
     async def _find_result_in_batch_or_raise_repeated(
@@ -219,7 +217,7 @@ class LiveUniverse:
         async for entries in read_entry_pages(self._store, self.id, after=self.replica.version):
             before = self.replica.version
             try:
-                self.replica.apply_entries(entries)
+                await apply_entries_from_store(self._store, self.replica, entries)
             finally:
                 self._publish_and_start_snapshot(entries[: self.replica.version - before])
 
@@ -234,16 +232,27 @@ class LiveUniverse:
         """Write a snapshot, which makes the next start faster; a failure is only logged."""
         version, plain = self.replica.version, self.replica.mirror.to_plain()
         try:
-            state = await asyncio.to_thread(orjson.dumps, plain)
+            state = await asyncio.to_thread(encode_json, plain)
             versions = await self._store.list_snapshot_versions(self.id)
-            kept_versions = [one for one in versions[:-2] if one // self._every % _SNAPSHOTS_PER_KEPT == 0] + versions[
-                -2:
-            ]
-            digest = Snapshot.compute_digest(self.id, version, state)
-            await self._store.put_snapshot(
-                self.id, Snapshot(version, state, digest), kept_versions, created_at=self.created_at
-            )
+            older = [one for one in versions[:-2] if one == 1 or one // self._every % _SNAPSHOTS_PER_KEPT == 0]
+            snapshot = Snapshot.make_with_digest(self.id, version, state)
+            await self._store.put_snapshot(self.id, snapshot, older + versions[-2:], created_at=self.created_at)
         except UraniborgError as exc:
             _log.warning("snapshot not written", universe=self.id, version=version, code=exc.code)
         finally:
             self._snapshotting = None
+
+
+def _is_quick(request: ChangeRequest, *, is_large: bool, has_many_orbits: bool) -> bool:
+    """Return True for commands that the event loop can reduce; False for those that need a thread."""
+    commands = request.change
+    if not isinstance(commands, list) or len(commands) >= _MANY_COMMANDS:
+        return False
+    if not is_large and not has_many_orbits:
+        return True
+    return all(
+        command["type"] in _QUICK_COMMANDS
+        and not (has_many_orbits and command["type"] == "updateStar" and _ORBIT_FIELDS & command["payload"].keys())
+        and "parentId" not in command.get("payload", ())
+        for command in commands
+    )

@@ -216,7 +216,7 @@ async def encode_record_with_state(record: Record, replica: Replica) -> bytes:
 
 def describe_log_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
     """Return an entry of the log; a restored state is left out."""
-    kind = "restore" if entry.kind == "restore" else "command"
+    kind = "restore" if entry.is_restore else "command"
     facts: dict[str, Any] = {
         "version": entry.version,
         "kind": kind,
@@ -228,7 +228,7 @@ def describe_log_entry(entry: Entry, universe_id: str) -> dict[str, Any]:
     events: list[Event] = orjson.loads(entry.events)
     if entry.kind == "continued":
         facts["together"] = True
-    if entry.kind != "restore":
+    if not entry.is_restore:
         return {**facts, "command": orjson.loads(entry.body), "events": events}
     return {**facts, "events": events}
 

@@ -9,6 +9,7 @@ from universe.domain.suggestions import find_nearest_entity_ids
 from universe.errors import LogDamaged, UniverseNotFound, VersionNotFound
 from universe.service.live_universe import LiveUniverse
 from universe.store.interface import Change, Record, Store
+from universe.store.recent_changes import EarlierState
 from universe.store.replica import Replica, rebuild_replica
 from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock
@@ -94,6 +95,12 @@ class UniverseCache:
             # A log that was deleted meanwhile, and perhaps created again, is not damaged.
             check_version_exists(universe_id, version, (await self.read_record_or_drop(universe_id)).version)
             return await rebuild_replica(self._store, universe_id, version)
+
+    async def find_earlier_state(self, universe_id: str, version: int) -> EarlierState | Replica:
+        """Return the state at a version: from memory if it is there, else rebuilt. Raise as `rebuild_replica_at`."""
+        live = self.cached.get(universe_id)
+        earlier = None if live is None else live.replica.find_state_at(version)
+        return earlier or await self.rebuild_replica_at(universe_id, version)
 
     def _put_at_end(self, live: LiveUniverse) -> LiveUniverse:
         """Put a universe at the end of the cache, also if it was dropped as idle meanwhile."""

@@ -7,12 +7,11 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from universe.domain.citations import add_universe_to_set_by_records, mark_set_by_records_imported
+from universe.domain.citations import mark_set_by_records_imported
 from universe.domain.events_and_refusals import Event
 from universe.domain.state import Plain
 from universe.errors import NothingToUndo, TooBusy, UniverseNotFound, VersionConflict
 from universe.service.argument_validation import (
-    LIST_COMMANDS,
     NAME_CHARS,
     check_and_strip_author,
     check_and_strip_name,
@@ -25,15 +24,18 @@ from universe.service.batch import compare_states
 from universe.service.change_requests import (
     ChangeRequest,
     ChangeResult,
-    DeferredRestore,
+    DeferredReturn,
     RequestRepeated,
     Restore,
     RestoreReason,
+    Return,
+    encode_branch_body,
 )
 from universe.service.live_universe import LiveUniverse
 from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check_version_exists
-from universe.store.interface import Change, Entry, KeyUse, Record, Store
+from universe.store.interface import BranchesDepend, Change, Entry, KeyUse, Record, Snapshot, Source, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
+from universe.store.state_encoding import encode_json
 from uraniborg.kernel.change_feed import NullPublisher, Publisher, QueuedChangeFeed
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
@@ -121,7 +123,7 @@ class UniverseService:
 
     async def delete(self, universe_id: str) -> None:
         """Delete a universe and its log. Raise UniverseNotFound."""
-        if not await self.store.delete(universe_id):
+        if not await self._free_branches_and_delete(universe_id):
             raise UniverseNotFound(universe_id)
         self._cache.drop_deleted(universe_id)
         self._feed.publish("universe", universe_id, deleted=True)
@@ -202,19 +204,17 @@ class UniverseService:
     ) -> ChangeResult:
         """Undo the last change that is not undone yet. Raise NothingToUndo or VersionConflict."""
 
-        async def find_undone_state(version: int) -> Restore:
+        async def find_undone_state(version: int) -> Return:
             target = await self._find_undo_version(universe_id, version)
             if target < 0:
                 raise NothingToUndo(
                     "Nothing is left to undo.", hint="The history lists all changes.", universeId=universe_id
                 )
-            return Restore(
-                (await self._cache.rebuild_replica_at(universe_id, target)).mirror.to_plain(), "undo", target
-            )
+            return Return("undo", target, await self._cache.find_earlier_state(universe_id, target))
 
         return await self._submit_and_wait(
             universe_id,
-            ChangeRequest(DeferredRestore(find_undone_state), self._get_author_or_default(author), expected_version),
+            ChangeRequest(DeferredReturn(find_undone_state), self._get_author_or_default(author), expected_version),
         )
 
     async def restore(
@@ -222,25 +222,42 @@ class UniverseService:
     ) -> ChangeResult:
         """Restore the state of an earlier version as a new change. Raise VersionNotFound or VersionConflict."""
 
-        async def find_restored_state(current: int) -> Restore:
+        async def find_restored_state(current: int) -> Return:
             check_version_exists(universe_id, version, current)
-            return Restore(
-                (await self._cache.rebuild_replica_at(universe_id, version)).mirror.to_plain(), "restore", version
-            )
+            return Return("restore", version, await self._cache.find_earlier_state(universe_id, version))
 
         return await self._submit_and_wait(
             universe_id,
-            ChangeRequest(DeferredRestore(find_restored_state), self._get_author_or_default(author), expected_version),
+            ChangeRequest(DeferredReturn(find_restored_state), self._get_author_or_default(author), expected_version),
         )
 
     async def branch(
         self, universe_id: str, *, version: int | None = None, name: Any = None, author: str | None = None
     ) -> Record:
         """Create a universe with the state of another at a version. Raise UniverseNotFound or VersionNotFound."""
-        view = await self.view(universe_id, version)
-        title = name if name is not None else f"{view.record.name} (at {view.version})"[:NAME_CHARS]
-        plain = add_universe_to_set_by_records(view.replica.mirror.to_plain(), view.record.id)
-        return await self._create_with_state(title, plain, "branch", None, author)
+        source = await self.read_record(universe_id)
+        if version is None or version == source.version:
+            view = await self.view(universe_id)
+            source, state = view.record, view.replica.state
+        else:
+            check_version_exists(universe_id, version, source.version)
+            source = source._replace(version=version)
+            state = (await self._cache.find_earlier_state(universe_id, version)).state
+        title = name if name is not None else f"{source.name} (at {source.version})"[:NAME_CHARS]
+        at = format_iso(self._clock.now())
+        branch_id = new_id("uni")
+        start = Source(source.id, source.created_at, source.version)
+        entries: list[Entry] = []
+        if any(state):
+            events = orjson.dumps([{"type": "stateRestored", "reason": "branch"}])
+            body = encode_branch_body(start)
+            entries = [
+                Entry.make_with_digest(branch_id, 1, "reference", body, events, at, self._get_author_or_default(author))
+            ]
+        record = Record(branch_id, check_and_strip_name(title), len(entries), at, at)
+        await self.store.create(record, entries, source=start if entries else None)
+        self._feed.publish("universe", branch_id, version=record.version, created=True)
+        return record
 
     @asynccontextmanager
     async def keep_in_memory(self, universe_id: str) -> AsyncGenerator[LiveUniverse]:
@@ -314,25 +331,31 @@ class UniverseService:
     async def _find_undo_version(self, universe_id: str, version: int) -> int:
         """Return the version before the last change that is not undone; -1 if there is none."""
         while version > 0:
-            first = max(0, version - LIST_COMMANDS)
-            entries = [
-                one
-                async for page in read_entry_pages(self.store, universe_id, after=first, upto=version)
-                for one in page
-            ]
-            if not entries:
+            start = await self.store.find_change_start(universe_id, version)
+            if start is None:
                 raise UniverseNotFound(universe_id)
-            last = entries[-1]
-            if last.kind != "restore":
-                # Commands of one list are undone together.
-                return next(entry.version for entry in reversed(entries) if entry.kind != "continued") - 1
-            (event,) = orjson.loads(last.events)
+            if not start.is_restore:
+                return start.version - 1  # commands of one list are undone together
+            (event,) = orjson.loads(start.events)
             if event["reason"] in ("create", "branch"):
                 return -1
             if event["reason"] != "undo":
-                return version - 1
+                return start.version - 1
             version = event["toVersion"]
         return -1
+
+    async def _free_branches_and_delete(self, universe_id: str) -> bool:
+        """Delete a universe after its branches have snapshots of their own. Return False if it does not exist."""
+        for _ in range(_ATTEMPTS):
+            for branch_id in await self.store.list_dependent_branches(universe_id):
+                replica = await self._cache.rebuild_replica_at(branch_id, 1)
+                state = await asyncio.to_thread(encode_json, replica.mirror.to_plain())
+                await self.store.put_snapshot(branch_id, Snapshot.make_with_digest(branch_id, 1, state))
+            try:
+                return await self.store.delete(universe_id)
+            except BranchesDepend:
+                continue
+        raise TooBusy("This universe is branched all the time.", hint="Try again.", universeId=universe_id)
 
     async def _apply_and_forward_changes(self) -> None:
         async for change in self.store.watch_changes():

@@ -10,8 +10,9 @@ from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
 from uraniborg.kernel.errors import Conflict
 
-EntryKind = Literal["command", "continued", "restore"]
-"""`continued` is a command that took effect together with the one before it."""
+EntryKind = Literal["command", "continued", "restore", "reference"]
+"""`continued` is a command that took effect together with the one before it. `restore` has a whole state, `reference`
+the version whose state is restored, or the universe and the version that a branch starts from."""
 
 PAGE_BYTES: Final = 32 * 1024 * 1024
 """The most bytes of a log that are read at once."""
@@ -27,8 +28,18 @@ class Record(NamedTuple):
     updated_at: str
 
 
+class Source(NamedTuple):
+    """The version of a universe that a branch starts from."""
+
+    universe_id: str
+    created_at: str
+    version: int
+
+
 class Entry(NamedTuple):
     """One entry of a log: a command with its events, or a restored state, both as JSON, and its author.
+
+    A restored state is in the body, compressed if it is large, or the body refers to it.
 
     Entries of releases that did not record authors have None; their commands withdraw no citations.
     """
@@ -56,6 +67,11 @@ class Entry(NamedTuple):
         entry = cls(version, kind, body, events, at, author=author)
         return entry._replace(digest=entry.compute_digest(universe_id))
 
+    @property
+    def is_restore(self) -> bool:
+        """True if the entry replaces the whole state."""
+        return self.kind in ("restore", "reference")
+
     def compute_digest(self, universe_id: str) -> bytes:
         """Return the digest of the entry's content."""
         head = f"{universe_id}\0{self.version}\0{self.kind}\0{self.at}\0{len(self.body)}\0".encode()
@@ -72,11 +88,16 @@ class Entry(NamedTuple):
 
 
 class Snapshot(NamedTuple):
-    """The state after `version` entries, as JSON."""
+    """The state after `version` entries, as `encode_json` encodes it."""
 
     version: int
     state: bytes
     digest: bytes
+
+    @classmethod
+    def make_with_digest(cls, universe_id: str, version: int, state: bytes) -> "Snapshot":
+        """Return a snapshot with its digest."""
+        return cls(version, state, cls.compute_digest(universe_id, version, state))
 
     @staticmethod
     def compute_digest(universe_id: str, version: int, state: bytes) -> bytes:
@@ -112,6 +133,10 @@ class Superseded(Exception):
         self.version = version
 
 
+class BranchesDepend(Exception):
+    """A universe cannot be deleted yet, because branches need its log."""
+
+
 class Store(Protocol):
     """A store of universes. A change is durable when its method returns, even if the process is killed.
 
@@ -133,8 +158,11 @@ class Store(Protocol):
         """Raise StoreUnavailable unless the database can be read and written."""
         ...
 
-    async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        """Add a universe. Raise Conflict if a universe with this id exists."""
+    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+        """Add a universe; a branch with its source. Raise Conflict if a universe with this id exists.
+
+        Raise UniverseNotFound if the source does not exist.
+        """
         ...
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
@@ -142,7 +170,10 @@ class Store(Protocol):
         ...
 
     async def delete(self, universe_id: str) -> bool:
-        """Delete a universe with its log. Return False if there is no such universe."""
+        """Delete a universe with its log. Return False if there is no such universe.
+
+        Raise BranchesDepend while a branch of it has no snapshot of its version 1.
+        """
         ...
 
     async def read_record(self, universe_id: str) -> Record | None:
@@ -176,6 +207,18 @@ class Store(Protocol):
         """
         ...
 
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+        """Return the last entry of the kind `reference` above `after` and up to `upto`; None if there is none."""
+        ...
+
+    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+        """Return the last entry up to a version that is not `continued`, without its body; None if there is none."""
+        ...
+
+    async def list_dependent_branches(self, universe_id: str) -> list[str]:
+        """Return the ids of the branches that need the log of this universe."""
+        ...
+
     async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         """Return the use of an idempotency key, or None."""
         ...
@@ -196,7 +239,10 @@ class Store(Protocol):
         *,
         created_at: str | None = None,
     ) -> None:
-        """Add a snapshot and, if `versions_to_keep` names any, delete all others but those. Skip another universe."""
+        """Add a snapshot and, if `versions_to_keep` names any, delete all others but those. Skip another universe.
+
+        A branch with a snapshot of version 1 does not need the log of its source any more.
+        """
         ...
 
     async def list_log_heads(self) -> list[Head]:

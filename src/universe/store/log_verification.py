@@ -5,13 +5,18 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from universe.domain.state import Plain
 from universe.errors import LogDamaged, UniverseNotFound
 from universe.store.high_water_marks import Key, Loss, Mark, Marks
 from universe.store.interface import Entry, Store
-from universe.store.replica import Replica, read_entry_pages, rebuild_replica, run_in_thread_if_large
+from universe.store.replica import (
+    Replica,
+    apply_entries_from_store,
+    read_entry_pages,
+    rebuild_replica,
+    run_in_thread_if_large,
+)
+from universe.store.state_encoding import decode_json
 
 Progress = Callable[[int, int], None]
 """A callback with the number of entries read and the total."""
@@ -68,7 +73,7 @@ async def verify_log(store: Store, universe_id: str, progress: Progress | None =
     last, digest = 0, b""
     async for entries in read_entry_pages(store, universe_id, upto=record.version):
         for entry in entries:
-            replica = await _check_and_replay_entry(verdict, replica, entry, last)
+            replica = await _check_and_replay_entry(store, verdict, replica, entry, last)
             last, digest = entry.version, entry.digest
             while waiting and waiting[0] <= last:
                 replica = await _compare_snapshot(store, verdict, replica, waiting.pop(0))
@@ -143,7 +148,9 @@ def _describe_versions(first: int, last: int) -> str:
     return f"version {last}" if first == last else f"versions {first} to {last}"
 
 
-async def _check_and_replay_entry(verdict: Verdict, replica: Replica | None, entry: Entry, last: int) -> Replica | None:
+async def _check_and_replay_entry(
+    store: Store, verdict: Verdict, replica: Replica | None, entry: Entry, last: int
+) -> Replica | None:
     """Check an entry and return the replica after it; None after damage, until a snapshot restores the state."""
     for missing in range(last + 1, entry.version):
         verdict.add_problem(missing, "the entry is missing")
@@ -153,7 +160,10 @@ async def _check_and_replay_entry(verdict: Verdict, replica: Replica | None, ent
     if replica is None or entry.version != replica.version + 1:
         return None
     try:
-        await run_in_thread_if_large(len(entry.body), replica.apply_entries, [entry])
+        if entry.kind == "reference":
+            await apply_entries_from_store(store, replica, [entry])
+        else:
+            await run_in_thread_if_large(len(entry.body), replica.apply_entries, [entry])
     except LogDamaged as exc:
         verdict.add_problem(entry.version, exc.message)
         return None
@@ -169,7 +179,7 @@ async def _compare_snapshot(store: Store, verdict: Verdict, replica: Replica | N
     if not snapshot.is_intact(verdict.universe_id):
         verdict.add_problem(version, "the snapshot differs from what was written")
         return replica
-    plain: Plain = await run_in_thread_if_large(len(snapshot.state), orjson.loads, snapshot.state)
+    plain: Plain = await run_in_thread_if_large(len(snapshot.state), decode_json, snapshot.state)
     if replica is None:
         return (await rebuild_replica(store, verdict.universe_id, version)) if version else None
     if plain != replica.mirror.to_plain():

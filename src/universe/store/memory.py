@@ -7,12 +7,14 @@ from universe.errors import UniverseNotFound
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
 from universe.store.interface import (
+    BranchesDepend,
     Change,
     ChangeBroadcast,
     Entry,
     KeyUse,
     Record,
     Snapshot,
+    Source,
     Superseded,
     make_exists_error,
 )
@@ -26,6 +28,8 @@ class _StoredUniverse:
     log: list[Entry]
     snapshots: dict[int, Snapshot] = field(default_factory=dict[int, Snapshot])
     keys: dict[str, KeyUse] = field(default_factory=dict[str, KeyUse])
+    source: Source | None = None
+    """The source of a branch that needs its log."""
 
 
 class MemoryStore:
@@ -43,10 +47,14 @@ class MemoryStore:
 
     async def ping(self) -> None: ...
 
-    async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
+    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
         if record.id in self._universes:
             raise make_exists_error(record.id)
-        self._universes[record.id] = _StoredUniverse(record, list(entries))
+        if source is not None:
+            there = self._universes.get(source.universe_id)
+            if there is None or there.record.created_at != source.created_at:
+                raise UniverseNotFound(source.universe_id)
+        self._universes[record.id] = _StoredUniverse(record, list(entries), source=source)
         self._broadcast.publish(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
@@ -56,6 +64,8 @@ class MemoryStore:
         return stored is not None
 
     async def delete(self, universe_id: str) -> bool:
+        if await self.list_dependent_branches(universe_id):
+            raise BranchesDepend
         deleted = self._universes.pop(universe_id, None) is not None
         if deleted:
             self._broadcast.publish(Change(universe_id, None))
@@ -94,6 +104,19 @@ class MemoryStore:
         last = first + limit if upto is None else min(upto, first + limit)
         return stored.log[first:last] if stored else []
 
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+        stored = self._universes.get(universe_id)
+        entries = stored.log[max(after, 0) : upto] if stored else []
+        return next((entry for entry in reversed(entries) if entry.kind == "reference"), None)
+
+    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+        stored = self._universes.get(universe_id)
+        entries = stored.log[:version] if stored else []
+        return next((entry for entry in reversed(entries) if entry.kind != "continued"), None)
+
+    async def list_dependent_branches(self, universe_id: str) -> list[str]:
+        return [key for key, one in self._universes.items() if one.source and one.source.universe_id == universe_id]
+
     async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         stored = self._universes.get(universe_id)
         return stored.keys.get(key) if stored else None
@@ -118,6 +141,8 @@ class MemoryStore:
         stored = self._universes.get(universe_id)
         if stored is not None and created_at in (None, stored.record.created_at):
             stored.snapshots[snapshot.version] = snapshot
+            if snapshot.version == 1:
+                stored.source = None
             if versions_to_keep:
                 stored.snapshots = {
                     version: one

@@ -12,11 +12,13 @@ from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
 from universe.store.interface import (
     PAGE_BYTES,
+    BranchesDepend,
     Change,
     Entry,
     KeyUse,
     Record,
     Snapshot,
+    Source,
     Superseded,
     make_exists_error,
 )
@@ -34,9 +36,14 @@ _LARGEST_VERSION: Final = 2**63 - 1
 _PING: Final = "SELECT current_setting('transaction_read_only') = 'on', (SELECT 1 FROM universes LIMIT 1)"
 
 _CREATE: Final = """
-    WITH made AS (
-      INSERT INTO universes (id, name, version, created_at, updated_at) VALUES ($1, $2, $3, $4, $5)
+    WITH source AS (
+      SELECT id FROM universes WHERE id = $13::text AND created_at = $14::text FOR KEY SHARE
+    ), made AS (
+      INSERT INTO universes (id, name, version, created_at, updated_at)
+      SELECT $1, $2, $3, $4, $5 WHERE $13::text IS NULL OR EXISTS (SELECT FROM source)
       ON CONFLICT DO NOTHING RETURNING id, version, serial
+    ), linked AS (
+      INSERT INTO universe_branches SELECT made.id, source.id FROM made, source
     ), logged AS (
       INSERT INTO universe_log SELECT made.id, entry.* FROM made,
       unnest($6::bigint[], $7::text[], $8::bytea[], $9::bytea[], $10::text[], $11::bytea[], $12::text[]) AS entry
@@ -78,6 +85,8 @@ _PUT_SNAPSHOT: Final = """
     ), put AS (
       INSERT INTO universe_snapshots SELECT id, $2::bigint, $3::bytea, $4::bytea FROM there
       ON CONFLICT (universe_id, version) DO UPDATE SET state = excluded.state, digest = excluded.digest
+    ), freed AS (
+      DELETE FROM universe_branches WHERE universe_id = (SELECT id FROM there) AND $2::bigint = 1
     )
     DELETE FROM universe_snapshots WHERE universe_id = $1 AND cardinality($5::bigint[]) > 0 AND version <> ALL ($5)
 """
@@ -106,6 +115,19 @@ _ENTRIES: Final = """
       ) AS sizes WHERE total - size < $5
     ) ORDER BY version
 """
+
+_LAST_REFERENCE: Final = """
+    SELECT version, kind, body, events, at, digest, author FROM universe_log
+    WHERE universe_id = $1 AND version > $2 AND version <= $3 AND kind = 'reference' ORDER BY version DESC LIMIT 1
+"""
+
+_CHANGE_START: Final = """
+    SELECT version, kind, ''::bytea, events, at FROM universe_log
+    WHERE universe_id = $1 AND version <= $2 AND kind <> 'continued' ORDER BY version DESC LIMIT 1
+"""
+
+_DEPENDENT_BRANCHES: Final = "SELECT universe_id FROM universe_branches WHERE source_id = $1"
+_FOREIGN_KEY_VIOLATION: Final = "23503"
 
 _KEY: Final = "SELECT request, first, last FROM universe_keys WHERE universe_id = $1 AND key_digest = $2"
 
@@ -154,15 +176,22 @@ class PostgresStore:
         if is_read_only:
             raise StoreUnavailable("The PostgreSQL database is read-only.", hint="Name the primary server.")
 
-    async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        """Add a universe. Raise Conflict, or MalformedRequest for an id or a name that PostgreSQL cannot store."""
+    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+        """Add a universe. Raise Conflict, or MalformedRequest for an id or a name that PostgreSQL cannot store.
+
+        Raise UniverseNotFound if the source of a branch does not exist.
+        """
         if _to_storable_text(record.id) is None or len(record.id.encode()) > _MAX_ID_BYTES:
             raise MalformedRequest(
                 "PostgreSQL cannot store this id.",
                 hint=f"Use up to {_MAX_ID_BYTES} bytes without a NUL character.",
             )
         _check_storable_name(record.name)
-        if not await self._execute_and_fetch(_CREATE, *record, *_transpose_to_columns(entries)):
+        linked = (None, None) if source is None else (source.universe_id, source.created_at)
+        if not await self._execute_and_fetch(_CREATE, *record, *_transpose_to_columns(entries), *linked):
+            there = None if source is None else await self.read_record(source.universe_id)
+            if source is not None and (there is None or there.created_at != source.created_at):
+                raise UniverseNotFound(source.universe_id)
             raise make_exists_error(record.id)
         self._schedule_mark(Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b""))
 
@@ -171,10 +200,17 @@ class PostgresStore:
         return bool(await self._execute_and_fetch(_RENAME, _to_storable_text(universe_id), name, at))
 
     async def delete(self, universe_id: str) -> bool:
+        if await self.list_dependent_branches(universe_id):
+            raise BranchesDepend
         record = await self.read_record(universe_id) if self.marks is not None else None
         if record is not None and self.marks is not None:
             self.marks.mark_deleted(universe_id, record.created_at)
-        return bool(await self._execute_and_fetch(_DELETE, _to_storable_text(universe_id)))
+        try:
+            return bool(await self._execute_and_fetch(_DELETE, _to_storable_text(universe_id)))
+        except Exception as exc:
+            if getattr(exc, "sqlstate", None) == _FOREIGN_KEY_VIOLATION:  # a branch was made meanwhile
+                raise BranchesDepend from exc
+            raise
 
     async def read_record(self, universe_id: str) -> Record | None:
         rows = await self._execute_and_fetch(_RECORD, _to_storable_text(universe_id))
@@ -223,6 +259,19 @@ class PostgresStore:
             _ENTRIES, _to_storable_text(universe_id), min(after, _LARGEST_VERSION), last, most, PAGE_BYTES
         )
         return [Entry(*row) for row in rows]
+
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+        last = min(upto, _LARGEST_VERSION)
+        rows = await self._execute_and_fetch(_LAST_REFERENCE, _to_storable_text(universe_id), after, last)
+        return Entry(*rows[0]) if rows else None
+
+    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+        rows = await self._execute_and_fetch(_CHANGE_START, _to_storable_text(universe_id), version)
+        return Entry(*rows[0]) if rows else None
+
+    async def list_dependent_branches(self, universe_id: str) -> list[str]:
+        rows = await self._execute_and_fetch(_DEPENDENT_BRANCHES, _to_storable_text(universe_id))
+        return [key for (key,) in rows]
 
     async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         rows = await self._execute_and_fetch(_KEY, _to_storable_text(universe_id), _hash_key(key))

@@ -74,6 +74,16 @@ MIGRATIONS: Final = [
         """,
     ),
     ("0002 authors", "ALTER TABLE universe_log ADD COLUMN author text"),
+    (
+        "0003 references",  # also of releases that read log entries of the kind `reference` and compressed states
+        """
+        CREATE TABLE universe_branches (
+          universe_id text COLLATE "C" PRIMARY KEY REFERENCES universes (id) ON DELETE CASCADE,
+          source_id text COLLATE "C" NOT NULL REFERENCES universes (id)
+        );
+        CREATE INDEX universe_branches_by_source ON universe_branches (source_id);
+        """,
+    ),
 ]
 
 

@@ -1,16 +1,24 @@
-"""Replicas: a universe rebuilt from its log, from the last snapshot or from the first entry."""
+"""Replicas: a universe rebuilt from its log, from the last snapshot or from the first entry.
+
+An entry may refer to an earlier version of the universe, or to a version of the universe that it was branched from. To
+rebuild a version, the last such entry is found first: earlier entries do not matter, and no state is rebuilt twice.
+"""
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
+from universe.domain.citations import add_universe_to_set_by_records
 from universe.domain.provenance_tracking import Origin
 from universe.domain.reducer import reduce
-from universe.domain.state import EMPTY, ENTITY_KINDS, Plain, State, Touched, make_state_from_plain
+from universe.domain.state import EMPTY, ENTITY_KINDS, EntityKind, Plain, State, Touched, make_state_from_plain
 from universe.errors import LogDamaged
 from universe.store.interface import Entry, Snapshot, Store
+from universe.store.recent_changes import EarlierState, Orders, RecentChanges
+from universe.store.state_encoding import decode_json
 
 _LISTS: Final = ("rootIds", "rootGroupIds")
 _EMPTY_STATE_BYTES: Final = len(orjson.dumps({**EMPTY.to_plain(), "time": 0})) - len("0") - 2 * len("[]")
@@ -43,19 +51,49 @@ class StateMirror:
         self._entity_bytes: int | None = None
         self._list_bytes: int | None = None
 
-    def apply_changes(self, state: State, touched: Touched) -> None:
-        """Update the mirror to `state`, which differs from the state before only in the entities `touched`."""
+    def apply_changes(self, state: State, touched: Touched) -> Orders:
+        """Update the mirror to `state`, which differs from the state before only in the entities `touched`.
+
+        Return the ids of kinds that lost an entity, or whose entities have another order now, in the order before.
+        """
+        orders: dict[EntityKind, list[str]] = {}
         for kind, keys in touched.items():
             entities, plain = state.get_entities(kind), self._plain[kind]
+            if any(touch != "put" and key in plain for key, touch in keys.items()):
+                orders[kind] = list(plain)
             for key, touch in keys.items():
-                # An entity that is absent by now was removed by a later change.
                 now = None if touch == "removed" else entities.get(key)
-                if self._entity_bytes is not None:
-                    self._entity_bytes += _measure_json_size(key, now) - _measure_json_size(key, plain.get(key))
+                self._add_size_change(key, plain.get(key), now)
                 if now is None or touch == "put again":
                     plain.pop(key, None)
                 if now is not None:
                     plain[key] = now
+        self._update_lists_and_time(state)
+        return orders
+
+    def return_to(self, earlier: EarlierState) -> Orders:
+        """Update the mirror to an earlier state, in the order of then, and return orders as `apply_changes` does."""
+        state, orders = earlier.state, dict[EntityKind, list[str]]()
+        for kind, keys in earlier.touched.items():
+            entities, plain = state.get_entities(kind), self._plain[kind]
+            if any(key in plain and key not in entities for key in keys) or kind in earlier.orders:
+                orders[kind] = list(plain)
+            for key in keys:
+                self._add_size_change(key, plain.get(key), entities.get(key))
+                if key in entities:
+                    plain[key] = entities[key]
+                else:
+                    plain.pop(key, None)
+            if kind in earlier.orders:
+                self._plain[kind] = {key: entities[key] for key in earlier.orders[kind] if key in entities}
+        self._update_lists_and_time(state)
+        return orders
+
+    def _add_size_change(self, key: str, before: Any, now: Any) -> None:
+        if self._entity_bytes is not None:
+            self._entity_bytes += _measure_json_size(key, now) - _measure_json_size(key, before)
+
+    def _update_lists_and_time(self, state: State) -> None:
         roots = (state.rootIds, state.rootGroupIds)
         if self._roots != roots:
             self._plain["rootIds"], self._plain["rootGroupIds"] = list(state.rootIds), list(state.rootGroupIds)
@@ -91,6 +129,22 @@ def _measure_json_size(key: str, entity: Any) -> int:
     return 0 if entity is None else len(orjson.dumps(entity)) + len(orjson.dumps(key)) + 1
 
 
+class Target(NamedTuple):
+    """The version of a universe whose state an entry restores."""
+
+    universe_id: str
+    version: int
+
+
+class EarlierStateNeeded(Exception):
+    """An entry restores the state of a version that is not in memory."""
+
+    def __init__(self, entry: Entry, target: Target) -> None:
+        super().__init__(f"entry {entry.version} restores version {target.version} of {target.universe_id}")
+        self.entry = entry
+        self.target = target
+
+
 class Replica:
     """A universe at a version of its log."""
 
@@ -99,17 +153,25 @@ class Replica:
         self.state = state
         self.version = version
         self.mirror = StateMirror(plain or {})
+        self.recent = RecentChanges()
 
     def apply_entries(self, entries: Sequence[Entry]) -> None:
-        """Apply these entries. Raise LogDamaged; the replica is then at the last entry before the damage."""
+        """Apply these entries. Raise LogDamaged or EarlierStateNeeded; the replica is then at the entry before."""
         for entry in entries:
             if entry.version != self.version + 1:
                 raise _make_damage_error(self.id, self.version + 1, "is missing")
             if not entry.is_intact(self.id):
                 raise _make_damage_error(self.id, entry.version, "differs from what was written")
-            body = orjson.loads(entry.body)
             if entry.kind == "restore":
-                self.restore_state(body["state"], entry.version)
+                self.restore_state(_decode_body(self.id, entry)["state"], entry.version)
+                continue
+            body = orjson.loads(entry.body)
+            if entry.kind == "reference":
+                target = _read_target(self.id, body)
+                earlier = self.find_state_at(target.version) if target.universe_id == self.id else None
+                if earlier is None:
+                    raise EarlierStateNeeded(entry, target)
+                self.return_to(earlier, entry.version)
                 continue
             origin = None if entry.author is None else Origin(entry.version, entry.author)
             outcome = reduce(self.state, body, origin)
@@ -117,15 +179,35 @@ class Replica:
                 raise _make_damage_error(self.id, entry.version, "cannot follow the entry before it")
             self.advance_to(outcome.state, entry.version, outcome.touched)
 
+    def find_state_at(self, version: int) -> EarlierState | None:
+        """Return the state at a version; None if it is not in memory."""
+        return EarlierState(self.state, {}, {}) if version == self.version else self.recent.find_state_at(version)
+
     def advance_to(self, state: State, version: int, touched: Touched) -> None:
         """Advance to a state that differs only in the entities `touched`."""
+        orders = self.mirror.apply_changes(state, touched)
+        self.recent.add_change(self.version, self.state, touched, orders)
         self.state, self.version = state, version
-        self.mirror.apply_changes(state, touched)
 
-    def restore_state(self, plain: Plain, version: int) -> None:
-        """Replace the whole state; `plain` belongs to the replica afterwards."""
-        self.state, self.version = make_state_from_plain(plain), version
+    def return_to(self, earlier: EarlierState, version: int) -> None:
+        """Restore an earlier state as the state of a new version."""
+        orders = self.mirror.return_to(earlier)
+        self.recent.add_change(self.version, self.state, earlier.touched, orders)
+        self.state, self.version = earlier.state, version
+
+    def restore_state(self, plain: Plain, version: int, state: State | None = None) -> None:
+        """Replace the whole state; `plain` belongs to the replica afterwards. `state` is the same, if it is known."""
+        self.state, self.version = make_state_from_plain(plain) if state is None else state, version
         self.mirror.replace_state(plain)
+        self.recent.clear()
+
+    def restore_state_of(self, earlier: "Replica", version: int) -> None:
+        """Restore the state of another version, or of the universe that this one is branched from."""
+        plain = earlier.mirror.to_plain()
+        if earlier.id == self.id:
+            self.restore_state(plain, version, earlier.state)
+        else:
+            self.restore_state(add_universe_to_set_by_records(plain, earlier.id), version)
 
 
 async def rebuild_replica(store: Store, universe_id: str, upto: int | None = None) -> Replica:
@@ -133,15 +215,52 @@ async def rebuild_replica(store: Store, universe_id: str, upto: int | None = Non
     if upto is None:
         record = await store.read_record(universe_id)
         upto = record.version if record else 0
-    snapshot = await store.find_latest_snapshot(universe_id, upto)
-    replica = Replica(universe_id)
-    if snapshot is not None and snapshot.is_intact(universe_id):  # otherwise all entries are replayed
-        replica = await run_in_thread_if_large(len(snapshot.state), _make_replica_from_snapshot, universe_id, snapshot)
-    async for entries in read_entry_pages(store, universe_id, after=replica.version, upto=upto):
+    at = Target(universe_id, upto)
+    references: list[tuple[Target, Entry]] = []
+    while True:
+        snapshot = await store.find_latest_snapshot(at.universe_id, at.version)
+        if snapshot is not None and not snapshot.is_intact(at.universe_id):
+            snapshot = None  # all entries are replayed
+        first = snapshot.version if snapshot else 0
+        reference = await store.find_last_reference(at.universe_id, after=first, upto=at.version)
+        if reference is None:
+            break
+        references.append((at, reference))
+        at = _check_and_read_target(at.universe_id, reference)
+    replica = Replica(at.universe_id)
+    if snapshot is not None:
+        replica = await run_in_thread_if_large(
+            len(snapshot.state), _make_replica_from_snapshot, at.universe_id, snapshot
+        )
+    await _replay_entries(store, replica, at.version)
+    for last, reference in reversed(references):
+        earlier, replica = replica, Replica(last.universe_id)
+        await asyncio.to_thread(replica.restore_state_of, earlier, reference.version)
+        await _replay_entries(store, replica, last.version)
+    return replica
+
+
+async def _replay_entries(store: Store, replica: Replica, upto: int) -> None:
+    """Apply the entries up to a version, which have no reference. Raise LogDamaged."""
+    async for entries in read_entry_pages(store, replica.id, after=replica.version, upto=upto):
         await run_in_thread_if_large(sum(len(entry.body) for entry in entries), replica.apply_entries, entries)
     if replica.version < upto:
-        raise _make_damage_error(universe_id, replica.version + 1, "is missing")
-    return replica
+        raise _make_damage_error(replica.id, replica.version + 1, "is missing")
+
+
+async def apply_entries_from_store(store: Store, replica: Replica, entries: Sequence[Entry]) -> None:
+    """Apply entries, and rebuild the states of versions that they restore. Raise LogDamaged."""
+    left = list(entries)
+    while left:
+        try:
+            replica.apply_entries(left)
+        except EarlierStateNeeded as needed:
+            # A branch may be rebuilt from its own first snapshot, after its source was deleted.
+            is_branch = needed.target.universe_id != replica.id
+            target = Target(replica.id, needed.entry.version) if is_branch else needed.target
+            earlier = await rebuild_replica(store, *target)
+            replica.restore_state_of(earlier, needed.entry.version)
+        left = [entry for entry in left if entry.version > replica.version]
 
 
 async def read_entry_pages(
@@ -164,8 +283,27 @@ async def run_in_thread_if_large(size: int, function: Any, *arguments: Any) -> A
 
 
 def _make_replica_from_snapshot(universe_id: str, snapshot: Snapshot) -> Replica:
-    plain = orjson.loads(snapshot.state)
+    plain = decode_json(snapshot.state)
     return Replica(universe_id, state=make_state_from_plain(plain), plain=plain, version=snapshot.version)
+
+
+def _decode_body(universe_id: str, entry: Entry) -> Any:
+    try:
+        return decode_json(entry.body)
+    except (orjson.JSONDecodeError, zlib.error):
+        raise _make_damage_error(universe_id, entry.version, "cannot be read") from None
+
+
+def _check_and_read_target(universe_id: str, entry: Entry) -> Target:
+    """Return the target of a reference, which is always before the entry. Raise LogDamaged."""
+    if not entry.is_intact(universe_id):
+        raise _make_damage_error(universe_id, entry.version, "differs from what was written")
+    return _read_target(universe_id, orjson.loads(entry.body))
+
+
+def _read_target(universe_id: str, body: Any) -> Target:
+    source = body.get("source")
+    return Target(universe_id, body["toVersion"]) if source is None else Target(source["id"], source["version"])
 
 
 def _make_damage_error(universe_id: str, sequence: int, problem: str) -> LogDamaged:

@@ -21,6 +21,7 @@ from universe.store.interface import (
     KeyUse,
     Record,
     Snapshot,
+    Source,
     make_closed_error,
 )
 from universe.store.sqlite_writer import (
@@ -42,6 +43,11 @@ _POLL_S: Final = 0.2
 """The interval between checks for changes by other processes."""
 
 _LARGEST_VERSION: Final = 2**62
+# A damaged database may have text in the place of bytes.
+_SELECT_ENTRIES: Final = (
+    "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB), CAST(author AS TEXT) "
+    "FROM log WHERE "
+)
 _LIST_START: Final = ("~", "")
 """A position in the list of universes before the newest one."""
 
@@ -105,8 +111,8 @@ class SqliteStore:
     async def ping(self) -> None:
         await self._run_in_writer(lambda connection: connection.execute("SELECT 1 FROM universes LIMIT 1").fetchone())
 
-    async def create(self, record: Record, entries: Sequence[Entry] = ()) -> None:
-        await self._run_in_writer(partial(insert_universe, record=record, entries=entries))
+    async def create(self, record: Record, entries: Sequence[Entry] = (), *, source: Source | None = None) -> None:
+        await self._run_in_writer(partial(insert_universe, record=record, entries=entries, source=source))
         self._publish(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
@@ -161,17 +167,36 @@ class SqliteStore:
         self._publish(Change(universe_id, entries[-1].version))
 
     async def read_entries(self, universe_id: str, *, after: int, limit: int, upto: int | None = None) -> list[Entry]:
-        sql = (  # a damaged database may have text in the place of bytes
-            "SELECT version, kind, CAST(body AS BLOB), CAST(events AS BLOB), at, CAST(digest AS BLOB), "
-            "CAST(author AS TEXT) "
-            "FROM log WHERE universe_id = ?1 AND version IN ("
-            "SELECT version FROM "
+        sql = (
+            _SELECT_ENTRIES + "universe_id = ?1 AND version IN (SELECT version FROM "  # noqa: S608
             "(SELECT version, length(body) AS size, SUM(length(body)) OVER (ORDER BY version) AS total "
             "FROM log WHERE universe_id = ?1 AND version > ?2 AND version <= ?3 ORDER BY version LIMIT ?4) "
             "WHERE total - size < ?5) ORDER BY version"
         )
         rows = await self._query_rows(sql, (universe_id, max(after, 0), _clamp_version(upto), limit, PAGE_BYTES))
         return [Entry(*row) for row in rows]
+
+    async def find_last_reference(self, universe_id: str, *, after: int, upto: int) -> Entry | None:
+        sql = (
+            _SELECT_ENTRIES + "universe_id = ? AND version > ? AND version <= ? AND kind = 'reference' "
+            "ORDER BY version DESC LIMIT 1"
+        )
+        rows = await self._query_rows(sql, (universe_id, max(after, 0), _clamp_version(upto)))
+        return Entry(*rows[0]) if rows else None
+
+    async def find_change_start(self, universe_id: str, version: int) -> Entry | None:
+        # The events of a command are not needed, and behind a large body they are slow to read.
+        sql = (
+            "SELECT version, kind, x'', CASE WHEN kind IN ('restore', 'reference') THEN CAST(events AS BLOB) "
+            "ELSE x'' END, '' FROM log WHERE universe_id = ? AND version <= ? AND kind <> 'continued' "
+            "ORDER BY version DESC LIMIT 1"
+        )
+        rows = await self._query_rows(sql, (universe_id, _clamp_version(version)))
+        return Entry(*rows[0]) if rows else None
+
+    async def list_dependent_branches(self, universe_id: str) -> list[str]:
+        sql = "SELECT universe_id FROM branches WHERE source_id = ?"
+        return [key for (key,) in await self._query_rows(sql, (universe_id,))]
 
     async def find_key_use(self, universe_id: str, key: str) -> KeyUse | None:
         sql = "SELECT key, request, first, last FROM keys WHERE universe_id = ? AND key = ?"
@@ -203,6 +228,8 @@ class SqliteStore:
             if found is None or created_at not in (None, found[0]):
                 return
             connection.execute("INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?, ?)", (universe_id, *snapshot))
+            if snapshot.version == 1:
+                connection.execute("DELETE FROM branches WHERE universe_id = ?", (universe_id,))
             if versions_to_keep:
                 kept_versions = json.dumps([*versions_to_keep, snapshot.version])
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"

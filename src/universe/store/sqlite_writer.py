@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from universe.errors import LogDamaged, UniverseNotFound
 from universe.store.high_water_mark_file import MarkFile
 from universe.store.high_water_marks import Head
-from universe.store.interface import Entry, Record, Superseded, make_exists_error
+from universe.store.interface import BranchesDepend, Entry, Record, Source, Superseded, make_exists_error
 from uraniborg.kernel.sqlite import DatabaseUnusable, transaction
 
 Work = Callable[[sqlite3.Connection], Any]
@@ -56,6 +56,16 @@ MIGRATIONS: Final = [
         """,
     ),
     ("0002 authors", "ALTER TABLE log ADD COLUMN author TEXT;"),
+    (
+        "0003 references",  # also of releases that read log entries of the kind `reference` and compressed states
+        """
+        CREATE TABLE branches (
+          universe_id TEXT PRIMARY KEY REFERENCES universes (id) ON DELETE CASCADE,
+          source_id TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE INDEX branches_by_source ON branches (source_id);
+        """,
+    ),
 ]
 
 
@@ -163,18 +173,32 @@ def _is_fault_of_job(exc: sqlite3.Error) -> bool:
     return isinstance(exc, (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError))
 
 
-def insert_universe(connection: sqlite3.Connection, record: Record, entries: Sequence[Entry]) -> Head:
-    """Insert a universe with the first entries of its log. Raise Conflict if its id is taken."""
+def insert_universe(
+    connection: sqlite3.Connection, record: Record, entries: Sequence[Entry], source: Source | None
+) -> Head:
+    """Insert a universe with the first entries of its log. Raise Conflict if its id is taken.
+
+    Raise UniverseNotFound if the source of a branch does not exist.
+    """
     taken = connection.execute("SELECT 1 FROM universes WHERE id = ?", (record.id,)).fetchone()
     if taken is not None:
         raise make_exists_error(record.id)
     connection.execute("INSERT INTO universes VALUES (?, ?, ?, ?, ?)", record)
+    if source is not None:
+        sql = "INSERT INTO branches SELECT ?, id FROM universes WHERE id = ? AND created_at = ?"
+        if not connection.execute(sql, (record.id, source.universe_id, source.created_at)).rowcount:
+            raise UniverseNotFound(source.universe_id)
     _insert_log_rows(connection, [(record.id, *entry) for entry in entries])
     return Head(record.id, record.created_at, record.version, entries[-1].digest if entries else b"")
 
 
 def delete_universe(connection: sqlite3.Connection, universe_id: str, marks: MarkFile | None) -> bool:
-    """Delete a universe with its log, and mark it as deleted. Return False if there is no such universe."""
+    """Delete a universe with its log, and mark it as deleted. Return False if there is no such universe.
+
+    Raise BranchesDepend.
+    """
+    if connection.execute("SELECT 1 FROM branches WHERE source_id = ?", (universe_id,)).fetchone():
+        raise BranchesDepend
     found = connection.execute("SELECT created_at FROM universes WHERE id = ?", (universe_id,)).fetchone()
     if found and marks is not None:
         marks.mark_deleted(universe_id, found[0])

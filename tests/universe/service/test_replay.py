@@ -32,7 +32,7 @@ from universe.errors import (
 from universe.service.change_requests import ChangeResult
 from universe.service.universes import UniverseService
 from universe.store.log_verification import verify_log
-from universe.store.replica import Replica, read_entry_pages, rebuild_replica
+from universe.store.replica import Replica, apply_entries_from_store, read_entry_pages, rebuild_replica
 from universe.store.sqlite import SqliteStore
 
 
@@ -216,11 +216,13 @@ class Replay(RuleBasedStateMachine):
             assert orjson.loads(orjson.dumps(seen.replica.state.to_plain())) == known[-1]
             replayed = Replica(universe_id)
             async for entries in read_entry_pages(self.service.store, universe_id):
-                replayed.apply_entries(entries)
+                await apply_entries_from_store(self.service.store, replayed, entries)
             rebuilt = await rebuild_replica(self.service.store, universe_id)
             for replica in (replayed, rebuilt):
                 assert replica.version == len(known) - 1
                 assert replica.mirror.to_plain() == replica.state.to_plain() == known[-1]
+                assert replica.mirror.json_size == len(replica.mirror.to_json())
+                assert replica.mirror.to_json() == seen.replica.mirror.to_json()  # entities in the same order
             verdict = await verify_log(self.service.store, universe_id)
             assert verdict.is_intact, verdict.problems
             middle = len(known) // 2

@@ -19,7 +19,18 @@ from tests.universe.store.sample_logs import (
 )
 from universe.errors import UniverseNotFound
 from universe.store.factory import make_store
-from universe.store.interface import Change, Entry, KeyUse, Record, Snapshot, Store, Superseded
+from universe.store.interface import (
+    BranchesDepend,
+    Change,
+    Entry,
+    EntryKind,
+    KeyUse,
+    Record,
+    Snapshot,
+    Source,
+    Store,
+    Superseded,
+)
 from uraniborg.kernel.errors import Conflict
 
 ODD_IDS = [
@@ -476,3 +487,59 @@ class TestTwoStoresAtOnePlace:
         await asyncio.gather(*(create_universe(store, f"u{n}") for n, store in enumerate(stores)))
         assert len(await stores[0].list_records(limit=100)) == 8
         await asyncio.gather(*(store.close() for store in stores))
+
+
+class TestBranches:
+    async def test_a_source_cannot_be_deleted_until_its_branch_has_a_first_snapshot(self, store: Store) -> None:
+        await create_universe(store, "u", 2)
+        await store.create(record("branch", 1), entries(1, 1, "branch"), source=Source("u", AT, 2))
+        assert await store.list_dependent_branches("u") == ["branch"]
+        with pytest.raises(BranchesDepend):
+            await store.delete("u")
+        await store.put_snapshot("branch", snapshot(2, "branch"))
+        assert await store.list_dependent_branches("u") == ["branch"]
+        await store.put_snapshot("branch", snapshot(1, "branch"))
+        assert await store.list_dependent_branches("u") == []
+        assert await store.delete("u")
+        assert await store.read_record("branch") == record("branch", 1)
+
+    async def test_a_deleted_branch_does_not_hold_its_source(self, store: Store) -> None:
+        await create_universe(store, "u", 1)
+        await store.create(record("branch", 1), entries(1, 1, "branch"), source=Source("u", AT, 1))
+        assert await store.delete("branch")
+        assert await store.delete("u")
+
+    @pytest.mark.parametrize("source", [Source("gone", AT, 1), Source("u", LATER, 1)])
+    async def test_a_branch_of_a_universe_that_does_not_exist_is_not_created(
+        self, store: Store, source: Source
+    ) -> None:
+        await create_universe(store, "u", 1)
+        with pytest.raises(UniverseNotFound):
+            await store.create(record("branch", 1), entries(1, 1, "branch"), source=source)
+        assert await store.read_record("branch") is None
+
+    async def test_a_branch_with_an_id_that_is_taken_is_refused(self, store: Store) -> None:
+        await create_universe(store, "u", 1)
+        with pytest.raises(Conflict):
+            await store.create(record("u", 1), entries(1, 1, "u"), source=Source("u", AT, 1))
+
+
+class TestLookups:
+    KINDS: tuple[EntryKind, ...] = ("command", "continued", "reference", "command", "reference", "continued")
+
+    async def test_the_last_reference_and_the_start_of_a_change_are_found(self, store: Store) -> None:
+        log = [
+            Entry.make_with_digest("u", version, kind, b"{}", b"[]", LATER)
+            for version, kind in enumerate(self.KINDS, 1)
+        ]
+        await store.create(record("u", 6), log)
+        references = [await store.find_last_reference("u", after=0, upto=upto) for upto in range(7)]
+        assert [one and one.version for one in references] == [None, None, None, 3, 3, 5, 5]
+        assert references[5] == log[4]
+        assert await store.find_last_reference("u", after=5, upto=6) is None
+        starts = [await store.find_change_start("u", version) for version in range(7)]
+        assert [one and (one.version, one.kind) for one in starts] == [
+            None,
+            *((1, "command"), (1, "command"), (3, "reference")),
+            *((4, "command"), (5, "reference"), (5, "reference")),
+        ]
