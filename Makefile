@@ -11,17 +11,22 @@ INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 endif
 INSTALL_LOCK = $(BIN)/python tools/install_lock.py $(BIN)/python
 
-.PHONY: demo test soak check bench docs release clean conformance-tools postgres-server
+.PHONY: demo test soak check bench docs release clean console console-check conformance-tools postgres-server chromium
 .DEFAULT_GOAL := demo
 
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
+	@$(BUILD_CONSOLE) build || echo "The web console cannot be built here; everything in the terminal works." >&2
 	@echo "Running the demo; its first start takes longest ..." >&2
 	@$(BIN)/uraniborg demo
+
+BUILD_CONSOLE = $(BIN)/python tools/build_console.py
+console: $(VENV)/core.stamp ## the web console, if its sources changed
+	@$(BUILD_CONSOLE) build
 
 # Tests wait for processes about as often as they work: one more than there are cores keeps all of these busy.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2) + 1)
 
-test: check conformance-tools postgres-server ## everything that must hold
+test: check console conformance-tools postgres-server chromium ## everything that must hold
 	@$(BIN)/python -m compileall -q src # hundreds of processes are started, and where nothing is written each compiles it all
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
@@ -29,12 +34,16 @@ soak: $(VENV)/dev.stamp ## tests that take minutes: hundreds of kills
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m soak $(ARGS)
 
-check: $(VENV)/dev.stamp ## style, types, import contracts, requirement ledger
+check: $(VENV)/dev.stamp console-check ## style, types, import contracts, requirement ledger, the console
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/basedpyright --threads 2 --level error
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m tests.requirements.ledger --check
+	@$(BIN)/python tools/write_console_types.py --check
+
+console-check: $(VENV)/dev.stamp ## types, style and unit tests of the console, where npm can fetch its packages
+	@$(BUILD_CONSOLE) check || { test $$? = 3 && test -z "$$CI" && echo "The console is not checked." >&2; }
 
 CONFORMANCE := tools/conformance
 conformance-tools: $(CONFORMANCE)/node_modules/.package-lock.json ## the official MCP suite, where npm can fetch it
@@ -45,6 +54,9 @@ $(CONFORMANCE)/node_modules/.package-lock.json: $(CONFORMANCE)/package-lock.json
 	  { npm ping --silent --fetch-retries=0 --fetch-timeout=5000 >/dev/null 2>&1 && npm ci --silent >/dev/null 2>&1 \
 	    && touch node_modules/.package-lock.json; } \
 	  || echo "The npm registry cannot be reached: the conformance tests will be skipped." >&2; fi
+
+chromium: ## the browser of the tests of the console, where it can be had
+	@tools/chromium
 
 postgres-server: ## PostgreSQL for the tests of universes, where it can be had
 	@tools/postgres_server
@@ -57,6 +69,7 @@ docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python tools/write_universe_pages.py
 	@$(BIN)/python tools/write_pflow_pages.py
 	@$(BIN)/python -m tests.uraniborg.help_texts
+	@$(BIN)/python tools/write_console_types.py
 
 release: $(VENV)/core.stamp ## wheel, sdist and SHA256SUMS in dist/, checked
 	@$(BIN)/python tools/make_release.py

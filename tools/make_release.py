@@ -19,8 +19,17 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 _HEADING: Final = re.compile(r"^## (\S+) \((\d{4}-\d\d-\d\d|unreleased)\)$", re.MULTILINE)
-_FILES_OF_SDIST: Final = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "SECURITY.md")
-_FOLDERS_OF_SDIST: Final = ("bench", "docs", "packaging", "requirements", "src", "tests", "tools")
+_WEB: Final = "uraniborg/console/web/"
+_FILES_OF_SDIST: Final = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "Makefile",
+    "README.md",
+    "SECURITY.md",
+    "console/dist/index.html",
+)
+_FOLDERS_OF_SDIST: Final = ("bench", "console", "docs", "packaging", "requirements", "src", "tests", "tools")
 
 
 def main() -> None:
@@ -90,9 +99,14 @@ def find_wheel_problems(wheel: Path, version: str) -> list[str]:
         metadata = archive.read(f"{about}METADATA").decode()
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src").rglob("*") if path.is_file()}
     sources = {name for name in sources if "__pycache__" not in name}
+    built = ROOT / "console" / "dist"
+    pages = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()}
+    sources |= {f"{_WEB}{name}" for name in pages} | {f"{_WEB}index.html", f"{_WEB}third-party-notices.md"}
     packed = {name for name in names if not name.startswith(about)}
     problems = [f"The wheel does not have {name}." for name in sorted(sources - packed)]
-    problems += [f"The wheel has {name}, which is not in src." for name in sorted(packed - sources)]
+    problems += [
+        f"The wheel has {name}, which is neither in src nor in the console." for name in sorted(packed - sources)
+    ]
     if f"{about}licenses/LICENSE" not in names:
         problems.append("The wheel does not have the licence.")
     for line in (f"Version: {version}", "License-Expression: Apache-2.0", "Requires-Python: >=3.11"):

@@ -72,14 +72,16 @@ def serve(
     port: Annotated[
         int | None, typer.Option(min=0, max=65_535, metavar="N", help="The port of the API.", show_default="8420")
     ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the console in the browser.")] = False,
     json: Json = False,
 ) -> None:
-    """Serve everything on this machine: the API with its event stream, and the MCP servers over HTTP.
+    """Serve everything on this machine: the web console with its API, and the MCP servers over HTTP.
 
     With the name of a server, run only that one; all further arguments are passed to it.
 
     Examples:
     - `uraniborg serve`
+    - `uraniborg serve --open`
     - `uraniborg serve paper-search`
     - `uraniborg serve paper-library shelf`
     """
@@ -87,7 +89,7 @@ def serve(
         raise UsageError(f"There is no server '{server}'.", hint=f"Servers: {', '.join(SERVERS)}.")
     from uraniborg.serve import run_serve
 
-    run_serve(port, as_json=json)
+    run_serve(port, open_browser=open_browser, as_json=json)
 
 
 @app.command()

@@ -1,11 +1,15 @@
-"""`uraniborg serve`: the API, and the MCP servers of search, library and universe, each on its own port."""
+"""`uraniborg serve`: the console with its API, and the MCP servers of search, library and universe."""
 
 import asyncio
+import html
 import json
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
+from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.serving import print_status, require_server_extra
 from uraniborg.served_parts import ServedPart, ServedParts
 
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
     from uraniborg.console.worker_process import SearchWorkerProcess
 
 
-def run_serve(port: int | None, *, as_json: bool) -> None:
+def run_serve(port: int | None, *, open_browser: bool, as_json: bool) -> None:
     """Serve all parts until interrupted. Raise the error that prevents the start of the API."""
     from uraniborg.kernel.logging import configure_logging
 
@@ -22,10 +26,10 @@ def run_serve(port: int | None, *, as_json: bool) -> None:
         from uraniborg.kernel.http_connections import raise_file_limit
     raise_file_limit()
     with suppress(KeyboardInterrupt):
-        asyncio.run(_serve(port, as_json=as_json))
+        asyncio.run(_serve(port, open_browser=open_browser, as_json=as_json))
 
 
-async def _serve(port: int | None, *, as_json: bool) -> None:
+async def _serve(port: int | None, *, open_browser: bool, as_json: bool) -> None:
     from uraniborg.console.services import open_console_services
     from uraniborg.served_apps import list_parts
 
@@ -34,9 +38,14 @@ async def _serve(port: int | None, *, as_json: bool) -> None:
         services.parts = served.parts
         await served.start()
         await _wait_for_search_server(services.searches, served.parts)
-        await served.run(
-            lambda: _print_addresses(served.parts, services.sign_ins.token, as_json=as_json), asyncio.Event()
-        )
+
+        def print_and_open() -> None:
+            page = make_console_address(served.parts[0].url, services.sign_ins.token, services.owner)
+            _print_addresses(served.parts, services.sign_ins.token, page, as_json=as_json)
+            if open_browser:
+                open_in_browser(page, services.sign_ins.folder)
+
+        await served.run(print_and_open, asyncio.Event())
     if not as_json:
         print_status("Stopped.")
 
@@ -48,16 +57,36 @@ async def _wait_for_search_server(worker: "SearchWorkerProcess", parts: list[Ser
     part.port, part.problem, part.hint = worker.port, worker.problem, worker.hint
 
 
-def _print_addresses(parts: list[ServedPart], token: str, *, as_json: bool) -> None:
+def make_console_address(url: str, token: str, name: str) -> str:
+    """Return the address of the console with token and name in the fragment, which reaches no log and no server."""
+    return f"{url}/#{urlencode({'token': token, 'name': name})}"
+
+
+def open_in_browser(address: str, folder: Path) -> None:
+    """Open the address by a private file that leads there: other accounts can read the arguments of a program."""
+    import webbrowser
+
+    page = folder / "open.html"
+    target = html.escape(address, quote=True)
+    write_atomic(
+        page,
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={target}">'
+        f'<title>Uraniborg</title><a href="{target}">Open the console</a></html>\n',
+    )
+    if not webbrowser.open(page.as_uri()):
+        print_status("  There is no browser here: open the address above yourself.")
+
+
+def _print_addresses(parts: list[ServedPart], token: str, page: str, *, as_json: bool) -> None:
     """Print the addresses and the token of the API, with lines to copy."""
     url = parts[0].url
     if as_json:
-        addresses = {"url": url, "token": token, "parts": [one.to_json() for one in parts]}
+        addresses = {"url": url, "console": page, "token": token, "parts": [one.to_json() for one in parts]}
         sys.stdout.write(json.dumps(addresses) + "\n")
         sys.stdout.flush()
         return
     width = max(len(part.name) for part in parts)
-    lines = [""]
+    lines = ["", "  Open the console:", f"    {page}", ""]
     for part in parts:
         if part.problem is None:
             lines.append(f"  {part.name:<{width}}  {part.url}  {part.purpose}")

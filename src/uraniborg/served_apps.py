@@ -31,8 +31,14 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
 
 
 async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
+    return make_api_app(services, part.port)
+
+
+def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
+    """Return the API with all routes and the pages of the console, behind their checks."""
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
+    from uraniborg.console.web_files import WebFiles
     from uraniborg.console.workflow_routes import add_workflow_routes
 
     api = make_api()
@@ -43,8 +49,9 @@ async def _make_api_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp
         services.sign_ins,
         services.broadcast,
         services.searches,
+        WebFiles(),
         host=HOST,
-        port=part.port,
+        port=port,
         owner=services.owner,
         body_limit=_BODY_LIMIT,
     )

@@ -44,8 +44,9 @@ def test_a_wheel_with_tests_and_without_the_licence_is_refused(tmp_path: Path) -
         archive.writestr("uraniborg-9.9.9.dist-info/METADATA", "Version: 9.9.9\n")
         archive.writestr("tests/test_x.py", "")
     problems = "\n".join(find_wheel_problems(wheel, "9.9.9"))
-    assert "The wheel has tests/test_x.py, which is not in src." in problems
+    assert "The wheel has tests/test_x.py, which is neither in src nor in the console." in problems
     assert "does not have paper_search/recordings/__init__.py" in problems
+    assert "does not have uraniborg/console/web/index.html" in problems
     assert "does not have the licence" in problems
 
 

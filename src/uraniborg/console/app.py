@@ -1,4 +1,4 @@
-"""The app of the console: sign-in, the API under `/api`, the event stream and the start page."""
+"""The app of the console: sign-in, the API under `/api`, the event stream and the pages."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 
 from fastapi import Body, Depends, FastAPI, Header, Request
 from fastapi.routing import APIRoute
-from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from uraniborg.console.event_replies import AnyChange
@@ -15,6 +15,7 @@ from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
 from uraniborg.console.replies import Health, PersonName
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
+from uraniborg.console.web_files import is_page
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.hosts import format_authority, list_host_names
@@ -31,7 +32,7 @@ _ERROR_STATUSES: Final = (400, 401, 403, 404, 409, 413, 415, 421, 422, 429, 503)
 PAGE_HEADERS: Final = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "font-src 'self'; connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types uraniborg",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -39,7 +40,7 @@ PAGE_HEADERS: Final = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
     "Cache-Control": "no-store",
 }
-"""The headers of every response."""
+"""The headers of every response; a file of the console has its own Cache-Control."""
 
 
 def get_operation_id(route: APIRoute) -> str:
@@ -83,25 +84,26 @@ def secure_api(
     sign_ins: SignIns,
     broadcast: EventBroadcast,
     worker: SearchWorkerProcess,
+    pages: ASGIApp,
     *,
     host: str,
     port: int,
     owner: str,
     body_limit: int,
 ) -> StoppableApp:
-    """Return the API behind its checks. Only pages of this very address may call it."""
+    """Return the API and the pages behind their checks. Only pages of this very address may call the API."""
     cookie_name = make_cookie_name(port)
     _add_sign_in_routes(api, sign_ins, cookie_name)
     _add_event_route(api, broadcast)
     checked = SignInCheck(
-        Admission(_BodyLimit(_AddHeaders(ForwardToWorker(api, worker)), body_limit), token=None),
+        Admission(_BodyLimit(_AddHeaders(_ApiOrPages(ForwardToWorker(api, worker), pages)), body_limit), token=None),
         sign_ins,
         cookie_name,
         owner=owner,
         open_paths=_OPEN_PATHS,
     )
     origins = [f"http://{name}:{port}" for name in {format_authority(host), "localhost", "127.0.0.1"}]
-    gate = Gate(HeadAsGet(checked), hosts=list_host_names(host, ()), origins=origins, is_page="/".__eq__)
+    gate = Gate(HeadAsGet(checked), hosts=list_host_names(host, ()), origins=origins, is_page=is_page)
     return StoppableApp(RequestIds(gate), broadcast.close)
 
 
@@ -162,10 +164,6 @@ def _add_sign_in_routes(api: FastAPI, sign_ins: SignIns, cookie_name: str) -> No
     async def get_me(request: Request) -> PersonName:  # pyright: ignore[reportUnusedFunction]
         return PersonName(name=request.scope[PERSON])
 
-    @api.get("/", include_in_schema=False)
-    async def get_start_page() -> HTMLResponse:  # pyright: ignore[reportUnusedFunction]
-        return HTMLResponse(_START_PAGE)
-
 
 def _add_event_route(api: FastAPI, broadcast: EventBroadcast) -> None:
     @api.get(
@@ -193,6 +191,18 @@ class EventStreamResponse(StreamingResponse):
     media_type = "text/event-stream"
 
 
+class _ApiOrPages:
+    """Sends requests to addresses under `/api` to the API, and all others to the pages."""
+
+    def __init__(self, api: ASGIApp, pages: ASGIApp) -> None:
+        self._api = api
+        self._pages = pages
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_of_api = scope["type"] != "http" or scope["path"] == "/api" or scope["path"].startswith("/api/")
+        await (self._api if is_of_api else self._pages)(scope, receive, send)
+
+
 class _AddHeaders:
     """Middleware that adds PAGE_HEADERS to every response."""
 
@@ -203,7 +213,10 @@ class _AddHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *self._headers]}
+                given = list(message.get("headers", ()))
+                names = {name for name, _ in given}
+                added = [(name, value) for name, value in self._headers if name not in names]
+                message = {**message, "headers": [*given, *added]}
             await send(message)
 
         await self._app(scope, receive, send_with_headers)
@@ -239,15 +252,6 @@ class _BodyLimit:
             return message or await receive()
 
         await self._app(scope, receive_body, send)
-
-
-_START_PAGE: Final = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Uraniborg</title></head>
-<body><h1>Uraniborg</h1>
-<p>The server runs. The API is under <code>/api</code>; <a href="/api/openapi.json">its OpenAPI document</a> needs the
-token.</p>
-</body></html>
-"""
 
 
 def get_person(request: Request) -> str:

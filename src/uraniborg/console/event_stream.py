@@ -119,12 +119,12 @@ class EventBroadcast:
     async def _find_start(self, last_event_id: str | None) -> tuple[int, bytes]:
         """Return the number of the last frame that the client has, and the frames that it must read from the feed."""
         await self.poll()
-        if last_event_id is None:
-            return self._number, b""
+        end = self._frames[-1].position if self._frames else self._start_position
+        if last_event_id is None:  # an id without data: a client that loses the connection now misses nothing
+            return self._number, b"id: %s\n\n" % end.encode()
         for frame in reversed(self._frames):
             if frame.position == last_event_id:
                 return frame.number, b""
-        end = self._frames[-1].position if self._frames else self._start_position
         number = self._number
         if last_event_id == end:
             return number, b""

@@ -75,6 +75,11 @@ class SignIns:
         register_secret(stored.token)
 
     @property
+    def folder(self) -> Path:
+        """The private folder of the file."""
+        return self._path.parent
+
+    @property
     def token(self) -> str:
         """The token that lets a person sign in."""
         return self._stored.token

@@ -26,6 +26,8 @@ class ServerProcess:
     token: str
     parts: dict[str, dict[str, Any]]
     env: dict[str, str]
+    console: str
+    """The address that signs a browser in."""
 
     def make_client(self) -> httpx.Client:
         """Return a client that is signed in with the token and checks the type of every reply."""
@@ -73,7 +75,7 @@ def run_server(home: Path, **settings: str) -> Generator[ServerProcess]:
         assert line, process.communicate()
         started = json.loads(line)
         parts = {part["name"]: part for part in started["parts"]}
-        yield ServerProcess(process, started["url"], started["token"], parts, env)
+        yield ServerProcess(process, started["url"], started["token"], parts, env, started["console"])
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

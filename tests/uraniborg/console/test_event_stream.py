@@ -36,7 +36,7 @@ async def collect_frames(broadcast: EventBroadcast, count: int, last_event_id: s
     try:
         async with asyncio.timeout(30):
             async for block in stream:
-                frames += [text for text in block.decode().split("\n\n") if text.startswith("id:")]
+                frames += [text for text in block.decode().split("\n\n") if "\ndata:" in text]
                 if len(frames) >= count:
                     return frames
     finally:

@@ -1,0 +1,177 @@
+import { useComputed } from "@preact/signals";
+import { Component, type ComponentChildren } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ApiError } from "./api_error.ts";
+import { Key } from "./components/controls.tsx";
+import { Icon } from "./components/icon.tsx";
+import { KeyHelp } from "./components/key_help.tsx";
+import { Palette, type PaletteEntry } from "./components/palette.tsx";
+import { ErrorState, LoadingState } from "./components/states.tsx";
+import { Toasts } from "./components/toasts.tsx";
+import { useKeys } from "./keys.ts";
+import { connection } from "./live.ts";
+import { SignInPage } from "./pages/sign_in.tsx";
+import { findPage, isInPart, NAVIGATION } from "./pages.tsx";
+import { navigate, path } from "./router.ts";
+import { session } from "./session.ts";
+import { waitingCount } from "./stores/inbox.ts";
+import { strings } from "./strings.ts";
+
+export function App() {
+  const person = session.value;
+  if (DEVELOPMENT && path.value === "/styleguide") return <PageView />;
+  switch (person.state) {
+    case "checking":
+      return <LoadingState />;
+    case "offline":
+      return (
+        <main class="sign-in">
+          <ErrorState error={person.error} />
+        </main>
+      );
+    case "signedOut":
+      return <SignInPage session={person} key={person.error?.code} />;
+    case "signedIn":
+      return <Shell />;
+  }
+}
+
+function Shell() {
+  const [overlay, setOverlay] = useState<"palette" | "keys" | undefined>();
+  const close = () => setOverlay(undefined);
+  useKeys(strings.keys.everywhere, [
+    { keys: "Control+k", label: strings.keys.palette, run: () => setOverlay("palette") },
+    { keys: "?", label: strings.keys.help, run: () => setOverlay("keys") },
+    ...NAVIGATION.map((entry) => ({
+      keys: `g ${entry.key}`,
+      label: strings.keys.goTo(entry.label),
+      run: () => navigate(entry.href),
+    })),
+  ]);
+  const entries = useMemo<PaletteEntry[]>(
+    () => [
+      ...NAVIGATION.map((entry) => ({
+        label: strings.keys.goTo(entry.label),
+        keys: `g ${entry.key}`,
+        run: () => navigate(entry.href),
+      })),
+      { label: strings.keys.help, keys: "?", run: () => setOverlay("keys") },
+    ],
+    [],
+  );
+  return (
+    <div class="shell">
+      <a class="skip-link" href="#main">
+        {strings.navigation.skip}
+      </a>
+      <TopBar onPalette={() => setOverlay("palette")} />
+      <Navigation onKeys={() => setOverlay("keys")} />
+      <PageView />
+      <Toasts />
+      {overlay === "palette" && <Palette entries={entries} onClose={close} />}
+      {overlay === "keys" && <KeyHelp onClose={close} />}
+    </div>
+  );
+}
+
+function TopBar({ onPalette }: { onPalette: () => void }) {
+  return (
+    <header class="top-bar">
+      <a class="brand" href="/inbox" aria-label={strings.navigation.home}>
+        <Icon name="universe" />
+        <span>{strings.product}</span>
+      </a>
+      <button class="palette-button" type="button" onClick={onPalette} aria-keyshortcuts="Control+K">
+        <Icon name="search" />
+        <span class="wide-only">{strings.palette.label}</span>
+        <span class="visually-hidden narrow-only">{strings.palette.label}</span>
+        <span class="wide-only" aria-hidden="true">
+          <Key>Ctrl K</Key>
+        </span>
+      </button>
+      <ConnectionState />
+    </header>
+  );
+}
+
+function ConnectionState() {
+  const state = connection.value;
+  return (
+    <span class="connection" role="status">
+      <span class={state === "live" ? "dot yes" : "dot hollow"} aria-hidden="true" />
+      <span class="connection-word">{strings.connection[state]}</span>
+    </span>
+  );
+}
+
+function Navigation({ onKeys }: { onKeys: () => void }) {
+  return (
+    <nav class="navigation" aria-label={strings.navigation.label}>
+      <ul>
+        {NAVIGATION.map((entry) => (
+          <li key={entry.href} class={entry.isSecondary ? "secondary" : ""}>
+            <a href={entry.href} aria-current={isInPart(entry, path.value) ? "page" : undefined}>
+              <Icon name={entry.icon} />
+              <span>{entry.label}</span>
+              {entry.href === "/inbox" && <WaitingCount />}
+            </a>
+          </li>
+        ))}
+      </ul>
+      <button class="keys-button wide-only" type="button" onClick={onKeys}>
+        <Key>?</Key>
+        <span>{strings.keys.open}</span>
+      </button>
+    </nav>
+  );
+}
+
+function WaitingCount() {
+  const count = waitingCount.value;
+  if (!count) return null;
+  return (
+    <span class="count">
+      <span aria-hidden="true">{count > 999 ? "999+" : count}</span>
+      <span class="visually-hidden">{strings.navigation.waiting(count)}</span>
+    </span>
+  );
+}
+
+function PageView() {
+  const found = useComputed(() => findPage(path.value)).value;
+  const main = useRef<HTMLElement>(null);
+  const last = useRef(found.page.component);
+  useEffect(() => {
+    document.title = `${found.page.title} · ${strings.product}`;
+    if (last.current !== found.page.component) main.current?.focus();
+    last.current = found.page.component;
+  }, [found.page]);
+  const Page = found.page.component;
+  return (
+    <main id="main" class="main" ref={main} tabIndex={-1}>
+      {connection.value === "reconnecting" && (
+        <p class="note maybe" role="status">
+          {strings.connection.lost}
+        </p>
+      )}
+      <ErrorBoundary key={found.page.title}>
+        <Page params={found.params} />
+      </ErrorBoundary>
+    </main>
+  );
+}
+
+/** A page that fails leaves the rest of the console usable. */
+class ErrorBoundary extends Component<{ children: ComponentChildren }, { error?: Error }> {
+  override state: { error?: Error } = {};
+
+  static override getDerivedStateFromError(error: Error): { error: Error } {
+    return { error };
+  }
+
+  override render() {
+    if (!this.state.error) return this.props.children;
+    const error = new ApiError(strings.errors.broken, strings.errors.brokenHint, this.state.error.message, -1);
+    return <ErrorState error={error} onRetry={() => this.setState({})} />;
+  }
+}

@@ -1,0 +1,77 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { strings } from "../strings.ts";
+import { Button, IconButton } from "./controls.tsx";
+
+/** A modal dialog. The browser keeps the focus inside and returns it afterwards; Escape closes the dialog. */
+export function Dialog(props: {
+  title: string;
+  onClose: () => void;
+  children: ComponentChildren;
+  footer?: ComponentChildren;
+  kind?: "plain" | "wide" | "palette";
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  const { onClose } = props;
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    dialog?.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the dialog closes it; the key for this is Escape
+    <dialog
+      ref={element}
+      class={`dialog ${props.kind ?? "plain"}`}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <div class="dialog-body">
+        <header class={props.kind === "palette" ? "visually-hidden" : ""}>
+          <h2 id={id}>{props.title}</h2>
+          {props.kind !== "palette" && <IconButton icon="close" label={strings.actions.close} onClick={onClose} />}
+        </header>
+        {props.children}
+        {props.footer && <footer>{props.footer}</footer>}
+      </div>
+    </dialog>
+  );
+}
+
+/** Ask before something that cannot be undone. */
+export function ConfirmDialog(props: {
+  title: string;
+  text: string;
+  action: string;
+  isBusy?: boolean;
+  onConfirm: () => void;
+  onClose: () => void;
+}) {
+  return (
+    <Dialog
+      title={props.title}
+      onClose={props.onClose}
+      footer={
+        <>
+          <Button kind="danger" onClick={props.onConfirm} isBusy={props.isBusy}>
+            {props.action}
+          </Button>
+          <Button onClick={props.onClose}>{strings.actions.cancel}</Button>
+        </>
+      }
+    >
+      <p>{props.text}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,76 @@
+import { type ComponentChild, createElement } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { strings } from "../strings.ts";
+import { Button } from "./controls.tsx";
+
+/** A node of foreign text: a string, or an element with children. Only elements of ALLOWED are drawn as such. */
+export type TextNode = string | { tag: string; children?: readonly TextNode[]; href?: string };
+
+const ALLOWED = new Set(
+  "p br em i strong b sub sup code pre ul ol li blockquote mark span h3 h4 table thead tbody tr th td".split(" "),
+);
+const MOST_DEPTH = 40;
+const SHORT = 20_000;
+
+/** Return an address that may be linked to: http or https. */
+export function checkLink(href: string | undefined): string | undefined {
+  if (!href) return undefined;
+  try {
+    const { protocol } = new URL(href);
+    return protocol === "https:" || protocol === "http:" ? href : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function renderNode(node: TextNode, index: number, depth: number): ComponentChild {
+  if (typeof node === "string") return node;
+  const children =
+    depth < MOST_DEPTH ? (node.children ?? []).map((one, place) => renderNode(one, place, depth + 1)) : [];
+  if (node.tag === "a") {
+    const href = checkLink(node.href);
+    if (href) {
+      return createElement("a", { key: index, href, target: "_blank", rel: "noopener noreferrer" }, children);
+    }
+  }
+  return createElement(ALLOWED.has(node.tag) ? node.tag : "span", { key: index }, children);
+}
+
+/** The words of a paper or a source, as a tree of allowed nodes. It is never read as HTML. */
+export function ForeignTree({ nodes }: { nodes: readonly TextNode[] }) {
+  return (
+    <div class="foreign prose" dir="auto">
+      {nodes.map((node, index) => renderNode(node, index, 0))}
+    </div>
+  );
+}
+
+/** Plain foreign text with marked terms; a very long one is cut until the reader asks for all. */
+export function ForeignText({ text, terms = [] }: { text: string; terms?: readonly string[] }) {
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? text : text.slice(0, SHORT);
+  const pieces = useMemo(() => splitAtTerms(shown, terms), [shown, terms]);
+  return (
+    <div class="foreign prose" dir="auto">
+      <p>
+        {pieces.map((piece, index) => (index % 2 ? <mark key={`${index}`}>{piece}</mark> : piece))}
+        {!isWhole && text.length > SHORT && "…"}
+      </p>
+      {text.length > SHORT && (
+        <Button kind="quiet" onClick={() => setWhole(!isWhole)}>
+          {isWhole ? strings.actions.showLess : strings.actions.showAll(text.length)}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Split a text so that every second piece is one of the terms, whole words in any case. */
+export function splitAtTerms(text: string, terms: readonly string[]): string[] {
+  const words = terms
+    .filter((term) => term.trim().length > 1)
+    .map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  if (!words.length) return [text];
+  words.sort((a, b) => b.length - a.length);
+  return text.split(new RegExp(`(?<![\\p{L}\\p{N}])(${words.join("|")})(?![\\p{L}\\p{N}])`, "giu"));
+}

@@ -1,0 +1,75 @@
+import type { ComponentChildren } from "preact";
+import type { ApiError } from "../api_error.ts";
+import type { Resource } from "../resource.ts";
+import { strings } from "../strings.ts";
+import { Button } from "./controls.tsx";
+
+/** Nothing is here: what will be, why not yet, and one thing to do. */
+export function EmptyState({ title, hint, children }: { title: string; hint: string; children?: ComponentChildren }) {
+  return (
+    <div class="state">
+      <p class="state-title">{title}</p>
+      <p class="quiet">{hint}</p>
+      {children}
+    </div>
+  );
+}
+
+export function LoadingState() {
+  return (
+    <div class="state" role="status" aria-live="polite">
+      <p class="quiet">{strings.states.loading}</p>
+    </div>
+  );
+}
+
+/** An error: what happened, what to do, its code, and a way to try again. */
+export function ErrorState({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+  return (
+    <div class="state" role="alert">
+      <p class="state-title">{error.message}</p>
+      {error.hint && <p class="quiet">{error.hint}</p>}
+      <p class="quiet">
+        {strings.errors.code} <code>{error.code}</code>
+      </p>
+      {onRetry && <Button onClick={onRetry}>{strings.errors.retry}</Button>}
+    </div>
+  );
+}
+
+/** An error beside content that is still useful. */
+export function ErrorNote({ error, onRetry }: { error: ApiError; onRetry?: () => void }) {
+  return (
+    <div class="note no" role="alert">
+      <p>
+        <strong>{error.message}</strong> {error.hint}
+      </p>
+      {onRetry && (
+        <Button kind="quiet" onClick={onRetry}>
+          {strings.errors.retry}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Show a resource: loading, an error, or its value. An error beside a value that is still there is a note. */
+export function Loaded<T>({
+  resource,
+  children,
+}: {
+  resource: Resource<T>;
+  children: (value: T) => ComponentChildren;
+}) {
+  const value = resource.value.value;
+  const error = resource.error.value;
+  if (value === undefined) {
+    return error ? <ErrorState error={error} onRetry={resource.reload} /> : <LoadingState />;
+  }
+  return (
+    <>
+      {error && <ErrorNote error={error} onRetry={resource.reload} />}
+      {children(value)}
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import { signal } from "@preact/signals";
+import type { ApiError } from "../api_error.ts";
+import { strings } from "../strings.ts";
+import { IconButton } from "./controls.tsx";
+
+interface Toast {
+  id: number;
+  text: string;
+  tone: "plain" | "no";
+}
+
+const SHOWN_MS = 8_000;
+const MOST = 4;
+const toasts = signal<readonly Toast[]>([]);
+let count = 0;
+
+/** Show a short message. An error stays until it is dismissed. */
+export function showToast(text: string, tone: Toast["tone"] = "plain"): void {
+  count += 1;
+  const toast = { id: count, text, tone };
+  toasts.value = [...toasts.value, toast].slice(-MOST);
+  if (tone === "plain") setTimeout(() => dismissToast(toast.id), SHOWN_MS);
+}
+
+export function showError(error: ApiError): void {
+  showToast(error.hint ? `${error.message} ${error.hint}` : error.message, "no");
+}
+
+function dismissToast(id: number): void {
+  toasts.value = toasts.value.filter((one) => one.id !== id);
+}
+
+export function Toasts() {
+  return (
+    <section class="toasts" aria-label={strings.toasts.label} aria-live="polite">
+      {toasts.value.map((toast) => (
+        <div key={toast.id} class={`toast ${toast.tone}`} role={toast.tone === "no" ? "alert" : "status"}>
+          <p dir="auto">{toast.text}</p>
+          <IconButton icon="close" label={strings.toasts.dismiss} onClick={() => dismissToast(toast.id)} />
+        </div>
+      ))}
+    </section>
+  );
+}

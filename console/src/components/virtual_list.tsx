@@ -1,0 +1,107 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+
+const SPARE_PX = 400;
+
+/** Return the indexes [first, last) of the items between two heights; `ends` are the lower edges of the items. */
+export function findVisible(ends: Float64Array, top: number, bottom: number): [number, number] {
+  return [findIndex(ends, top), Math.min(ends.length, findIndex(ends, bottom) + 1)];
+}
+
+/** Return the index of the first item whose lower edge is below `height`. */
+function findIndex(ends: Float64Array, height: number): number {
+  let low = 0;
+  let high = ends.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ends[middle] ?? 0) > height) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+interface Props<T> {
+  items: readonly T[];
+  /** The height of an item in pixels, known without drawing it. */
+  heightOf: (item: T) => number;
+  keyOf: (item: T) => string;
+  label: string;
+  render: (item: T, index: number) => ComponentChildren;
+  /** The item to keep in view, such as the selected one. */
+  currentKey?: string | undefined;
+  /** Called when the end of the list comes near, to load more. */
+  onNearEnd?: (() => void) | undefined;
+}
+
+/** A list that draws only the rows in view, so that ten thousand cost as much as ten. */
+export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentKey, onNearEnd }: Props<T>) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const ends = useMemo(() => {
+    const found = new Float64Array(items.length);
+    let total = 0;
+    for (const [index, item] of items.entries()) {
+      total += heightOf(item);
+      found[index] = total;
+    }
+    return found;
+  }, [items, heightOf]);
+  const total = ends[ends.length - 1] ?? 0;
+
+  function measure(): void {
+    const element = box.current;
+    if (!element) return;
+    setView((last) =>
+      last.top === element.scrollTop && last.height === element.clientHeight
+        ? last
+        : { top: element.scrollTop, height: element.clientHeight },
+    );
+  }
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element || typeof ResizeObserver === "undefined") return;
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+
+  // Keep the current item in view when it changes, not when the list around it does.
+
+  useLayoutEffect(() => {
+    const element = box.current;
+    const index = currentKey === undefined ? -1 : items.findIndex((item) => keyOf(item) === currentKey);
+    if (!element || index < 0) return;
+    const bottom = ends[index] ?? 0;
+    const top = ends[index - 1] ?? 0;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (bottom > element.scrollTop + element.clientHeight) element.scrollTop = bottom - element.clientHeight;
+    measure();
+  }, [currentKey]);
+
+  const [first, last] = findVisible(ends, view.top - SPARE_PX, view.top + view.height + SPARE_PX);
+  const isNearEnd = last >= items.length;
+  useEffect(() => {
+    if (isNearEnd) onNearEnd?.();
+  }, [isNearEnd, items.length, onNearEnd]);
+
+  return (
+    <div class="virtual-list" ref={box} onScroll={measure}>
+      <ul aria-label={label} style={{ height: `${total}px` }}>
+        {items.slice(first, last).map((item, offset) => {
+          const index = first + offset;
+          return (
+            <li
+              key={keyOf(item)}
+              aria-posinset={index + 1}
+              aria-setsize={items.length}
+              style={{ top: `${ends[index - 1] ?? 0}px`, height: `${heightOf(item)}px` }}
+            >
+              {render(item, index)}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}

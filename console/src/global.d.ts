@@ -1,0 +1,2 @@
+/** True in development builds, which have the style guide. */
+declare const DEVELOPMENT: boolean;

@@ -1,0 +1,98 @@
+import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { hasLetterKeys } from "./preferences.ts";
+
+/** A command of the keyboard. `keys` is a key as the browser names it (`j`, `Enter`, `?`), or two: `g i`. */
+export interface KeyCommand {
+  keys: string;
+  label: string;
+  run(): void;
+  /** Not listed in the help, such as a second key for the same command. */
+  isHidden?: boolean;
+}
+
+export interface KeyScope {
+  title: string;
+  commands: readonly KeyCommand[];
+}
+
+/** What the keys do now: the scopes of everything that is mounted, the innermost last. */
+export const keyScopes = signal<readonly KeyScope[]>([]);
+let pendingKey = "";
+let pendingTimer: ReturnType<typeof setTimeout> | undefined;
+const PENDING_MS = 1_500;
+
+/** Offer commands of the keyboard while a component is mounted. Later scopes win. */
+export function useKeys(title: string, commands: readonly KeyCommand[]): void {
+  const current = useRef(commands);
+  current.current = commands;
+  const names = commands.map((one) => `${one.keys}\t${one.label}`).join("\n");
+  // The names stand for the commands; `run` is read late
+  useEffect(() => {
+    const scope: KeyScope = {
+      title,
+      commands: commands.map((one, index) => ({ ...one, run: () => current.current[index]?.run() })),
+    };
+    keyScopes.value = [...keyScopes.peek(), scope];
+    return () => {
+      keyScopes.value = keyScopes.peek().filter((one) => one !== scope);
+    };
+  }, [title, names]);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  if (target instanceof HTMLInputElement) return !["checkbox", "radio", "button", "submit"].includes(target.type);
+  return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable;
+}
+
+/** Enter and Space belong to the control that has the focus. */
+function belongsToControl(event: KeyboardEvent): boolean {
+  if (event.key !== "Enter" && event.key !== " ") return false;
+  return (
+    event.target instanceof Element && event.target.closest("a, button, input, select, summary, textarea") !== null
+  );
+}
+
+function findCommand(keys: string): KeyCommand | undefined {
+  for (const scope of keyScopes.value.toReversed()) {
+    const found = scope.commands.find((one) => one.keys === keys);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function isPrefix(key: string): boolean {
+  return keyScopes.value.some((scope) => scope.commands.some((one) => one.keys.startsWith(`${key} `)));
+}
+
+/** Run the command of a key press, if it has one. */
+export function handleKey(event: KeyboardEvent): void {
+  if (event.defaultPrevented || event.isComposing) return;
+  const isControl = event.ctrlKey || event.metaKey;
+  const name = isControl ? `Control+${event.key.toLowerCase()}` : event.key;
+  if (event.altKey) return;
+  if (!isControl) {
+    const isLetter = event.key.length === 1;
+    if (isLetter && (isTyping(event.target) || !hasLetterKeys.value)) return;
+    if (document.querySelector("dialog[open]") || belongsToControl(event)) return;
+    if (isTyping(event.target) && event.key !== "Escape") return;
+  }
+  const keys = pendingKey ? `${pendingKey} ${name}` : name;
+  pendingKey = "";
+  clearTimeout(pendingTimer);
+  const command = findCommand(keys) ?? findCommand(name);
+  if (command) {
+    event.preventDefault();
+    command.run();
+  } else if (isPrefix(name)) {
+    pendingKey = name;
+    pendingTimer = setTimeout(() => {
+      pendingKey = "";
+    }, PENDING_MS);
+  }
+}
+
+export function startKeys(): void {
+  document.addEventListener("keydown", handleKey);
+}

@@ -1,0 +1,86 @@
+import { signal } from "@preact/signals";
+import { type Change, followStream } from "./server_events.ts";
+
+/** Whether changes arrive: not connected yet, connected, or lost and trying again. */
+export type Connection = "connecting" | "live" | "reconnecting";
+export const connection = signal<Connection>("connecting");
+
+type Listener = (change: Change) => void;
+const listeners = new Set<Listener>();
+
+/** Call `listener` for every change from now on; return a function that ends this. */
+export function listenForChanges(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+/** The change that tells everything to read its data again. */
+export const RESET: Change = { kind: "reset", subject: "", at: "" };
+
+const NAME = "uraniborg-events";
+type Message =
+  | { type: "change"; change: Change; position: string }
+  | { type: "state"; connection: Connection; position: string }
+  | { type: "hello" };
+
+let position = "";
+
+function receive(change: Change): void {
+  for (const listener of [...listeners]) listener(change);
+}
+
+/**
+ * Follow the changes until `stop` is aborted. The tabs of a browser share one stream: the tab that holds the lock
+ * reads it and passes everything on. When that tab closes, the next one resumes where the first one was.
+ */
+export async function followChanges(onSignedOut: () => void, stop: AbortSignal): Promise<void> {
+  const channel = new BroadcastChannel(NAME);
+  stop.addEventListener("abort", () => channel.close());
+  let isLeader = false;
+  const send = (message: Message) => {
+    if (!stop.aborted) channel.postMessage(message);
+  };
+  channel.onmessage = ({ data }: MessageEvent<Message>) => {
+    if (data.type === "hello") {
+      if (isLeader) send({ type: "state", connection: connection.value, position });
+      return;
+    }
+    if (isLeader) return;
+    position = data.position || position;
+    if (data.type === "change") receive(data.change);
+    else connection.value = data.connection;
+  };
+  send({ type: "hello" });
+
+  const setConnection = (value: Connection) => {
+    connection.value = value;
+    send({ type: "state", connection: value, position });
+  };
+  const read = async () => {
+    isLeader = true;
+    await followStream(
+      {
+        onChange(change, at) {
+          position = at;
+          send({ type: "change", change, position: at });
+          receive(change);
+        },
+        onPosition(at) {
+          position = at;
+          send({ type: "state", connection: connection.value, position: at });
+        },
+        onOpen: () => setConnection("live"),
+        onLost: () => setConnection("reconnecting"),
+        onSignedOut,
+      },
+      position,
+      stop,
+    );
+    isLeader = false;
+  };
+  try {
+    await navigator.locks.request(NAME, { signal: stop }, read);
+  } catch (error) {
+    if (!stop.aborted) throw error;
+  }
+}

@@ -1,0 +1,14 @@
+import { render } from "preact";
+import { App } from "./app.tsx";
+import { startKeys } from "./keys.ts";
+import { startPreferences } from "./preferences.ts";
+import { startRouter } from "./router.ts";
+import { startSession } from "./session.ts";
+import "./trusted_types.ts";
+
+startPreferences();
+startRouter();
+startKeys();
+void startSession();
+const root = document.getElementById("app");
+if (root) render(<App />, root);

@@ -1,0 +1,63 @@
+import type { IconName } from "./components/icon.tsx";
+import type { PageComponent } from "./components/lazy_page.tsx";
+import { lazyPage } from "./components/lazy_page.tsx";
+import { InboxPage } from "./pages/inbox.tsx";
+import { NotFoundPage } from "./pages/not_found.tsx";
+import { SettingsPage } from "./pages/settings.tsx";
+import { matchPath, type Params } from "./router.ts";
+import { strings } from "./strings.ts";
+
+/** A page of the console: the form of its addresses, the name in the window's title, and its component. */
+export interface Page {
+  path: string;
+  title: string;
+  component: PageComponent;
+}
+
+const names = strings.navigation;
+
+/** All pages. A page that few visits need is loaded when it is shown: `lazyPage(() => import(...))`. */
+export const PAGES: readonly Page[] = [
+  { path: "/", title: names.inbox, component: InboxPage },
+  { path: "/inbox", title: names.inbox, component: InboxPage },
+  { path: "/inbox/{id}", title: names.inbox, component: InboxPage },
+  { path: "/settings", title: names.settings, component: SettingsPage },
+  ...(DEVELOPMENT
+    ? [
+        {
+          path: "/styleguide",
+          title: "Style guide",
+          component: lazyPage(async () => (await import("./styleguide/page.tsx")).StyleguidePage),
+        },
+      ]
+    : []),
+];
+
+/** An entry of the navigation; `g` and its key go there. */
+export interface NavigationEntry {
+  href: string;
+  label: string;
+  icon: IconName;
+  key: string;
+  /** At the bottom on wide screens, and not in the bar of a phone. */
+  isSecondary?: boolean;
+}
+
+export const NAVIGATION: readonly NavigationEntry[] = [
+  { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
+  { href: "/settings", label: names.settings, icon: "settings", key: "," },
+];
+
+/** Return the page of an address and the parameters in it. */
+export function findPage(path: string): { page: Page; params: Params } {
+  for (const page of PAGES) {
+    const params = matchPath(page.path, path);
+    if (params) return { page, params };
+  }
+  return { page: { path, title: strings.errors.notFound, component: NotFoundPage }, params: {} };
+}
+
+/** Return whether a navigation entry leads to the part of the console that an address is in. */
+export function isInPart(entry: NavigationEntry, path: string): boolean {
+  return path === entry.href || path.startsWith(`${entry.href}/`) || (path === "/" && entry.href === "/inbox");
+}

@@ -1,0 +1,106 @@
+import { effect, type ReadonlySignal, signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { type ApiError, toApiError } from "./api_error.ts";
+import { connection, listenForChanges } from "./live.ts";
+import type { Change } from "./server_events.ts";
+
+const PAUSE_MS = 150;
+
+/** Data of the server that stays current: the last value is shown while it is read again, and after an error. */
+export interface Resource<T> {
+  readonly value: ReadonlySignal<T | undefined>;
+  readonly error: ReadonlySignal<ApiError | undefined>;
+  readonly isLoading: ReadonlySignal<boolean>;
+  /** Read the data again, soon: requests within a moment become one. */
+  reload(): void;
+  /** Replace the value until the next reload, for instance by the reply to a change. */
+  set(value: T): void;
+  /** Start to follow the changes; return a function that ends this. */
+  start(): () => void;
+}
+
+/**
+ * Make a resource. `load` reads it; `isAffected` tells which changes of the stream make it out of date. A `reset` of
+ * the stream makes every resource out of date.
+ */
+export function makeResource<T>(
+  load: (abort: AbortSignal) => Promise<T>,
+  isAffected: (change: Change) => boolean = () => false,
+): Resource<T> {
+  const value = signal<T | undefined>(undefined);
+  const error = signal<ApiError | undefined>(undefined);
+  const isLoading = signal(false);
+  let abort = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStale = false;
+
+  async function run(): Promise<void> {
+    const { signal: aborted } = abort;
+    isStale = false;
+    isLoading.value = true;
+    try {
+      const loaded = await load(aborted);
+      if (aborted.aborted) return;
+      value.value = loaded;
+      error.value = undefined;
+    } catch (thrown) {
+      if (aborted.aborted) return;
+      error.value = toApiError(thrown);
+    }
+    isLoading.value = false;
+    if (isStale) reload();
+  }
+
+  function reload(): void {
+    if (isLoading.value) {
+      isStale = true;
+      return;
+    }
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      void run();
+    }, PAUSE_MS);
+  }
+
+  function start(): () => void {
+    abort = new AbortController();
+    isLoading.value = false;
+    const stop = listenForChanges((change) => {
+      if (change.kind === "reset" || isAffected(change)) reload();
+    });
+    const stopRetry = effect(() => {
+      if (connection.value === "live" && error.peek()?.isTemporary) reload();
+    });
+    void run();
+    return () => {
+      stop();
+      stopRetry();
+      abort.abort();
+      clearTimeout(timer);
+      timer = undefined;
+    };
+  }
+
+  return {
+    value,
+    error,
+    isLoading,
+    reload,
+    start,
+    set(next: T) {
+      value.value = next;
+    },
+  };
+}
+
+/** Use a resource while a component is mounted. `key` names what it reads: another key makes another resource. */
+export function useResource<T>(
+  key: string,
+  load: (abort: AbortSignal) => Promise<T>,
+  isAffected?: (change: Change) => boolean,
+): Resource<T> {
+  // The key stands for everything that the functions use
+  const resource = useMemo(() => makeResource(load, isAffected), [key]);
+  useEffect(() => resource.start(), [resource]);
+  return resource;
+}

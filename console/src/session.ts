@@ -1,0 +1,69 @@
+import { signal } from "@preact/signals";
+import { api, listenForSignOut } from "./api.ts";
+import { type ApiError, toApiError } from "./api_error.ts";
+import { followChanges } from "./live.ts";
+
+/** Whether this browser is signed in. `name` is the one recorded with decisions. */
+export type Session =
+  | { state: "checking" }
+  | { state: "offline"; error: ApiError }
+  | { state: "signedOut"; token: string; name: string; wasSignedIn: boolean; error?: ApiError }
+  | { state: "signedIn"; name: string };
+
+export const session = signal<Session>({ state: "checking" });
+let stream: AbortController | undefined;
+
+/** Read token and name from the fragment of the address, which `uraniborg serve` prints; fragments reach no log. */
+export function readFragment(fragment: string): { token: string; name: string } {
+  const given = new URLSearchParams(fragment.replace(/^#/, ""));
+  return { token: given.get("token") ?? "", name: given.get("name") ?? "" };
+}
+
+/** Find out whether this browser is signed in, and follow the changes if it is. */
+export async function startSession(): Promise<void> {
+  const given = readFragment(location.hash);
+  if (location.hash) history.replaceState(null, "", `${location.pathname}${location.search}`);
+  listenForSignOut(() => {
+    if (session.value.state === "signedIn") endSession({ wasSignedIn: true, name: session.value.name });
+  });
+  try {
+    const { name } = await api.get("/api/me");
+    enter(name);
+  } catch (thrown) {
+    const error = toApiError(thrown);
+    if (error.status === 401) session.value = { state: "signedOut", ...given, wasSignedIn: false };
+    else {
+      session.value = { state: "offline", error };
+      setTimeout(() => void startSession(), 1_000);
+    }
+  }
+}
+
+/** Exchange the token for a cookie. */
+export async function signIn(token: string, name: string): Promise<void> {
+  try {
+    const reply = await api.post("/api/sign-in", { body: { token, name } });
+    enter(reply.name);
+  } catch (thrown) {
+    session.value = { state: "signedOut", token: "", name, wasSignedIn: false, error: toApiError(thrown) };
+  }
+}
+
+export async function signOut(): Promise<void> {
+  const name = session.value.state === "signedIn" ? session.value.name : "";
+  await api.post("/api/sign-out");
+  endSession({ wasSignedIn: true, name });
+}
+
+function endSession(last: { wasSignedIn: boolean; name: string }): void {
+  stream?.abort();
+  stream = undefined;
+  session.value = { state: "signedOut", token: "", ...last };
+}
+
+function enter(name: string): void {
+  stream?.abort();
+  stream = new AbortController();
+  session.value = { state: "signedIn", name };
+  void followChanges(() => endSession({ wasSignedIn: true, name }), stream.signal);
+}

@@ -1,0 +1,36 @@
+import { signal } from "@preact/signals";
+import { strings } from "./strings.ts";
+
+/** The present time, which moves every half minute so that ages on the page stay true. */
+export const now = signal(Date.now());
+setInterval(() => {
+  now.value = Date.now();
+}, 30_000);
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Return an age in short, such as "4 min". A time in the future, by a clock that is ahead, is "now". */
+export function formatAge(time: number, present: number): string {
+  const age = Math.max(0, present - time);
+  if (age < MINUTE) return strings.times.now;
+  if (age < HOUR) return strings.times.minutes(Math.floor(age / MINUTE));
+  if (age < DAY) return strings.times.hours(Math.floor(age / HOUR));
+  return strings.times.days(Math.floor(age / DAY));
+}
+
+/** Return when something happened, such as "Today 09:12", "Yesterday 18:40" or "12 Mar 2026". */
+export function formatWhen(time: number, present: number): string {
+  const then = new Date(time);
+  const midnight = new Date(present).setHours(0, 0, 0, 0);
+  const clock = then.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
+  if (time >= midnight) return strings.times.today(clock);
+  if (time >= midnight - DAY) return strings.times.yesterday(clock);
+  return then.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
+}
+
+/** Return the exact time, for a tooltip. */
+export function formatExact(time: number): string {
+  return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+}

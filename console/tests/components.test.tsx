@@ -1,0 +1,128 @@
+import { fireEvent, render } from "@testing-library/preact";
+import { expect, test } from "vitest";
+import { checkLink, ForeignText, ForeignTree, splitAtTerms } from "../src/components/foreign_text.tsx";
+import { filterEntries } from "../src/components/palette.tsx";
+import { findVisible, VirtualList } from "../src/components/virtual_list.tsx";
+import { useDraft } from "../src/draft.ts";
+import { formatAge, formatWhen } from "../src/times.ts";
+import { checkWorkerAddress, WORKER_ADDRESS } from "../src/trusted_types.ts";
+
+test("foreign elements that are not allowed lose their tag and keep their text", () => {
+  const { container } = render(
+    <ForeignTree
+      nodes={[
+        { tag: "p", children: ["a ", { tag: "sub", children: ["2"] }] },
+        { tag: "script", children: ["alert(1)"] },
+        { tag: "a", href: "javascript:alert(1)", children: ["bad"] },
+        { tag: "a", href: "https://doi.org/10.1/x", children: ["good"] },
+      ]}
+    />,
+  );
+  expect(container.querySelector("script")).toBeNull();
+  expect(container.textContent).toBe("a 2alert(1)badgood");
+  const links = container.querySelectorAll("a");
+  expect([...links].map((link) => [link.href, link.rel])).toEqual([["https://doi.org/10.1/x", "noopener noreferrer"]]);
+});
+
+test("text that looks like HTML stays text", () => {
+  const { container } = render(<ForeignText text={"<img src=x onerror=alert(1)> & so on"} terms={["so"]} />);
+  expect(container.querySelector("img")).toBeNull();
+  expect(container.textContent).toBe("<img src=x onerror=alert(1)> & so on");
+  expect(container.querySelector("mark")?.textContent).toBe("so");
+});
+
+test("only web addresses become links", () => {
+  expect(["http://a.b", "https://a.b", "javascript:1", "data:text/html,x", "//a", ""].map(checkLink)).toEqual([
+    "http://a.b",
+    "https://a.b",
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("terms are marked as whole words in any case, and their characters mean themselves", () => {
+  expect(splitAtTerms("Moons and moonshine, C++ and (moon)", ["moon", "c++"])).toEqual([
+    "Moons and moonshine, ",
+    "C++",
+    " and (",
+    "moon",
+    ")",
+  ]);
+});
+
+test("a text of ten megabytes is shown in part until all of it is asked for", () => {
+  const { container, getByText } = render(<ForeignText text={"word ".repeat(2_000_000)} />);
+  expect(container.textContent?.length).toBeLessThan(30_000);
+  expect(getByText(/Show all 10,000,000 characters/)).toBeTruthy();
+});
+
+test("a list of ten thousand rows draws only those in view", () => {
+  const items = Array.from({ length: 10_000 }, (_, index) => `row ${index}`);
+  const { container } = render(
+    <VirtualList items={items} heightOf={() => 100} keyOf={(item) => item} label="rows" render={(item) => item} />,
+  );
+  const rows = container.querySelectorAll("li");
+  expect(rows.length).toBeLessThan(30);
+  expect(rows[0]?.getAttribute("aria-setsize")).toBe("10000");
+  const ends = Float64Array.from(items, (_, index) => (index + 1) * 100);
+  expect(findVisible(ends, 250, 450)).toEqual([2, 5]);
+  expect(findVisible(ends, -400, 0)).toEqual([0, 1]);
+  expect(findVisible(new Float64Array(0), 0, 100)).toEqual([0, 0]);
+});
+
+test("the palette finds entries by words in any order", () => {
+  const entries = ["Go to Inbox", "Start a search", "Inbox: approve"].map((label) => ({ label, run: () => undefined }));
+  expect(filterEntries(entries, "inbox").map((one) => one.label)).toEqual(["Inbox: approve", "Go to Inbox"]);
+  expect(filterEntries(entries, "search start").map((one) => one.label)).toEqual(["Start a search"]);
+});
+
+function Draft() {
+  const { text, clear } = useDraft("note");
+  return (
+    <div>
+      <input
+        aria-label="note"
+        value={text.value}
+        onInput={(event) => {
+          text.value = event.currentTarget.value;
+        }}
+      />
+      <button type="button" onClick={clear}>
+        clear
+      </button>
+    </div>
+  );
+}
+
+test("what was typed is there again after the page was left, until it is cleared", () => {
+  const first = render(<Draft />);
+  fireEvent.input(first.getByLabelText("note"), { target: { value: "too broad" } });
+  first.unmount();
+  const second = render(<Draft />);
+  expect((second.getByLabelText("note") as HTMLInputElement).value).toBe("too broad");
+  fireEvent.click(second.getByText("clear"));
+  second.unmount();
+  expect((render(<Draft />).getByLabelText("note") as HTMLInputElement).value).toBe("");
+});
+
+test("ages are short, and a clock that is ahead gives no negative age", () => {
+  const present = Date.parse("2026-11-17T12:00:00");
+  expect([0, -5, 4, 60, 60 * 50].map((minutes) => formatAge(present - minutes * 60_000, present))).toEqual([
+    "now",
+    "now",
+    "4 min",
+    "1 h",
+    "2 days",
+  ]);
+  expect(formatWhen(present - 3_600_000, present)).toBe("Today 11:00");
+  expect(formatWhen(present - 86_400_000, present)).toBe("Yesterday 12:00");
+});
+
+test("a worker may only run the one known script", () => {
+  expect(checkWorkerAddress(WORKER_ADDRESS)).toBe(WORKER_ADDRESS);
+  for (const address of ["/assets/other.js", "https://evil.example/w.js", "data:text/javascript,1", "blob:x", ""]) {
+    expect(() => checkWorkerAddress(address)).toThrow(TypeError);
+  }
+});

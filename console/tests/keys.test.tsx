@@ -1,0 +1,69 @@
+import { fireEvent, render } from "@testing-library/preact";
+import { beforeEach, expect, test, vi } from "vitest";
+import { keyScopes, startKeys, useKeys } from "../src/keys.ts";
+import { hasLetterKeys } from "../src/preferences.ts";
+
+startKeys();
+const run = vi.fn();
+
+function Page() {
+  useKeys("Page", [
+    { keys: "j", label: "Next", run: () => run("j") },
+    { keys: "g i", label: "Go", run: () => run("g i") },
+    { keys: "i", label: "Include", run: () => run("i") },
+    { keys: "Enter", label: "Open", run: () => run("Enter") },
+    { keys: "Control+k", label: "Find", run: () => run("Control+k") },
+  ]);
+  return (
+    <div>
+      <input aria-label="field" />
+      <button type="button">press</button>
+    </div>
+  );
+}
+
+beforeEach(() => {
+  run.mockClear();
+  hasLetterKeys.value = true;
+});
+
+function press(key: string, target: Element = document.body, options = {}): void {
+  fireEvent.keyDown(target, { key, ...options });
+}
+
+test("keys run their commands, alone and after a prefix", () => {
+  render(<Page />);
+  press("j");
+  press("g");
+  press("i");
+  press("i");
+  expect(run.mock.calls.flat()).toEqual(["j", "g i", "i"]);
+});
+
+test("letters typed into a field are text, and Ctrl K works there", () => {
+  const { getByLabelText } = render(<Page />);
+  press("j", getByLabelText("field"));
+  press("k", getByLabelText("field"), { ctrlKey: true });
+  expect(run.mock.calls.flat()).toEqual(["Control+k"]);
+});
+
+test("Enter on a button belongs to the button", () => {
+  const { getByText } = render(<Page />);
+  press("Enter", getByText("press"));
+  expect(run).not.toHaveBeenCalled();
+});
+
+test("single letters can be switched off", () => {
+  hasLetterKeys.value = false;
+  render(<Page />);
+  press("j");
+  press("k", document.body, { ctrlKey: true });
+  expect(run.mock.calls.flat()).toEqual(["Control+k"]);
+});
+
+test("a page that is left takes its keys with it", async () => {
+  render(<Page />).unmount();
+  await vi.waitFor(() => expect(keyScopes.value).toEqual([]));
+  press("j");
+  expect(run).not.toHaveBeenCalled();
+});

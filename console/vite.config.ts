@@ -1,0 +1,23 @@
+import { defineConfig } from "vite";
+
+/** The address of the API while `npm run dev` serves the pages. */
+const API = process.env.URANIBORG_URL ?? "http://127.0.0.1:8420";
+
+export default defineConfig(({ mode }) => ({
+  define: { DEVELOPMENT: JSON.stringify(mode === "development") },
+  oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
+  build: {
+    target: "es2023",
+    assetsInlineLimit: 0, // the Content-Security-Policy allows no data: fonts or scripts
+    modulePreload: { polyfill: false },
+    license: { fileName: "third-party-notices.md" },
+    reportCompressedSize: false,
+  },
+  server: { proxy: { "/api": { target: API, changeOrigin: true, headers: { origin: API } } } },
+  test: {
+    environment: "jsdom",
+    include: ["tests/**/*.test.{ts,tsx}"],
+    setupFiles: ["tests/setup.ts"],
+    restoreMocks: true,
+  },
+}));

@@ -1,0 +1,135 @@
+"""A browser, a server and signed-in pages for the browser tests of the console.
+
+The browser lives as long as a module: while it runs, its event loop is the running one of the thread, and asynchronous
+tests of other modules would fail. Modules in this folder therefore have no asynchronous tests.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+from tests.uraniborg.console.processes import ServerProcess, run_server
+from uraniborg.console.web_files import find_web_folder
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    *(["--no-sandbox"] if hasattr(os, "getuid") and os.getuid() == 0 else []),
+]
+WATCH_POLICY = """
+window.addEventListener('securitypolicyviolation', (event) => {
+  console.error(`CSP: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
+});
+"""
+NAME = "Sophie Brahe"
+
+
+def skip_or_fail(reason: str) -> None:
+    if os.environ.get("CI"):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Generator[Browser]:
+    program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
+    if program is None:
+        skip_or_fail("There is no Chromium here: run tools/chromium, or install it.")
+    if find_web_folder() is None:
+        skip_or_fail("The console is not built: run `make console`.")
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    """Run `uraniborg serve` with offline trial searches."""
+    with run_server(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@dataclass
+class Visitor:
+    """A browser profile that is signed in, and everything that its pages complained about."""
+
+    context: BrowserContext
+    url: str
+    messages: list[str] = field(default_factory=list)
+    expected: tuple[str, ...] = ()
+    """Texts of messages that the test causes on purpose, such as a server that is away."""
+
+    def open_page(self, path: str = "/inbox") -> Page:
+        page = self.context.new_page()
+        page.on("console", self._collect_message)
+        page.on("pageerror", lambda error: self.messages.append(f"{error}"))
+        page.goto(f"{self.url}{path}")
+        return page
+
+    def _collect_message(self, message: ConsoleMessage) -> None:
+        if not any(text in message.text for text in self.expected):
+            self.messages.append(f"{message.type}: {message.text}")
+
+
+@pytest.fixture
+def make_visitor(browser: Browser, server: ServerProcess) -> Generator[Callable[..., Visitor]]:
+    """Return a function that makes signed-in visitors; the test fails if a page of theirs printed a message."""
+    visitors: list[Visitor] = []
+
+    def make(*, name: str = NAME, width: int = 1440, theme: str = "light", signed_in: bool = True) -> Visitor:
+        context = browser.new_context(
+            viewport={"width": width, "height": 900 if width > 760 else 844},
+            color_scheme="dark" if theme == "dark" else "light",
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(30_000)
+        context.add_init_script(WATCH_POLICY)
+        if signed_in:
+            headers = {"X-Uraniborg": "1"}
+            data = {"token": server.token, "name": name}
+            assert context.request.post(f"{server.url}/api/sign-in", data=data, headers=headers).ok
+        visitor = Visitor(context, server.url)
+        visitors.append(visitor)
+        return visitor
+
+    yield make
+    for visitor in visitors:
+        visitor.context.close()
+    assert [message for visitor in visitors for message in visitor.messages] == []
+
+
+@pytest.fixture
+def visitor(make_visitor: Callable[..., Visitor]) -> Visitor:
+    return make_visitor()
+
+
+@pytest.fixture
+def page(visitor: Visitor) -> Page:
+    return visitor.open_page()
+
+
+AXE_FILE = Path(__file__).resolve().parents[4] / "console" / "node_modules" / "axe-core" / "axe.min.js"
+RUN_AXE = """async () => {
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+  const { violations } = await axe.run(document, { runOnly: { type: 'tag', values: tags } });
+  return violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' | ').slice(0, 400)}`);
+}"""
+
+
+def find_accessibility_problems(page: Page) -> list[str]:
+    """Return what axe finds wrong with a page as it is now."""
+    if not AXE_FILE.exists():
+        skip_or_fail("axe-core is not installed: run `python tools/build_console.py install`.")
+    page.evaluate(AXE_FILE.read_text(encoding="utf-8"))
+    return page.evaluate(RUN_AXE)
