@@ -11,7 +11,6 @@ import os
 import re
 import sys
 import tempfile
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -38,7 +37,8 @@ def main() -> None:
 async def read_openapi() -> dict[str, Any]:
     """Return the OpenAPI document of the API, made without a server and with an empty data folder."""
     with tempfile.TemporaryDirectory() as home:
-        os.environ |= {"URANIBORG_HOME": home, "URANIBORG_CONSOLE__SEARCH_PORT": "0"}
+        # Defaults that JSON does not have are not in the document, and the worker would warn of each.
+        os.environ |= {"URANIBORG_HOME": home, "URANIBORG_CONSOLE__SEARCH_PORT": "0", "PYTHONWARNINGS": "ignore"}
         import httpx
 
         from uraniborg.console.services import open_console_services
@@ -46,7 +46,6 @@ async def read_openapi() -> dict[str, Any]:
 
         async with open_console_services() as services:
             await services.searches.wait_until_ready()
-            warnings.simplefilter("ignore")  # defaults that JSON does not have are not in the document
             transport = httpx.ASGITransport(make_api_app(services, port=80))
             headers = {"Authorization": f"Bearer {services.sign_ins.token}"}
             async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1", headers=headers) as client:

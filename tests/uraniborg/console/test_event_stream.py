@@ -107,6 +107,7 @@ async def test_a_client_that_falls_behind_the_frames_in_memory_gets_a_reset(
     async with running_broadcast(folder) as broadcast:
         stream = broadcast.stream(None)
         assert await anext(stream) == b"retry: 1000\n\n"
+        assert (await anext(stream)).startswith(b"id: ")
         waiting = asyncio.ensure_future(anext(stream))
         await asyncio.sleep(0.1)
         await asyncio.to_thread(publish, folder, 0, 50)
@@ -133,3 +134,13 @@ async def test_close_ends_all_streams(folder: Path) -> None:
         await asyncio.sleep(0.1)
         broadcast.close()
         assert await client == []
+
+
+async def test_a_client_that_received_nothing_yet_resumes_without_a_gap(folder: Path) -> None:
+    async with running_broadcast(folder) as broadcast:
+        stream = broadcast.stream(None)
+        await anext(stream)
+        position = (await anext(stream)).decode().strip().removeprefix("id: ")
+        await stream.aclose()
+        await asyncio.to_thread(publish, folder, 0, 3)
+        assert len(await collect_frames(broadcast, 3, position)) == 3
