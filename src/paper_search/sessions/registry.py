@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -150,8 +150,9 @@ class SessionRegistry:
         """Delete the stored sessions that were not used for `retention_days`, unless a process runs them."""
         horizon = self._services.clock.now() - timedelta(days=self._settings.retention_days)
         for session_id in await asyncio.to_thread(self._services.store.list_unused_since, horizon):
-            if self.get(session_id) is None:
-                await asyncio.to_thread(self._delete_unless_leased, session_id)
+            async with self._load_lock:  # a call that is restoring the session counts as its use
+                if self.get(session_id) is None:
+                    await asyncio.to_thread(self._delete_if_unused, session_id, horizon)
 
     async def stop_all(self) -> None:
         """Stop all sessions and remove them from memory."""
@@ -204,10 +205,10 @@ class SessionRegistry:
                 session_id, "it was opened with settings that this version does not know."
             ) from None
 
-    def _delete_unless_leased(self, session_id: str) -> None:
-        """Delete the session unless another process holds its lease."""
+    def _delete_if_unused(self, session_id: str, horizon: datetime) -> None:
+        """Delete the session unless a process holds its lease or has used it since `horizon`."""
         try:
-            lease = self._services.store.acquire_lease(session_id)
+            lease = self._services.store.acquire_lease_if_unused(session_id, horizon)
         except SessionNotFound:  # only an unfinished file was written
             self.delete(session_id)
             return

@@ -75,6 +75,10 @@ class SessionStore(Protocol):
         """Return a lease on the session, or None if another process holds it. Also touch the session."""
         ...
 
+    def acquire_lease_if_unused(self, session_id: str, moment: datetime) -> SessionLease | None:
+        """Return a lease on the session, or None if another process holds it or the session was used since then."""
+        ...
+
     def touch(self, session_id: str) -> None:
         """Record that the session was used now."""
         ...
@@ -116,14 +120,16 @@ class SessionFiles:
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
-        path = self._get_path(session_id)
-        if not path.is_file():  # a lease would leave a lock file behind
-            raise SessionNotFound(session_id)
-        lease = Lease(path.with_suffix(".lock"))
-        with _convert_os_errors_to_interruptions(session_id):
-            if not lease.acquire():
-                return None
-        self.touch(session_id)
+        lease = self._acquire_lease_without_touch(session_id)
+        if lease is not None:
+            self.touch(session_id)
+        return lease
+
+    def acquire_lease_if_unused(self, session_id: str, moment: datetime) -> SessionLease | None:
+        lease = self._acquire_lease_without_touch(session_id)
+        if lease is not None and _get_modification_time(self._get_path(session_id)) >= moment.timestamp():
+            lease.release()
+            return None
         return lease
 
     def touch(self, session_id: str) -> None:
@@ -163,6 +169,14 @@ class SessionFiles:
                 raise SessionInterrupted(session_id, "its file could not be written completely.")
             path.with_suffix(".new").replace(path)
             sync_folder(path.parent)
+
+    def _acquire_lease_without_touch(self, session_id: str) -> Lease | None:
+        path = self._get_path(session_id)
+        if not path.is_file():  # a lease would leave a lock file behind
+            raise SessionNotFound(session_id)
+        lease = Lease(path.with_suffix(".lock"))
+        with _convert_os_errors_to_interruptions(session_id):
+            return lease if lease.acquire() else None
 
     def _get_path(self, session_id: str) -> Path:
         if not _ID.fullmatch(session_id):
@@ -238,6 +252,10 @@ class MemorySessions:
                 return None
             self._leased.add(session_id)
             return _MemoryLease(self._leased, session_id)
+
+    def acquire_lease_if_unused(self, session_id: str, moment: datetime) -> SessionLease | None:
+        """Return None: sessions in memory do not expire."""
+        return None
 
     def touch(self, session_id: str) -> None:
         """Do nothing: sessions in memory do not expire."""

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from contextlib import closing
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from paper_search.errors import (
 )
 from paper_search.sessions import SessionManager, background_tasks
 from paper_search.sessions.checkpoint_inbox import check_answer
-from paper_search.sessions.store import SessionFiles
+from paper_search.sessions.store import SessionFiles, SessionLease
 from tests.paper_search.sessions.helpers import (
     APPROVE,
     QUERY,
@@ -354,3 +354,62 @@ async def test_reading_or_deciding_a_session_renews_its_retention_time(data_fold
             assert await manager.get_state(reply["session_id"])
         with pytest.raises(SessionNotFound):
             await manager.get_state(neither["session_id"])
+
+
+class CleanupAheadOfReader(SessionFiles):
+    """A store in which a caller gets a lease only after the cleanup has listed the session as unused.
+
+    The caller then waits a moment more, in which a cleanup that does not wait for the caller deletes the session.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.listed = threading.Event()
+        self.deleted = threading.Event()
+
+    def list_unused_since(self, moment: datetime) -> list[str]:
+        unused = super().list_unused_since(moment)
+        self.listed.set()
+        return unused
+
+    def acquire_lease(self, session_id: str) -> SessionLease | None:
+        assert self.listed.wait(TIMEOUT_S)
+        self.deleted.wait(0.2)
+        return super().acquire_lease(session_id)
+
+    def delete(self, session_id: str) -> None:
+        super().delete(session_id)
+        self.deleted.set()
+
+
+@pytest.mark.parametrize("reach", [open_session, complete_session])
+async def test_a_session_that_is_being_opened_is_not_deleted_for_its_age(
+    data_folder: DataFolder, reach: Callable[[SessionManager], Awaitable[dict[str, Any]]]
+) -> None:
+    async with data_folder.open_manager() as manager:
+        reply = await reach(manager)
+    os.utime(data_folder.folder / "sessions" / f"{reply['session_id']}.db", (0, 0))
+    store = CleanupAheadOfReader(data_folder.folder / "sessions")
+    async with data_folder.open_manager(store=store) as manager:
+        state = await manager.get_state(reply["session_id"])
+        assert {**state, "elapsed_s": reply["elapsed_s"]} == reply
+        await manager.delete_expired()
+        assert await manager.get_state(reply["session_id"]) == state
+
+
+async def test_a_session_used_after_the_cleanup_listed_it_is_not_deleted(data_folder: DataFolder) -> None:
+    class UsedMeanwhile(SessionFiles):
+        def list_unused_since(self, moment: datetime) -> list[str]:
+            unused = super().list_unused_since(moment)
+            self.touch(used["session_id"])  # as another process does that reads the session
+            return unused
+
+    async with data_folder.open_manager() as manager:
+        used, unused = await complete_session(manager), await complete_session(manager)
+    for reply in (used, unused):
+        os.utime(data_folder.folder / "sessions" / f"{reply['session_id']}.db", (0, 0))
+    async with data_folder.open_manager(store=UsedMeanwhile(data_folder.folder / "sessions")) as manager:
+        await manager.delete_expired()
+        assert await manager.get_state(used["session_id"])
+        with pytest.raises(SessionNotFound):
+            await manager.get_state(unused["session_id"])

@@ -1,8 +1,11 @@
 """The protocol: tools, arguments, shapes of replies and errors, resources and instructions."""
 
 import json
-import time
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -10,8 +13,10 @@ from mcp.types import TextResourceContents
 from pydantic import AnyUrl
 
 from pflow import mcp_server
+from pflow.config import Settings
 from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
+from pflow.service import Service
 from tests.pflow.library.homes import read_all_files, write_draft, write_raw_draft, write_saved, write_workflow_file
 from tests.pflow.mcp.agents import agent, call_failing_tool, call_tool, execute_workflow, parse_result
 from tests.pflow.mcp.raw_server import raw_server
@@ -365,8 +370,24 @@ def listening_inodes(pid: int) -> list[str]:
     return found
 
 
+def count_calls(work: Callable[[], object]) -> int:
+    """Return the number of function calls that `work` makes in this thread; a million take about half a second."""
+    calls = 0
+
+    def count(_frame: FrameType, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        work()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
 @requirement("PF-N1")
-async def test_browsing_a_thousand_nodes_and_a_thousand_workflows_takes_less_than_a_second(home: Path) -> None:
+async def test_browsing_a_thousand_nodes_and_a_thousand_workflows_needs_less_than_a_million_calls(home: Path) -> None:
     nodes = [
         {"type": f"node-{number}", "description": f"Does thing {number}.", "run": "many.py:run", "params": {"x": "str"}}
         for number in range(1_000)
@@ -375,28 +396,25 @@ async def test_browsing_a_thousand_nodes_and_a_thousand_workflows_takes_less_tha
     write_workflow_file(home, "nodes/many.py", "def run(params, context):\n    return {}\n")
     for number in range(1_000):
         write_saved(home, f"workflow-{number}", f"Does things, the {number}th.")
-    took: list[float] = []
+    service = Service(Settings(home=home), folder=home)
+    assert count_calls(service.browse_components) < 1_000_000, "without a cache"
     async with agent(home) as client:
-        for query in ("", "thing", "things to do", "thing"):
-            began = time.monotonic()
+        for query in ("", "thing", "things to do"):
+            assert count_calls(partial(service.browse_components, query)) < 300_000, query
             found = await call_tool(client, "browse_components", query=query)
-            took.append(time.monotonic() - began)
             assert found["nodes"]
             assert found["workflows"]
             assert found["total"] > 900
             assert found["truncated"] is True
-    assert min(took) < 1, took
 
 
 @requirement("PF-N2")
-def test_the_registry_loads_within_fifty_milliseconds(home: Path) -> None:
-    took: list[float] = []
-    for _ in range(5):
-        (home / "cache" / "registry.json").unlink(missing_ok=True)
-        began = time.process_time()
-        assert "shell" in Registry(home).load()
-        took.append(time.process_time() - began)
-    assert min(took) < 0.05, took
+def test_the_registry_loads_with_less_than_fifty_thousand_calls(home: Path) -> None:
+    Registry(home).load()  # imports
+    (home / "cache" / "registry.json").unlink()
+    assert count_calls(Registry(home).load) < 50_000, "without a cache"
+    assert count_calls(Registry(home).load) < 2_000
+    assert "shell" in Registry(home).load()
 
 
 @requirement("PF-M1")

@@ -91,6 +91,14 @@ async def wait_until_it_works(use: Callable[[], Awaitable[Any]]) -> None:
                 return
 
 
+async def wait_for_a_waiting_append(store: PostgresStore) -> None:
+    """Wait until an append waits for a lock: the server ignores a cancel request that comes before its statement."""
+    waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query ~ 'UPDATE universes SET version'"
+    async with asyncio.timeout(SOON_S):
+        while not await store._execute_and_fetch(waiting):
+            continue
+
+
 async def is_down(store: PostgresStore) -> None:
     for name, use in EVERY_USE.items():
         with pytest.raises(StoreUnavailable) as caught:
@@ -196,7 +204,7 @@ class TestServerThatGoes:
             await holding.execute("SELECT FROM universes WHERE id = 'u' FOR UPDATE")
             for _ in range(15):
                 waiting = asyncio.create_task(store.append("u", 1, [entry(2)]))
-                await store.read_record("u")
+                await wait_for_a_waiting_append(store)
                 waiting.cancel()
                 await asyncio.gather(waiting, return_exceptions=True)
                 assert waiting.cancelled()
