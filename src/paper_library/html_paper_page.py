@@ -20,6 +20,7 @@ from paper_library.limits import HTML_CHARS
 from paper_library.text.bibtex_edits import get_or_make_citation_key
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.citations import FORMATS
+from paper_library.text.excerpts import find_page_end
 from paper_library.text.markdown import render_safe_html
 
 _AUTHORS_SHOWN: Final = 12
@@ -154,9 +155,7 @@ def _render_text_section(library: Library, metadata: dict[str, Any], offset: int
         summary = _get_summary_text(json.loads(library.summary(metadata["paper_id"])))
         return {"Summary": f'<div class="text">{render_safe_html(summary)}</div>'} if summary else {}
     start = min(offset, len(text))
-    end = start + HTML_CHARS
-    if end < len(text) and (blank := text.rfind("\n\n", start + HTML_CHARS // 2, end)) > 0:
-        end = blank + 2
+    end = find_page_end(text, start)
     here = make_paper_address(metadata["paper_id"])
     steps = [render_link(f"{here}?offset={max(0, start - HTML_CHARS)}#text", "Earlier in the text")] if start else []
     steps += [render_link(f"{here}?offset={end}#text", "Continue reading")] if end < len(text) else []

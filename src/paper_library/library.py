@@ -7,6 +7,7 @@
 All methods block, usually for some milliseconds. MCP tools, REST, pages and the command line call this service.
 """
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -36,7 +37,8 @@ from paper_library.store.live_shelf import LiveShelf
 from paper_library.store.shelf import Shelf
 from paper_library.text.citations import FORMATS, format_citations, make_bibtex_entry
 from paper_library.text.default_summary import DEFAULT_TEMPLATE, make_default_summary
-from paper_library.text.excerpts import extract_section
+from paper_library.text.document_tree import make_text_tree, make_value_trees
+from paper_library.text.excerpts import cut_excerpt, extract_section, find_page_end, find_section, list_page_starts
 from uraniborg.kernel.text import replace_surrogates
 from uraniborg.kernel.words import fold_text
 
@@ -78,6 +80,7 @@ class Library:
         filters: Mapping[str, str] | None = None,
         facets: Sequence[str] = (),
         facet_limit: int = 10,
+        count_years: bool = False,
     ) -> dict[str, Any]:
         """Return papers that match a query, best first; `paper_library.search.query` describes the language."""
         order = _check_sort(sort)
@@ -96,6 +99,7 @@ class Library:
                 filters=filters,
                 facets=facets,
                 facet_limit=facet_limit,
+                count_years=count_years,
             )
             return page.as_dict()
 
@@ -157,6 +161,17 @@ class Library:
         """Return the summary of this template, or the preferred summary, as a JSON text."""
         return self._query_shelf(lambda shelf: self._read_summary(shelf, paper, template))
 
+    def summary_page(self, paper: str, template: str | None = None) -> dict[str, Any]:
+        """Return a summary, and each of its texts as a tree."""
+        metadata = self.metadata(paper)
+        content = orjson.loads(self.summary(paper, template))
+        return {
+            "paper_id": metadata["paper_id"],
+            "template": template or metadata["preferred_summary_template"],
+            "summary": content,
+            "sections": make_value_trees(content),
+        }
+
     def source(self, paper: str, lang: str | None = None) -> str:
         """Return the text of a paper as markdown, in its own language or translated into `lang`."""
         if lang and not self._is_language_of_paper(paper, lang):
@@ -175,6 +190,31 @@ class Library:
     def section(self, paper: str, heading: str, *, lang: str | None = None) -> str:
         """Return the section of a paper's text under `heading`, with its subsections, as markdown."""
         return extract_section(self.source(paper, lang), heading)
+
+    def text_page(
+        self, paper: str, *, lang: str | None = None, offset: int = 0, section: str | None = None
+    ) -> dict[str, Any]:
+        """Return the page of a paper's text that contains `offset`, or the section under a heading, as a tree.
+
+        Raise OutOfBounds.
+        """
+        text = self.source(paper, lang)
+        cut_excerpt(text, offset, 1)
+        starts = list_page_starts(text)
+        if section is not None:
+            start, end = find_section(text, section)
+            end = min(end, find_page_end(text, start))
+        else:
+            start = starts[bisect_right(starts, offset) - 1]
+            end = find_page_end(text, start)
+        return {
+            "offset": start,
+            "end": end,
+            "previous_offset": max((one for one in starts if one < start), default=None),
+            "next_offset": end if end < len(text) else None,
+            "total_chars": len(text),
+            "nodes": make_text_tree(text[start:end], start),
+        }
 
     def translation(self, paper: str, lang: str) -> str:
         """Return the translation of a paper into `lang`, as markdown."""

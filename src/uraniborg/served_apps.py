@@ -38,11 +38,13 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     """Return the API with all routes and the pages of the console, behind their checks."""
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
+    from uraniborg.console.shelf_routes import add_shelf_routes
     from uraniborg.console.web_files import WebFiles
     from uraniborg.console.workflow_routes import add_workflow_routes
 
     api = make_api()
     add_inbox_routes(api, services.inbox)
+    add_shelf_routes(api)
     add_workflow_routes(api, services.workflows, services.runs)
     return secure_api(
         api,

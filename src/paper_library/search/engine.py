@@ -24,6 +24,7 @@ from uraniborg.kernel.words import extract_terms, fold_text
 
 _SIMILAR_TERMS: Final = 25
 _FACET_VALUES: Final = 65_000
+_YEARS: Final = 10_000
 _NARROWING: Final = "Narrow the query with more words or filters, for example year:2019..2023, author: or venue:."
 _NO_SUCH_YEAR: Final = 1 << 40
 _IDENTIFIERS: Final = ("doi", "arxiv")
@@ -41,6 +42,7 @@ class Page:
     did_you_mean: str | None = None
     suggestions: list[str] = field(default_factory=list[str])
     facets: dict[str, list[dict[str, Any]]] = field(default_factory=dict[str, list[dict[str, Any]]])
+    years: list[dict[str, int]] | None = None
 
     def add_suggestions(self, keyword: str, others: list[str]) -> None:
         """Suggest `others` instead of a keyword that no paper has."""
@@ -63,6 +65,7 @@ class Page:
             **({"did_you_mean": self.did_you_mean} if self.did_you_mean else {}),
             **({"suggestions": self.suggestions} if self.suggestions else {}),
             **({"facets": self.facets} if self.facets else {}),
+            **({"years": self.years} if self.years is not None else {}),
         }
 
 
@@ -115,11 +118,12 @@ def search_shelf(
     filters: Mapping[str, str] | None = None,
     facets: Sequence[str] = (),
     facet_limit: int = 10,
+    count_years: bool = False,
 ) -> Page:
     """Return a page of the papers that match `query`, best first; an empty query matches all papers.
 
     `filters` are whole values by facet kind (author, venue, keyword, institution, tag, year); `facets` names the kinds
-    to count over all results. Raise OutOfBounds.
+    to count over all results, and `count_years` adds the number of papers of each year. Raise OutOfBounds.
     """
     check_query_length(query)
     check_page_bounds(limit, offset)
@@ -141,6 +145,10 @@ def search_shelf(
     if facets:
         check_facet_limit(facet_limit)
         page.facets = count_facets(shelf, compiled.query, facets, facet_limit)
+    if count_years:
+        counted = count_facets(shelf, compiled.query, ["year"], _YEARS)["year"]
+        page.years = [{"year": int(one["value"]), "paper_count": one["paper_count"]} for one in counted]
+        page.years.sort(key=lambda one: one["year"])
     return page
 
 

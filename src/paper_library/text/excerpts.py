@@ -3,6 +3,7 @@
 from typing import Final, NamedTuple
 
 from paper_library.errors import OutOfBounds
+from paper_library.limits import HTML_CHARS
 from paper_library.text.markdown import find_headings, strip_heading_number
 from uraniborg.kernel.words import fold_text
 
@@ -36,8 +37,31 @@ def cut_text_with_marker(text: str, offset: int = 0, max_chars: int | None = Non
     return f"{excerpt.text}\n\n{marker}"
 
 
+def find_page_end(text: str, start: int) -> int:
+    """Return where a page of the text that begins at `start` ends: after a paragraph if possible."""
+    end = start + HTML_CHARS
+    if end >= len(text):
+        return len(text)
+    blank = text.rfind("\n\n", start + HTML_CHARS // 2, end)
+    return blank + 2 if blank > 0 else end
+
+
+def list_page_starts(text: str) -> list[int]:
+    """Return where the pages of the text begin."""
+    starts = [0]
+    while (end := find_page_end(text, starts[-1])) < len(text):
+        starts.append(end)
+    return starts
+
+
 def extract_section(text: str, heading_name: str) -> str:
-    """Return the section of `text` under the heading `heading_name`, with its subsections.
+    """Return the section of `text` under the heading `heading_name`, with its subsections. Raise OutOfBounds."""
+    start, end = find_section(text, heading_name)
+    return text[start:end].rstrip()
+
+
+def find_section(text: str, heading_name: str) -> tuple[int, int]:
+    """Return where the section under the heading `heading_name` begins and ends, with its subsections.
 
     An equal heading, with or without its number, comes before a heading that contains `heading_name`. Raise OutOfBounds
     with the list of headings if no heading matches.
@@ -55,4 +79,4 @@ def extract_section(text: str, heading_name: str) -> str:
         raise OutOfBounds("section", "a heading of the text", hint=f"The headings are: {listed or 'none'}{more}.")
     start = headings[found]
     later = (heading.offset for heading in headings[found + 1 :] if heading.level <= start.level)
-    return text[start.offset : next(later, len(text))].rstrip()
+    return start.offset, next(later, len(text))

@@ -167,9 +167,10 @@ def escape_line_start(line: str) -> str:
 def render_safe_html(markdown: str) -> str:
     """Return `markdown` as HTML without active content: scripts, styles, handlers and frames."""
     import nh3
-    from markdown_it import MarkdownIt
 
-    rendered = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"]).render(markdown)
+    from paper_library.text.markdown_parser import make_markdown_parser
+
+    rendered = make_markdown_parser().render(markdown)
     # Images are on other servers, and fetching them would reveal the reader.
     tags = nh3.ALLOWED_TAGS - {"img"}
     return nh3.clean(

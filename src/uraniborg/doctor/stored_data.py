@@ -3,7 +3,6 @@
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +10,6 @@ from uraniborg.database_files import copy_file, find_database_damage
 from uraniborg.doctor.check import Check, Checks
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.settings import data_dir
 from uraniborg.kernel.text import plural
 from uraniborg.locations import SQLITE, list_locations
 
@@ -81,21 +79,15 @@ def _check_copy_of_universes(database: Path, folder: Path) -> Checks:
 
 def check_shelves() -> Checks:
     """Compare every file of the shelf in the settings and of the shelves in the data folder with its digest."""
-    shelves = list(dict.fromkeys(_list_shelves()))
+    from paper_library.shelf_catalog import list_known_shelves
+
+    shelves = list_known_shelves()
     for shelf in shelves:
-        yield _check_shelf(shelf)
+        yield _check_shelf(shelf.path)
     if not shelves:
         yield Check(
             "shelves", "shelf", "note", "no shelf is set", "Set library.shelf, or name a shelf in each command."
         )
-
-
-def _list_shelves() -> Iterator[Path]:
-    from paper_library.config import load_config
-
-    if configured := load_config().shelf:
-        yield configured.expanduser().absolute()
-    yield from sorted(path.parent.absolute() for path in (data_dir() / "library").glob("*/manifest.json"))
 
 
 def _check_shelf(shelf: Path) -> Check:

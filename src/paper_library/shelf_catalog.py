@@ -1,0 +1,77 @@
+"""The shelves of this installation: the one of the settings, and those in the data folder."""
+
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from paper_library.config import get_sample_shelf_path, load_config
+from paper_library.errors import ShelfNotFound
+from paper_library.store.layout import MANIFEST
+from paper_library.store.manifest import read_manifest
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import make_printable
+
+
+@dataclass(frozen=True, slots=True)
+class KnownShelf:
+    """A shelf of this installation. `name` is unique among them."""
+
+    name: str
+    path: Path
+    is_served: bool
+    """Whether servers and searches use the shelf."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return the shelf with the facts of its manifest, or with the problem that prevents its use."""
+        known = {
+            "name": self.name,
+            "path": str(self.path),
+            "is_served": self.is_served,
+            "is_sample": self.path == get_sample_shelf_path().absolute(),
+        }
+        try:
+            manifest = read_manifest(self.path)
+        except UraniborgError as exc:
+            return {**known, "papers": 0, "built_at": None, "build_id": None, "problem": exc.message, "hint": exc.hint}
+        return {
+            **known,
+            "papers": manifest.papers,
+            "built_at": manifest.built_at,
+            "build_id": manifest.build_id,
+            "problem": None,
+            "hint": None,
+        }
+
+
+def list_known_shelves() -> list[KnownShelf]:
+    """Return the shelves, the one of the settings first. Raise InvalidConfig."""
+    configured = load_config().shelf
+    sample = get_sample_shelf_path().absolute()
+    served = configured.expanduser().absolute() if configured else sample
+    folder = sample.parent
+    found = [path.parent for place in ("*", "shelves/*") for path in sorted(folder.glob(f"{place}/{MANIFEST}"))]
+    paths = [served, *found] if configured else found
+    names: set[str] = set()
+    return [KnownShelf(_choose_name(path, names), path, path == served) for path in dict.fromkeys(paths)]
+
+
+def find_known_shelf(name: str) -> KnownShelf:
+    """Return the shelf of this name. Raise ShelfNotFound or InvalidConfig."""
+    shelves = list_known_shelves()
+    for shelf in shelves:
+        if shelf.name == name:
+            return shelf
+    listed = ", ".join(shelf.name for shelf in shelves)
+    raise ShelfNotFound(
+        f"There is no shelf '{make_printable(name[:80])}'.",
+        hint=f"The shelves are: {listed}." if listed else "Build a shelf: paper-library build INPUT… -o SHELF",
+    )
+
+
+def _choose_name(path: Path, taken: set[str]) -> str:
+    """Return the name of the folder, with a number if another shelf has this name."""
+    stem = make_printable(path.name, keep="")[:80].replace("/", "") or "shelf"
+    name = next(name for number in count(1) if (name := stem if number == 1 else f"{stem}-{number}") not in taken)
+    taken.add(name)
+    return name

@@ -1,0 +1,197 @@
+"""The routes of shelves: search, papers, their texts, summaries and citations."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeVar
+
+from fastapi import FastAPI, Path, Query
+
+from paper_library.library import Library, open_shared_library
+from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
+from paper_library.search.query import Sort
+from paper_library.shelf_catalog import find_known_shelf, list_known_shelves
+from paper_library.text.citations import FORMATS
+from paper_library.text.document_tree import make_inline_tree
+from uraniborg.console.replies import JsonReply
+from uraniborg.console.shelf_replies import (
+    CitationList,
+    FacetPage,
+    FoundPapers,
+    PaperMetadata,
+    PaperSearchPage,
+    ShelfDetails,
+    ShelfList,
+    SummaryPage,
+    TextPage,
+)
+from uraniborg.kernel.errors import InvalidInput
+
+T = TypeVar("T")
+FacetKind = Literal["author", "venue", "keyword", "institution", "tag", "year"]
+ShelfName = Annotated[str, Path(max_length=200, description="The name of a shelf.")]
+PaperId = Annotated[str, Path(max_length=VALUE_CHARS, description="A paper_id, arXiv id or BibTeX key.")]
+Limit = Annotated[int, Query(ge=1, le=PAGE_SIZE)]
+Offset = Annotated[int, Query(ge=0)]
+Value = Annotated[str | None, Query(max_length=VALUE_CHARS)]
+
+
+async def read_shelf(name: str, read: Callable[[Library], T]) -> T:
+    """Return the result of `read` for a shelf, in a thread. Raise ShelfNotFound or the errors of `Library`."""
+    return await asyncio.to_thread(lambda: read(open_shared_library(find_known_shelf(name).path)))
+
+
+def add_shelf_routes(api: FastAPI) -> None:
+    """Add the routes under `/api/shelves`."""
+    _add_list_routes(api)
+    _add_search_routes(api)
+    _add_paper_routes(api)
+
+
+def _add_list_routes(api: FastAPI) -> None:
+    @api.get("/api/shelves", response_model=ShelfList, tags=["shelves"], summary="List the shelves")
+    async def list_shelves() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the shelf of the settings, then the shelves in the data folder, each with its number of papers."""
+        return JsonReply(
+            {"shelves": await asyncio.to_thread(lambda: [shelf.describe() for shelf in list_known_shelves()])}
+        )
+
+    @api.get("/api/shelves/{shelf}", response_model=ShelfDetails, tags=["shelves"], summary="Return a shelf in numbers")
+    async def get_shelf(shelf: ShelfName) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        counts = await read_shelf(shelf, lambda library: library.stats())
+        known = await asyncio.to_thread(lambda: find_known_shelf(shelf).describe())
+        return JsonReply({**known, **counts})
+
+
+def _add_search_routes(api: FastAPI) -> None:
+    @api.get("/api/shelves/{shelf}/search", response_model=PaperSearchPage, tags=["shelves"], summary="Search a shelf")
+    async def search_shelf(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName,
+        q: Annotated[str, Query(max_length=QUERY_CHARS, description="The query; empty lists all papers.")] = "",
+        limit: Limit = DEFAULT_PAGE_SIZE,
+        offset: Offset = 0,
+        sort: Sort = "relevance",
+        author: Value = None,
+        venue: Value = None,
+        keyword: Value = None,
+        institution: Value = None,
+        tag: Value = None,
+        year: Annotated[str | None, Query(pattern=r"^\d{0,4}(\.\.\d{0,4})?$", description="2021 or 2019..2023")] = None,
+        facets: Annotated[list[FacetKind] | None, Query(description="Count these values. Repeatable.")] = None,
+        facet_limit: Annotated[int, Query(ge=1, le=FACETS)] = 10,
+        years: Annotated[bool, Query(description="Count the papers of each year.")] = False,
+    ) -> JsonReply:
+        """Return the papers that match a query, best first, each with a passage; as the tool `search_papers` does."""
+        given = {"author": author, "venue": venue, "keyword": keyword, "institution": institution, "tag": tag,
+                 "year": year}  # fmt: skip
+        return await _send_hits(
+            shelf,
+            lambda library: library.search(
+                q,
+                limit=limit,
+                offset=offset,
+                sort=sort,
+                filters={kind: value for kind, value in given.items() if value},
+                facets=facets or (),
+                facet_limit=facet_limit,
+                count_years=years,
+            ),
+        )
+
+    @api.get(
+        "/api/shelves/{shelf}/facets/{kind}", response_model=FacetPage, tags=["shelves"], summary="List frequent values"
+    )
+    async def list_facet_values(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName,
+        kind: FacetKind,
+        limit: Annotated[int, Query(ge=1, le=FACETS)] = DEFAULT_FACETS,
+        offset: Offset = 0,
+    ) -> JsonReply:
+        """Return the values of one kind with their numbers of papers, most frequent first."""
+        return JsonReply(await read_shelf(shelf, lambda library: library.top_facets(kind, limit=limit, offset=offset)))
+
+    @api.get(
+        "/api/shelves/{shelf}/lookup", response_model=FoundPapers, tags=["shelves"], summary="Find a paper by its id"
+    )
+    async def look_up_paper(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName,
+        id: Annotated[Value, Query(description="A DOI, arXiv id, BibTeX key or paper_id.")] = None,  # noqa: A002
+        title: Annotated[Value, Query(description="The exact title.")] = None,
+    ) -> JsonReply:
+        """Return the ids of the papers with this identifier or title."""
+        if (id is None) == (title is None):
+            raise InvalidInput(
+                "Either id or title is required, not both.", hint="Use ?id=10.1038/nature21360.", argument="id"
+            )
+        if title is not None:
+            found = await read_shelf(shelf, lambda library: library.find_ids_by_title(title))
+        else:
+            found = [(await read_shelf(shelf, lambda library: library.metadata(id or "")))["paper_id"]]
+        return JsonReply({"paper_ids": found})
+
+
+def _add_paper_routes(api: FastAPI) -> None:
+    papers = "/api/shelves/{shelf}/papers/{paper_id}"
+
+    @api.get(papers, response_model=PaperMetadata, tags=["shelves"], summary="Return a paper")
+    async def get_paper(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return all metadata of a paper, with its outline and editorial notices."""
+        return JsonReply(await read_shelf(shelf, lambda library: library.metadata(paper_id)))
+
+    @api.get(f"{papers}/text", response_model=TextPage, tags=["shelves"], summary="Return the text of a paper")
+    async def get_paper_text(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName,
+        paper_id: PaperId,
+        lang: Annotated[str | None, Query(max_length=50, description="The language of a translation.")] = None,
+        offset: Annotated[int, Query(ge=0, description="A position in the text; its page is returned.")] = 0,
+        section: Annotated[Value, Query(description="Return the section under this heading.")] = None,
+    ) -> JsonReply:
+        """Return a page of the text as a tree of blocks, at most about 50,000 characters."""
+        return JsonReply(
+            await read_shelf(
+                shelf, lambda library: library.text_page(paper_id, lang=lang, offset=offset, section=section)
+            )
+        )
+
+    @api.get(f"{papers}/summary", response_model=SummaryPage, tags=["shelves"], summary="Return a summary of a paper")
+    async def get_paper_summary(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName, paper_id: PaperId, template: Value = None
+    ) -> JsonReply:
+        """Return the summary of a template, or the preferred one."""
+        return JsonReply(await read_shelf(shelf, lambda library: library.summary_page(paper_id, template)))
+
+    @api.get(f"{papers}/similar", response_model=PaperSearchPage, tags=["shelves"], summary="List similar papers")
+    async def list_similar_papers(  # pyright: ignore[reportUnusedFunction]
+        shelf: ShelfName, paper_id: PaperId, limit: Limit = DEFAULT_PAGE_SIZE, offset: Offset = 0
+    ) -> JsonReply:
+        """Return papers on the same topics, the most similar first."""
+        return await _send_hits(shelf, lambda library: library.find_similar(paper_id, limit=limit, offset=offset))
+
+    @api.get(f"{papers}/citations", response_model=CitationList, tags=["shelves"], summary="Cite a paper")
+    async def list_citations(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the citation of a paper in every format."""
+
+        def make_citations(library: Library) -> list[dict[str, Any]]:
+            return [
+                {
+                    "format": name,
+                    "label": form.label,
+                    "suffix": form.suffix,
+                    "media_type": form.media_type,
+                    "text": library.citations([paper_id], name),
+                }
+                for name, form in FORMATS.items()
+            ]
+
+        return JsonReply({"citations": await read_shelf(shelf, make_citations)})
+
+
+async def _send_hits(shelf: str, find_papers: Callable[[Library], dict[str, Any]]) -> JsonReply:
+    """Send a page of results, with each snippet also as a tree."""
+
+    def find_and_add_trees(library: Library) -> dict[str, Any]:
+        page = find_papers(library)
+        for hit in page["results"]:
+            hit["snippet"] = make_inline_tree(hit["snippet_markdown"])
+        return page
+
+    return JsonReply(await read_shelf(shelf, find_and_add_trees))

@@ -1,0 +1,49 @@
+"""Texts as trees."""
+
+import pytest
+
+from paper_library.text.document_tree import make_inline_tree, make_text_tree
+
+
+def text(value: str) -> dict[str, str]:
+    return {"type": "text", "text": value}
+
+
+@pytest.mark.parametrize(
+    ("markdown", "tex"),
+    [("$x_1 + y_2$", "x_1 + y_2"), ("$$x$$", "x"), ("$a\\$b$", "a\\$b"), ("$x$,", "x")],
+)
+def test_formulas_are_not_read_as_markup(markdown: str, tex: str) -> None:
+    assert make_inline_tree(markdown)[0]["tex"] == tex
+
+
+@pytest.mark.parametrize("prices", ["$5 and $6", "$ 5 and 6$", "5$", "\\$x$", "$$"])
+def test_prices_are_not_formulas(prices: str) -> None:
+    assert all(node["type"] == "text" for node in make_inline_tree(prices))
+
+
+def test_a_formula_on_several_lines_is_one_block() -> None:
+    assert make_text_tree("Let\n\n$$\na\n= b\n$$\n\nbe.")[1] == {"type": "math_block", "offset": 5, "tex": "a\n= b"}
+
+
+def test_positions_are_right_with_any_line_end() -> None:
+    assert [node["offset"] for node in make_text_tree("a\r\n\r\nb\r\rc\n\nd", 10)] == [10, 15, 18, 21]
+
+
+def test_html_marks_become_nodes_and_other_tags_are_left_out() -> None:
+    assert make_inline_tree("H<sub>2</sub>O <a onclick=x>y</a>") == [
+        text("H"),
+        {"type": "subscript", "children": [text("2")]},
+        text("O y"),
+    ]
+
+
+def test_deeply_nested_tags_are_bounded() -> None:
+    depth, node = 0, make_inline_tree("<sub>" * 1_000 + "x")[0]
+    while "children" in node:
+        depth, node = depth + 1, node["children"][0]
+    assert depth == 8
+
+
+def test_an_empty_text_has_no_blocks() -> None:
+    assert make_text_tree("") == make_inline_tree("") == []
