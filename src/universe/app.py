@@ -1,12 +1,13 @@
 """The whole server in one ASGI app: REST, event streams, `/mcp`, pages and `/health`."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
+from fastapi import FastAPI
 from starlette.applications import Starlette
-from starlette.routing import BaseRoute, Mount
+from starlette.routing import Mount
 from starlette.types import ASGIApp
 
 from universe.config import UniverseConfig
@@ -26,7 +27,17 @@ HEALTH: Final = "/health"
 PAGES: Final = frozenset(("/", "/docs"))
 
 
-def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
+class UniverseApp(StoppableApp):
+    """The app of the server, and its REST interface without the checks of requests."""
+
+    def __init__(self, app: ASGIApp, stop: Callable[[], None], rest: FastAPI) -> None:
+        super().__init__(app, stop)
+        self.rest = rest
+        self.is_running = False
+        """Whether the store is open."""
+
+
+def make_app(config: UniverseConfig, store: Store | None = None) -> UniverseApp:
     """Return the app for `config`. Its lifespan opens the store and closes it."""
     service = UniverseService(store or make_store(config.database_address), snapshot_every=config.snapshot_every)
     streams = EventStreams(service, heartbeat_s=config.heartbeat_s, stall_s=config.stall_s)
@@ -36,9 +47,15 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
     async def lifespan(_app: Starlette) -> AsyncGenerator[None]:
         async with service.running(), jobs.running():
             heartbeats = asyncio.create_task(streams.send_heartbeats_and_end_stalled())
+            served.is_running = True
             yield
+            served.is_running = False
             heartbeats.cancel()
 
+    api = make_rest_app(
+        service, streams, Positions(), jobs, body_limit=config.body_limit, heartbeat_s=config.heartbeat_s
+    )
+    api.router.routes.extend(make_page_routes(service, api))
     app = make_stateful_app(
         make_mcp_server(service, jobs),
         origins=list_origins(config),
@@ -46,7 +63,7 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
         idle_seconds=config.session_idle_s,
         max_sessions=config.max_sessions,
         heartbeat_s=config.heartbeat_s,
-        routes=_make_routes(service, streams, jobs, config),
+        routes=[Mount("/", api)],
         lifespan=lifespan,
     )
     secured = secure_app(app, config, is_page=PAGES.__contains__, open_paths=(HEALTH,))
@@ -55,14 +72,5 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> ASGIApp:
         streams.close()
         jobs.close_streams()
 
-    return StoppableApp(secured, end_streams)
-
-
-def _make_routes(
-    service: UniverseService, streams: EventStreams, jobs: JobService, config: UniverseConfig
-) -> list[BaseRoute]:
-    api = make_rest_app(
-        service, streams, Positions(), jobs, body_limit=config.body_limit, heartbeat_s=config.heartbeat_s
-    )
-    api.router.routes.extend(make_page_routes(service, api))
-    return [Mount("/", api)]
+    served = UniverseApp(secured, end_streams, api)
+    return served

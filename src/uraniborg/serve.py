@@ -36,6 +36,7 @@ async def _serve(port: int | None, *, open_browser: bool, as_json: bool) -> None
     async with open_console_services() as services:
         served = ServedParts(list_parts(services, port))
         services.parts = served.parts
+        services.universe.part = served.parts[-1]
         await served.start()
         await _wait_for_search_server(services.searches, served.parts)
 

@@ -26,7 +26,7 @@ def list_parts(services: ConsoleServices, port: int | None) -> list[ServedPart]:
         ServedPart(API, "decide, search and run", port, partial(_make_api_app, services), has_mcp=False),
         ServedPart("paper-search", "find papers", console.search_port, None),
         ServedPart("paper-library", "read the shelf", library.port, _make_library_app),
-        ServedPart("universe", "simulate universes", universe.port, _make_universe_app),
+        ServedPart("universe", "simulate universes", universe.port, partial(_make_universe_app, services)),
     ]
 
 
@@ -39,12 +39,14 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
     from uraniborg.console.shelf_routes import add_shelf_routes
+    from uraniborg.console.universe_routes import add_universe_routes
     from uraniborg.console.web_files import WebFiles
     from uraniborg.console.workflow_routes import add_workflow_routes
 
     api = make_api()
     add_inbox_routes(api, services.inbox)
     add_shelf_routes(api)
+    add_universe_routes(api, services.universe)
     add_workflow_routes(api, services.workflows, services.runs)
     return secure_api(
         api,
@@ -73,7 +75,7 @@ async def _make_library_app(part: ServedPart) -> "ASGIApp":
     return await asyncio.to_thread(open_shelf_and_make_app)
 
 
-async def _make_universe_app(part: ServedPart) -> "ASGIApp":
+async def _make_universe_app(services: ConsoleServices, part: ServedPart) -> "ASGIApp":
     from universe.app import make_app
     from universe.config import load_config
     from universe.store.factory import make_store
@@ -82,4 +84,5 @@ async def _make_universe_app(part: ServedPart) -> "ASGIApp":
     store = make_store(config.database_address)
     await store.open()
     await store.close()
-    return make_app(config)
+    services.universe.app = make_app(config)
+    return services.universe.app

@@ -2,6 +2,7 @@
 
 import json
 from contextlib import suppress
+from contextvars import ContextVar
 from math import isinf
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from universe.rest.schemas import LARGEST_VERSION
 from universe.service.argument_validation import check_and_strip_author
 from uraniborg.kernel.http_access import BodyTooLarge
 
+author_door: ContextVar[str] = ContextVar("author door", default="REST")
+"""The interface that the author of a change uses; another server that serves these routes sets its own."""
 REST_CLIENT: Final = "REST client"
 """The author of changes by clients that do not name one."""
 
@@ -115,7 +118,7 @@ def parse_expected_version(expected: int | None, if_match: str | None) -> int | 
 
 
 def parse_author_header(header: str | None) -> str:
-    """Return the author that a header names, followed by `(REST)`. Raise MalformedRequest.
+    """Return the author that a header names, followed by the interface such as `(REST)`. Raise MalformedRequest.
 
     Servers decode headers as Latin-1; clients send names as UTF-8.
     """
@@ -125,7 +128,7 @@ def parse_author_header(header: str | None) -> str:
         name = header.encode("latin-1").decode("utf-8")
     except UnicodeError:
         name = header
-    return f"{check_and_strip_author(name)} (REST)"
+    return f"{check_and_strip_author(name)} ({author_door.get()})"
 
 
 def parse_since_version(since: int | None, last_event_id: str | None) -> int | None:

@@ -15,6 +15,8 @@ from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
 from uraniborg.console.replies import Health, PersonName
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
+from uraniborg.console.universe_routes import ROOTS as UNIVERSES
+from uraniborg.console.universe_routes import describe_universe_routes
 from uraniborg.console.web_files import is_page
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.errors import InvalidInput
@@ -58,6 +60,9 @@ class ConsoleApi(FastAPI):
             stream = document["paths"]["/api/events"]["get"]["responses"]["200"]["content"]["text/event-stream"]
             event = {name: value for name, value in stream["schema"].items() if name != "type"}
             stream["schema"] = {"type": "string", "contentMediaType": "application/json", "contentSchema": event}
+            universes = describe_universe_routes()
+            document["paths"] |= universes["paths"]
+            document["components"]["schemas"] |= universes["schemas"]
         return document
 
 
@@ -223,14 +228,17 @@ class _AddHeaders:
 
 
 class _BodyLimit:
-    """Middleware that reads the body of a request before the app does, and refuses one of more than `limit` bytes."""
+    """Middleware that reads the body of a request before the app does, and refuses one of more than `limit` bytes.
+
+    Universes have a limit of their own.
+    """
 
     def __init__(self, app: ASGIApp, limit: int) -> None:
         self._app = app
         self._limit = limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
+        if scope["type"] != "http" or scope["method"] in ("GET", "HEAD") or scope["path"].startswith(UNIVERSES):
             await self._app(scope, receive, send)
             return
         parts: list[bytes] = []

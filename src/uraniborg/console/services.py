@@ -12,6 +12,7 @@ from uraniborg.console.config import read_config
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import SignIns
+from uraniborg.console.universe_routes import UniverseMount
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Inbox
@@ -33,6 +34,7 @@ class ConsoleServices:
     runs: RunWorkers
     owner: str
     """The name of the account, for programs that call with the token."""
+    universe: UniverseMount = field(default_factory=UniverseMount)
     parts: "list[ServedPart]" = field(default_factory=list["ServedPart"])
 
     async def resume_decided(self, change: Change) -> None:

@@ -1,0 +1,81 @@
+"""The routes of universes: the REST interface of the universe server, behind the sign-in of the console.
+
+The requests reach the same app as those to the universe server's own port. The person who is signed in is the author
+of every change.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from uraniborg.console.sign_in import PERSON
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.http_access import make_error_response
+
+if TYPE_CHECKING:
+    from universe.app import UniverseApp
+    from uraniborg.served_parts import ServedPart
+
+API: Final = "/api"
+ROOTS: Final = (f"{API}/universes", f"{API}/jobs")
+"""The beginnings of the addresses of universes and their jobs."""
+DOOR: Final = "console"
+_AUTHOR: Final = b"uraniborg-author"
+_PREFIX: Final = "Universe"
+"""The beginning of the names of all types of the universe in the OpenAPI document."""
+
+
+class UniverseNotServed(Unavailable):
+    code = "universe_not_served"
+
+
+@dataclass
+class UniverseMount:
+    """The app of the universe server, once it is made; requests before that are refused with its problem."""
+
+    part: "ServedPart | None" = None
+    app: "UniverseApp | None" = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        from universe.rest.requests import author_door
+
+        if self.app is None or not self.app.is_running:
+            await make_error_response(self._make_error())(scope, receive, send)
+            return
+        headers = [(name, value) for name, value in scope["headers"] if name != _AUTHOR]
+        headers.append((_AUTHOR, str(scope[PERSON]).encode()))
+        author_door.set(DOOR)
+        await self.app.rest({**scope, "root_path": API, "headers": headers}, receive, send)
+
+    def _make_error(self) -> UniverseNotServed:
+        problem = self.part.problem if self.part else None
+        if self.part is None or problem is None:
+            return UniverseNotServed("The universe server is starting.", hint="Try again in a second.")
+        return UniverseNotServed(f"The universe server does not run: {problem}", hint=self.part.hint or "")
+
+
+def add_universe_routes(api: FastAPI, mount: UniverseMount) -> None:
+    """Add the routes under `/api/universes` and `/api/jobs`."""
+    for root in ROOTS:
+        api.router.routes.append(Route(root + "{rest:path}", mount, include_in_schema=False))
+
+
+def describe_universe_routes() -> dict[str, Any]:
+    """Return the `paths` and `schemas` of the routes for the OpenAPI document of the API."""
+    from universe.app import make_app
+    from universe.config import UniverseConfig
+    from universe.store.memory import MemoryStore
+
+    text = json.dumps(make_app(UniverseConfig(), MemoryStore()).rest.openapi())
+    document = json.loads(text.replace("#/components/schemas/", f"#/components/schemas/{_PREFIX}"))
+    paths = {f"{API}{path}": item for path, item in document["paths"].items() if f"{API}{path}".startswith(ROOTS)}
+    for item in paths.values():
+        for operation in item.values():
+            name = operation["operationId"].partition("_universes")[0].partition("_jobs_get")[0]
+            operation |= {"operationId": f"universe_{name}", "tags": ["universes"]}
+    schemas = document["components"]["schemas"]
+    return {"paths": paths, "schemas": {f"{_PREFIX}{name}": schema for name, schema in schemas.items()}}

@@ -1,0 +1,78 @@
+"""The routes of universes behind the sign-in of the console."""
+
+import socket
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.uraniborg.console.processes import ServerProcess, run_server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    with run_server(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: ServerProcess) -> Generator[httpx.Client]:
+    with server.make_client() as opened:
+        yield opened
+
+
+def test_the_console_and_the_universe_server_show_the_same_universe(
+    server: ServerProcess, client: httpx.Client
+) -> None:
+    created = client.post("/api/universes", json={"name": "Hven"})
+    assert created.status_code == 201, created.text
+    universe = created.json()["id"]
+    sent = client.post(
+        f"/api/universes/{universe}/commands",
+        json={"type": "tick", "dt": 5},
+        headers={"Uraniborg-Author": "somebody else"},
+    )
+    own = httpx.get(f"{server.parts['universe']['url']}/universes/{universe}").json()
+    assert own["version"] == sent.json()["version"]
+    assert client.get(f"/api/universes/{universe}").json() == own
+    changes = client.get(f"/api/universes/{universe}/history").json()["entries"]
+    assert {change["author"] for change in changes} == {"Tycho (console)"}
+
+
+def test_a_universe_is_streamed(client: httpx.Client) -> None:
+    universe = client.post("/api/universes", json={"name": "streamed"}).json()["id"]
+    with client.stream("GET", f"/api/universes/{universe}/events") as response:
+        assert response.headers["content-type"].startswith("text/event-stream")
+        assert next(response.iter_bytes())
+
+
+def test_only_signed_in_people_reach_universes(server: ServerProcess) -> None:
+    assert httpx.get(f"{server.url}/api/universes").status_code == 401
+    answer = httpx.post(
+        f"{server.url}/api/universes", json={"name": "x"}, headers={"Authorization": f"Bearer {server.token}"}
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == (403, "change_header_missing")
+
+
+def test_a_wrong_request_gets_the_error_of_the_universe(client: httpx.Client) -> None:
+    assert client.get("/api/universes/none").json()["error"]["code"] == "universe_not_found"
+    assert client.get("/api/universesque").status_code == 404
+
+
+def test_the_openapi_document_lists_the_routes_of_universes(client: httpx.Client) -> None:
+    document = client.get("/api/openapi.json").json()
+    assert document["paths"]["/api/universes/{universe_id}/commands"]["post"]["operationId"] == "universe_send"
+    ids = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_universe_server_that_does_not_run_is_reported(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with run_server(tmp_path, URANIBORG_UNIVERSE__PORT=port) as server, server.make_client() as client:
+            answer = client.get("/api/universes")
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (503, "universe_not_served")
+    assert "cannot be used" in error["message"]
+    assert error["hint"]
