@@ -540,6 +540,29 @@ export interface QueryView {
   translations: Translation[];
 }
 
+/** A question in a list. */
+export interface QuestionSummary {
+  id: string;
+  part: string;
+  kind: string;
+  /** The id of the session, or of the approval. */
+  subject: string;
+  /** The beginning of the question. */
+  title: string;
+  created_at: string;
+  state: "pending" | "decided" | "withdrawn";
+  /** How many papers a review has. */
+  papers?: number | null;
+  /** The workflow that waits for approval. */
+  workflow?: string | null;
+  action?: string | null;
+  /** The beginning of the note of the decision. */
+  note?: string | null;
+  door?: string | null;
+  decided_by?: string | null;
+  decided_at?: string | null;
+}
+
 /** A reason for an exclusion, and how many papers you excluded by it. */
 export interface ReasonCount {
   reason: string;
@@ -1029,6 +1052,15 @@ export interface StrategySource {
   last: SourceReportReply | null;
 }
 
+/** A page of questions in short. */
+export interface SummaryPage {
+  entries: QuestionSummary[];
+  /** The value of `before` for the next page. */
+  next: string | null;
+  /** How many questions of each part wait. */
+  pending: Record<string, number>;
+}
+
 /** A keyword and its synonyms. */
 export interface SynonymMap {
   keyword: string;
@@ -1237,6 +1269,19 @@ export interface Operations {
     };
     body: undefined;
     reply: InboxPage;
+  };
+  /** List questions in short. */
+  "GET /api/inbox/summaries": {
+    id: "list_question_summaries";
+    path: Record<never, never>;
+    query: {
+      state?: "pending" | "decided" | "withdrawn" | null;
+      /** `next` of the page before. */
+      before?: string | null;
+      limit?: number;
+    };
+    body: undefined;
+    reply: SummaryPage;
   };
   /** Return a question. */
   "GET /api/inbox/{entry_id}": {

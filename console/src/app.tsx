@@ -14,7 +14,7 @@ import { SignInPage } from "./pages/sign_in.tsx";
 import { findPage, isInPart, NAVIGATION } from "./pages.tsx";
 import { navigate, path } from "./router.ts";
 import { session } from "./session.ts";
-import { waitingCount } from "./stores/inbox.ts";
+import { waiting, waitingCount } from "./stores/inbox.ts";
 import { strings } from "./strings.ts";
 
 export function App() {
@@ -37,6 +37,7 @@ export function App() {
 }
 
 function Shell() {
+  useEffect(() => waiting.first.start(), []);
   const [overlay, setOverlay] = useState<"palette" | "keys" | undefined>();
   const close = () => setOverlay(undefined);
   useKeys(strings.keys.everywhere, [

@@ -1,12 +1,15 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { startKeys } from "./keys.ts";
+import { setPagePaths } from "./page_paths.ts";
+import { PAGES } from "./pages.tsx";
 import { startPreferences } from "./preferences.ts";
 import { startRouter } from "./router.ts";
 import { startSession } from "./session.ts";
 import "./trusted_types.ts";
 
 startPreferences();
+setPagePaths(PAGES.map((page) => page.path));
 startRouter();
 startKeys();
 void startSession();

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Return an age in short, such as "4 min". A time in the future, by a clock that is ahead, is "now". */
+/** Return an age in short, such as "4 min". A time in the future, by a clock that is ahead, is like the present. */
 export function formatAge(time: number, present: number): string {
   const age = Math.max(0, present - time);
   if (age < MINUTE) return strings.times.now;

@@ -46,10 +46,20 @@ export function Button(props: ButtonProps) {
 }
 
 /** A link that looks like a button. */
-export function ButtonLink(props: { href: string; children: ComponentChildren; kind?: "primary" | "plain" | "quiet" }) {
+export function ButtonLink(props: {
+  href: string;
+  children: ComponentChildren;
+  kind?: "primary" | "plain" | "quiet";
+  keyHint?: string;
+}) {
   return (
-    <a class={`button ${props.kind ?? "plain"}`} href={props.href}>
+    <a class={`button ${props.kind ?? "plain"}`} href={props.href} aria-keyshortcuts={props.keyHint}>
       <span>{props.children}</span>
+      {props.keyHint && (
+        <span class="key-hint" aria-hidden="true">
+          <Key>{props.keyHint.toUpperCase()}</Key>
+        </span>
+      )}
     </a>
   );
 }

@@ -1,16 +1,72 @@
+import { useEffect } from "preact/hooks";
+import { ButtonLink } from "../components/controls.tsx";
 import { Panes } from "../components/layout.tsx";
 import { EmptyState } from "../components/states.tsx";
-import type { Params } from "../router.ts";
+import { QuestionList } from "../inbox/question_list.tsx";
+import { QuestionPane } from "../inbox/question_pane.tsx";
+import { useKeys } from "../keys.ts";
+import { hasPage } from "../page_paths.ts";
+import { formatPath, navigate, type Params } from "../router.ts";
+import { session } from "../session.ts";
+import { decided, waiting } from "../stores/inbox.ts";
 import { strings } from "../strings.ts";
 
+const texts = strings.inbox;
+const WIDE = "(min-width: 761px)";
+
+function openQuestion(id: string, replace = false): void {
+  navigate(formatPath("/inbox/{id}", { id }), { replace });
+}
+
+/** The home page: everything that waits for a decision, and what was decided. */
 export function InboxPage({ params }: { params: Params }) {
+  const id = params.id;
+  const me = session.value.state === "signedIn" ? session.value.name : "";
+  useEffect(() => decided.first.start(), []);
+
+  const pending = waiting.entries.value;
+  const first = pending?.[0]?.id;
+  useEffect(() => {
+    // A wide screen shows the first question at once. Later changes of the list do not move the reader.
+    if (id === undefined && first !== undefined && matchMedia(WIDE).matches) openQuestion(first, true);
+  }, [id, first]);
+
+  function move(step: number): void {
+    const all = [...(waiting.entries.peek() ?? []), ...(decided.entries.peek() ?? [])];
+    const index = all.findIndex((one) => one.id === id);
+    const next = all[index < 0 ? 0 : index + step];
+    if (next) openQuestion(next.id, true);
+  }
+  /** Go to the question that waits next; stay at the decided one if it was the last. */
+  function moveOn(): void {
+    const all = waiting.entries.peek() ?? [];
+    const index = all.findIndex((one) => one.id === id);
+    const next = all[index + 1] ?? all.find((one) => one.id !== id);
+    if (next && next.id !== id) openQuestion(next.id, true);
+  }
+  useKeys(texts.list, [
+    { keys: "j", label: texts.next, run: () => move(1) },
+    { keys: "k", label: texts.previous, run: () => move(-1) },
+    { keys: "ArrowDown", label: texts.next, run: () => move(1), isHidden: true },
+    { keys: "ArrowUp", label: texts.previous, run: () => move(-1), isHidden: true },
+    { keys: "Escape", label: strings.actions.back, run: () => navigate("/inbox") },
+  ]);
+
   return (
     <Panes
-      listLabel={strings.inbox.waiting}
-      list={<h1 class="pane-title">{strings.inbox.waiting}</h1>}
-      hasDetail={params.id !== undefined}
+      list={<QuestionList current={id} me={me} />}
+      listLabel={texts.list}
+      hasDetail={id !== undefined}
       backTo="/inbox"
-      detail={<EmptyState title={strings.inbox.empty} hint={strings.inbox.emptyHint} />}
+      detail={
+        id === undefined ? (
+          <EmptyState title={pending?.length ? texts.choose : texts.empty} hint={texts.emptyHint}>
+            {hasPage("/searches") && <ButtonLink href="/searches">{texts.startSearch}</ButtonLink>}
+          </EmptyState>
+        ) : (
+          <QuestionPane key={id} id={id} me={me} onDecided={moveOn} />
+        )
+      }
     />
   );
 }

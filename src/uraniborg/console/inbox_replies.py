@@ -131,3 +131,37 @@ class InboxPage(Reply):
     """The value of `before` for the next page."""
     pending: dict[str, int]
     """How many questions of each part wait."""
+
+
+class QuestionSummary(Reply):
+    """A question in a list."""
+
+    id: str
+    part: str
+    kind: str
+    subject: str
+    """The id of the session, or of the approval."""
+    title: str
+    """The beginning of the question."""
+    created_at: str
+    state: Literal["pending", "decided", "withdrawn"]
+    papers: int | None = None
+    """How many papers a review has."""
+    workflow: str | None = None
+    """The workflow that waits for approval."""
+    action: str | None = None
+    note: str | None = None
+    """The beginning of the note of the decision."""
+    door: str | None = None
+    decided_by: str | None = None
+    decided_at: str | None = None
+
+
+class SummaryPage(Reply):
+    """A page of questions in short."""
+
+    entries: list[QuestionSummary]
+    next: str | None
+    """The value of `before` for the next page."""
+    pending: dict[str, int]
+    """How many questions of each part wait."""

@@ -2,17 +2,18 @@
 
 import asyncio
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, cast
 
 from fastapi import Body, FastAPI, Path, Query, Request
 
 from uraniborg.console.app import DOOR, get_person
-from uraniborg.console.inbox_replies import AnyQuestion, InboxPage
+from uraniborg.console.inbox_replies import AnyQuestion, InboxPage, SummaryPage
 from uraniborg.console.replies import JsonReply
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, State
 from uraniborg.part_questions import check_and_decide
 
+_TITLE_CHARS: Final = 300
 EntryId = Annotated[str, Path(max_length=200, description="The id of a question.")]
 
 
@@ -29,11 +30,27 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
         """Return a page of the questions, the one that changed last first, and how many wait in each part."""
         position = _parse_position(before) if before else None
         entries = await asyncio.to_thread(inbox.list_entries, state, part, position, limit)
-        last = entries[-1].position if len(entries) == limit else None
         return JsonReply(
             {
                 "entries": [_dump_entry(entry) for entry in entries],
-                "next": f"{last[0].isoformat()} {last[1]}" if last else None,
+                "next": _format_next(entries, limit),
+                "pending": await asyncio.to_thread(inbox.count_pending),
+            }
+        )
+
+    @api.get("/api/inbox/summaries", response_model=SummaryPage, tags=["inbox"], summary="List questions in short")
+    async def list_question_summaries(  # pyright: ignore[reportUnusedFunction]
+        state: State | None = None,
+        before: Annotated[str | None, Query(max_length=300, description="`next` of the page before.")] = None,
+        limit: Annotated[int, Query(ge=1, le=500)] = 100,
+    ) -> JsonReply:
+        """Return a page of the questions without their payloads, in the order of `/api/inbox`."""
+        position = _parse_position(before) if before else None
+        entries = await asyncio.to_thread(inbox.list_entries, state, None, position, limit)
+        return JsonReply(
+            {
+                "entries": [_summarize_entry(entry) for entry in entries],
+                "next": _format_next(entries, limit),
                 "pending": await asyncio.to_thread(inbox.count_pending),
             }
         )
@@ -59,6 +76,31 @@ def add_inbox_routes(api: FastAPI, inbox: Inbox) -> None:
 
 def _dump_entry(entry: Entry) -> dict[str, Any]:
     return entry.model_dump(mode="json", exclude_none=True)
+
+
+def _summarize_entry(entry: Entry) -> dict[str, Any]:
+    """Return the entry with the parts of payload and decision that a list shows."""
+    given: Any = entry.payload
+    payload = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    title = str(payload.get("query") or payload.get("question") or entry.subject)
+    summary = entry.model_dump(mode="json", exclude_none=True, exclude={"payload", "decision"})
+    summary["title"] = title[:_TITLE_CHARS]
+    if isinstance(papers := payload.get("total_papers"), int):
+        summary["papers"] = papers
+    if workflow := payload.get("workflow"):
+        summary["workflow"] = str(workflow)[:_TITLE_CHARS]
+    if entry.decision is not None:
+        summary["action"] = entry.decision.action
+        summary["note"] = entry.decision.note and entry.decision.note[:_TITLE_CHARS]
+    return summary
+
+
+def _format_next(entries: list[Entry], limit: int) -> str | None:
+    """Return the position of the next page, or None if this one was the last."""
+    if len(entries) < limit:
+        return None
+    moment, entry_id = entries[-1].position
+    return f"{moment.isoformat()} {entry_id}"
 
 
 def _parse_position(text: str) -> tuple[datetime, str]:

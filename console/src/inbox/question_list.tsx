@@ -1,0 +1,92 @@
+import { useMemo } from "preact/hooks";
+import { Tag } from "../components/controls.tsx";
+import { ROW_HEIGHT, Row } from "../components/row.tsx";
+import { ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { Age, When } from "../components/time.tsx";
+import { VirtualList } from "../components/virtual_list.tsx";
+import { formatPath } from "../router.ts";
+import { decided, type QuestionSummary, waiting, waitingCount } from "../stores/inbox.ts";
+import { strings } from "../strings.ts";
+import { RunningCounts } from "./running_counts.tsx";
+import { describeDecider, describeDoor, describeState } from "./words.ts";
+
+const texts = strings.inbox;
+type Item =
+  | { type: "heading"; text: string }
+  | { type: "nothing"; text: string }
+  | { type: "question"; question: QuestionSummary };
+
+const HEADING_HEIGHT = 48;
+const heightOf = (item: Item) => (item.type === "question" ? ROW_HEIGHT : HEADING_HEIGHT);
+const keyOf = (item: Item) => (item.type === "question" ? item.question.id : `:${item.text}`);
+
+function loadMore(): void {
+  waiting.loadMore();
+  decided.loadMore();
+}
+
+/** What waits, then what was decided; each with who, where and when. */
+export function QuestionList({ current, me }: { current: string | undefined; me: string }) {
+  const pending = waiting.entries.value;
+  const history = decided.entries.value;
+  const items = useMemo<Item[]>(() => {
+    if (!pending) return [];
+    const found: Item[] = pending.map((question) => ({ type: "question", question }));
+    if (!found.length) found.push({ type: "nothing", text: texts.empty });
+    found.push({ type: "heading", text: texts.decided });
+    for (const question of history ?? []) found.push({ type: "question", question });
+    if (history && !history.length) found.push({ type: "nothing", text: texts.nothingDecided });
+    return found;
+  }, [pending, history]);
+  const error = waiting.first.error.value;
+  return (
+    <>
+      <h1 class="pane-title">
+        {texts.waiting}
+        {waitingCount.value > 0 && <Tag tone="waiting">{waitingCount.value.toLocaleString("en-GB")}</Tag>}
+      </h1>
+      {error && pending && <ErrorNote error={error} onRetry={waiting.first.reload} />}
+      {!pending && (error ? <ErrorState error={error} onRetry={waiting.first.reload} /> : <LoadingState />)}
+      {pending && (
+        <VirtualList
+          items={items}
+          heightOf={heightOf}
+          keyOf={keyOf}
+          label={texts.list}
+          currentKey={current}
+          onNearEnd={loadMore}
+          render={(item) => <ListItem item={item} current={current} me={me} />}
+        />
+      )}
+      <RunningCounts />
+    </>
+  );
+}
+
+function ListItem({ item, current, me }: { item: Item; current: string | undefined; me: string }) {
+  if (item.type === "heading") return <h2 class="list-heading">{item.text}</h2>;
+  if (item.type === "nothing") return <p class="list-heading quiet">{item.text}</p>;
+  const { question } = item;
+  const { tag, tone } = describeState(question.kind, question);
+  const at = question.decided_at;
+  return (
+    <Row
+      href={formatPath("/inbox/{id}", { id: question.id })}
+      tag={tag}
+      tone={tone}
+      aside={at ? <When at={at} /> : <Age at={question.created_at} />}
+      title={question.title}
+      detail={describeDetail(question, me)}
+      isCurrent={question.id === current}
+    />
+  );
+}
+
+function describeDetail(question: QuestionSummary, me: string): string {
+  if (question.state === "decided") {
+    return texts.decidedBy(describeDecider(question, me), describeDoor(question), question.note ?? "");
+  }
+  if (question.papers != null) return texts.papers(question.papers);
+  if (question.workflow) return texts.ofWorkflow(question.workflow);
+  return `${texts.ofSearch} ${question.subject.slice(0, 8)}`;
+}

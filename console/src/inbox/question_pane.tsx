@@ -1,0 +1,169 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Detail } from "../components/layout.tsx";
+import { EmptyState, ErrorNote, LoadingState } from "../components/states.tsx";
+import { Age, When } from "../components/time.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import { useDraft } from "../draft.ts";
+import { useKeys } from "../keys.ts";
+import { hasPage } from "../page_paths.ts";
+import { useResource } from "../resource.ts";
+import { formatPath, navigate } from "../router.ts";
+import { strings } from "../strings.ts";
+import { type Question, QuestionContents } from "./question_view.tsx";
+import { describeDecider, describeDoor, describeState } from "./words.ts";
+
+const texts = strings.inbox;
+
+/** One question, and the buttons to decide it. `onDecided` is called after a decision of this person. */
+export function QuestionPane({ id, me, onDecided }: { id: string; me: string; onDecided: () => void }) {
+  const resource = useResource(
+    `question ${id}`,
+    (signal) => api.get("/api/inbox/{entry_id}", { path: { entry_id: id }, signal }),
+    (change) => change.kind === "inbox" && change.subject === id,
+  );
+  const question = resource.value.value;
+  const error = resource.error.value;
+  if (!question) {
+    if (error?.status === 404) return <EmptyState title={texts.gone} hint={strings.errors.notFoundHint} />;
+    return error ? <ErrorNote error={error} onRetry={resource.reload} /> : <LoadingState />;
+  }
+  return (
+    <Detail
+      bar={
+        question.state === "pending" ? (
+          <DecisionBar question={question} {...{ onDecided }} set={resource.set} reload={resource.reload} />
+        ) : undefined
+      }
+    >
+      {error && <ErrorNote error={error} onRetry={resource.reload} />}
+      <Heading question={question} me={me} />
+      <QuestionContents question={question} />
+    </Detail>
+  );
+}
+
+function Heading({ question, me }: { question: Question; me: string }) {
+  const deciding = { ...question, action: question.decision?.action };
+  const { tag, tone } = describeState(question.kind, deciding);
+  const title = question.kind === "approval" ? question.payload.question : question.payload.query;
+  return (
+    <>
+      <p class="tags quiet">
+        <Tag tone={tone}>{tag}</Tag>
+        <span class="small">
+          {question.state === "pending" ? (
+            <>
+              {texts.waitingFor} <Age at={question.created_at} />
+            </>
+          ) : (
+            question.decided_at && <When at={question.decided_at} />
+          )}
+        </span>
+      </p>
+      <h1 class="detail-title" dir="auto">
+        {title}
+      </h1>
+      <div role="status" class="status-slot">
+        {question.state === "decided" && (
+          <p class="note-box" dir="auto">
+            {texts.decidedWord(tag, describeDecider(deciding, me), describeDoor(deciding))}
+            {question.decision?.note && ` “${question.decision.note}”`}
+          </p>
+        )}
+        {question.state === "withdrawn" && <p class="note-box">{texts.withdrawnNote}</p>}
+      </div>
+    </>
+  );
+}
+
+interface BarProps {
+  question: Question;
+  onDecided: () => void;
+  set: (question: Question) => void;
+  reload: () => void;
+}
+
+function DecisionBar({ question, onDecided, set, reload }: BarProps) {
+  const [isBusy, setBusy] = useState(false);
+  const [isRejecting, setRejecting] = useState(false);
+  const hint = useDraft(`reject ${question.id}`);
+  const isSearch = question.kind !== "approval";
+  const strategyPath = formatPath("/searches/{id}/strategy", { id: question.subject });
+  const reviewPath = formatPath("/searches/{id}/review", { id: question.subject });
+  const canEdit = question.kind === "strategy_confirmation" && hasPage(strategyPath);
+  const canReview = question.kind === "result_review" && hasPage(reviewPath);
+
+  async function decide(action: "approve" | "reject", note?: string): Promise<void> {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      const body = note ? { action, note } : { action };
+      set(await api.post("/api/inbox/{entry_id}/decide", { path: { entry_id: question.id }, body }));
+      hint.clear();
+      setRejecting(false);
+      showToast(texts.decidedHere(texts.actions[action] ?? action));
+      onDecided();
+    } catch (thrown) {
+      showError(toApiError(thrown));
+      reload();
+    }
+    setBusy(false);
+  }
+
+  useKeys(texts.title, [
+    { keys: "a", label: strings.decision.approve, run: () => void decide("approve") },
+    { keys: "r", label: texts.rejectWithHint, run: () => setRejecting(true) },
+    ...(canEdit ? [{ keys: "e", label: texts.editPlan, run: () => navigate(strategyPath) }] : []),
+    ...(canReview ? [{ keys: "o", label: texts.openReview, run: () => navigate(reviewPath) }] : []),
+  ]);
+
+  return (
+    <>
+      {canReview && (
+        <ButtonLink href={reviewPath} kind="primary" keyHint="o">
+          {texts.openReview}
+        </ButtonLink>
+      )}
+      <Button kind={canReview ? "plain" : "primary"} keyHint="a" isBusy={isBusy} onClick={() => void decide("approve")}>
+        {question.kind === "result_review" ? texts.keepAll : strings.decision.approve}
+      </Button>
+      {canEdit && (
+        <ButtonLink href={strategyPath} keyHint="e">
+          {texts.editPlan}
+        </ButtonLink>
+      )}
+      <Button keyHint="r" isDisabled={isBusy} onClick={() => setRejecting(true)}>
+        {isSearch ? texts.rejectWithHint : strings.decision.reject}
+      </Button>
+      <span class="quiet small wide-only">{texts.firstWins}</span>
+      {isRejecting && (
+        <Dialog
+          title={isSearch ? texts.rejectTitle : strings.decision.reject}
+          onClose={() => setRejecting(false)}
+          footer={
+            <>
+              <Button kind="danger" isBusy={isBusy} onClick={() => void decide("reject", hint.text.value.trim())}>
+                {strings.decision.reject}
+              </Button>
+              <Button onClick={() => setRejecting(false)}>{strings.actions.cancel}</Button>
+            </>
+          }
+        >
+          <TextField
+            label={isSearch ? texts.rejectHint : texts.rejectReason}
+            lines={4}
+            maxLength={4_000}
+            value={hint.text.value}
+            onInput={(value) => {
+              hint.text.value = value;
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+import type { Tone } from "../components/controls.tsx";
+import { strings } from "../strings.ts";
+
+const texts = strings.inbox;
+
+export interface Deciding {
+  state: string;
+  action?: string | null | undefined;
+  door?: string | null | undefined;
+  decided_by?: string | null | undefined;
+}
+
+/** Return the word and the colour for the state of a question. */
+export function describeState(kind: string, question: Deciding): { tag: string; tone: Tone } {
+  if (question.state === "pending") return { tag: texts.kinds[kind] ?? texts.otherKind, tone: "waiting" };
+  if (question.state === "withdrawn") return { tag: texts.withdrawn, tone: "neutral" };
+  const action = question.action ?? "";
+  return { tag: texts.actions[action] ?? action, tone: action === "reject" ? "no" : "yes" };
+}
+
+/** Return who decided: "you" if it was the person of this browser. */
+export function describeDecider(question: Deciding, me: string): string {
+  if (!question.decided_by) return texts.somebody;
+  return question.decided_by === me ? texts.you : question.decided_by;
+}
+
+export function describeDoor(question: Deciding): string {
+  return texts.doors[question.door ?? ""] ?? question.door ?? "";
+}

@@ -1,0 +1,137 @@
+"""The inbox: questions of every part arrive, are decided here or elsewhere, and stay in the history."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from typing import Any
+
+import httpx
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
+from tests.uraniborg.console.processes import ServerProcess
+from uraniborg.recordings import QUERY
+
+pytestmark = pytest.mark.timeout(300)
+QUESTION = {"question": "Publish 14 notes?", "details": "to the wiki"}
+ASK = {"nodes": [{"id": "ask", "type": "approval", "params": QUESTION}]}
+
+
+@pytest.fixture
+def client(server: ServerProcess) -> Generator[httpx.Client]:
+    with server.make_client() as opened:
+        yield opened
+
+
+def start_search(client: httpx.Client) -> dict[str, Any]:
+    return client.post("/api/searches", json={"query": QUERY}).json()
+
+
+def read_question(client: httpx.Client, entry_id: str) -> dict[str, Any]:
+    return client.get(f"/api/inbox/{entry_id}").json()
+
+
+def decide_in_terminal(server: ServerProcess, entry_id: str, action: str) -> None:
+    command = [sys.executable, "-m", "uraniborg", "decide", entry_id, action]
+    subprocess.run(command, env=server.env, cwd=server.env["HOME"], check=True, timeout=60, capture_output=True)
+
+
+def test_a_proposed_search_is_approved_by_keyboard_and_its_results_arrive_live(
+    page: Page, client: httpx.Client
+) -> None:
+    expect(page.get_by_text("Live")).to_be_visible()
+    state = start_search(client)
+    row = page.get_by_role("link").filter(has_text="Search plan").first
+    expect(row).to_be_visible()
+    page.keyboard.press("j")
+    expect(page.get_by_role("heading", name=QUERY)).to_be_visible()
+    expect(page.get_by_text("Nothing is sent to a source before you decide.")).to_be_visible()
+    assert find_accessibility_problems(page) == []
+    page.keyboard.press("a")
+    expect(page.get_by_text("Approved.", exact=True)).to_be_visible()
+    decided = read_question(client, state["checkpoint_id"])
+    assert (decided["state"], decided["door"], decided["decided_by"]) == ("decided", "console", "Sophie Brahe")
+    expect(page.get_by_role("link").filter(has_text="papers to review").first).to_be_visible()
+    expect(page.get_by_role("link").filter(has_text="by you, in the console").first).to_be_visible()
+
+
+def test_a_decision_in_the_terminal_is_shown_at_once_with_its_name(
+    page: Page, client: httpx.Client, server: ServerProcess
+) -> None:
+    entry_id = start_search(client)["checkpoint_id"]
+    page.goto(f"{server.url}/inbox/{entry_id}")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    page.keyboard.press("r")
+    page.get_by_role("textbox").fill("a hint that is being typed")
+    decide_in_terminal(server, entry_id, "approve")
+    expect(page.get_by_text("Approved by Tycho, in the terminal.")).to_be_visible()
+    expect(page.get_by_role("button", name="Approve")).to_have_count(0)
+
+
+def test_the_second_of_two_deciders_is_told_who_was_first(
+    make_visitor: Callable[..., Visitor], client: httpx.Client, server: ServerProcess
+) -> None:
+    entry_id = start_search(client)["checkpoint_id"]
+    visitor = make_visitor(name="Ada")
+    visitor.expected = ("409", "net::ERR_FAILED")
+    page = visitor.open_page(f"/inbox/{entry_id}")
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    page.route("**/api/events", lambda route: route.abort())  # Ada's browser does not hear of the first decision
+    page.route(
+        "**/api/inbox/*/decide", lambda route: (decide_in_terminal(server, entry_id, "reject"), route.continue_())
+    )
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("This question was already decided: reject, through terminal, by Tycho")).to_be_visible()
+    expect(page.get_by_text("Rejected by Tycho, in the terminal.")).to_be_visible()
+
+
+def test_a_workflow_is_rejected_with_a_reason(page: Page, client: httpx.Client) -> None:
+    client.put("/api/drafts/publish", json={"document": ASK})
+    client.post("/api/runs", json={"name": "publish"})
+    page.get_by_role("link").filter(has_text="Publish 14 notes?").click()
+    expect(page.get_by_text("to the wiki")).to_be_visible()
+    page.get_by_role("button", name="Reject").click()
+    page.get_by_label("Reason (optional)").fill("not before Friday")
+    page.get_by_role("dialog").get_by_role("button", name="Reject").click()
+    expect(page.get_by_role("link").filter(has_text="by you, in the console: not before Friday")).to_be_visible()
+
+
+def test_typed_words_survive_a_reload(page: Page, client: httpx.Client, server: ServerProcess) -> None:
+    page.goto(f"{server.url}/inbox/{start_search(client)['checkpoint_id']}")
+    page.get_by_role("button", name="Reject with a hint").click()
+    page.get_by_role("textbox").fill("too broad")
+    page.reload()
+    page.get_by_role("button", name="Reject with a hint").click()
+    expect(page.get_by_role("textbox")).to_have_value("too broad")
+
+
+def test_two_tabs_share_one_stream_and_the_second_takes_over(visitor: Visitor, client: httpx.Client) -> None:
+    first = visitor.open_page()
+    expect(first.get_by_text("Live")).to_be_visible()
+    second = visitor.open_page()
+    streams: list[str] = []
+    second.on("request", lambda request: streams.append(request.url))
+    expect(second.get_by_text("Live")).to_be_visible()
+    assert not [url for url in streams if url.endswith("/api/events")]
+    entry_id = start_search(client)["checkpoint_id"]
+    link = f"a[href*='{entry_id.replace(':', '%3A')}']"
+    expect(second.locator(link)).to_be_visible()
+    first.close()
+    other = start_search(client)["checkpoint_id"]
+    expect(second.locator(f"a[href*='{other.replace(':', '%3A')}']")).to_be_visible()
+
+
+def test_at_phone_width_the_list_leads_to_the_question_and_back(
+    make_visitor: Callable[..., Visitor], client: httpx.Client
+) -> None:
+    start_search(client)
+    page = make_visitor(width=390, theme="dark").open_page()
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+    assert find_accessibility_problems(page) == []
+    page.get_by_role("link").filter(has_text="Search plan").first.click()
+    expect(page.get_by_role("button", name="Approve")).to_be_visible()
+    assert find_accessibility_problems(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth") == 390
+    page.get_by_role("link", name="Back").click()
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()

@@ -1,0 +1,132 @@
+"""Take pictures of the pages of the console in both themes, wide and at phone width.
+
+python tools/make_console_pictures.py [FOLDER] [PATH ...]
+
+Starts `uraniborg serve` in a temporary home with an offline trial search, and needs Chromium and a built console.
+The default folder is docs/images/console. PATH restricts the pictures to these pages, such as /inbox.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any, Final
+
+from playwright.sync_api import sync_playwright
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+SIZES: Final = {"desk": (1440, 900), "phone": (390, 844)}
+PUBLISH: Final = {
+    "nodes": [
+        {
+            "id": "write_notes",
+            "type": "approval",
+            "params": {"question": "Write 14 notes to the library?", "details": {"notes": 14, "collection": "Moons"}},
+        }
+    ]
+}
+
+
+class Station:
+    """A running server, and requests to it."""
+
+    def __init__(self, home: Path) -> None:
+        env = {
+            **os.environ,
+            "HOME": str(home),
+            "URANIBORG_HOME": str(home / "uraniborg"),
+            "URANIBORG_USER": "Sophie Brahe",
+            "URANIBORG_PAPER_SEARCH__OFFLINE": "true",
+            "URANIBORG_CONSOLE__SEARCH_PORT": "0",
+            "URANIBORG_LIBRARY__PORT": "0",
+            "URANIBORG_UNIVERSE__PORT": "0",
+        }
+        command = [sys.executable, "-m", "uraniborg", "serve", "--port", "0", "--json"]
+        self.process = subprocess.Popen(command, env=env, cwd=home, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        started = json.loads(self.process.stdout.readline())
+        self.url: str = started["url"]
+        self.token: str = started["token"]
+
+    def send(self, method: str, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}", "X-Uraniborg": "1", "Content-Type": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)  # noqa: S310 - loopback
+        with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310 - loopback
+            text = response.read()
+        return json.loads(text) if text else None
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=60)
+
+
+def prepare(station: Station) -> dict[str, str]:
+    """Start searches and a run; return the values of parameters in addresses."""
+    question = "Atmospheres of the TRAPPIST-1 planets since 2016"
+    reviewed = station.send("POST", "/api/searches", {"query": question})
+    station.send("POST", f"/api/searches/{reviewed['session_id']}/decide", {"action": "approve"})
+    rejected = station.send("POST", "/api/searches", {"query": "Roche limit of rubble piles"})
+    body = {"action": "reject", "note": "too broad, keep to three sources"}
+    station.send("POST", f"/api/inbox/{rejected['checkpoint_id']}/decide", body)
+    station.send("PUT", "/api/drafts/weekly-digest", {"document": PUBLISH})
+    station.send("POST", "/api/runs", {"name": "weekly-digest"})
+    planned = station.send("POST", "/api/searches", {"query": "How do moons of rocky exoplanets form and stay bound?"})
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if sum(station.send("GET", "/api/inbox?state=pending")["pending"].values()) >= 3:
+            break
+        time.sleep(0.2)
+    return {"session": reviewed["session_id"], "planned": planned["session_id"], "checkpoint": planned["checkpoint_id"]}
+
+
+PAGES: Final = {
+    "inbox": "/inbox/{checkpoint}",
+    "inbox-list": "/inbox",
+    "settings": "/settings",
+    "connections": "/connections",
+}
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "images" / "console"
+    wanted = sys.argv[2:]
+    folder.mkdir(parents=True, exist_ok=True)
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as playwright:
+        station = Station(Path(home))
+        try:
+            values = prepare(station)
+            options = ["--no-sandbox"] if os.getuid() == 0 else []
+            browser = playwright.chromium.launch(executable_path=program, args=options)
+            for theme in ("light", "dark"):
+                for size, (width, height) in SIZES.items():
+                    context = browser.new_context(
+                        viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
+                    )
+                    data = {"token": station.token, "name": "Sophie Brahe"}
+                    context.request.post(f"{station.url}/api/sign-in", data=data, headers={"X-Uraniborg": "1"})
+                    page = context.new_page()
+                    for name, path in PAGES.items():
+                        if wanted and not any(path.startswith(one) for one in wanted):
+                            continue
+                        page.goto(station.url + re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path))
+                        page.get_by_text("Live").first.wait_for(state="attached")
+                        page.wait_for_timeout(600)
+                        page.screenshot(path=folder / f"{name}-{size}-{theme}.png")
+                        print(f"{name}-{size}-{theme}.png")
+                    context.close()
+            browser.close()
+        finally:
+            station.stop()
+
+
+if __name__ == "__main__":
+    main()
