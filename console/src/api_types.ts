@@ -132,6 +132,34 @@ export interface CheckpointReply {
   actions: string[];
 }
 
+/** A citation in one format. */
+export interface Citation {
+  format: string;
+  label: string;
+  suffix: string;
+  media_type: string;
+  text: string;
+}
+
+/** The citation of a paper in every format. */
+export interface CitationList {
+  citations: Citation[];
+}
+
+/** Code in a line. */
+export interface Code {
+  type: "code";
+  text: string;
+}
+
+/** Lines of code. */
+export interface CodeBlock {
+  offset: number;
+  type: "code_block";
+  language: string;
+  text: string;
+}
+
 /** The decision about a question. */
 export interface DecisionTaken {
   action: string;
@@ -174,6 +202,15 @@ export interface EarlierDecision {
   door: string | null;
   decided_by: string | null;
   decided_at: string | null;
+}
+
+/** A retraction, a concern or a correction. */
+export interface EditorialNotice {
+  status: string;
+  source?: string | null;
+  date?: string | null;
+  notice_doi?: string | null;
+  label?: string | null;
 }
 
 /** The reply of `execute` for a run that could not begin or ended at once. */
@@ -222,6 +259,20 @@ export interface ExclusionReply {
   detail: string | null;
 }
 
+/** The most frequent values of a category. */
+export interface FacetPage {
+  category: string;
+  result: FacetValue[];
+  total: number;
+  more?: string | null;
+}
+
+/** A value and its number of papers. */
+export interface FacetValue {
+  value: string;
+  paper_count: number;
+}
+
 /** The value of another record. */
 export interface FieldAlternative {
   source: string;
@@ -237,6 +288,14 @@ export interface FieldOrigin {
   alternatives: FieldAlternative[];
 }
 
+/** A figure that is elsewhere. Nothing loads it. */
+export interface FigureReference {
+  type: "figure";
+  alt: string;
+  href: string | null;
+  offset?: number | null;
+}
+
 /** The PRISMA flow with your marks. `counts` has the papers by your status. */
 export interface FlowReply {
   identified: Record<string, number>;
@@ -250,6 +309,19 @@ export interface FlowReply {
   counts: Record<string, number>;
   partial: boolean;
   is_complete: boolean;
+}
+
+/** The ids of papers. */
+export interface FoundPapers {
+  paper_ids: string[];
+}
+
+/** A heading. */
+export interface Heading {
+  offset: number;
+  type: "heading";
+  level: number;
+  children: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
 }
 
 /** The state of the server. */
@@ -291,12 +363,41 @@ export interface InputDeclaration {
 /** The kind of papers that a query asks for. */
 export type IntentType = "survey" | "method" | "dataset" | "baseline";
 
+/** How a query was read. */
+export interface InterpretedQuery {
+  terms: string[];
+  filters: Record<string, unknown>;
+  /** Notes on words that were not searched. */
+  ignored: string[];
+}
+
 /** An N-body job began, progressed or ended. `subject` is its id. */
 export interface JobChange {
   /** The id of the thing that changed. */
   subject: string;
   at: string;
   kind: "job";
+}
+
+/** The end of a line. */
+export interface LineBreak {
+  type: "break";
+}
+
+/** A link. `href` is an address of http, https or mailto. */
+export interface Link {
+  type: "link";
+  href: string;
+  children: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
+}
+
+/** A list; each item is a list of blocks. */
+export interface ListBlock {
+  offset: number;
+  type: "list";
+  ordered: boolean;
+  start: number;
+  items: ((Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[])[];
 }
 
 /** A paper in short. */
@@ -317,9 +418,29 @@ export interface ListedPaper {
   found_in_round?: number | null;
 }
 
+/** Text with a mark. */
+export interface MarkedText {
+  type: "emphasis" | "strong" | "strikethrough" | "subscript" | "superscript";
+  children: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
+}
+
 /** Your marks by paper id. */
 export interface MarksReply {
   marks: Record<string, PaperDecision>;
+}
+
+/** A formula in TeX. */
+export interface Math {
+  type: "math";
+  tex: string;
+  display: boolean;
+}
+
+/** A formula in TeX on lines of its own. */
+export interface MathBlock {
+  offset: number;
+  type: "math_block";
+  tex: string;
 }
 
 /** A record that was merged into a paper, and why. */
@@ -348,6 +469,13 @@ export interface NoticeReply {
   date?: string | null;
   notice_doi?: string | null;
   label?: string | null;
+}
+
+/** A heading of a text. */
+export interface OutlineHeading {
+  level: number;
+  title: string;
+  offset: number;
 }
 
 /** An output that a workflow declares. */
@@ -410,6 +538,25 @@ export interface PaperFacets {
   key_themes: string[];
 }
 
+/** A paper of a search, with the passage that matches best. */
+export interface PaperHit {
+  paper_id: string;
+  title: string;
+  year: number | null;
+  venue: string;
+  /** The first ten authors. */
+  authors: string[];
+  score: number;
+  snippet_markdown: string;
+  /** The passage; matched words are `strong`. */
+  snippet: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
+  matched_fields: string[];
+  section: string | null;
+  /** Where the passage is in the text of the paper. */
+  offset: number | null;
+  retracted?: boolean;
+}
+
 /** A page of papers, and counts of all papers. */
 export interface PaperList {
   papers: PaperRow[];
@@ -420,6 +567,35 @@ export interface PaperList {
   counts: Record<string, number>;
   facets: uraniborg__console__search_replies__PaperFacets;
   is_complete: boolean;
+}
+
+/** All metadata of a paper. */
+export interface PaperMetadata {
+  paper_id: string;
+  citation_key: string;
+  title: string;
+  authors: string[];
+  year: number | null;
+  venue: string;
+  volume: string;
+  issue: string;
+  pages: string;
+  publisher: string;
+  abstract: string;
+  identifiers: Record<string, string>;
+  keywords: string[];
+  tags: string[];
+  institutions: string[];
+  kind: string;
+  language: string;
+  retraction: EditorialNotice | null;
+  notices?: EditorialNotice[];
+  preferred_summary_template: string;
+  available_summary_templates: string[];
+  translations: string[];
+  has_source: boolean;
+  source_chars: number;
+  outline: OutlineHeading[];
 }
 
 /** A paper in a list. The decisions of others are hidden until you have decided. */
@@ -446,6 +622,21 @@ export interface PaperRow {
   differs: boolean;
 }
 
+/** A page of search results. */
+export interface PaperSearchPage {
+  results: PaperHit[];
+  total: number;
+  limit: number;
+  offset: number;
+  next_offset: number | null;
+  more?: string | null;
+  interpreted_query: InterpretedQuery;
+  did_you_mean?: string | null;
+  suggestions?: string[];
+  facets?: Record<string, FacetValue[]>;
+  years?: YearCount[];
+}
+
 /** A person marked papers. `subject` is the id of the session. */
 export interface PapersChange {
   /** The id of the thing that changed. */
@@ -457,6 +648,13 @@ export interface PapersChange {
   reviewer?: string | null;
   /** The ids of up to 20 papers that were marked. */
   papers?: string[] | null;
+}
+
+/** A paragraph. */
+export interface Paragraph {
+  offset: number;
+  type: "paragraph";
+  children: (Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[];
 }
 
 /** A query as the search reads it. */
@@ -563,6 +761,13 @@ export interface QuestionSummary {
   decided_at?: string | null;
 }
 
+/** A quotation. */
+export interface Quote {
+  offset: number;
+  type: "quote";
+  children: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
+}
+
 /** A reason for an exclusion, and how many papers you excluded by it. */
 export interface ReasonCount {
   reason: string;
@@ -643,6 +848,12 @@ export interface ReviewQuestion {
 
 /** The status of a paper in a review. */
 export type ReviewStatus = "include" | "exclude" | "maybe" | "undecided";
+
+/** A line between two parts of the text. */
+export interface Rule {
+  offset: number;
+  type: "rule";
+}
 
 /** A run began or ended. `subject` is the id of the run. */
 export interface RunChange {
@@ -881,6 +1092,48 @@ export interface ShelfChange {
   papers?: number | null;
 }
 
+/** A shelf in numbers. */
+export interface ShelfDetails {
+  name: string;
+  path: string;
+  /** Whether servers and searches use the shelf. */
+  is_served: boolean;
+  is_sample: boolean;
+  papers: number;
+  built_at: string | null;
+  /** Changes when the shelf is replaced. */
+  build_id: string | null;
+  problem: string | null;
+  hint: string | null;
+  years: YearBounds;
+  with_source: number;
+  summaries: Record<string, number>;
+  translations: Record<string, number>;
+  /** The number of different authors, venues and so on. */
+  values: Record<string, number>;
+  missing: Record<string, number>;
+}
+
+/** The shelf of the settings, then those of the data folder. */
+export interface ShelfList {
+  shelves: ShelfSummary[];
+}
+
+/** A shelf, or the problem that prevents its use. */
+export interface ShelfSummary {
+  name: string;
+  path: string;
+  /** Whether servers and searches use the shelf. */
+  is_served: boolean;
+  is_sample: boolean;
+  papers: number;
+  built_at: string | null;
+  /** Changes when the shelf is replaced. */
+  build_id: string | null;
+  problem: string | null;
+  hint: string | null;
+}
+
 /** A shelf that papers can be put on. */
 export interface ShelfTarget {
   name: string;
@@ -1061,10 +1314,31 @@ export interface SummaryPage {
   pending: Record<string, number>;
 }
 
+/** A text of a summary. */
+export interface SummarySection {
+  name: string;
+  nodes: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
+}
+
 /** A keyword and its synonyms. */
 export interface SynonymMap {
   keyword: string;
   synonyms: string[];
+}
+
+/** A table. */
+export interface Table {
+  offset: number;
+  type: "table";
+  align: ("left" | "center" | "right")[];
+  header: ((Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[])[];
+  rows: TableRow[];
+}
+
+/** A row of a table. */
+export interface TableRow {
+  offset: number;
+  cells: ((Text | MarkedText | Code | Math | Link | FigureReference | LineBreak)[])[];
 }
 
 /** A parameter of a node that uses a variable. */
@@ -1082,6 +1356,12 @@ export interface TemplateVariable {
   default?: unknown;
 }
 
+/** Plain text. */
+export interface Text {
+  type: "text";
+  text: string;
+}
+
 /** A part of a foreign text: plain text, a formula, or marked-up text with children. */
 export interface TextNodeReply {
   kind: "text" | "math" | "sub" | "sup" | "italic" | "bold";
@@ -1090,6 +1370,16 @@ export interface TextNodeReply {
   latex?: string | null;
   block?: boolean | null;
   children?: TextNodeReply[] | null;
+}
+
+/** A part of the text of a paper. */
+export interface TextPage {
+  offset: number;
+  end: number;
+  previous_offset: number | null;
+  next_offset: number | null;
+  total_chars: number;
+  nodes: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
 }
 
 /** A query in the syntax of one source. */
@@ -1106,6 +1396,106 @@ export interface UndoneMarks {
   undone: Record<string, PaperDecision | null>;
 }
 
+/** Add a group, or replace the group with this id. */
+export interface UniverseAddGroup {
+  type: "addGroup";
+  id: string;
+  payload: UniverseGroupPayload;
+}
+
+/** Add a protoplanetary disk, or replace the disk with its id. */
+export interface UniverseAddProtoplanetaryDisk {
+  type: "addProtoplanetaryDisk";
+  disk: UniverseProtoplanetaryDisk;
+}
+
+/** Add a body, or replace the body with this id. */
+export interface UniverseAddStar {
+  type: "addStar";
+  id: string;
+  payload: UniverseStarPayload;
+  /** Why the value is set; `universe cite` shows it. */
+  reason?: string;
+}
+
+/** Add a system or a group to a group. */
+export interface UniverseAddToGroup {
+  type: "addToGroup";
+  groupId: string;
+  child: UniverseGroupChild;
+}
+
+export interface UniverseAsteroidBelt {
+  id: string;
+  name: string;
+  parentId: string;
+  innerRadius: number;
+  outerRadius: number;
+  thickness: number;
+  eccentricity: number;
+  /** In degrees. */
+  inclination: number;
+  asteroidCount: number;
+  asteroidIds: string[];
+  color?: string | null;
+  beltType?: "main" | "kuiper" | null;
+  regionLabel?: string | null;
+  isIcy?: boolean | null;
+  inclinationSigma?: number | null;
+  radialRangeHint?: number[] | null;
+  lodLevel?: string | number | null;
+  visible?: boolean | null;
+  seed?: string | number | null;
+}
+
+/** Make a body orbit another body. */
+export interface UniverseAttachStar {
+  type: "attachStar";
+  childId: string;
+  parentId: string;
+}
+
+export interface UniverseBlackHoleProperties {
+  hasAccretionDisk: boolean;
+  hasRelativisticJet: boolean;
+  hasPhotonRing: boolean;
+  /** From 0 to 1. */
+  spin: number;
+  shadowRadius: number;
+  accretionInnerRadius: number;
+  accretionOuterRadius: number;
+  diskThickness: number;
+  /** From 0 to 1. */
+  diskBrightness: number;
+  /** From 0 to 1. */
+  diskOpacity: number;
+  diskTemperature: number;
+  /** From 0 to 1. */
+  diskClumpiness: number;
+  jetLength: number;
+  /** In degrees. */
+  jetOpeningAngle: number;
+  /** From 0 to 1. */
+  jetBrightness: number;
+  /** From 0 to 1. */
+  dopplerBeamingStrength: number;
+  /** From 0 to 1. */
+  lensingStrength: number;
+  rotationSpeedMultiplier: number;
+  seed: string | number;
+  diskTurbulenceScale?: number | null;
+  diskInnerColor?: string | null;
+  diskOuterColor?: string | null;
+  diskStreakiness?: number | null;
+  jetBaseColor?: string | null;
+  jetTipColor?: string | null;
+  jetGradientPower?: number | null;
+  photonRingMultiImageCount?: number | null;
+  photonRingWidth?: number | null;
+  diskTilt?: number | null;
+  diskTiltAxisAngle?: number | null;
+}
+
 /** A universe was created, changed, renamed or deleted. `subject` is its id. */
 export interface UniverseChange {
   /** The id of the thing that changed. */
@@ -1116,6 +1506,762 @@ export interface UniverseChange {
   name?: string | null;
   created?: boolean | null;
   deleted?: boolean | null;
+}
+
+export interface UniverseCometMeta {
+  isPeriodic: boolean;
+  perihelionDistance: number;
+  aphelionDistance: number;
+  hasTail: boolean;
+  tailLengthBase: number;
+  tailWidthBase: number;
+  tailColor: string;
+  /** From 0 to 1. */
+  tailOpacityBase: number;
+  activityFalloffDistance: number;
+  lastPerihelionTime?: number | null;
+  seed?: string | number | null;
+}
+
+export interface UniverseCommand {
+  /** Which of the 25 commands. */
+  type: "tick" | "addStar" | "updateStar" | "removeStar" | "attachStar" | "detachStar" | "addGroup" | "updateGroup" | "removeGroup" | "addToGroup" | "removeFromGroup" | "moveToGroup" | "setSmallBodyFields" | "updateSmallBodyField" | "removeSmallBodyField" | "setProtoplanetaryDisks" | "addProtoplanetaryDisk" | "updateProtoplanetaryDisk" | "removeProtoplanetaryDisk" | "setNebulae" | "updateNebula" | "removeNebula" | "updateRing" | "removeRing" | "replaceSnapshot";
+}
+
+/** Make a body a root; its orbitalDistance becomes 0. */
+export interface UniverseDetachStar {
+  type: "detachStar";
+  childId: string;
+}
+
+/** The body of every failed request; further keys of `error` name the objects concerned. */
+export interface UniverseErrorBody {
+  error: UniverseErrorFacts;
+}
+
+/** The fields that every error has. */
+export interface UniverseErrorFacts {
+  code: string;
+  message: string;
+  hint: string;
+}
+
+/** A universe without its state. */
+export interface UniverseFacts {
+  id: string;
+  name: string;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+}
+
+/** A page of universes; `next` is the cursor of the next page. */
+export interface UniverseFactsList {
+  universes: UniverseFacts[];
+  next: string | null;
+}
+
+/** Systems and groups that belong together. */
+export interface UniverseGroup {
+  name: string;
+  children: UniverseGroupChild[];
+  /** The group it is in; null for a root. */
+  parentGroupId: string | null;
+  color?: string | null;
+  icon?: string | null;
+  position?: UniversePosition | null;
+  id: string;
+}
+
+export interface UniverseGroupChild {
+  id: string;
+  type: "system" | "group";
+}
+
+/** Any fields of a Group. */
+export interface UniverseGroupPatch {
+  name?: string;
+  children?: UniverseGroupChild[];
+  /** The group it is in; null for a root. */
+  parentGroupId?: string | null;
+  color?: string | null;
+  icon?: string | null;
+  position?: UniversePosition | null;
+  id?: string;
+}
+
+/** A group without its `id`. */
+export interface UniverseGroupPayload {
+  name: string;
+  children: UniverseGroupChild[];
+  /** The group it is in; null for a root. */
+  parentGroupId: string | null;
+  color?: string | null;
+  icon?: string | null;
+  position?: UniversePosition | null;
+}
+
+export interface UniverseHTTPValidationError {
+  detail?: UniverseValidationError[];
+}
+
+/** The health of the server. */
+export interface UniverseHealth {
+  ok: boolean;
+  uptime: number;
+  listeners: number;
+}
+
+/** A job of a universe at a version: its options, its state and, once it has ended, its summary or its error. */
+export interface UniverseJobFacts {
+  id: string;
+  universeId: string;
+  version: number;
+  kind: "nbody" | "transits" | "rv";
+  state: "queued" | "running" | "done" | "failed" | "cancelled";
+  progress: number;
+  options: Record<string, unknown>;
+  author: string;
+  createdAt: string;
+  startedAt: string | null;
+  endedAt: string | null;
+  summary: Record<string, unknown> | null;
+  error: Record<string, unknown> | null;
+}
+
+/** A page of jobs; `next` is the cursor of the next page. */
+export interface UniverseJobList {
+  jobs: UniverseJobFacts[];
+  next: string | null;
+}
+
+/** The true orbit, with the parent in its focus. A body that has this moves by it and not by the simple rule. */
+export interface UniverseKepler {
+  semiMajorAxis?: number | null;
+  q?: number | null;
+  eccentricity?: number | null;
+  inclination?: number | null;
+  longitudeOfAscendingNode?: number | null;
+  argumentOfPeriapsis?: number | null;
+  meanAnomaly?: number | null;
+  epoch?: number | null;
+  period?: number | null;
+  osculatingPeriod?: number | null;
+  derived?: "semiMajorAxis" | "period" | null;
+  units?: "scene" | "astronomical" | null;
+}
+
+export interface UniverseLagrangePointMeta {
+  primaryId: string;
+  secondaryId: string;
+  pointIndex: number;
+  stable: boolean;
+  pairType: "starPlanet" | "planetMoon";
+  label?: string | null;
+}
+
+/** A location in a publication that states a value: a table row or a passage. */
+export interface UniverseLocation {
+  section?: string | null;
+  page?: string | number | null;
+  table?: string | number | null;
+  header?: (string | number | null)[] | null;
+  row?: (string | number | null)[] | null;
+  passage?: string | null;
+  stated?: UniverseStated | null;
+}
+
+/** Move a system or a group into a group, or out of all groups. */
+export interface UniverseMoveToGroup {
+  type: "moveToGroup";
+  childId: string;
+  childType: "system" | "group";
+  /** null removes it from all groups. */
+  targetGroupId: string | null;
+}
+
+/** An N-body run, made twice to measure its error. */
+export interface UniverseNbodyOptions {
+  /** Use the universe as it was at this version. */
+  version?: number | null;
+  /** The job fails after this many seconds. */
+  maxSeconds?: number;
+  kind?: "nbody";
+  /** Below 0: backwards. */
+  days?: number;
+  /** Ids or names. Default: all. */
+  bodies?: string[] | null;
+  method?: "gauss" | "heyoka" | "leapfrog" | "yoshida4" | "yoshida6";
+  /** In days, for leapfrog and yoshida. */
+  step?: number | null;
+  relativity?: boolean;
+  onCollision?: "stop" | "merge" | "ignore";
+}
+
+export interface UniverseNebulaRegion {
+  id: string;
+  name: string;
+  position: UniversePosition;
+  radius: number;
+  /** From 0 to 1. */
+  density: number;
+  /** From 0 to 1. */
+  brightness: number;
+  baseColor: string;
+  accentColor: string;
+  noiseScale: number;
+  noiseDetail: number;
+  seed: string | number;
+  dimensions?: UniversePosition | null;
+  associatedGroupIds?: string[] | null;
+  visible?: boolean | null;
+}
+
+/** Any fields of a NebulaRegion. */
+export interface UniverseNebulaRegionPatch {
+  id?: string;
+  name?: string;
+  position?: UniversePosition;
+  radius?: number;
+  /** From 0 to 1. */
+  density?: number;
+  /** From 0 to 1. */
+  brightness?: number;
+  baseColor?: string;
+  accentColor?: string;
+  noiseScale?: number;
+  noiseDetail?: number;
+  seed?: string | number;
+  dimensions?: UniversePosition | null;
+  associatedGroupIds?: string[] | null;
+  visible?: boolean | null;
+}
+
+/** A ring around a body; its radii are multiples of the radius of the body. */
+export interface UniversePlanetaryRing {
+  innerRadiusMultiplier: number;
+  outerRadiusMultiplier: number;
+  thickness: number;
+  /** From 0 to 1. */
+  opacity: number;
+  albedo: number;
+  color: string;
+  /** From 0 to 1. */
+  density: number;
+  warpFactor?: number | null;
+  seed?: string | number | null;
+}
+
+/** Any fields of a PlanetaryRing. */
+export interface UniversePlanetaryRingPatch {
+  innerRadiusMultiplier?: number;
+  outerRadiusMultiplier?: number;
+  thickness?: number;
+  /** From 0 to 1. */
+  opacity?: number;
+  albedo?: number;
+  color?: string;
+  /** From 0 to 1. */
+  density?: number;
+  warpFactor?: number | null;
+  seed?: string | number | null;
+}
+
+export interface UniversePosition {
+  x: number;
+  y: number;
+  z: number;
+}
+
+export interface UniverseProtoplanetaryDisk {
+  id: string;
+  systemId: string;
+  innerRadius: number;
+  outerRadius: number;
+  thickness: number;
+  particleCount: number;
+  baseColor: string;
+  highlightColor: string;
+  /** From 0 to 1. */
+  opacity: number;
+  brightness: number;
+  clumpiness: number;
+  rotationSpeedMultiplier: number;
+  seed: string | number;
+  name?: string | null;
+  centralStarId: string;
+  style: "thin" | "moderate" | "thick" | "extreme";
+  bandStrength?: number | null;
+  bandFrequency?: number | null;
+  gapSharpness?: number | null;
+  innerGlowStrength?: number | null;
+  noiseScale?: number | null;
+  noiseStrength?: number | null;
+  spiralStrength?: number | null;
+  spiralArmCount?: number | null;
+  edgeSoftness?: number | null;
+  temperatureGradient?: number | null;
+}
+
+/** Any fields of a ProtoplanetaryDisk. */
+export interface UniverseProtoplanetaryDiskPatch {
+  id?: string;
+  systemId?: string;
+  innerRadius?: number;
+  outerRadius?: number;
+  thickness?: number;
+  particleCount?: number;
+  baseColor?: string;
+  highlightColor?: string;
+  /** From 0 to 1. */
+  opacity?: number;
+  brightness?: number;
+  clumpiness?: number;
+  rotationSpeedMultiplier?: number;
+  seed?: string | number;
+  name?: string | null;
+  centralStarId?: string;
+  style?: "thin" | "moderate" | "thick" | "extreme";
+  bandStrength?: number | null;
+  bandFrequency?: number | null;
+  gapSharpness?: number | null;
+  innerGlowStrength?: number | null;
+  noiseScale?: number | null;
+  noiseStrength?: number | null;
+  spiralStrength?: number | null;
+  spiralArmCount?: number | null;
+  edgeSoftness?: number | null;
+  temperatureGradient?: number | null;
+}
+
+/** Remove a system or a group from a group. */
+export interface UniverseRemoveFromGroup {
+  type: "removeFromGroup";
+  groupId: string;
+  childId: string;
+}
+
+/** Remove a group; the groups in it move up to its parent, the systems in it stay ungrouped. */
+export interface UniverseRemoveGroup {
+  type: "removeGroup";
+  id: string;
+}
+
+/** Remove a nebula, if it exists. */
+export interface UniverseRemoveNebula {
+  type: "removeNebula";
+  id: string;
+}
+
+/** Remove a protoplanetary disk, if it exists. */
+export interface UniverseRemoveProtoplanetaryDisk {
+  type: "removeProtoplanetaryDisk";
+  id: string;
+}
+
+/** Remove the ring of a body. */
+export interface UniverseRemoveRing {
+  type: "removeRing";
+  planetId: string;
+}
+
+/** Remove a belt of particles, if it exists. */
+export interface UniverseRemoveSmallBodyField {
+  type: "removeSmallBodyField";
+  id: string;
+}
+
+/** Remove a body and everything below it. */
+export interface UniverseRemoveStar {
+  type: "removeStar";
+  id: string;
+}
+
+/** Replace the whole state except the time. */
+export interface UniverseReplaceSnapshot {
+  type: "replaceSnapshot";
+  snapshot: UniverseSnapshot;
+}
+
+export interface UniverseResult {
+  nextState?: Record<string, unknown>;
+  events: Record<string, unknown>[];
+  version: number;
+  warnings?: string[];
+}
+
+export interface UniverseRoguePlanetMeta {
+  seed: string | number;
+  initialPosition: UniversePosition;
+  velocity: UniversePosition;
+  colorOverride?: string | null;
+  pathCurvature?: number | null;
+  semiMajorAxis?: number | null;
+  eccentricity?: number | null;
+  pathOffsetX?: number | null;
+  pathOffsetY?: number | null;
+  pathOffsetZ?: number | null;
+  orbitRotX?: number | null;
+  orbitRotY?: number | null;
+  orbitRotZ?: number | null;
+  pathPeriod?: number | null;
+  showTrajectory?: boolean | null;
+  trajectoryPastWindow?: number | null;
+  trajectoryFutureWindow?: number | null;
+}
+
+/** The command that set a value or withdrew its source. Written by the program. */
+export interface UniverseSetBy {
+  version?: number | null;
+  by?: string | null;
+  reason?: string | null;
+  sources?: string[] | null;
+  basis?: string | null;
+  withdrawn?: string | null;
+  universe?: string | null;
+  imported?: boolean | null;
+}
+
+/** Replace all nebulae. */
+export interface UniverseSetNebulae {
+  type: "setNebulae";
+  nebulae: Record<string, UniverseNebulaRegion>;
+}
+
+/** Replace all protoplanetary disks. */
+export interface UniverseSetProtoplanetaryDisks {
+  type: "setProtoplanetaryDisks";
+  disks: Record<string, UniverseProtoplanetaryDisk>;
+}
+
+/** Replace all belts of particles. */
+export interface UniverseSetSmallBodyFields {
+  type: "setSmallBodyFields";
+  fields: Record<string, UniverseSmallBodyField>;
+}
+
+/** A belt of particles around a body. */
+export interface UniverseSmallBodyField {
+  id: string;
+  systemId: string;
+  innerRadius: number;
+  outerRadius: number;
+  thickness: number;
+  particleCount: number;
+  baseColor: string;
+  highlightColor: string;
+  /** From 0 to 1. */
+  opacity: number;
+  brightness: number;
+  clumpiness: number;
+  rotationSpeedMultiplier: number;
+  seed: string | number;
+  name?: string | null;
+  hostStarId: string;
+  beltType: "main" | "kuiper";
+  regionLabel: string;
+  isIcy: boolean;
+  style: "thin" | "moderate" | "thick" | "scattered";
+  inclinationSigma?: number | null;
+  visible?: boolean | null;
+}
+
+/** Any fields of a SmallBodyField. */
+export interface UniverseSmallBodyFieldPatch {
+  id?: string;
+  systemId?: string;
+  innerRadius?: number;
+  outerRadius?: number;
+  thickness?: number;
+  particleCount?: number;
+  baseColor?: string;
+  highlightColor?: string;
+  /** From 0 to 1. */
+  opacity?: number;
+  brightness?: number;
+  clumpiness?: number;
+  rotationSpeedMultiplier?: number;
+  seed?: string | number;
+  name?: string | null;
+  hostStarId?: string;
+  beltType?: "main" | "kuiper";
+  regionLabel?: string;
+  isIcy?: boolean;
+  style?: "thin" | "moderate" | "thick" | "scattered";
+  inclinationSigma?: number | null;
+  visible?: boolean | null;
+}
+
+/** A state without its time, and with at least one key beside `stars` and `rootIds`. Further keys are dropped. */
+export interface UniverseSnapshot {
+  stars: Record<string, UniverseStar>;
+  rootIds: string[];
+  groups?: Record<string, UniverseGroup> | null;
+  rootGroupIds?: string[] | null;
+  belts?: Record<string, UniverseAsteroidBelt> | null;
+  smallBodyFields?: Record<string, UniverseSmallBodyField> | null;
+  protoplanetaryDisks?: Record<string, UniverseProtoplanetaryDisk> | null;
+  nebulae?: Record<string, UniverseNebulaRegion> | null;
+}
+
+/** A publication, and which fields of the body came from it. */
+export interface UniverseSource {
+  id: string;
+  title: string;
+  authors?: string[] | null;
+  year?: number | null;
+  venue?: string | null;
+  doi?: string | null;
+  arxiv?: string | null;
+  url?: string | null;
+  fields?: string[] | null;
+  locations?: Record<string, UniverseLocation> | null;
+}
+
+/** A body of any kind: star, planet, moon, asteroid, comet, Lagrange point or black hole. */
+export interface UniverseStar {
+  bodyType?: "star" | "planet" | "moon" | "asteroid" | "comet" | "lagrangePoint" | "blackHole" | null;
+  ring?: UniversePlanetaryRing | null;
+  comet?: UniverseCometMeta | null;
+  lagrangePoint?: UniverseLagrangePointMeta | null;
+  blackHole?: UniverseBlackHoleProperties | null;
+  parentBeltId?: string | null;
+  asteroidSubType?: "mainBelt" | "kuiperBelt" | "generic" | null;
+  lagrangeHostId?: string | null;
+  isRoguePlanet?: boolean | null;
+  roguePlanet?: UniverseRoguePlanetMeta | null;
+  semiMajorAxis?: number | null;
+  eccentricity?: number | null;
+  orbitOffsetX?: number | null;
+  orbitOffsetY?: number | null;
+  orbitOffsetZ?: number | null;
+  orbitRotX?: number | null;
+  orbitRotY?: number | null;
+  orbitRotZ?: number | null;
+  kepler?: UniverseKepler | null;
+  stateVector?: UniverseStateVector | null;
+  sources?: UniverseSource[] | null;
+  setBy?: Record<string, UniverseSetBy> | null;
+  id: string;
+  name: string;
+  mass: number;
+  radius: number;
+  color: string;
+  children: string[];
+  parentId: string | null;
+  orbitalDistance: number;
+  /** In degrees for each simulation second. */
+  orbitalSpeed: number;
+  /** In degrees. */
+  orbitalPhase: number;
+}
+
+/** Any fields of a Star. */
+export interface UniverseStarPatch {
+  bodyType?: "star" | "planet" | "moon" | "asteroid" | "comet" | "lagrangePoint" | "blackHole" | null;
+  ring?: UniversePlanetaryRing | null;
+  comet?: UniverseCometMeta | null;
+  lagrangePoint?: UniverseLagrangePointMeta | null;
+  blackHole?: UniverseBlackHoleProperties | null;
+  parentBeltId?: string | null;
+  asteroidSubType?: "mainBelt" | "kuiperBelt" | "generic" | null;
+  lagrangeHostId?: string | null;
+  isRoguePlanet?: boolean | null;
+  roguePlanet?: UniverseRoguePlanetMeta | null;
+  semiMajorAxis?: number | null;
+  eccentricity?: number | null;
+  orbitOffsetX?: number | null;
+  orbitOffsetY?: number | null;
+  orbitOffsetZ?: number | null;
+  orbitRotX?: number | null;
+  orbitRotY?: number | null;
+  orbitRotZ?: number | null;
+  kepler?: UniverseKepler | null;
+  stateVector?: UniverseStateVector | null;
+  sources?: UniverseSource[] | null;
+  setBy?: Record<string, UniverseSetBy> | null;
+  id?: string;
+  name?: string;
+  mass?: number;
+  radius?: number;
+  color?: string;
+  children?: string[];
+  parentId?: string | null;
+  orbitalDistance?: number;
+  /** In degrees for each simulation second. */
+  orbitalSpeed?: number;
+  /** In degrees. */
+  orbitalPhase?: number;
+}
+
+/** A body without `id` and `children`, which the command and the hierarchy give it. */
+export interface UniverseStarPayload {
+  bodyType?: "star" | "planet" | "moon" | "asteroid" | "comet" | "lagrangePoint" | "blackHole" | null;
+  ring?: UniversePlanetaryRing | null;
+  comet?: UniverseCometMeta | null;
+  lagrangePoint?: UniverseLagrangePointMeta | null;
+  blackHole?: UniverseBlackHoleProperties | null;
+  parentBeltId?: string | null;
+  asteroidSubType?: "mainBelt" | "kuiperBelt" | "generic" | null;
+  lagrangeHostId?: string | null;
+  isRoguePlanet?: boolean | null;
+  roguePlanet?: UniverseRoguePlanetMeta | null;
+  semiMajorAxis?: number | null;
+  eccentricity?: number | null;
+  orbitOffsetX?: number | null;
+  orbitOffsetY?: number | null;
+  orbitOffsetZ?: number | null;
+  orbitRotX?: number | null;
+  orbitRotY?: number | null;
+  orbitRotZ?: number | null;
+  kepler?: UniverseKepler | null;
+  stateVector?: UniverseStateVector | null;
+  sources?: UniverseSource[] | null;
+  setBy?: Record<string, UniverseSetBy> | null;
+  name: string;
+  mass: number;
+  radius: number;
+  color: string;
+  /** The body it orbits; null for a root. */
+  parentId: string | null;
+  orbitalDistance: number;
+  /** In degrees for each simulation second. */
+  orbitalSpeed: number;
+  orbitalPhase?: number | null;
+}
+
+export type UniverseState = UniverseStateFields;
+
+/** A complete state. Parts that are left out are empty. */
+export interface UniverseStateFields {
+  stars?: Record<string, UniverseStar>;
+  rootIds?: string[];
+  groups?: Record<string, UniverseGroup>;
+  rootGroupIds?: string[];
+  belts?: Record<string, UniverseAsteroidBelt>;
+  smallBodyFields?: Record<string, UniverseSmallBodyField>;
+  protoplanetaryDisks?: Record<string, UniverseProtoplanetaryDisk>;
+  nebulae?: Record<string, UniverseNebulaRegion>;
+  time?: number;
+}
+
+/** The position and velocity of a body at an instant, from an ephemeris. N-body runs start from it. */
+export interface UniverseStateVector {
+  /** In the universe's time. */
+  epoch: number;
+  /** In AU, in the reference frame. */
+  position: number[];
+  /** In AU a day. */
+  velocity: number[];
+  mass?: number | null;
+  frame?: string | null;
+  elements?: string | null;
+}
+
+/** A number as a publication states it. */
+export interface UniverseStated {
+  value?: number | null;
+  unit?: string | null;
+  as_written?: string | null;
+}
+
+/** Let time pass. */
+export interface UniverseTick {
+  type: "tick";
+  /** The time that passes, in simulation seconds; may be negative. In astronomical units, as in all real systems, one simulation second is one day: a year is 365.25. */
+  dt?: number;
+}
+
+/** Transit times and their deviation from a constant period. */
+export interface UniverseTransitOptions {
+  /** Use the universe as it was at this version. */
+  version?: number | null;
+  /** The job fails after this many seconds. */
+  maxSeconds?: number;
+  kind?: "transits";
+  days?: number;
+  /** Ids or names. Default: all planets. */
+  bodies?: string[] | null;
+  observer?: number[] | null;
+  /** Use fixed Kepler orbits, without mutual attraction. */
+  kepler?: boolean;
+}
+
+export interface UniverseUniverse {
+  id: string;
+  name: string;
+  version: number;
+  createdAt: string;
+  updatedAt: string;
+  state: Record<string, unknown>;
+}
+
+/** Change fields of a group; lists of children are not repaired. */
+export interface UniverseUpdateGroup {
+  type: "updateGroup";
+  id: string;
+  payload: UniverseGroupPatch;
+}
+
+/** Change a nebula. */
+export interface UniverseUpdateNebula {
+  type: "updateNebula";
+  id: string;
+  patch: UniverseNebulaRegionPatch;
+}
+
+/** Change a protoplanetary disk. */
+export interface UniverseUpdateProtoplanetaryDisk {
+  type: "updateProtoplanetaryDisk";
+  id: string;
+  patch: UniverseProtoplanetaryDiskPatch;
+}
+
+/** Change the ring of a body; a body without a ring gets a default ring first. */
+export interface UniverseUpdateRing {
+  type: "updateRing";
+  planetId: string;
+  patch: UniversePlanetaryRingPatch;
+}
+
+/** Change a belt of particles. */
+export interface UniverseUpdateSmallBodyField {
+  type: "updateSmallBodyField";
+  id: string;
+  patch: UniverseSmallBodyFieldPatch;
+}
+
+/** Change fields of a body; nested blocks are replaced whole, child lists are not repaired. */
+export interface UniverseUpdateStar {
+  type: "updateStar";
+  id: string;
+  payload: UniverseStarPatch;
+  /** Why the value is set; `universe cite` shows it. */
+  reason?: string;
+}
+
+export interface UniverseValidationError {
+  loc: (string | number)[];
+  msg: string;
+  type: string;
+  input?: unknown;
+  ctx?: Record<string, unknown>;
+}
+
+/** The radial velocity of a star. */
+export interface UniverseVelocityOptions {
+  /** Use the universe as it was at this version. */
+  version?: number | null;
+  /** The job fails after this many seconds. */
+  maxSeconds?: number;
+  kind?: "rv";
+  days?: number;
+  samples?: number;
+  /** Its id or name. Default: the heaviest star. */
+  star?: string | null;
+  observer?: number[] | null;
+  /** Use fixed Kepler orbits, without mutual attraction. */
+  kepler?: boolean;
 }
 
 /** A workflow: its inputs, outputs, nodes, edges, statistics and problems. */
@@ -1189,6 +2335,18 @@ export interface WrittenDraft {
   diagnostics: Diagnostic[];
 }
 
+/** The first and the last year of papers. */
+export interface YearBounds {
+  first: number | null;
+  last: number | null;
+}
+
+/** The number of papers of a year. */
+export interface YearCount {
+  year: number;
+  paper_count: number;
+}
+
 /** Counts of years and venues, and frequent authors and themes. */
 export interface uraniborg__console__inbox_replies__PaperFacets {
   by_year: Record<string, number>;
@@ -1197,12 +2355,29 @@ export interface uraniborg__console__inbox_replies__PaperFacets {
   key_themes: string[];
 }
 
+/** A page of questions in short. */
+export interface uraniborg__console__inbox_replies__SummaryPage {
+  entries: QuestionSummary[];
+  /** The value of `before` for the next page. */
+  next: string | null;
+  /** How many questions of each part wait. */
+  pending: Record<string, number>;
+}
+
 /** What papers can be filtered by. */
 export interface uraniborg__console__search_replies__PaperFacets {
   sources: Record<string, number>;
   rounds: Record<string, number>;
   year_min: number | null;
   year_max: number | null;
+}
+
+/** A summary, and its texts as trees. */
+export interface uraniborg__console__shelf_replies__SummaryPage {
+  paper_id: string;
+  template: string;
+  summary: unknown;
+  sections: SummarySection[];
 }
 
 /** Every operation, by method and path. */
@@ -1281,7 +2456,7 @@ export interface Operations {
       limit?: number;
     };
     body: undefined;
-    reply: SummaryPage;
+    reply: uraniborg__console__inbox_replies__SummaryPage;
   };
   /** Return a question. */
   "GET /api/inbox/{entry_id}": {
@@ -1304,6 +2479,20 @@ export interface Operations {
     query: Record<never, never>;
     body: Body_decide_question;
     reply: StrategyQuestion | ReviewQuestion | ApprovalQuestion;
+  };
+  /** List the jobs of all universes. */
+  "GET /api/jobs": {
+    id: "universe_list_all_jobs";
+    path: Record<never, never>;
+    query: {
+      /** Only jobs in this state. */
+      state?: "queued" | "running" | "done" | "failed" | "cancelled" | null;
+      limit?: number;
+      /** `next` of the previous page. */
+      cursor?: string | null;
+    };
+    body: undefined;
+    reply: UniverseJobList;
   };
   /** Return your name. */
   "GET /api/me": {
@@ -1613,6 +2802,162 @@ export interface Operations {
     body: Body_update_search | undefined;
     reply: SearchState;
   };
+  /** List the shelves. */
+  "GET /api/shelves": {
+    id: "list_shelves";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: ShelfList;
+  };
+  /** Return a shelf in numbers. */
+  "GET /api/shelves/{shelf}": {
+    id: "get_shelf";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: ShelfDetails;
+  };
+  /** List frequent values. */
+  "GET /api/shelves/{shelf}/facets/{kind}": {
+    id: "list_facet_values";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      kind: "author" | "venue" | "keyword" | "institution" | "tag" | "year";
+    };
+    query: {
+      limit?: number;
+      offset?: number;
+    };
+    body: undefined;
+    reply: FacetPage;
+  };
+  /** Find a paper by its id. */
+  "GET /api/shelves/{shelf}/lookup": {
+    id: "look_up_paper";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+    };
+    query: {
+      /** A DOI, arXiv id, BibTeX key or paper_id. */
+      id?: string | null;
+      /** The exact title. */
+      title?: string | null;
+    };
+    body: undefined;
+    reply: FoundPapers;
+  };
+  /** Return a paper. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}": {
+    id: "get_paper";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: PaperMetadata;
+  };
+  /** Cite a paper. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/citations": {
+    id: "list_citations";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: CitationList;
+  };
+  /** List similar papers. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/similar": {
+    id: "list_similar_papers";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: {
+      limit?: number;
+      offset?: number;
+    };
+    body: undefined;
+    reply: PaperSearchPage;
+  };
+  /** Return a summary of a paper. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/summary": {
+    id: "get_paper_summary";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: {
+      template?: string | null;
+    };
+    body: undefined;
+    reply: uraniborg__console__shelf_replies__SummaryPage;
+  };
+  /** Return the text of a paper. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/text": {
+    id: "get_paper_text";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: {
+      /** The language of a translation. */
+      lang?: string | null;
+      /** A position in the text; its page is returned. */
+      offset?: number;
+      /** Return the section under this heading. */
+      section?: string | null;
+    };
+    body: undefined;
+    reply: TextPage;
+  };
+  /** Search a shelf. */
+  "GET /api/shelves/{shelf}/search": {
+    id: "search_shelf";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+    };
+    query: {
+      /** The query; empty lists all papers. */
+      q?: string;
+      limit?: number;
+      offset?: number;
+      sort?: "relevance" | "year_desc" | "year_asc" | "title_asc" | "title_desc";
+      author?: string | null;
+      venue?: string | null;
+      keyword?: string | null;
+      institution?: string | null;
+      tag?: string | null;
+      /** 2021 or 2019..2023 */
+      year?: string | null;
+      /** Count these values. Repeatable. */
+      facets?: ("author" | "venue" | "keyword" | "institution" | "tag" | "year")[] | null;
+      facet_limit?: number;
+      /** Count the papers of each year. */
+      years?: boolean;
+    };
+    body: undefined;
+    reply: PaperSearchPage;
+  };
   /** Exchange the token for a cookie. */
   "POST /api/sign-in": {
     id: "sign_in";
@@ -1628,6 +2973,328 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: undefined;
+  };
+  /** List universes. */
+  "GET /api/universes": {
+    id: "universe_universes";
+    path: Record<never, never>;
+    query: {
+      limit?: number;
+      /** `next` of the previous page. */
+      cursor?: string | null;
+    };
+    body: undefined;
+    reply: UniverseFactsList;
+  };
+  /** Create a universe. */
+  "POST /api/universes": {
+    id: "universe_create";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      name: string;
+      state?: UniverseState;
+      id?: string;
+      from?: string;
+    };
+    reply: UniverseUniverse;
+  };
+  /** Read a universe. */
+  "GET /api/universes/{universe_id}": {
+    id: "universe_read";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Use the universe as it was at this version. */
+      version?: number | null;
+    };
+    body: undefined;
+    reply: UniverseUniverse;
+  };
+  /** Rename a universe, or replace its state. */
+  "PUT /api/universes/{universe_id}": {
+    id: "universe_replace";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Refuse the request (409) unless the universe is at this version. */
+      expectedVersion?: number | null;
+    };
+    body: {
+      name?: string;
+      state?: UniverseState;
+    };
+    reply: UniverseUniverse;
+  };
+  /** Delete a universe. */
+  "DELETE /api/universes/{universe_id}": {
+    id: "universe_delete";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: undefined;
+  };
+  /** Branch a universe. */
+  "POST /api/universes/{universe_id}/branch": {
+    id: "universe_branch";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** record: the reply without the state. */
+      return?: "state" | "record";
+    };
+    body: {
+      version?: number;
+      name?: string;
+    };
+    reply: UniverseUniverse | UniverseFacts;
+  };
+  /** Send a command. */
+  "POST /api/universes/{universe_id}/commands": {
+    id: "universe_send";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** The content of the reply. */
+      return?: "state" | "changes" | "events";
+      /** Refuse the request (409) unless the universe is at this version. */
+      expectedVersion?: number | null;
+    };
+    body: UniverseCommand | UniverseCommand[];
+    reply: UniverseResult;
+  };
+  /** Stream events. */
+  "GET /api/universes/{universe_id}/events": {
+    id: "universe_events";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Start after this version. */
+      since?: number | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
+  /** List the history. */
+  "GET /api/universes/{universe_id}/history": {
+    id: "universe_history";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      after?: number;
+      limit?: number;
+    };
+    body: undefined;
+    reply: unknown;
+  };
+  /** List jobs. */
+  "GET /api/universes/{universe_id}/jobs": {
+    id: "universe_list_jobs";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Only jobs in this state. */
+      state?: "queued" | "running" | "done" | "failed" | "cancelled" | null;
+      limit?: number;
+      /** `next` of the previous page. */
+      cursor?: string | null;
+    };
+    body: undefined;
+    reply: UniverseJobList;
+  };
+  /** Start a job. */
+  "POST /api/universes/{universe_id}/jobs": {
+    id: "universe_start_job";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: Record<never, never>;
+    body: UniverseNbodyOptions | UniverseTransitOptions | UniverseVelocityOptions;
+    reply: UniverseJobFacts;
+  };
+  /** Read a job. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}": {
+    id: "universe_read_job";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: UniverseJobFacts;
+  };
+  /** Delete a job. */
+  "DELETE /api/universes/{universe_id}/jobs/{job_id}": {
+    id: "universe_delete_job";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: undefined;
+  };
+  /** Cancel a job. */
+  "POST /api/universes/{universe_id}/jobs/{job_id}/cancel": {
+    id: "universe_cancel_job";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: UniverseJobFacts;
+  };
+  /** Compare two N-body runs. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}/comparison": {
+    id: "universe_compare_jobs";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: {
+      /** The id of the other job. */
+      with: string;
+      /** Its universe. Default: the same. */
+      withUniverse?: string | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
+  /** Stream the progress of a job. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}/events": {
+    id: "universe_stream_job";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: unknown;
+  };
+  /** Draw the result of a job. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}/plot": {
+    id: "universe_plot_job";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: unknown;
+  };
+  /** Read the result of a job. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}/result": {
+    id: "universe_read_job_result";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: Record<string, unknown>;
+  };
+  /** Read the trajectory of an N-body run. */
+  "GET /api/universes/{universe_id}/jobs/{job_id}/trajectory": {
+    id: "universe_read_job_trajectory";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+      /** The id of a job. */
+      job_id: string;
+    };
+    query: {
+      /** The index of the first time. */
+      first?: number;
+      /** The number of times. */
+      limit?: number;
+      /** float32: six little-endian numbers for each body, for each time. */
+      format?: "json" | "float32";
+    };
+    body: undefined;
+    reply: Record<string, unknown>;
+  };
+  /** Compute positions. */
+  "GET /api/universes/{universe_id}/positions": {
+    id: "universe_where";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** The time. Default: the time of the universe. */
+      t?: number | null;
+      /** float32: three little-endian numbers for each body. */
+      format?: "json" | "float32" | null;
+      /** Use the universe as it was at this version. */
+      version?: number | null;
+    };
+    body: undefined;
+    reply: Record<string, unknown>;
+  };
+  /** Restore a version. */
+  "POST /api/universes/{universe_id}/restore": {
+    id: "universe_restore";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      return?: "state" | "changes" | "events";
+      /** Refuse the request (409) unless the universe is at this version. */
+      expectedVersion?: number | null;
+    };
+    body: {
+      version: number;
+    };
+    reply: UniverseResult;
+  };
+  /** Undo the last change. */
+  "POST /api/universes/{universe_id}/undo": {
+    id: "universe_undo";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      return?: "state" | "changes" | "events";
+      /** Refuse the request (409) unless the universe is at this version. */
+      expectedVersion?: number | null;
+    };
+    body: undefined;
+    reply: UniverseResult;
   };
   /** List saved workflows and drafts. */
   "GET /api/workflows": {
