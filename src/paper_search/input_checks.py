@@ -7,6 +7,7 @@ from paper_search.identifier_queries import find_citation_request
 from paper_search.models import MAX_RESULTS_CAP
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.logging import make_printable
+from uraniborg.kernel.text import is_encodable
 
 MAX_QUERY_CHARS: Final = 2_000
 MAX_NOTE_CHARS: Final = 4_000
@@ -97,12 +98,3 @@ def check_decision_size(data: Any, note: str | None) -> None:
             rest += [(part, depth + 1) for pair in cast("dict[str, Any]", value).items() for part in pair]
         elif isinstance(value, list):
             rest += [(item, depth + 1) for item in cast("list[Any]", value)]
-
-
-def is_encodable(text: str) -> bool:
-    """Return False for text with lone surrogates, which a terminal may send and UTF-8 cannot encode."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import orjson
 
+from uraniborg.kernel.text import is_encodable
+
 _LARGEST: Final = 64 * 1024 * 1024
 _READING: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 """Opening a pipe must not wait for a writer."""
@@ -37,7 +39,7 @@ class NodeFileReader:
                 folder.name, f"It cannot be listed: {describe_error_without_path(error)}.", "Check its permissions."
             )
             return []
-        readable = [name for name in names if _is_encodable(name)]
+        readable = [name for name in names if is_encodable(name)]
         if len(readable) < len(names):
             self.add_problem(folder.name, "It has files whose names are not valid text.", "Rename them.")
         return readable
@@ -76,11 +78,6 @@ class NodeFileReader:
             return os.read(opened, seen.st_size + 1)
         finally:
             os.close(opened)
-
-
-def _is_encodable(name: str) -> bool:
-    """Return whether a file name is valid text: the system allows other bytes, too."""
-    return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def describe_error_without_path(error: Exception) -> str:

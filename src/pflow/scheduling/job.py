@@ -12,6 +12,7 @@ from pflow.ir.template_uses import list_variables
 from pflow.redaction import is_sensitive
 from pflow.scheduling.timing import Timing
 from uraniborg.kernel.logging import redact
+from uraniborg.kernel.text import is_encodable
 
 CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 _UNSAFE: Final = re.compile(r"[\x00-\x1f\x7f\"$\\]|\s\Z")
@@ -38,13 +39,13 @@ class Job:
         """Raise InvalidInputs for text that no scheduler can carry."""
         for path in (self.program[0], self.folder, self.log, *self.environment.values()):
             # systemd does not accept a program with a quote in its path.
-            if _UNSAFE.search(path) or not _is_encodable(path) or (path == self.program[0] and "'" in path):
+            if _UNSAFE.search(path) or not is_encodable(path) or (path == self.program[0] and "'" in path):
                 raise InvalidInputs(
                     f"{ascii(path)[:200]} cannot be written into a schedule.",
                     hint='Use paths without control characters, ", $ and \\.',
                 )
         for given in self.inputs:
-            if "\0" in given or not _is_encodable(given):
+            if "\0" in given or not is_encodable(given):
                 name = given.partition("=")[0]
                 raise InvalidInputs(
                     f"The input '{name}' is not text.", hint=f"Write it to a file, and give {name}=@FILE."
@@ -53,15 +54,6 @@ class Job:
     @property
     def command(self) -> list[str]:
         return [*self.program, "run", "--quiet", self.workflow, *self.inputs]
-
-
-def _is_encodable(text: str) -> bool:
-    """Return False for half characters, as a path of another encoding has."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def check_inputs_and_list_secrets(

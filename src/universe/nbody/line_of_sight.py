@@ -55,6 +55,25 @@ def compute_sky_inclinations(sight: LineOfSight, positions: Floats, velocities: 
     return np.degrees(np.arccos(np.clip(cosine, -1, 1)))
 
 
+def describe_observation(
+    universe_state: Mapping[str, Any],
+    days: float,
+    sight: LineOfSight,
+    epoch: float | None,
+    *,
+    use_kepler_orbits: bool,
+) -> dict[str, Any]:
+    """Return the fields that all replies about observations share. `epoch` is the Julian date of time 0, if known."""
+    return {
+        "time": universe_state["time"],
+        "epochJulianDate": epoch,
+        "days": days,
+        "method": "kepler" if use_kepler_orbits else "gauss",
+        "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
+        "towardsObserver": sight.towards.tolist(),
+    }
+
+
 def _iterate_self_and_ancestors_then_all_bodies(stars: Bodies, body_id: str) -> Iterator[Mapping[str, Any]]:
     seen: set[object] = set()
     parent: object = body_id

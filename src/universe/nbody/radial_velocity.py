@@ -15,7 +15,7 @@ from universe.domain.units import find_epoch_julian_date
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_star_index, list_unknown_elements
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
 from universe.nbody.jacobi_coordinates import compute_subsystem_masses
-from universe.nbody.line_of_sight import LineOfSight, compute_sky_inclinations, find_line_of_sight
+from universe.nbody.line_of_sight import LineOfSight, compute_sky_inclinations, describe_observation, find_line_of_sight
 from universe.nbody.motion_pieces import (
     MotionPiece,
     Notify,
@@ -82,12 +82,7 @@ def measure_radial_velocities(
         error = _TWIN_FACTOR * float(np.abs(speeds - twin).max())
     epoch = find_epoch_julian_date(stars.values())
     return {
-        "time": universe_state["time"],
-        "epochJulianDate": epoch,
-        "days": days,
-        "method": "kepler" if use_kepler_orbits else "gauss",
-        "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
-        "towardsObserver": sight.towards.tolist(),
+        **describe_observation(universe_state, days, sight, epoch, use_kepler_orbits=use_kepler_orbits),
         "star": start.ids[index],
         "starName": start.names[index],
         "unit": "m/s",

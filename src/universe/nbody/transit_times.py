@@ -11,7 +11,7 @@ from universe.domain.units import find_epoch_julian_date
 from universe.nbody.gravity import Gravity
 from universe.nbody.host_stars import TILT, describe_unknown_elements, find_planet_star_pairs, list_unknown_elements
 from universe.nbody.initial_conditions import InitialConditions, make_initial_conditions
-from universe.nbody.line_of_sight import find_line_of_sight
+from universe.nbody.line_of_sight import describe_observation, find_line_of_sight
 from universe.nbody.motion_pieces import (
     Notify,
     check_positive_days,
@@ -88,12 +88,7 @@ def measure_transit_times(
     epoch = find_epoch_julian_date(stars.values())
     zero = float(universe_state["time"]) + (0.0 if epoch is None else epoch)
     return {
-        "time": universe_state["time"],
-        "epochJulianDate": epoch,
-        "days": days,
-        "method": "kepler" if use_kepler_orbits else "gauss",
-        "timeScale": "days since time 0" if epoch is None else "BJD (TDB)",
-        "towardsObserver": sight.towards.tolist(),
+        **describe_observation(universe_state, days, sight, epoch, use_kepler_orbits=use_kepler_orbits),
         "planets": {
             start.ids[planet]: {
                 "name": start.names[planet],

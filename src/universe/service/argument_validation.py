@@ -10,6 +10,7 @@ from universe.domain.commands import Command
 from universe.domain.state import EMPTY, Plain, check_and_copy_plain_state
 from universe.errors import MalformedCommand, MalformedRequest
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.text import is_encodable
 
 NAME_CHARS: Final = 200
 ID_CHARS: Final = 200
@@ -70,11 +71,7 @@ def check_and_strip_name(name: Any) -> str:
 
 
 def _is_storable_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
+    return is_encodable(text) and "\0" not in text
 
 
 def check_universe_id(universe_id: Any) -> str:

@@ -35,6 +35,7 @@ from universe.store.sqlite_writer import (
 from uraniborg.kernel.request_ids import bind_context
 from uraniborg.kernel.settings import make_own_folder_private
 from uraniborg.kernel.sqlite import DatabaseUnusable, connect, migrate, translate_read_errors
+from uraniborg.kernel.text import is_encodable
 
 Value = TypeVar("Value")
 
@@ -116,7 +117,7 @@ class SqliteStore:
         self._publish(Change(record.id, record.version))
 
     async def rename(self, universe_id: str, name: str, at: str) -> bool:
-        if not _is_encodable(universe_id):
+        if not is_encodable(universe_id):
             return False
         sql = "UPDATE universes SET name = ?, updated_at = ? WHERE id = ? RETURNING version"
         renamed = await self._run_in_writer(
@@ -127,7 +128,7 @@ class SqliteStore:
         return renamed is not None
 
     async def delete(self, universe_id: str) -> bool:
-        if not _is_encodable(universe_id):
+        if not is_encodable(universe_id):
             return False
         deleted = await self._run_in_writer(partial(delete_universe, universe_id=universe_id, marks=self.marks))
         if deleted:
@@ -151,7 +152,7 @@ class SqliteStore:
         *,
         created_at: str | None = None,
     ) -> None:
-        if not _is_encodable(universe_id):
+        if not is_encodable(universe_id):
             raise UniverseNotFound(universe_id)
         rows = [(universe_id, *entry) for entry in entries]
         uses = [(universe_id, *use) for use in key_uses]
@@ -235,7 +236,7 @@ class SqliteStore:
                 sql = "DELETE FROM snapshots WHERE universe_id = ? AND version NOT IN (SELECT value FROM json_each(?))"
                 connection.execute(sql, (universe_id, kept_versions))
 
-        if _is_encodable(universe_id):
+        if is_encodable(universe_id):
             await self._run_in_writer(write_snapshot)
 
     async def list_log_heads(self) -> list[Head]:
@@ -331,15 +332,6 @@ class SqliteStore:
 
 def _clamp_version(version: int | None) -> int:
     return _LARGEST_VERSION if version is None else min(version, _LARGEST_VERSION)
-
-
-def _is_encodable(universe_id: str) -> bool:
-    """Return True if a universe can have this id: halves of surrogate pairs cannot be written."""
-    try:
-        universe_id.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _identify_file(path: Path) -> tuple[int, int] | None:

@@ -21,10 +21,15 @@ def find_closest_name(name: str, known: Iterable[str], *, cutoff: float = 0.6) -
     return next(iter(find_close_names(name, known, most=1, cutoff=cutoff)), None)
 
 
-def replace_surrogates(text: str) -> str:
-    """Return `text` with U+FFFD for lone surrogates, which cannot be encoded."""
+def is_encodable(text: str) -> bool:
+    """Return False for text with lone surrogates, as in a file name of another encoding: UTF-8 cannot encode them."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+        return False
+    return True
+
+
+def replace_surrogates(text: str) -> str:
+    """Return `text` with U+FFFD for lone surrogates, which cannot be encoded."""
+    return text if is_encodable(text) else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,96 @@
+"""The entries of the inbox: questions to a person, their decisions, and the errors of deciding."""
+
+from datetime import datetime
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.errors import Conflict, NotFound
+from uraniborg.kernel.logging import make_printable
+
+State = Literal["pending", "decided", "withdrawn"]
+Position = tuple[datetime, str]
+"""The position of an entry in the history: when it last changed, and its id."""
+
+
+class Decision(BaseModel):
+    """The answer of a person: an action, its data, and an optional note."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    action: str
+    data: Any = None
+    note: str | None = None
+
+
+class Entry(BaseModel):
+    """A question to a person. `subject` is its topic, such as a session; `door` is the interface that decided it.
+
+    `decided_by` is the name that the decider claimed: of a person, or of an agent's client. It is not verified.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    part: str
+    kind: str
+    subject: str
+    payload: Any
+    created_at: datetime
+    state: State = "pending"
+    decision: Decision | None = None
+    door: str | None = None
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+
+    @property
+    def position(self) -> Position:
+        """Return the position in the history, for the next page of `list_entries`."""
+        return self.decided_at or self.created_at, self.id
+
+
+class DecisionNotFound(NotFound):
+    code = "decision_not_found"
+
+    def __init__(self, entry_id: str, waiting: int) -> None:
+        super().__init__(
+            f"There is no question with this id; {waiting} {'waits' if waiting == 1 else 'wait'}.",
+            hint="List the questions that wait and use the id of one of them.",
+            decision_id=make_printable(entry_id[:200]),
+            waiting=waiting,
+        )
+
+
+class AlreadyDecided(Conflict):
+    code = "already_decided"
+
+    def __init__(self, entry: Entry) -> None:
+        action = entry.decision.action if entry.decision else "withdrawn"
+        super().__init__(
+            f"This question was already decided: {describe_decision(entry)}.",
+            hint="The first decision is final. Continue from the state that it led to.",
+            decision_id=entry.id,
+            action=action,
+            door=entry.door,
+            decided_by=entry.decided_by,
+            decided_at=format_iso(entry.decided_at) if entry.decided_at else None,
+        )
+
+
+class DecisionWithdrawn(Conflict):
+    code = "decision_withdrawn"
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(
+            "This question no longer waits for a decision.",
+            hint="The session or run that asked it has ended. List the questions that wait.",
+            decision_id=entry.id,
+        )
+
+
+def describe_decision(entry: Entry) -> str:
+    """Return the action, the interface, the claimed name and the time: "approve, through terminal, by Ada, at …"."""
+    by = f", by {make_printable(entry.decided_by)}" if entry.decided_by else ""
+    at = f", at {entry.decided_at:%Y-%m-%d %H:%M:%S} UTC" if entry.decided_at else ""
+    return f"{entry.decision.action if entry.decision else 'withdrawn'}, through {entry.door}{by}{at}"
