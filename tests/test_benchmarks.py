@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -69,3 +70,11 @@ def test_every_benchmark_that_records_ratios_has_stored_ones() -> None:
     }
     assert recording == set(stored)
     assert all(re.fullmatch(r"[\w, :'@.-]+", name) for names in stored.values() for name in names)
+
+
+def test_the_growth_of_universes_is_measured_in_quick_mode() -> None:
+    command = [sys.executable, str(BENCH / "bench_universe_growth.py"), "--quick"]
+    printed = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    for operation in ("load", "rename a body", "undo", "branch", "GET one body", "positions", "memory MB", "disk MB"):
+        assert re.search(rf"^  {operation}.* \d", printed, re.MULTILINE), printed
+    assert len(re.findall(r"x at 1,000 bodies of the CPU time at 100 \(claim 2\)", printed)) == 5

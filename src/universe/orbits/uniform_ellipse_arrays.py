@@ -26,7 +26,7 @@ _PLAIN: Final = frozenset({int, float, NoneType})
 _DEGREE: Final = math.pi / 180
 _TURN: Final = 2 * math.pi
 SHAPE: Final = ("eccentricity", "orbitRotX", "orbitRotY", "orbitRotZ")
-_FIELDS: Final = (
+FIELDS: Final = (
     *SHAPE,
     *("orbitOffsetX", "orbitOffsetY", "orbitOffsetZ"),
     *("orbitalSpeed", "orbitalPhase"),
@@ -89,7 +89,7 @@ class Ellipses:
 
 def read_ellipses(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[int, str]]:
     """Return the ellipses of bodies by the compatible rule, and for bodies without one the reason, by index."""
-    found, problems = read_number_table(bodies, _FIELDS)
+    found, problems = read_number_table(bodies, FIELDS)
     eccentricity, axes, distances = found[:, 0], found[:, 9], found[:, 10]
     axes = np.where(np.isnan(axes), distances, axes)
     # An orbital distance of exactly 0 means no orbit: axis, tilt and offset are ignored.

@@ -39,7 +39,7 @@ def make_rest_app(
     add_error_handlers(app)
     add_validation_handler(app, MalformedRequest, hint="See /docs.")
     body = BodyReader(body_limit)
-    add_universe_routes(app, service, body)
+    add_universe_routes(app, service, body, positions)
     add_command_routes(app, service, body)
     add_history_routes(app, service, body, BodyReader(body_limit, allow_empty=True))
     add_stream_and_position_routes(app, service, streams, positions)

@@ -3,7 +3,7 @@
 import json
 from contextlib import suppress
 from contextvars import ContextVar
-from math import isinf
+from math import isfinite, isinf, nan
 from typing import Any, Final
 
 import orjson
@@ -12,6 +12,7 @@ from fastapi import Request
 from universe.errors import BadNumber, MalformedRequest
 from universe.rest.schemas import LARGEST_VERSION
 from universe.service.argument_validation import check_and_strip_author
+from universe.service.state_parts import Region
 from uraniborg.kernel.http_access import BodyTooLarge
 
 author_door: ContextVar[str] = ContextVar("author door", default="REST")
@@ -140,6 +141,24 @@ def parse_since_version(since: int | None, last_event_id: str | None) -> int | N
             "Last-Event-ID must be a version.", hint="Send the id of an event, or since=N.", argument="Last-Event-ID"
         )
     return int(last_event_id)
+
+
+def parse_region(near: str | None) -> Region | None:
+    """Return the region of a parameter such as `0,0,0,1.5`; None for None. Raise MalformedRequest."""
+    if near is None:
+        return None
+    try:
+        x, y, z, radius = map(float, near.split(","))
+    except ValueError:
+        x = y = z = radius = nan
+    if not all(map(isfinite, (x, y, z, radius))) or radius < 0:
+        raise MalformedRequest(
+            "near must be three coordinates and a radius.",
+            hint="For example near=0,0,0,1.5, in the unit of positions.",
+            argument="near",
+            allowed="four finite numbers, the radius 0 or more",
+        )
+    return Region(x, y, z, radius)
 
 
 def parse_cursor(cursor: str | None) -> tuple[str, str] | None:

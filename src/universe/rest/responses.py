@@ -1,6 +1,8 @@
 """Responses of the REST API: results, records and ETags."""
 
-from typing import Any
+import asyncio
+import gzip
+from typing import Any, Final
 from urllib.parse import quote
 from zlib import crc32
 
@@ -9,9 +11,19 @@ from starlette.responses import Response
 
 from universe.rest.schemas import JSON
 from universe.service.change_requests import ChangeResult
-from universe.service.replies import ReplyContent, describe_record, encode_change_result, encode_record_with_state
+from universe.service.replies import (
+    INLINE_BYTES,
+    ReplyContent,
+    describe_record,
+    encode_change_result,
+    encode_record_with_state,
+)
 from universe.service.universes import UniverseView
 from universe.store.interface import Record
+
+_COMPRESSED_FROM: Final = 1024
+_LEVEL: Final = 1
+"""Higher levels save little and take several times as long."""
 
 
 async def make_result_response(result: ChangeResult, content: ReplyContent) -> Response:
@@ -34,6 +46,30 @@ async def make_created_response(record: Record, view: UniverseView | None) -> Re
         orjson.dumps(describe_record(record)) if view is None else await encode_record_with_state(record, view.replica)
     )
     return Response(body, 201, headers, JSON)
+
+
+async def make_compressed_response(
+    body: bytes, headers: dict[str, str], media_type: str, accept_encoding: str | None
+) -> Response:
+    """Return a response whose body is compressed by gzip if it is large and the client accepts that."""
+    headers = {**headers, "Vary": "Accept-Encoding"}
+    if len(body) >= _COMPRESSED_FROM and _accepts_gzip(accept_encoding or ""):
+        headers["Content-Encoding"] = "gzip"
+        body = _compress(body) if len(body) <= INLINE_BYTES else await asyncio.to_thread(_compress, body)
+    return Response(body, 200, headers, media_type)
+
+
+def _accepts_gzip(accept_encoding: str) -> bool:
+    weights: dict[str, str] = {}
+    for part in accept_encoding.lower().split(","):
+        name, _, parameter = part.partition(";")
+        weights[name.strip()] = parameter.strip().removeprefix("q=").strip()
+    weight = weights.get("gzip", weights.get("*", "0"))
+    return not weight or weight.strip("0.") != ""
+
+
+def _compress(body: bytes) -> bytes:
+    return gzip.compress(body, _LEVEL, mtime=0)
 
 
 def make_etag(version: int, name: str | None = None) -> str:

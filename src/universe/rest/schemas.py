@@ -44,6 +44,9 @@ Author = Annotated[
         "not verified. Default: `REST client`.",
     ),
 ]
+AcceptEncoding = Annotated[
+    str | None, Header(alias="Accept-Encoding", description="gzip: large replies are compressed.")
+]
 IfMatch = Annotated[str | None, Header(alias="If-Match", description="The ETag of the expected version.")]
 
 
@@ -158,7 +161,15 @@ def add_schemas_to_openapi(app: FastAPI) -> None:
             schemas["Universe"] = {
                 "type": "object",
                 "required": [*facts["required"], "state"],
-                "properties": {**facts["properties"], "state": {"type": "object"}},
+                "properties": {
+                    **facts["properties"],
+                    "state": {"type": "object"},
+                    "total": {"type": "integer"},
+                    "next": {"type": ["string", "null"]},
+                    "notFound": {"type": "array", "items": {"type": "string"}},
+                    "nearest": {"type": "object"},
+                    "sources": {"type": "object"},
+                },
             }
             schemas["Result"] = {
                 "type": "object",

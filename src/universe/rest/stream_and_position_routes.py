@@ -1,7 +1,9 @@
 """REST routes for the health of the server, event streams and positions."""
 
+import asyncio
+from functools import partial
 from time import monotonic
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import orjson
 from fastapi import FastAPI, Header, Query
@@ -10,17 +12,21 @@ from starlette.responses import Response
 from universe.errors import VersionNotFound
 from universe.event_stream import EventStream, EventStreams
 from universe.rest.requests import parse_since_version
-from universe.rest.responses import make_etag, make_json_response
+from universe.rest.responses import make_compressed_response, make_etag, make_json_response
 from universe.rest.schemas import (
     FLOATS,
     JSON,
     LARGEST_VERSION,
+    AcceptEncoding,
     Health,
     Id,
     Version,
 )
 from universe.service.positions import Positions
 from universe.service.universes import UniverseService
+
+_MAX_INLINE_BODIES: Final = 1_000
+"""The most bodies whose positions are written on the event loop."""
 
 
 def add_stream_and_position_routes(
@@ -73,6 +79,7 @@ def add_stream_and_position_routes(
         ] = None,
         version: Version = None,
         accept: Annotated[str | None, Header()] = None,
+        accept_encoding: AcceptEncoding = None,
     ) -> Response:
         """Return the positions of all bodies, in the order of `stars` in the state."""
         view = await service.view(universe_id, version)
@@ -82,7 +89,9 @@ def add_stream_and_position_routes(
         if format == "float32" or (format is None and FLOATS in (accept or "")):
             return Response(_encode_float32(array), 200, headers, FLOATS)
         reply = {"version": view.version, "time": time, "ids": ids, "positions": array}
-        return Response(orjson.dumps(reply, option=orjson.OPT_SERIALIZE_NUMPY), 200, headers, JSON)
+        encode = partial(orjson.dumps, reply, option=orjson.OPT_SERIALIZE_NUMPY)
+        body = encode() if len(ids) <= _MAX_INLINE_BODIES else await asyncio.to_thread(encode)
+        return await make_compressed_response(body, headers, JSON, accept_encoding)
 
 
 def _encode_float32(positions: Any) -> bytes:

@@ -1,6 +1,6 @@
 """REST routes that create, list, read, replace and delete universes."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from fastapi import Depends, FastAPI, Header, Query
 from starlette.responses import Response
@@ -13,13 +13,20 @@ from universe.rest.requests import (
     parse_author_header,
     parse_cursor,
     parse_expected_version,
+    parse_region,
 )
-from universe.rest.responses import make_created_response, make_etag, make_json_response
+from universe.rest.responses import (
+    make_compressed_response,
+    make_created_response,
+    make_etag,
+    make_json_response,
+)
 from universe.rest.schemas import (
     JSON,
     NEW,
     RECORD,
     REPLACED,
+    AcceptEncoding,
     Author,
     Expected,
     FactsList,
@@ -28,14 +35,17 @@ from universe.rest.schemas import (
     Version,
     make_request_body,
 )
+from universe.service.positions import Positions
 from universe.service.replies import describe_record, encode_record_with_state
+from universe.service.state_parts import Selection, encode_part
 from universe.service.universes import UniverseService
 from uraniborg.kernel.http_app import ErrorBody
 
 PAGE: Final = 100
+MAX_IDS: Final = 1_000
 
 
-def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader, positions: Positions) -> None:
     """Add the routes of universes."""
 
     @app.get("/universes", summary="List universes", response_model=FactsList)
@@ -77,15 +87,37 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
     @app.get("/universes/{universe_id}", summary="Read a universe", responses={200: RECORD, 304: {}})
     async def read(  # pyright: ignore[reportUnusedFunction]
         universe_id: Id,
+        ids: Annotated[
+            list[str] | None, Query(max_length=MAX_IDS, description="Only these entities; repeat it for several.")
+        ] = None,
+        fields: Annotated[
+            list[str] | None, Query(max_length=100, description="Only these fields of entities, such as `name`.")
+        ] = None,
+        under: Annotated[str | None, Query(description="Only this body and the bodies below it.")] = None,
+        near: Annotated[
+            str | None,
+            Query(max_length=200, description="Only bodies in the sphere x,y,z,radius at the state's time."),
+        ] = None,
+        limit: Annotated[int | None, Query(ge=1, le=100_000, description="The most bodies in this page.")] = None,
+        cursor: Annotated[str | None, Query(description="`next` of the previous page.")] = None,
+        format: Annotated[  # noqa: A002 - the usual name
+            Literal["full", "compact"], Query(description="compact: each citation once, in `sources` of the reply.")
+        ] = "full",
         version: Version = None,
         if_none_match: Annotated[str | None, Header(alias="If-None-Match")] = None,
+        accept_encoding: AcceptEncoding = None,
     ) -> Response:
-        """Read a universe with its state, now or at a version."""
+        """Read a universe with its state, now or at a version, or a part of it."""
+        selection = Selection(ids, fields, under, parse_region(near), limit, cursor, format == "compact")
         view = await service.view(universe_id, version)
         headers = {"ETag": make_etag(view.version, view.record.name), "Cache-Control": "no-cache"}
         if headers["ETag"] in (if_none_match or "") or (if_none_match or "").strip() == "*":
             return Response(status_code=304, headers=headers)
-        return Response(await encode_record_with_state(view.record, view.replica), 200, headers, JSON)
+        if selection == Selection():
+            body = await encode_record_with_state(view.record, view.replica)
+        else:
+            body = await encode_part(view.record, view.replica, selection, positions)
+        return await make_compressed_response(body, headers, JSON, accept_encoding)
 
     @app.put(
         "/universes/{universe_id}",

@@ -1,9 +1,8 @@
 """Replies to agents over MCP: short by default, each citation once, with warnings and the date."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, cast
+from collections.abc import Callable
+from typing import Any, Final
 
 import orjson
 
@@ -20,6 +19,7 @@ from universe.service.replies import (
     describe_time_unit_and_date,
     reduce_plain_state_to_part,
 )
+from universe.service.shared_citations import move_out_shared_citations
 from universe.store.replica import Replica
 
 STATE_BYTES: Final = 4 * 1024
@@ -78,43 +78,3 @@ def _encode_with_shared_citations(reply: dict[str, Any], stars: dict[str, Any]) 
     if citations := move_out_shared_citations(stars):
         reply["sources"] = citations
     return orjson.dumps(reply)
-
-
-def move_out_shared_citations(stars: dict[str, Any]) -> dict[str, Any]:
-    """Return the citations that several bodies share, by id, and leave only their ids and fields in the bodies.
-
-    Bodies in the map are replaced by others. A citation that differs from another with the same id stays complete.
-    """
-    entries = [entry for body in stars.values() for entry in _list_sources(body)]
-    if not entries:
-        return {}
-    counts = Counter(entry["id"] for entry in entries)
-    shared: dict[str, Any] = {}
-    for entry in entries:
-        if counts[entry["id"]] > 1:
-            shared.setdefault(entry["id"], _copy_without_id_and_fields(entry))
-    for key, body in stars.items():
-        if any(entry["id"] in shared for entry in _list_sources(body)):
-            stars[key] = {**body, "sources": [_shorten_shared_source(entry, shared) for entry in body["sources"]]}
-    return shared
-
-
-def _list_sources(body: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    listed = body.get("sources")
-    if not isinstance(listed, list):
-        return []
-    return [entry for entry in cast("list[Any]", listed) if _is_source(entry)]
-
-
-def _is_source(entry: Any) -> bool:
-    return isinstance(entry, dict) and isinstance(cast("dict[str, Any]", entry).get("id"), str)
-
-
-def _copy_without_id_and_fields(entry: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name not in ("id", "fields")}
-
-
-def _shorten_shared_source(entry: Any, shared: dict[str, Any]) -> Any:
-    if not _is_source(entry) or shared.get(entry["id"]) != _copy_without_id_and_fields(entry):
-        return entry
-    return {name: entry[name] for name in ("id", "fields") if name in entry}

@@ -1,8 +1,9 @@
-"""Positions of bodies at a time, computed in a thread; prepared orbits are cached while no body changes."""
+"""Positions of bodies at a time, computed in a thread; prepared orbits are cached and updated with changed bodies."""
 
 import asyncio
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from universe.domain.state import Entities
 from universe.store.replica import Replica
@@ -15,25 +16,51 @@ if TYPE_CHECKING:
 _CACHED_UNIVERSES: Final = 8
 
 
+class _Prepared(NamedTuple):
+    """The bodies of a universe at a version, and their prepared orbits."""
+
+    version: int
+    stars: Entities
+    orrery: "Orrery"
+
+
 class Positions:
     """Positions of the bodies of universes, with a cache of prepared orbits."""
 
     def __init__(self) -> None:
-        self._prepared: OrderedDict[str, tuple[Entities, Orrery]] = OrderedDict()
+        self._prepared: OrderedDict[str, _Prepared] = OrderedDict()
 
     async def compute_at(
         self, universe_id: str, replica: Replica, time: float
     ) -> "tuple[list[str], np.ndarray[Any, Any]]":
         """Return the ids and a row of x, y and z for each; NaN for a body without a position."""
-        stars = replica.state.stars
-        known = self._prepared.get(universe_id)
-        if known is None or known[0] is not stars:
-            known = (stars, await asyncio.to_thread(_make_orrery, replica.mirror.to_plain()["stars"]))
-            self._prepared[universe_id] = known
-            while len(self._prepared) > _CACHED_UNIVERSES:
-                self._prepared.popitem(last=False)
-        orrery = known[1]
+        orrery = await self.prepare_orrery(universe_id, replica)
         return orrery.ids, await asyncio.to_thread(orrery.compute_positions, time)
+
+    async def prepare_orrery(self, universe_id: str, replica: Replica) -> "Orrery":
+        """Return the prepared orbits of a universe; those of bodies that did not change are taken from the cache."""
+        version, stars = replica.version, replica.state.stars
+        known = self._prepared.get(universe_id)
+        if known is not None and known.stars is stars:
+            return known.orrery
+        touched = None if known is None else _find_touched_bodies(known, replica)
+        if known is None or touched is None:
+            orrery = await asyncio.to_thread(_make_orrery, replica.mirror.to_plain()["stars"])
+        else:
+            orrery = await asyncio.to_thread(known.orrery.update, known.stars, stars, touched)
+        self._prepared[universe_id] = _Prepared(version, stars, orrery)
+        while len(self._prepared) > _CACHED_UNIVERSES:
+            self._prepared.popitem(last=False)
+        return orrery
+
+
+def _find_touched_bodies(known: _Prepared, replica: Replica) -> Collection[str] | None:
+    """Return the bodies that changed since then; None if that is unknown, or if bodies were added, removed or moved."""
+    earlier, stars = replica.recent.find_state_at(known.version), replica.state.stars
+    if earlier is None or earlier.state.stars is not known.stars or "stars" in earlier.orders:
+        return None
+    touched = earlier.touched.get("stars", {})
+    return touched if all(key in stars and key in known.stars for key in touched) else None
 
 
 def _make_orrery(stars: dict[str, Any]) -> "Orrery":

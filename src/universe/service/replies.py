@@ -1,7 +1,7 @@
 """Replies of REST, MCP and the command line as JSON: states, parts of states, changes, records and log entries."""
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from datetime import timedelta
 from functools import cache
 from typing import Any, Final, Literal, NamedTuple
@@ -117,7 +117,7 @@ def reduce_plain_state_to_part(plain: dict[str, Any], part: StatePart, version: 
     The maps of `plain` are replaced. Raise MalformedRequest for a field that no entity has.
     """
     if part.fields is not None:
-        _check_known_fields(plain, part.fields)
+        check_known_fields([plain[kind] for kind in ENTITY_KINDS], part.fields)
     found: set[str] = set()
     every: dict[EntityKind, dict[str, Any]] = {kind: plain[kind] for kind in ENTITY_KINDS}
     for kind, entities in every.items():
@@ -125,7 +125,7 @@ def reduce_plain_state_to_part(plain: dict[str, Any], part: StatePart, version: 
             entities = {key: entities[key] for key in part.ids if key in entities}  # noqa: PLW2901
             found.update(entities)
         if part.fields is not None:
-            entities = {key: _keep_only_fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
+            entities = {key: keep_only_fields(entity, part.fields) for key, entity in entities.items()}  # noqa: PLW2901
         plain[kind] = entities
     plain["version"] = version
     if part.ids is not None:
@@ -141,11 +141,11 @@ def _find_nearest_ids(key: str, every: dict[EntityKind, dict[str, Any]]) -> list
     return [one for entities in every.values() for one in find_nearest_entity_ids(key, entities)][:3]
 
 
-def _check_known_fields(plain: dict[str, Any], fields: Collection[str]) -> None:
-    """Raise MalformedRequest for a field that neither the model nor any entity of this state has."""
+def check_known_fields(maps: Iterable[Mapping[str, Mapping[str, Any]]], fields: Collection[str]) -> None:
+    """Raise MalformedRequest for a field that neither the model nor any entity in these maps has."""
     unknown = [name for name in fields if name not in _list_model_fields()]
     if unknown:
-        there = {name for kind in ENTITY_KINDS for entity in plain[kind].values() for name in entity}
+        there = {name for entities in maps for entity in entities.values() for name in entity}
         unknown = [name for name in unknown if name not in there]
     if unknown:
         near = {
@@ -168,7 +168,8 @@ def _list_model_fields() -> dict[str, None]:
     return {name: None for kind in ENTITY_MAPS.values() for name in kind.__annotations__ if not name.startswith("__")}
 
 
-def _keep_only_fields(entity: dict[str, Any], fields: Collection[str]) -> dict[str, Any]:
+def keep_only_fields(entity: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:
+    """Return an entity with only these of its fields."""
     return {name: value for name, value in entity.items() if name in fields}
 
 

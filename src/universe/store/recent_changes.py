@@ -72,11 +72,6 @@ class RecentChanges:
                 return None
         return None
 
-    def list_touched_since(self, version: int) -> Touched | None:
-        """Return the entities that changes after a version touched; None if these changes are not in memory."""
-        earlier = self.find_state_at(version)
-        return None if earlier is None else earlier.touched
-
 
 def _join_touched(first: Touched, later: Touched) -> Touched:
     return add_to_touched({kind: dict(keys) for kind, keys in first.items()}, later)

@@ -3,13 +3,15 @@
 import json
 import math
 from pathlib import Path
-from typing import Any
+from random import Random
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from universe.orbits import orrery as orrery_module
 from universe.orbits.kepler import Elements
 from universe.orbits.orrery import Orrery
 from universe.orbits.uniform_ellipses import compute_local_position, compute_orbit_path, compute_rogue_position
@@ -233,3 +235,70 @@ def test_the_path_of_an_unknown_body_is_not_found() -> None:
         Orrery({"a": body()}).compute_path("ghost")
     with pytest.raises(InvalidInput, match="segments"):
         Orrery({"a": body()}).compute_path("a", 0)
+
+
+class TestUpdate:
+    """An orrery updated for changed bodies gives the positions of one prepared anew."""
+
+    CHANGES: ClassVar[list[dict[str, Any]]] = [
+        {"name": "renamed"},
+        {"mass": 3.0},
+        {"orbitalSpeed": 7.0},
+        {"parentId": None},
+        {"parentId": "b2"},
+        {"kepler": {"semiMajorAxis": 2.0, "eccentricity": 0.4, "period": 30.0}},
+        {"kepler": {"semiMajorAxis": 2.0, "units": "astronomical"}},
+        {"kepler": {"semiMajorAxis": -2.0, "eccentricity": 1.4, "period": 30.0}},
+        {"kepler": {"semiMajorAxis": -2.0, "eccentricity": 0.4, "period": 30.0}},
+        {"isRoguePlanet": True, "roguePlanet": STRAIGHT},
+        {"kepler": None, "isRoguePlanet": False, "eccentricity": 0.5},
+    ]
+
+    @pytest.mark.parametrize("order", range(12))
+    def test_any_sequence_of_changes_leads_to_the_same_positions(self, order: int) -> None:
+        random = Random(order)
+        stars = {f"b{number}": _make_child(number) for number in range(30)}
+        orrery = Orrery(stars)
+        for _ in range(40):
+            after = dict(stars)
+            touched = random.sample(list(stars), random.choice((1, 1, 1, 2, 5)))
+            for key in touched:
+                change = random.choice(self.CHANGES)
+                if change.get("parentId") != key:
+                    after[key] = {**stars[key], **change}
+            orrery, stars = orrery.update(stars, after, touched), after
+            anew = Orrery(stars)
+            np.testing.assert_array_equal(orrery.compute_positions(12.5), anew.compute_positions(12.5))
+            assert orrery.unplaceable == anew.unplaceable
+            np.testing.assert_array_equal(orrery.compute_path(touched[0]), anew.compute_path(touched[0]))
+
+    def test_a_new_name_changes_nothing(self) -> None:
+        stars = {f"b{number}": _make_child(number) for number in range(3)}
+        orrery = Orrery(stars)
+        assert orrery.update(stars, {**stars, "b1": {**stars["b1"], "name": "new"}}, ["b1"]) is orrery
+
+    def test_only_the_changed_body_is_prepared_again(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        stars = {f"b{number}": _make_child(number) for number in range(500)}
+        orrery = Orrery(stars)
+        prepared: list[int] = []
+        read = orrery_module.read_ellipses
+
+        def count_bodies(bodies: Any) -> Any:
+            prepared.append(len(bodies))
+            return read(bodies)
+
+        monkeypatch.setattr(orrery_module, "read_ellipses", count_bodies)
+        for number in range(70):
+            after = {**stars, f"b{number}": {**stars[f"b{number}"], "orbitalSpeed": 9.0}}
+            orrery, stars = orrery.update(stars, after, [f"b{number}"]), after
+        assert prepared == [*range(1, 65), 500, *range(1, 6)]
+
+
+def _make_child(number: int) -> dict[str, Any]:
+    return {
+        "mass": 1.0 + number,
+        "parentId": None if number == 0 else f"b{number // 3}",
+        "orbitalDistance": 1.0 + number,
+        "orbitalSpeed": 2.0,
+        "orbitalPhase": 10.0 * number,
+    }

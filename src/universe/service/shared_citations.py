@@ -1,0 +1,46 @@
+"""Citations that several bodies share, moved out of the bodies of a reply."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+
+def move_out_shared_citations(stars: dict[str, Any], *, min_uses: int = 2) -> dict[str, Any]:
+    """Return the citations that several bodies share, by id, and leave only their ids and fields in the bodies.
+
+    Several are at least `min_uses`. Bodies in the map are replaced by others. A citation that differs from another with
+    the same id stays complete.
+    """
+    entries = [entry for body in stars.values() for entry in _list_sources(body)]
+    if not entries:
+        return {}
+    counts = Counter(entry["id"] for entry in entries)
+    shared: dict[str, Any] = {}
+    for entry in entries:
+        if counts[entry["id"]] >= min_uses:
+            shared.setdefault(entry["id"], _copy_without_id_and_fields(entry))
+    for key, body in stars.items():
+        if any(entry["id"] in shared for entry in _list_sources(body)):
+            stars[key] = {**body, "sources": [_shorten_shared_source(entry, shared) for entry in body["sources"]]}
+    return shared
+
+
+def _list_sources(body: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    listed = body.get("sources")
+    if not isinstance(listed, list):
+        return []
+    return [entry for entry in cast("list[Any]", listed) if _is_source(entry)]
+
+
+def _is_source(entry: Any) -> bool:
+    return isinstance(entry, dict) and isinstance(cast("dict[str, Any]", entry).get("id"), str)
+
+
+def _copy_without_id_and_fields(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in ("id", "fields")}
+
+
+def _shorten_shared_source(entry: Any, shared: dict[str, Any]) -> Any:
+    if not _is_source(entry) or shared.get(entry["id"]) != _copy_without_id_and_fields(entry):
+        return entry
+    return {name: entry[name] for name in ("id", "fields") if name in entry}

@@ -1,0 +1,160 @@
+"""Parts of a universe as JSON: some entities, a subtree, a region, some fields, a page, or each citation once."""
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from universe.domain.hierarchy import list_self_and_descendants
+from universe.domain.state import ENTITY_KINDS, State
+from universe.domain.suggestions import find_nearest_entity_ids
+from universe.errors import MalformedRequest, format_did_you_mean
+from universe.service.positions import Positions
+from universe.service.replies import check_known_fields, describe_record, keep_only_fields
+from universe.service.shared_citations import move_out_shared_citations
+from universe.store.interface import Record
+from universe.store.replica import Replica
+
+_MAX_INLINE_IDS: Final = 100
+_MAX_SUGGESTIONS: Final = 20
+
+
+class Region(NamedTuple):
+    """A sphere."""
+
+    x: float
+    y: float
+    z: float
+    radius: float
+
+
+class Selection(NamedTuple):
+    """A part of a universe: which bodies, which of their fields, and how many of them; None selects all."""
+
+    ids: Collection[str] | None = None
+    fields: Collection[str] | None = None
+    under: str | None = None
+    near: Region | None = None
+    limit: int | None = None
+    after: str | None = None
+    """The last body of the previous page."""
+    is_compact: bool = False
+    """With each citation once, and its id in the bodies."""
+
+    @property
+    def has_bodies_condition(self) -> bool:
+        """True if only some of the entities are selected."""
+        return (self.ids, self.under, self.near) != (None, None, None)
+
+
+async def encode_part(record: Record, replica: Replica, selection: Selection, positions: Positions) -> bytes:
+    """Return a part of a universe as JSON. Raise MalformedRequest for an unknown field, body or cursor."""
+    version, state = replica.version, replica.state
+    facts = describe_record(record._replace(version=version))
+    located = await positions.compute_at(record.id, replica, state.time) if selection.near is not None else None
+    is_quick = selection.ids is not None and len(selection.ids) <= _MAX_INLINE_IDS and located is None
+    if is_quick and selection.under is None:
+        return orjson.dumps(_make_part(facts, state, {}, selection))
+    plain = replica.mirror.to_plain()
+    chosen = None if located is None or selection.near is None else _find_ids_near(*located, selection.near)
+    return await asyncio.to_thread(lambda: orjson.dumps(_make_part(facts, state, plain, selection, chosen)))
+
+
+def _make_part(
+    facts: dict[str, Any],
+    state: State,
+    plain: Mapping[str, Any],
+    selection: Selection,
+    near: Collection[str] | None = None,
+) -> dict[str, Any]:
+    """Return the reply. `plain` is the whole state, and may be empty if only ids are selected."""
+    if selection.fields is not None:
+        check_known_fields([state.get_entities(kind) for kind in ENTITY_KINDS], selection.fields)
+    keys = _list_body_ids(state, plain, selection, near)
+    total = len(keys)
+    page = _take_page(keys, selection)
+    stars = {key: state.stars[key] for key in page}
+    part: dict[str, Any] = {"stars": stars, "rootIds": _list_roots(state, stars, selection)}
+    for kind in ENTITY_KINDS[1:]:
+        entities = state.get_entities(kind)
+        if selection.ids is not None:
+            part[kind] = {key: entities[key] for key in selection.ids if key in entities}
+        else:
+            is_whole = not selection.has_bodies_condition and selection.after is None
+            part[kind] = dict(plain[kind]) if is_whole else {}
+    part["rootGroupIds"] = [key for key in state.rootGroupIds if key in part["groups"]] if part["groups"] else []
+    part["time"] = state.time
+    if selection.fields is not None:
+        for kind in ENTITY_KINDS:
+            part[kind] = {key: keep_only_fields(entity, selection.fields) for key, entity in part[kind].items()}
+    reply = {**facts, "state": part}
+    if selection.is_compact:
+        reply["sources"] = move_out_shared_citations(part["stars"], min_uses=1)
+    if selection.limit is not None or selection.has_bodies_condition:
+        reply |= {"total": total, "next": page[-1] if page and page[-1] != keys[-1] else None}
+    if selection.ids is not None:
+        reply |= _describe_missing(state, selection.ids)
+    return reply
+
+
+def _list_body_ids(
+    state: State, plain: Mapping[str, Any], selection: Selection, near: Collection[str] | None
+) -> list[str]:
+    """Return the ids of the selected bodies, in order."""
+    if selection.ids is not None:
+        keys = [key for key in dict.fromkeys(selection.ids) if key in state.stars]
+    else:
+        keys = list(plain["stars"])
+    if selection.under is not None:
+        if selection.under not in state.stars:
+            nearest = find_nearest_entity_ids(selection.under, state.stars)
+            raise MalformedRequest(
+                f"There is no body '{selection.under[:100]}'.",
+                hint=f"{format_did_you_mean(nearest)}under is the id of a body.",
+                argument="under",
+                nearest=nearest,
+            )
+        family = set(list_self_and_descendants(selection.under, state.stars))
+        keys = [key for key in keys if key in family]
+    return keys if near is None else [key for key in keys if key in near]
+
+
+def _take_page(keys: list[str], selection: Selection) -> list[str]:
+    if selection.after is not None:
+        try:
+            keys = keys[keys.index(selection.after) + 1 :]
+        except ValueError:
+            raise MalformedRequest(
+                "cursor is not a body of this selection.",
+                hint="Use `next` of the previous page, with the same version and parameters.",
+                argument="cursor",
+            ) from None
+    return keys if selection.limit is None else keys[: selection.limit]
+
+
+def _list_roots(state: State, stars: Mapping[str, Any], selection: Selection) -> list[str]:
+    """Return the roots among the bodies of the part; of a whole state its roots."""
+    if selection.has_bodies_condition or selection.limit is not None:
+        return [key for key, body in stars.items() if body.get("parentId") is None]
+    return list(state.rootIds)
+
+
+def _find_ids_near(ids: list[str], positions: Any, region: Region) -> set[str]:
+    import numpy as np
+
+    offsets = positions - np.array(region[:3])
+    inside = np.flatnonzero((offsets * offsets).sum(axis=1) <= region.radius * region.radius)
+    return {ids[index] for index in inside.tolist()}
+
+
+def _describe_missing(state: State, ids: Iterable[str]) -> dict[str, Any]:
+    every = [state.get_entities(kind) for kind in ENTITY_KINDS]
+    missing = [key for key in dict.fromkeys(ids) if not any(key in entities for entities in every)]
+    near = {
+        key: [one for entities in every for one in find_nearest_entity_ids(key, entities)][:3]
+        for key in islice(missing, _MAX_SUGGESTIONS)
+    }
+    found = {key: nearest for key, nearest in near.items() if nearest}
+    return {"notFound": missing} | ({"nearest": found} if found else {})
