@@ -19,5 +19,7 @@ export default defineConfig(({ mode }) => ({
     include: ["tests/**/*.test.{ts,tsx}"],
     setupFiles: ["tests/setup.ts"],
     restoreMocks: true,
+    isolate: false, // one environment for all files: making it takes longer than the tests
+    fileParallelism: false,
   },
 }));

@@ -2,6 +2,8 @@
 
 python tools/make_console_pictures.py [FOLDER] [PATH ...]
 
+Look at the pictures after a change of a page. `docs/` uses those of the inbox.
+
 Starts `uraniborg serve` in a temporary home with an offline trial search, and needs Chromium and a built console.
 The default folder is docs/images/console. PATH restricts the pictures to these pages, such as /inbox.
 """
@@ -89,9 +91,7 @@ def prepare(station: Station) -> dict[str, str]:
 
 PAGES: Final = {
     "inbox": "/inbox/{checkpoint}",
-    "inbox-list": "/inbox",
     "settings": "/settings",
-    "connections": "/connections",
 }
 
 

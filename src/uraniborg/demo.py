@@ -237,6 +237,7 @@ def _print_next_commands(console: Console, output: Path) -> None:
         "decide on the same search yourself": f"{search} run --review --replay {folder}/recording {QUERY}",
         "search the shelf": f"{library} search {folder}/shelf transmission spectrum year:2017..",
         "list the MCP clients that you can connect": f"{uraniborg} connect",
+        "decide and search in the browser": f"URANIBORG_PAPER_SEARCH__OFFLINE=true {uraniborg} serve --open",
         "check this installation": f"{uraniborg} doctor",
     }
     console.print("[bold]Next, type one of these[/]: none needs a network")

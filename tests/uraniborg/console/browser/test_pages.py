@@ -1,0 +1,215 @@
+"""Every page: both themes and widths, axe, layout shifts, the size of the first load, and hostile texts."""
+
+import gzip
+import json
+import re
+import threading
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, Page, expect
+
+from tests.installed_wheel import ROOT
+from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems, skip_or_fail
+from tests.uraniborg.console.browser.hostile_texts import HOSTILE_TEXTS
+from tests.uraniborg.console.processes import ServerProcess
+from tools.build_console import CONSOLE, NpmUnreachable, build
+from uraniborg.console.web_files import WebFiles, find_web_folder
+from uraniborg.kernel.http_server import make_server, open_listener
+from uraniborg.kernel.inbox import Inbox
+from uraniborg.recordings import QUERY
+
+pytestmark = pytest.mark.timeout(600)
+PATHS = ("/inbox", "/settings", "/connections", "/nothing/here")
+LOOKS = [("light", 1440), ("dark", 1440), ("light", 390), ("dark", 390)]
+COUNT_SHIFTS = """
+window.shifts = 0;
+new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifts += one.value;
+}).observe({ type: 'layout-shift', buffered: true });
+"""
+
+
+GO_TO = "(path) => { history.pushState(null, '', path); dispatchEvent(new PopStateEvent('popstate')); }"
+ADD_ENTRY = (
+    "INSERT INTO entries (id, part, kind, subject, payload, created_at) VALUES (?, 'pflow', 'approval', ?, ?, ?)"
+)
+
+
+@pytest.fixture(scope="module")
+def inbox(server: ServerProcess) -> Generator[Inbox]:
+    opened = Inbox(Path(server.env["URANIBORG_HOME"]) / "data" / "inbox.db")
+    yield opened
+    opened.close()
+
+
+def make_payload(text: str) -> dict[str, Any]:
+    return {"question": text, "workflow": text, "node": text, "lineage": text, "actions": [text]}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def a_question(server: ServerProcess) -> None:
+    with server.make_client() as client:
+        client.post("/api/searches", json={"query": QUERY})
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_pages_are_accessible_and_still(make_visitor: Callable[..., Visitor], theme: str, width: int) -> None:
+    visitor = make_visitor(theme=theme, width=width)
+    visitor.context.add_init_script(COUNT_SHIFTS)
+    page = visitor.open_page(PATHS[0])
+    for path in PATHS:
+        page.goto(f"{visitor.url}{path}")
+        expect(page.get_by_role("heading", level=1).first).to_be_visible()
+        expect(page.locator(".connection .dot.yes")).to_be_attached()
+        assert find_accessibility_problems(page) == [], path
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path
+        assert page.evaluate("() => window.shifts") < 0.01, path
+
+
+def test_help_and_palette_are_accessible_and_closed_by_escape(page: Page) -> None:
+    expect(page.get_by_text("Live")).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    assert find_accessibility_problems(page) == []
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox").fill("sett")
+    assert find_accessibility_problems(page) == []
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Settings", exact=True)).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("i")
+    expect(page.get_by_role("heading", name="Waiting for you")).to_be_visible()
+
+
+def test_a_chosen_theme_and_switched_off_letters_last(page: Page, visitor: Visitor) -> None:
+    page.goto(f"{visitor.url}/settings")
+    page.get_by_text("Dark", exact=True).click()
+    page.get_by_label("Single letters are commands").uncheck()
+    page.reload()
+    assert page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor") == "rgb(16, 19, 22)"
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_the_first_load_is_smaller_than_120_kilobytes_compressed() -> None:
+    folder = find_web_folder()
+    if folder is None:
+        skip_or_fail("The console is not built: run `make console`.")
+        return
+    html = (folder / "index.html").read_text(encoding="utf-8")
+    files = [folder / name.lstrip("/") for name in re.findall(r'(?:src|href)="(/[^"]+)"', html)]
+    assert any(file.suffix == ".js" for file in files)
+    size = sum(len(gzip.compress(file.read_bytes())) for file in [folder / "index.html", *files])
+    assert size < 120_000
+
+
+def test_ten_thousand_questions_scroll_and_are_counted(page: Page, inbox: Inbox) -> None:
+    with inbox._use_connection() as connection:  # pyright: ignore[reportPrivateUsage] - one transaction, not ten thousand
+        connection.executemany(
+            ADD_ENTRY,
+            [
+                (
+                    f"many-{number}",
+                    f"many-{number}",
+                    json.dumps(make_payload(f"Question {number}?")),
+                    f"2020-01-01T00:00:00.{number:06d}+00:00",
+                )
+                for number in range(10_000)
+            ],
+        )
+        connection.commit()
+    page.reload()
+    expect(page.get_by_role("heading", name="Waiting for you")).to_contain_text("10,0")
+    for _ in range(3):
+        page.locator(".virtual-list").evaluate("(list) => { list.scrollTop = list.scrollHeight; }")
+        expect(page.locator(".virtual-list li").first).to_be_visible()
+    assert page.locator(".virtual-list li").count() < 40
+    with inbox._use_connection() as connection:  # pyright: ignore[reportPrivateUsage]
+        connection.execute("DELETE FROM entries WHERE id LIKE 'many-%'")
+        connection.commit()
+
+
+def test_hostile_texts_are_shown_and_do_nothing(visitor: Visitor, inbox: Inbox) -> None:
+    assert len(HOSTILE_TEXTS) >= 60
+    requests: list[str] = []
+    page = visitor.open_page()
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("dialog", lambda dialog: visitor.messages.append(f"dialog: {dialog.message}"))
+    for number, text in enumerate(HOSTILE_TEXTS):
+        details = {"text": text, text: [text]} if number % 2 else text
+        payload = make_payload(text) | {"details": details}
+        inbox.put(f"hostile-{number}", "pflow", "approval", text, payload)
+    for number, text in enumerate(HOSTILE_TEXTS):
+        page.evaluate(GO_TO, f"/inbox/hostile-{number}")
+        expect(page.locator("h1.detail-title")).to_have_text(text)
+        assert page.evaluate("() => window.hacked") is None, text
+    page.keyboard.press("Escape")
+    page.wait_for_function("() => document.querySelectorAll('.row').length > 3")
+    assert page.locator("main script, main iframe, main img, main svg:not(.icon), main object, main style").count() == 0
+    assert {url for url in requests if not url.startswith((visitor.url, "data:"))} == set()
+    for number in range(len(HOSTILE_TEXTS)):
+        inbox.withdraw(f"hostile-{number}")
+
+
+def test_a_killed_server_is_shown_and_nothing_typed_is_lost(visitor: Visitor, server: ServerProcess) -> None:
+    visitor.expected = ("ERR_", "Failed to load")
+    page = visitor.open_page()
+    page.get_by_role("button", name="Reject with a hint").click()
+    page.get_by_role("textbox").fill("half a sentence")
+    visitor.context.set_offline(True)
+    page.evaluate("() => fetch('/api/me').catch(() => 0)")
+    page.get_by_role("button", name="Reject", exact=True).last.click()
+    expect(page.get_by_text("The server does not answer.").first).to_be_visible()
+    visitor.context.set_offline(False)
+    expect(page.get_by_role("textbox")).to_have_value("half a sentence")
+
+
+@pytest.fixture(scope="module")
+def styleguide() -> Generator[str]:
+    """Serve a development build, and return its address."""
+    target = CONSOLE / "dist-development"
+    try:
+        build(target, mode="development", with_tests=True)
+    except NpmUnreachable as problem:
+        skip_or_fail(str(problem))
+    with open_listener("127.0.0.1", 0) as listener:
+        running = make_server(WebFiles(target))
+        thread = threading.Thread(target=uvicorn.Server.run, args=(running, [listener]))
+        thread.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/styleguide"
+        running.should_exit = True
+        thread.join(30)
+
+
+@pytest.mark.parametrize(("theme", "width"), LOOKS)
+def test_every_component_is_drawn_without_a_problem(browser: Browser, styleguide: str, theme: str, width: int) -> None:
+    scheme = "dark" if theme == "dark" else "light"
+    with browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme) as context:
+        page = context.new_page()
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(styleguide)
+        expect(page.get_by_role("heading", name="Style guide")).to_be_visible()
+        page.get_by_role("button", name="Toast", exact=True).click()
+        page.get_by_role("button", name="Error toast").click()
+        assert page.locator("section.card").count() == 8
+        assert find_accessibility_problems(page) == []
+        first, second = page.screenshot(), page.screenshot()
+        assert first == second, "nothing may move"
+        page.get_by_role("button", name="Ask").click()
+        expect(page.get_by_role("dialog")).to_be_visible()
+        assert find_accessibility_problems(page) == []
+        assert errors == []
+
+
+def test_the_built_console_has_no_style_guide(page: Page, visitor: Visitor) -> None:
+    page.goto(f"{visitor.url}/styleguide")
+    expect(page.get_by_role("heading", name="There is no such page.")).to_be_visible()
+    assert httpx.get(f"{visitor.url}/third-party-notices.md").text.count("preact") > 1
+    assert (ROOT / "console" / "src" / "styleguide").is_dir()
