@@ -2194,6 +2194,11 @@ export interface UniverseUniverse {
   createdAt: string;
   updatedAt: string;
   state: Record<string, unknown>;
+  total?: number;
+  next?: string | null;
+  notFound?: string[];
+  nearest?: Record<string, unknown>;
+  sources?: Record<string, unknown>;
 }
 
 /** Change fields of a group; lists of children are not repaired. */
@@ -3007,6 +3012,20 @@ export interface Operations {
       universe_id: string;
     };
     query: {
+      /** Only these entities; repeat it for several. */
+      ids?: string[] | null;
+      /** Only these fields of entities, such as `name`. */
+      fields?: string[] | null;
+      /** Only this body and the bodies below it. */
+      under?: string | null;
+      /** Only bodies in the sphere x,y,z,radius at the state's time. */
+      near?: string | null;
+      /** The most bodies in this page. */
+      limit?: number | null;
+      /** `next` of the previous page. */
+      cursor?: string | null;
+      /** compact: each citation once, in `sources` of the reply. */
+      format?: "full" | "compact";
       /** Use the universe as it was at this version. */
       version?: number | null;
     };
