@@ -60,10 +60,12 @@ def list_shelf_targets() -> list[dict[str, Any]]:
     folder = find_shelves_folder()
     found = sorted(folder.iterdir()) if folder.is_dir() else []
     paths = [*([configured.expanduser()] if configured else []), *(path for path in found if path.is_dir())]
-    return [{"name": path.name, "path": str(path), "papers": count} for path in paths if (count := _count(path)) >= 0]
+    return [
+        {"name": path.name, "path": str(path), "papers": count} for path in paths if (count := _count_papers(path)) >= 0
+    ]
 
 
-def _count(path: Path) -> int:
+def _count_papers(path: Path) -> int:
     """Return the number of papers of a shelf, or -1 if the folder is not one."""
     try:
         return read_manifest(path).papers
@@ -71,7 +73,7 @@ def _count(path: Path) -> int:
         return -1
 
 
-def find_target(name: str) -> Path:
+def find_shelf_path(name: str) -> Path:
     """Return the folder of the shelf with this name, which may not exist yet. Raise InvalidInput."""
     for target in list_shelf_targets():
         if target["name"] == name:
@@ -100,14 +102,14 @@ class ShelfBuilds:
 
     async def start(self, session_id: str, name: str, papers_json: str) -> dict[str, Any]:
         """Start a build and return it. Raise InvalidInput, or ShelfBuildActive if one of the shelf runs."""
-        path = await asyncio.to_thread(find_target, name)
+        path = await asyncio.to_thread(find_shelf_path, name)
         if any(build.state == "running" and build.path == path for build in self._builds.values()):
             raise ShelfBuildActive(f"The shelf '{name}' is being built.", hint="Wait until the build has ended.")
         build = ShelfBuild(session_id, name, path)
         self._builds[session_id] = build
         for oldest in [key for key, one in self._builds.items() if one.state != "running"][:-_MAX_BUILDS]:
             del self._builds[oldest]
-        task = asyncio.create_task(self._run(build, papers_json))
+        task = asyncio.create_task(self._run_build(build, papers_json))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return build.to_fields()
@@ -122,7 +124,7 @@ class ShelfBuilds:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
         await asyncio.to_thread(self.feed.close)
 
-    async def _run(self, build: ShelfBuild, papers_json: str) -> None:
+    async def _run_build(self, build: ShelfBuild, papers_json: str) -> None:
         try:
             papers = await asyncio.to_thread(_store_papers, build.session_id, papers_json)
             last = await self._follow_worker(build, papers)

@@ -9,7 +9,7 @@ from pflow.engine.results import RunResult
 from pflow.engine.runlog import Ending, NodeRow, RunLog
 from pflow.engine.steps import NodeEnd
 from pflow.redaction import Secrets
-from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.clock import format_iso, format_now
 from uraniborg.kernel.errors import UraniborgError
 
 _MAX_ROWS: Final = 500
@@ -41,7 +41,7 @@ class RunLogWriter:
             return
         try:
             self._log.record_run_start(
-                self._run_id, self._workflow, self._source, _format_now(), secrets.mask(inputs), resumed_from
+                self._run_id, self._workflow, self._source, format_now(), secrets.mask(inputs), resumed_from
             )
             self._began = True
         except UraniborgError as exc:
@@ -95,7 +95,7 @@ class RunLogWriter:
                 log.record_run_end(
                     self._run_id,
                     self.status,
-                    _format_now(),
+                    format_now(),
                     result.duration_ms,
                     result.failed_node,
                     result.error_body,
@@ -132,7 +132,3 @@ def _replace_large_outputs(outputs: dict[str, Any]) -> dict[str, Any]:
             continue
         small[name] = value if size <= _MAX_BYTES else {"bytes": size}
     return small
-
-
-def _format_now() -> str:
-    return format_iso(datetime.now(UTC))

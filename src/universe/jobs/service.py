@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -16,7 +15,7 @@ from universe.jobs.worker_processes import STOPPED, WorkerProcesses
 from universe.service.universes import UniverseService
 from universe.store.interface import Change
 from uraniborg.kernel.change_feed import NullPublisher, Publisher, QueuedChangeFeed
-from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease
 from uraniborg.kernel.ids import new_id
@@ -59,7 +58,7 @@ class JobService:
     @asynccontextmanager
     async def running(self) -> AsyncGenerator["JobService"]:
         """Compute jobs until the block ends; jobs that are active then fail with "the server stopped"."""
-        await self._fail_orphans()
+        await self._fail_and_announce_orphans()
         stop_listening = self.universes.add_change_listener(self._delete_jobs_of_deleted)
         try:
             yield self
@@ -77,7 +76,7 @@ class JobService:
     def close_streams(self) -> None:
         """End all iterations over `watch`, so that the server can stop."""
         self._is_closing = True
-        self._start_task(self._wake())
+        self._start_task(self._wake_watchers())
 
     async def create(
         self,
@@ -94,7 +93,7 @@ class JobService:
         """
         parsed = options if isinstance(options, JobOptions) else parse_job_options(options)
         view = await self.universes.view(universe_id, parsed.version)
-        if job_id is not None and (known := await self._read(job_id)) is not None:
+        if job_id is not None and (known := await self._read_job(job_id)) is not None:
             return known
         plain = await asyncio.to_thread(view.replica.mirror.to_plain)
         await asyncio.to_thread(_check_bodies, plain, parsed)
@@ -111,7 +110,7 @@ class JobService:
             kind=parsed.kind,
             options=parsed.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"version"}),
             author=author,
-            created_at=_now(),
+            created_at=format_now(),
             owner=self._owner,
         )
         if not await asyncio.to_thread(self._store.add, job):
@@ -133,20 +132,20 @@ class JobService:
             await self.universes.read_record(universe_id)
         if not await asyncio.to_thread(lambda: self._store.exists):
             return []
-        await self._fail_orphans()
+        await self._fail_and_announce_orphans()
         found = await asyncio.to_thread(self._store.list_jobs, universe_id, state=state, limit=limit, before=before)
         return [self._add_live_progress(job) for job in found]
 
     async def get(self, universe_id: str, job_id: str) -> Job:
         """Return a job. Raise JobNotFound. A job whose process has ended is failed."""
-        job = await self._read(job_id)
+        job = await self._read_job(job_id)
         if job is None or job.universe_id != universe_id:
             raise JobNotFound(universe_id, job_id)
         return job
 
     async def find(self, text: str) -> Job:
         """Return the job whose id is `text` or begins with it. Raise JobNotFound, or InvalidInput for several jobs."""
-        await self._fail_orphans()
+        await self._fail_and_announce_orphans()
         exists = await asyncio.to_thread(lambda: self._store.exists)
         found = await asyncio.to_thread(self._store.find_by_prefix, text) if exists and text else []
         if len(found) > 1:
@@ -199,7 +198,7 @@ class JobService:
     async def cancel(self, universe_id: str, job_id: str) -> Job:
         """Cancel an active job of any process. Raise JobNotFound or JobEnded."""
         job = await self.get(universe_id, job_id)
-        if not job.is_active or not await asyncio.to_thread(self._store.end, job_id, "cancelled", _now()):
+        if not job.is_active or not await asyncio.to_thread(self._store.end, job_id, "cancelled", format_now()):
             job = await self.get(universe_id, job_id)
             raise JobEnded(
                 f"Job {job_id[:100]} has ended: {job.state}.",
@@ -248,12 +247,12 @@ class JobService:
                 return job
         return await self.get(universe_id, job_id)
 
-    async def _read(self, job_id: str) -> Job | None:
+    async def _read_job(self, job_id: str) -> Job | None:
         if not await asyncio.to_thread(lambda: self._store.exists):
             return None
         job = await asyncio.to_thread(self._store.get, job_id)
         if job is not None and job.is_active and job.owner != self._owner:
-            await self._fail_orphans()
+            await self._fail_and_announce_orphans()
             job = await asyncio.to_thread(self._store.get, job_id)
         return None if job is None else self._add_live_progress(job)
 
@@ -271,13 +270,13 @@ class JobService:
             )
         return found
 
-    async def _fail_orphans(self) -> None:
+    async def _fail_and_announce_orphans(self) -> None:
         """Fail the active jobs of processes that have ended."""
         if await asyncio.to_thread(lambda: self._store.exists):
-            for job in await asyncio.to_thread(self._end_orphans):
+            for job in await asyncio.to_thread(self._fail_orphans):
                 self._announce(job)
 
-    def _end_orphans(self) -> list[Job]:
+    def _fail_orphans(self) -> list[Job]:
         ended: list[Job] = []
         for owner in self._store.list_active_owners():
             if owner == self._owner or self._store.is_owner_alive(owner):
@@ -285,7 +284,7 @@ class JobService:
             ended += [
                 replace(job, state="failed", error=STOPPED)
                 for job in self._store.list_active_of_owner(owner)
-                if self._store.end(job.id, "failed", _now(), STOPPED)
+                if self._store.end(job.id, "failed", format_now(), STOPPED)
             ]
         return ended
 
@@ -309,9 +308,9 @@ class JobService:
             state=job.state,
             progress=round(job.progress, 4),
         )
-        self._start_task(self._wake())
+        self._start_task(self._wake_watchers())
 
-    async def _wake(self) -> None:
+    async def _wake_watchers(self) -> None:
         async with self._news:
             self._news.notify_all()
 
@@ -345,7 +344,3 @@ def _compare_replies(one: dict[str, Any], other: dict[str, Any]) -> dict[str, An
 
     labels = [f"{reply['id']} version {reply['version']}" for reply in (one, other)]
     return {"labels": labels, "differences": compare_run_analyses(one, other, labels)}
-
-
-def _now() -> str:
-    return format_iso(datetime.now(UTC))

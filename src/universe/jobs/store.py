@@ -144,16 +144,16 @@ class JobStore:
             "INSERT OR IGNORE INTO jobs (id, universe_id, version, kind, options, author, created_at, owner, state)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         )
-        return self._change(sql, row)
+        return self._execute_change(sql, row)
 
     def get(self, job_id: str) -> Job | None:
         """Return a job, or None."""
-        return next(iter(self._select("WHERE id = ?", (job_id,))), None)
+        return next(iter(self._select_jobs("WHERE id = ?", (job_id,))), None)
 
     def find_by_prefix(self, text: str) -> list[Job]:
         """Return the job with this id, or else up to five jobs whose ids begin with it."""
         exact = self.get(text)
-        return [exact] if exact else self._select("WHERE substr(id, 1, ?) = ? LIMIT 5", (len(text), text))
+        return [exact] if exact else self._select_jobs("WHERE substr(id, 1, ?) = ? LIMIT 5", (len(text), text))
 
     def list_jobs(
         self,
@@ -170,23 +170,25 @@ class JobStore:
         }
         chosen = {sql: value for sql, value in conditions.items() if value is not None}
         where = " AND ".join([*chosen, *(["(created_at, id) < (?, ?)"] if before else [])]) or "1"
-        return self._select(
+        return self._select_jobs(
             f"WHERE {where} ORDER BY created_at DESC, id DESC LIMIT ?", (*chosen.values(), *(before or ()), limit)
         )
 
     def start(self, job_id: str, at: str) -> bool:
         """Record that a worker computes the job. Return False unless it is queued."""
         sql = "UPDATE jobs SET state = 'running', started_at = ? WHERE id = ? AND state = 'queued'"
-        return self._change(sql, (at, job_id))
+        return self._execute_change(sql, (at, job_id))
 
     def record_progress(self, job_id: str, progress: float) -> bool:
         """Record the fraction of a running job that is done. Return False if it was cancelled."""
-        return self._change("UPDATE jobs SET progress = ? WHERE id = ? AND state = 'running'", (progress, job_id))
+        return self._execute_change(
+            "UPDATE jobs SET progress = ? WHERE id = ? AND state = 'running'", (progress, job_id)
+        )
 
     def end(self, job_id: str, state: JobState, at: str, error: dict[str, Any] | None = None) -> bool:
         """Record that a job failed or was cancelled. Return False if it has ended already."""
         sql = "UPDATE jobs SET state = ?, ended_at = ?, error = ? WHERE id = ? AND state IN ('queued', 'running')"
-        return self._change(sql, (state, at, None if error is None else orjson.dumps(error), job_id))
+        return self._execute_change(sql, (state, at, None if error is None else orjson.dumps(error), job_id))
 
     def finish(self, job_id: str, at: str, found: "Measurement") -> bool:
         """Store the result of a job. Return False if it is not running any more, because it was cancelled."""
@@ -208,12 +210,12 @@ class JobStore:
 
     def delete(self, job_id: str) -> bool:
         """Delete a job that has ended, with its result. Return False if there is none."""
-        return self._change("DELETE FROM jobs WHERE id = ? AND state NOT IN ('queued', 'running')", (job_id,))
+        return self._execute_change("DELETE FROM jobs WHERE id = ? AND state NOT IN ('queued', 'running')", (job_id,))
 
     def delete_of_universe(self, universe_id: str) -> None:
         """Delete the ended jobs of a universe."""
         sql = "DELETE FROM jobs WHERE universe_id = ? AND state NOT IN ('queued', 'running')"
-        self._change(sql, (universe_id,))
+        self._execute_change(sql, (universe_id,))
 
     def read_reply(self, job_id: str) -> bytes | None:
         """Return the result as JSON, or None."""
@@ -268,7 +270,7 @@ class JobStore:
 
     def list_active_of_owner(self, owner: str) -> list[Job]:
         """Return the jobs of an owner that have not ended."""
-        return self._select("WHERE owner = ? AND state IN ('queued', 'running')", (owner,))
+        return self._select_jobs("WHERE owner = ? AND state IN ('queued', 'running')", (owner,))
 
     def _get_lock_folder(self) -> Path:
         return self.path.with_name(f"{self.path.name}-owners")
@@ -283,11 +285,11 @@ class JobStore:
             migrate(self._connection, _MIGRATIONS)
         return self._connection
 
-    def _change(self, sql: str, values: tuple[Any, ...]) -> bool:
+    def _execute_change(self, sql: str, values: tuple[Any, ...]) -> bool:
         with self._lock, transaction(self._get_connection()) as connection:
             return connection.execute(sql, values).rowcount > 0
 
-    def _select(self, rest: str, values: tuple[Any, ...]) -> list[Job]:
+    def _select_jobs(self, rest: str, values: tuple[Any, ...]) -> list[Job]:
         with self._lock, translate_read_errors(self._get_connection()):
             rows = self._get_connection().execute(f"SELECT {_COLUMNS} FROM jobs {rest}", values).fetchall()  # noqa: S608 - constant texts
         return [_make_job(row) for row in rows]

@@ -8,7 +8,6 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import orjson
 from universe.jobs.measurement import measure
 from universe.jobs.options import parse_job_options
 from universe.jobs.store import JobStore
-from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InternalError, as_error
 from uraniborg.kernel.logging import configure_logging, get_logger
 
@@ -41,7 +40,7 @@ def main() -> None:
             title=request["title"],
             progress=lambda fraction: _write_line({"progress": fraction}),
         )
-        stored = store.finish(request["id"], format_iso(datetime.now(UTC)), found)
+        stored = store.finish(request["id"], format_now(), found)
         _write_line({"state": "done" if stored else "cancelled"})
     except Exception as exc:
         error = as_error(exc)

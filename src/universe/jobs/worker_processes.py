@@ -5,14 +5,13 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from time import monotonic
 from typing import Any, Final
 
 import orjson
 
 from universe.jobs.store import Job, JobStore
-from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.logging import get_logger
 
 STOPPED: Final = {
@@ -83,10 +82,10 @@ class WorkerProcesses:
     async def _compute_in_turn(self, work: _Work) -> None:
         try:
             async with self._slots:
-                if not self._is_stopping and await asyncio.to_thread(self._store.start, work.job.id, _now()):
+                if not self._is_stopping and await asyncio.to_thread(self._store.start, work.job.id, format_now()):
                     self._on_change(replace(work.job, state="running"))
                     await self._compute(work)
-            if self._is_stopping and not await self._end(work, STOPPED):
+            if self._is_stopping and not await self._fail_job(work, STOPPED):
                 job = await asyncio.to_thread(self._store.get, work.job.id)  # its worker was faster
                 self._on_change(job or work.job)
         except Exception as exc:
@@ -97,7 +96,7 @@ class WorkerProcesses:
                 "hint": "The log of the server has the details.",
             }
             with suppress(Exception):  # the disk may be full; a later start of the server fails the job
-                await self._end(work, error)
+                await self._fail_job(work, error)
         finally:
             self._work.pop(work.job.id, None)
 
@@ -117,19 +116,19 @@ class WorkerProcesses:
             process.stdin.write(request)
             await process.stdin.drain()
         work.request = {}
-        last = await self._follow(work, process)
+        last = await self._read_reports(work, process)
         status = await process.wait()
         process.stdin.close()
         if self._is_stopping:
             return
         if last.get("state") == "failed":
-            await self._end(work, last["error"])
+            await self._fail_job(work, last["error"])
         elif last.get("state") == "done":
             self._on_change(replace(work.job, state="done", progress=1.0))
         elif last.get("state") != "cancelled":
-            await self._end(work, _make_process_error(status))
+            await self._fail_job(work, _make_process_error(status))
 
-    async def _follow(self, work: _Work, process: asyncio.subprocess.Process) -> dict[str, Any]:
+    async def _read_reports(self, work: _Work, process: asyncio.subprocess.Process) -> dict[str, Any]:
         """Read the reports of a worker until it ends, and return the last one that has a state."""
         assert process.stdout is not None
         last: dict[str, Any] = {}
@@ -160,9 +159,9 @@ class WorkerProcesses:
         }
         return orjson.dumps(request) + b"\n"
 
-    async def _end(self, work: _Work, error: dict[str, Any]) -> bool:
+    async def _fail_job(self, work: _Work, error: dict[str, Any]) -> bool:
         """Fail a job. Return False if it has ended already."""
-        is_ended = await asyncio.to_thread(self._store.end, work.job.id, "failed", _now(), error)
+        is_ended = await asyncio.to_thread(self._store.end, work.job.id, "failed", format_now(), error)
         if is_ended:
             self._on_change(replace(work.job, state="failed", progress=work.progress, error=error))
         return is_ended
@@ -175,7 +174,3 @@ def _make_process_error(status: int) -> dict[str, Any]:
         "message": f"The process of the job ended with {cause} before it had a result.",
         "hint": "The machine may be out of memory: choose fewer bodies or a shorter time.",
     }
-
-
-def _now() -> str:
-    return format_iso(datetime.now(UTC))

@@ -13,14 +13,13 @@ import os
 import threading
 import time
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 
-from uraniborg.kernel.clock import format_iso
+from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.files import Locked, hold_lock, make_private_folder, open_private
 from uraniborg.kernel.settings import secure_own_folder
 
@@ -268,7 +267,7 @@ class ChangeReader:
             return self._make_reset()
 
     def _make_reset(self) -> Change:
-        return Change(RESET, "", {}, format_iso(datetime.now(UTC)), self.position)
+        return Change(RESET, "", {}, format_now(), self.position)
 
     def _find_next_segment(self) -> int | None:
         return next((number for number in _list_segments(self._folder) if number > self._number), None)
@@ -291,7 +290,7 @@ class ChangeReader:
 
 
 def _encode_change(kind: str, subject: str, facts: dict[str, Any]) -> bytes:
-    head = {"kind": kind, "subject": subject, "at": format_iso(datetime.now(UTC))}
+    head = {"kind": kind, "subject": subject, "at": format_now()}
     try:
         line = orjson.dumps({**facts, **head})
     except (orjson.JSONEncodeError, TypeError):  # a lone surrogate, or a value that is not JSON

@@ -20,6 +20,11 @@ def format_iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def format_now() -> str:
+    """Return the time of the system clock in UTC as ISO 8601, to the microsecond."""
+    return format_iso(datetime.now(UTC))
+
+
 class FrozenClock:
     """A clock that stands still, for tests and replays."""
 
