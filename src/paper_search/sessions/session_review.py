@@ -48,8 +48,10 @@ class SessionReview:
 
         Raise SessionNotFound, NoPapersYet or SessionFailed.
         """
+        state = await self._manager.peek_state(session_id)
         collection, view = await self._load_view(session_id, reviewer)
-        return await asyncio.to_thread(list_papers, collection, view, conditions, sort=sort, offset=offset, limit=limit)
+        page = await asyncio.to_thread(list_papers, collection, view, conditions, sort=sort, offset=offset, limit=limit)
+        return {**page, "checkpoint_id": state.checkpoint_id}
 
     async def get_paper(self, session_id: str, paper_id: str, reviewer: str) -> dict[str, Any]:
         """Return one paper in full, with the origin of each field. Raise PaperNotFound."""

@@ -335,6 +335,7 @@ class PaperList(Reply):
     counts: dict[Status, int]
     facets: PaperFacets
     is_complete: bool
+    checkpoint_id: str | None
 
 
 class TextNodeReply(Reply):
