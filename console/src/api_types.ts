@@ -285,6 +285,8 @@ export interface FieldOrigin {
   field: string;
   value: string | null;
   source: string | null;
+  /** The other sources that give the same value. */
+  agreeing: string[];
   alternatives: FieldAlternative[];
 }
 
@@ -567,6 +569,7 @@ export interface PaperList {
   counts: Record<string, number>;
   facets: uraniborg__console__search_replies__PaperFacets;
   is_complete: boolean;
+  checkpoint_id: string | null;
 }
 
 /** All metadata of a paper. */
@@ -2552,7 +2555,10 @@ export interface Operations {
   "GET /api/search-options": {
     id: "get_search_options";
     path: Record<never, never>;
-    query: Record<never, never>;
+    query: {
+      /** The sources of offline trials, or of searches. */
+      offline?: boolean | null;
+    };
     body: undefined;
     reply: SearchOptions;
   };

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { hasLetterKeys } from "./preferences.ts";
 
 /** A command of the keyboard. `keys` is a key as the browser names it (`j`, `Enter`, `?`), or two: `g i`. */
@@ -27,8 +27,8 @@ export function useKeys(title: string, commands: readonly KeyCommand[]): void {
   const current = useRef(commands);
   current.current = commands;
   const names = commands.map((one) => `${one.keys}\t${one.label}`).join("\n");
-  // The names stand for the commands; `run` is read late
-  useEffect(() => {
+  // The names stand for the commands; `run` is read late. What is on the screen has its keys at once.
+  useLayoutEffect(() => {
     const scope: KeyScope = {
       title,
       commands: commands.map((one, index) => ({ ...one, run: () => current.current[index]?.run() })),

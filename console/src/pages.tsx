@@ -16,11 +16,35 @@ export interface Page {
 
 const names = strings.navigation;
 
+const REVIEW = lazyPage(async () => (await import("./pages/review.tsx")).ReviewPage);
+
 /** All pages. A page that few visits need is loaded when it is shown: `lazyPage(() => import(...))`. */
 export const PAGES: readonly Page[] = [
   { path: "/", title: names.inbox, component: InboxPage },
   { path: "/inbox", title: names.inbox, component: InboxPage },
   { path: "/inbox/{id}", title: names.inbox, component: InboxPage },
+  {
+    path: "/searches",
+    title: names.searches,
+    component: lazyPage(async () => (await import("./pages/searches.tsx")).SearchesPage),
+  },
+  {
+    path: "/searches/{id}",
+    title: names.searches,
+    component: lazyPage(async () => (await import("./pages/search.tsx")).SearchPage),
+  },
+  {
+    path: "/searches/{id}/strategy",
+    title: strings.strategy.tag,
+    component: lazyPage(async () => (await import("./pages/search.tsx")).PlanPage),
+  },
+  {
+    path: "/searches/{id}/progress",
+    title: strings.review.progress,
+    component: lazyPage(async () => (await import("./pages/review.tsx")).ReviewProgressPage),
+  },
+  { path: "/searches/{id}/review", title: strings.review.keyTitle, component: REVIEW },
+  { path: "/searches/{id}/review/{paper}", title: strings.review.keyTitle, component: REVIEW },
   { path: "/settings", title: names.settings, component: SettingsPage },
   ...(DEVELOPMENT
     ? [
@@ -45,6 +69,7 @@ export interface NavigationEntry {
 
 export const NAVIGATION: readonly NavigationEntry[] = [
   { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
+  { href: "/searches", label: names.searches, icon: "search", key: "s" },
   { href: "/settings", label: names.settings, icon: "settings", key: "," },
 ];
 

@@ -9,6 +9,15 @@ from uraniborg.kernel.inbox import Decision, Entry
 ACTIONS: Final = ("approve", "reject")
 
 
+def complete_answer(entry: Entry, given: Decision, by: str | None) -> Decision:
+    """Return the decision: an approval has nothing to add."""
+    return given
+
+
+def finish_answer(entry: Entry) -> None:
+    """Do nothing: an approval leaves nothing behind."""
+
+
 def check_answer(entry: Entry, given: Decision) -> None:
     """Raise InvalidInput if the decision is neither approve nor reject."""
     if given.action not in ACTIONS:

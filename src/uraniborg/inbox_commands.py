@@ -17,7 +17,7 @@ from uraniborg.kernel.files import display_path
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.person import get_user_name
-from uraniborg.part_questions import check_answer, load_part_questions
+from uraniborg.part_questions import check_and_decide, check_answer, load_part_questions
 from uraniborg.terminal_confirmation import confirm_at_terminal
 
 DOOR: Final = "terminal"
@@ -93,7 +93,7 @@ def record_decision(id_or_prefix: str, action: str, data: Path | None, note: str
     check_answer(entry, decision)
     if load_decider_settings().require_person:
         confirm_at_terminal(f"{_get_payload_text(entry, 'question')}\nYour decision: {action}.", action)
-    decided = inbox.decide(entry.id, decision, DOOR, get_user_name())
+    decided = check_and_decide(inbox, entry.id, decision, DOOR, get_user_name())
     if as_json:
         sys.stdout.write(json.dumps(decided.model_dump(mode="json", exclude_none=True, exclude={"payload"})) + "\n")
         return

@@ -12,7 +12,11 @@ _MODULES: Final = {"paper_search": "paper_search.sessions.checkpoint_inbox", "pf
 class PartQuestions(Protocol):
     """The interface of such a module."""
 
+    def complete_answer(self, entry: Entry, given: Decision, by: str | None) -> Decision: ...
+
     def check_answer(self, entry: Entry, given: Decision) -> None: ...
+
+    def finish_answer(self, entry: Entry) -> None: ...
 
     def format_payload(self, payload: dict[str, Any]) -> list[str]: ...
 
@@ -34,5 +38,12 @@ def check_and_decide(inbox: InboxPort, entry_id: str, decision: Decision, door: 
 
     Raise DecisionNotFound, AlreadyDecided, DecisionWithdrawn, or the error of the part for an unfit decision.
     """
-    check_answer(inbox.get(entry_id), decision)
-    return inbox.decide(entry_id, decision, door, by)
+    entry = inbox.get(entry_id)
+    questions = load_part_questions(entry.part) if entry.state == "pending" else None
+    if questions is None:
+        return inbox.decide(entry_id, decision, door, by)
+    decision = questions.complete_answer(entry, decision, by)
+    questions.check_answer(entry, decision)
+    decided = inbox.decide(entry_id, decision, door, by)
+    questions.finish_answer(decided)
+    return decided

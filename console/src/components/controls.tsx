@@ -1,5 +1,5 @@
-import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import type { ComponentChildren, Ref } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
@@ -106,6 +106,10 @@ interface FieldProps {
 
 export function TextField(props: FieldProps) {
   const id = useId();
+  const field = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (props.autoFocus) field.current?.focus(); // in a dialog that is open, and elsewhere
+  }, []);
   const described = props.problem || props.hint ? `${id}-note` : undefined;
   const shared = {
     id,
@@ -116,16 +120,22 @@ export function TextField(props: FieldProps) {
     "aria-describedby": described,
     "aria-invalid": props.problem ? ("true" as const) : undefined,
     class: props.isMono ? "mono" : "",
-    autofocus: props.autoFocus,
+    autofocus: props.autoFocus, // for a dialog, which chooses the focus when it opens
   };
   return (
     <div class="field">
       <label for={id}>{props.label}</label>
       {props.lines ? (
-        <textarea {...shared} rows={props.lines} onInput={(event) => props.onInput(event.currentTarget.value)} />
+        <textarea
+          {...shared}
+          ref={field as Ref<HTMLTextAreaElement>}
+          rows={props.lines}
+          onInput={(event) => props.onInput(event.currentTarget.value)}
+        />
       ) : (
         <input
           {...shared}
+          ref={field as Ref<HTMLInputElement>}
           {...(props.isSecret ? { type: "password" as const } : { type: "text" as const })}
           onInput={(event) => props.onInput(event.currentTarget.value)}
         />

@@ -31,10 +31,14 @@ interface Props<T> {
   currentKey?: string | undefined;
   /** Called when the end of the list comes near, to load more. */
   onNearEnd?: (() => void) | undefined;
+  /** The name under which the place in the list is remembered for the next visit. */
+  placeKey?: string | undefined;
 }
 
+const places = new Map<string, number>();
+
 /** A list that draws only the rows in view, so that ten thousand cost as much as ten. */
-export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentKey, onNearEnd }: Props<T>) {
+export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentKey, onNearEnd, placeKey }: Props<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const ends = useMemo(() => {
@@ -51,6 +55,7 @@ export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentK
   function measure(): void {
     const element = box.current;
     if (!element) return;
+    if (placeKey) places.set(placeKey, element.scrollTop);
     setView((last) =>
       last.top === element.scrollTop && last.height === element.clientHeight
         ? last
@@ -61,10 +66,11 @@ export function VirtualList<T>({ items, heightOf, keyOf, label, render, currentK
   useLayoutEffect(() => {
     const element = box.current;
     if (!element || typeof ResizeObserver === "undefined") return;
+    if (placeKey) element.scrollTop = places.get(placeKey) ?? 0;
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     return () => observer.disconnect();
-  }, []);
+  }, [placeKey]);
 
   // Keep the current item in view when it changes, not when the list around it does.
 

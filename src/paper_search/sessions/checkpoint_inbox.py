@@ -5,8 +5,10 @@ from typing import Any
 from paper_search.editorial_notices import mark_title
 from paper_search.sessions.inbox_decisions import EDIT_EXAMPLE, check_inbox_decision
 from paper_search.sessions.replies import build_checkpoint_payload, format_question
+from paper_search.sessions.saved_marks import MarkStore, add_marks
 from paper_search.sessions.state import PART, PendingCheckpoint, read_session_state
 from paper_search.sessions.store import SessionFiles, SessionStore
+from paper_search.workflow.checkpoints import CheckpointKind
 from uraniborg.kernel.inbox import AlreadyDecided, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
 
@@ -28,6 +30,20 @@ def check_answer(
         raise AlreadyDecided(entry)
     check_inbox_decision(given, state.pending)
     store.touch(entry.subject)
+
+
+def complete_answer(entry: Entry, given: InboxDecision, by: str | None) -> InboxDecision:
+    """Return the decision about a review with the stored marks of all reviewers; those of `by` are the decider's."""
+    if entry.kind != CheckpointKind.RESULT_REVIEW:
+        return given
+    marks = MarkStore().load_all(entry.subject)
+    return given.model_copy(update={"data": add_marks(given.data, marks, by)}) if any(marks.values()) else given
+
+
+def finish_answer(entry: Entry) -> None:
+    """Delete the marks that the decision contains."""
+    if entry.kind == CheckpointKind.RESULT_REVIEW:
+        MarkStore().delete(entry.subject)
 
 
 def format_payload(payload: dict[str, Any]) -> list[str]:

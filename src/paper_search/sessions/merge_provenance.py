@@ -92,15 +92,22 @@ class MergedRecords:
 def _build_field(name: str, paper: Paper, records: Mapping[tuple[str, str], RawPaper | None]) -> dict[str, Any] | None:
     read = _FIELDS[name]
     value = read(paper)
+    values = {key: read(found) for key, found in records.items() if found is not None}
     others = [
         {"source": source, "record_id": record_id, "value": _clip(given)}
-        for (source, record_id), found in records.items()
-        if found is not None and (given := read(found)) not in (None, "", 0) and given != value
+        for (source, record_id), given in values.items()
+        if given not in (None, "", 0) and given != value
     ]
     if value in (None, "", 0) and not others:
         return None
     source = paper.provenance.get(name) or (paper.source if len(records) <= 1 else None)
-    return {"field": name, "value": _clip(value), "source": source, "alternatives": others}
+    return {
+        "field": name,
+        "value": _clip(value),
+        "source": source,
+        "agreeing": sorted({name for (name, _), given in values.items() if given == value and name != source}),
+        "alternatives": others,
+    }
 
 
 def _clip(value: Any) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from paper_search.review_models import PaperDecision
+from paper_search.review_models import DEFAULT_REVIEWER, PaperDecision
 from paper_search.sessions.store import REVIEWS
 from uraniborg.kernel.change_feed import ChangeFeed, Publisher
 from uraniborg.kernel.files import hold_lock, make_private, make_private_folder, write_atomic
@@ -171,3 +171,33 @@ def _limit_steps(steps: list[UndoStep]) -> list[UndoStep]:
             break
         kept.append(step)
     return kept[::-1]
+
+
+def add_marks(data: Any, marks: Mapping[str, Mapping[str, PaperDecision]], reviewer: str | None) -> Any:
+    """Return the data of a decision with the marks of papers that it does not name itself.
+
+    The marks of `reviewer` become the decider's own decisions, those of others are under their names. Data that is not
+    an object is returned unchanged: the session refuses it, with the reason.
+    """
+    if not isinstance(data, dict | None):
+        return data
+    fields = dict(cast("dict[str, Any]", data or {}))
+    given: Any = fields.get("decisions") or {}
+    if isinstance(given, dict):
+        own = _dump_marks(marks.get(reviewer or UNNAMED_REVIEWER, {}))
+        if decisions := {**own, **cast("dict[str, Any]", given)}:
+            fields["decisions"] = decisions
+    others = {
+        name or DEFAULT_REVIEWER: _dump_marks(review)
+        for name, review in marks.items()
+        if review and name != (reviewer or UNNAMED_REVIEWER)
+    }
+    if others:
+        fields.setdefault("reviews", others)
+    if fields and reviewer:
+        fields.setdefault("reviewer", reviewer)
+    return fields or None
+
+
+def _dump_marks(marks: Mapping[str, PaperDecision]) -> dict[str, Any]:
+    return {paper_id: mark.model_dump(mode="json", exclude_none=True) for paper_id, mark in marks.items()}

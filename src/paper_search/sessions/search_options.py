@@ -12,9 +12,14 @@ from paper_search.recordings import QUERY
 from paper_search.sources.registry import check_source_names, describe_sources, list_source_names
 
 
-def describe_search_options() -> dict[str, Any]:
-    """Return the domains, the sources, and the defaults of the settings. Blocks while it reads the settings."""
+def describe_search_options(offline: bool | None = None) -> dict[str, Any]:
+    """Return the domains, the sources of searches or of offline trials, and the defaults of the settings.
+
+    Blocks while it reads the settings.
+    """
     config = load_config()
+    if offline is not None:
+        config = config.model_copy(update={"offline": offline})
     return {
         "domains": list_domains(),
         "sources": describe_available_sources(config),

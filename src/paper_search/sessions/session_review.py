@@ -2,20 +2,20 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from paper_search.errors import SessionComplete
 from paper_search.export import check_format, export
 from paper_search.export.prisma_flow import PrismaFlow, build_prisma_flow
 from paper_search.models import PaperCollection
-from paper_search.review_models import DEFAULT_REVIEWER, PaperDecision, ReviewStatus
+from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions.manager import SessionManager
 from paper_search.sessions.merge_provenance import MergedRecords
 from paper_search.sessions.paper_details import build_paper_details
 from paper_search.sessions.paper_list import PaperConditions, Sort, list_exclusions, list_papers, list_reasons
 from paper_search.sessions.registry import ignore_progress
 from paper_search.sessions.reviewer_view import ReviewerView, count_statuses
-from paper_search.sessions.saved_marks import MarkStore
+from paper_search.sessions.saved_marks import MarkStore, add_marks
 from paper_search.sessions.session import Listener
 from paper_search.workflow.checkpoints import Decision, ResultPayload
 from uraniborg.kernel.errors import InvalidInput, NotFound
@@ -157,7 +157,8 @@ class SessionReview:
         is_review = state.pending is not None and isinstance(state.pending.checkpoint.payload, ResultPayload)
         if is_review and checkpoint_id in (None, state.checkpoint_id):
             marks = await asyncio.to_thread(self._marks.load_all, state.session_id)
-            decision = _add_marks(decision, marks, reviewer)
+            data = add_marks(decision.revised_data, marks, reviewer)
+            decision = decision.model_copy(update={"revised_data": data})
         reply = await self._manager.decide(
             session_id,
             decision,
@@ -183,25 +184,3 @@ class SessionReview:
         if state.checkpoint_id is None:
             raise SessionComplete(session_id)
         return state.checkpoint_id
-
-
-def _add_marks(decision: Decision, marks: Mapping[str, Mapping[str, PaperDecision]], reviewer: str | None) -> Decision:
-    """Return the decision with the marks of papers that it does not name itself."""
-    if not isinstance(decision.revised_data, dict | None):
-        return decision  # the session refuses it, with the reason
-    data = dict(cast("dict[str, Any]", decision.revised_data or {}))
-    given: Any = data.get("decisions") or {}
-    if isinstance(given, dict):
-        own = _dump_marks(marks.get(reviewer or "", {}))
-        if decisions := {**own, **cast("dict[str, Any]", given)}:
-            data["decisions"] = decisions
-    others = {name or DEFAULT_REVIEWER: _dump_marks(m) for name, m in marks.items() if m and name != (reviewer or "")}
-    if others:
-        data.setdefault("reviews", others)
-    if data and reviewer:
-        data.setdefault("reviewer", reviewer)
-    return decision.model_copy(update={"revised_data": data or None})
-
-
-def _dump_marks(marks: Mapping[str, PaperDecision]) -> dict[str, Any]:
-    return {paper_id: mark.model_dump(mode="json", exclude_none=True) for paper_id, mark in marks.items()}

@@ -372,6 +372,8 @@ class FieldOrigin(Reply):
     field: str
     value: str | None
     source: str | None
+    agreeing: list[str]
+    """The other sources that give the same value."""
     alternatives: list[FieldAlternative]
 
 

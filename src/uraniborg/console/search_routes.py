@@ -54,9 +54,11 @@ def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
         summary="Return what a new search can choose",
         response_model=SearchOptions,
     )
-    async def get_search_options() -> dict[str, Any]:  # pyright: ignore[reportUnusedFunction]
+    async def get_search_options(  # pyright: ignore[reportUnusedFunction]
+        offline: Annotated[bool | None, Query(description="The sources of offline trials, or of searches.")] = None,
+    ) -> dict[str, Any]:
         """Return the domains, the sources with their state, and the defaults."""
-        return await asyncio.to_thread(describe_search_options)
+        return await asyncio.to_thread(describe_search_options, offline)
 
     @api.post("/api/searches", tags=["searches"], summary="Start a search", status_code=201, response_model=SearchState)
     async def start_search(  # pyright: ignore[reportUnusedFunction]

@@ -344,6 +344,20 @@ async def test_the_papers_of_an_agents_session_are_read_without_taking_it_over(
         assert state["is_complete"]
 
 
+async def test_marks_are_part_of_a_decision_through_the_inbox(api: httpx.AsyncClient) -> None:
+    session_id = await start_review(api)
+    base = f"/api/searches/{session_id}"
+    first = (await get(api, f"{base}/papers"))["papers"][0]["id"]
+    await api.put(f"{base}/marks", json={"decisions": {first: {"status": "exclude", "reason": "Duplicate"}}})
+    checkpoint_id = (await get(api, base))["checkpoint_id"]
+    decided = await api.post(f"/api/inbox/{checkpoint_id}/decide", json={"action": "approve"})
+    assert decided.status_code == 200, decided.text
+    again = {"action": "approve", "checkpoint_id": checkpoint_id}
+    assert (await api.post(f"{base}/decide", json=again)).json()["is_complete"]  # waits for the end of the session
+    excluded = await get(api, f"{base}/exclusions", limit=500)
+    assert first in {one["paper_id"] for one in excluded["exclusions"] if one["reviewer"] == "Tycho"}
+
+
 async def test_a_decision_can_return_before_the_search_has_ended(api: httpx.AsyncClient) -> None:
     session_id = await start_search(api)
     started = time.monotonic()

@@ -1,0 +1,281 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import type { PaperRow } from "../api_types.ts";
+import { checkLink } from "../components/foreign_text.tsx";
+import { Detail, Panes } from "../components/layout.tsx";
+import { EmptyState, ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import type { Verdict } from "../components/verdict.tsx";
+import { type KeyCommand, useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { navigate, type Params, query } from "../router.ts";
+import { session } from "../session.ts";
+import { strings } from "../strings.ts";
+import { DecisionBar, draftOf, type VerdictDraft } from "./searches/decision_bar.tsx";
+import { useOtherDecider } from "./searches/other_decider.ts";
+import { PaperPanel } from "./searches/paper_panel.tsx";
+import { ReviewContext } from "./searches/review_context.tsx";
+import { type Overlay, ReviewOverlay } from "./searches/review_dialogs.tsx";
+import { formatFilters, type ReviewFilters, readFilters } from "./searches/review_filters.ts";
+import { ReviewList } from "./searches/review_list.tsx";
+import { ReviewStore } from "./searches/review_store.ts";
+import { SearchViews } from "./searches/search_views.tsx";
+import { toggle } from "./searches/start_dialog.tsx";
+import { rememberPlace, useVerdictDrafts } from "./searches/verdict_drafts.ts";
+
+const texts = strings.review;
+const VERDICTS: Record<string, Verdict> = { i: "include", m: "maybe", x: "exclude" };
+
+/** The review of a search: list, paper and flow side by side, everything by single keys. */
+export function ReviewPage({ params }: { params: Params }) {
+  const sessionId = params.id ?? "";
+  const filters = readFilters(query.value);
+  const filterText = formatFilters(filters);
+  const store = useReviewStore(sessionId, filterText);
+  const paperId = params.paper;
+  useEffect(
+    () => rememberPlace(sessionId, `/review${paperId ? `/${paperId}` : ""}${filterText}`),
+    [sessionId, paperId, filterText],
+  );
+  store.expectOwnDecision = useOtherDecider(store.checkpointId.value);
+  if (!store.isLoaded.value) return <NotLoaded store={store} current="review" />;
+  return <Review store={store} filters={filters} paperId={paperId} />;
+}
+
+/** What stands beside the papers on wide screens, as a page of its own for a phone. */
+export function ReviewProgressPage({ params }: { params: Params }) {
+  const sessionId = params.id ?? "";
+  const store = useReviewStore(sessionId, "");
+  if (!store.isLoaded.value) return <NotLoaded store={store} current="progress" />;
+  return (
+    <div class="search-page">
+      <SearchViews sessionId={sessionId} current="progress" />
+      <ProgressPane store={store} />
+    </div>
+  );
+}
+
+function ProgressPane({ store }: { store: ReviewStore }) {
+  const [overlay, setOverlay] = useState<Overlay>();
+  return (
+    <>
+      <div class="pane context-pane progress-pane">
+        <h1 class="visually-hidden">{texts.progress}</h1>
+        <ReviewContext store={store} onOpen={setOverlay} />
+      </div>
+      <ReviewOverlay store={store} overlay={overlay} onClose={() => setOverlay(undefined)} />
+    </>
+  );
+}
+
+function useReviewStore(sessionId: string, filterText: string): ReviewStore {
+  const person = session.value.state === "signedIn" ? session.value.name : "";
+  const store = useMemo(() => new ReviewStore(sessionId, person, showError), [sessionId, person]);
+  useEffect(() => store.start(), [store]);
+  useEffect(() => void store.load(readFilters(new URLSearchParams(filterText))), [store, filterText]);
+  return store;
+}
+
+function NotLoaded({ store, current }: { store: ReviewStore; current: "review" | "progress" }) {
+  const error = store.error.value;
+  if (error?.code === "no_papers_yet") return <NoPapers sessionId={store.sessionId} current={current} />;
+  return error ? <ErrorState error={error} onRetry={() => store.refresh()} /> : <LoadingState />;
+}
+
+function NoPapers({ sessionId, current }: { sessionId: string; current: "review" | "progress" }) {
+  return (
+    <div class="search-page">
+      <SearchViews sessionId={sessionId} current={current} />
+      <EmptyState title={texts.noPapers} hint={texts.noPapersHint} />
+    </div>
+  );
+}
+
+function Review({
+  store,
+  filters,
+  paperId,
+}: {
+  store: ReviewStore;
+  filters: ReviewFilters;
+  paperId: string | undefined;
+}) {
+  const { sessionId } = store;
+  const rows = store.rows.value;
+  const row = store.getRow(paperId);
+  const index = (paperId === undefined ? undefined : store.positions.value.get(paperId)) ?? -1;
+  const paper = row && store.details.value.get(row.id);
+  const url = checkLink(paper?.url ?? undefined);
+  const drafts = useVerdictDrafts(sessionId);
+  const [overlay, setOverlay] = useState<Overlay>();
+  const [selected, setSelected] = useState<ReadonlySet<string>>();
+  const [bulkDraft, setBulkDraft] = useState<VerdictDraft>({ verdict: undefined, reason: "" });
+  const reasons = useReasons(store);
+  const draft = selected ? bulkDraft : (drafts.get(paperId) ?? draftOf(row));
+  const setDraft = (next: VerdictDraft) => {
+    if (selected) setBulkDraft(next);
+    else if (paperId) drafts.set(paperId, next);
+  };
+  useEffect(() => {
+    if (row) store.loadDetails(row.id);
+  }, [store, row?.id, paper]);
+
+  const hrefOf = (id: string) => `/searches/${sessionId}/review/${id}${formatFilters(filters)}`;
+  const go = (to: PaperRow | undefined) => {
+    if (to) navigate(hrefOf(to.id), { replace: paperId !== undefined });
+  };
+  const setFilters = (changes: Partial<ReviewFilters>) => {
+    const tail = formatFilters({ ...filters, ...changes });
+    navigate(`/searches/${sessionId}/review${paperId ? `/${paperId}` : ""}${tail}`, { replace: true });
+  };
+
+  function save(): void {
+    if (store.isComplete.value || !draft.verdict) {
+      if (!store.isComplete.value && row) showToast(texts.chooseVerdict);
+      return;
+    }
+    const reason = draft.verdict === "exclude" ? draft.reason.trim() || null : null;
+    const mark = { status: draft.verdict, reason };
+    if (selected) {
+      if (!selected.size) return;
+      store.mark([...selected], mark);
+      setSelected(undefined);
+      setBulkDraft({ verdict: undefined, reason: "" });
+    } else if (row) {
+      store.mark([row.id], mark);
+      drafts.clear(row.id);
+      go(rows[index + 1]);
+    }
+  }
+
+  async function undo(): Promise<void> {
+    if (paperId && drafts.get(paperId)) {
+      drafts.clear(paperId);
+      return;
+    }
+    try {
+      const undone = await store.undo();
+      for (const id of undone) drafts.clear(id);
+      showToast(undone.length ? texts.undone(undone.length) : texts.nothingToUndo);
+      const [first] = undone;
+      if (first !== undefined && first !== paperId && undone.length === 1) go(store.getRow(first));
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+  }
+
+  const isOpen = !store.isComplete.value;
+  const startSelecting = () => setSelected(selected ? undefined : new Set());
+  const decisionKeys: KeyCommand[] = isOpen
+    ? [
+        ...Object.entries(VERDICTS).map(([key, verdict]) => ({
+          keys: key,
+          label: texts.keys[verdict],
+          run: () => setDraft({ verdict, reason: draft.reason }),
+        })),
+        ...reasons.slice(0, 9).map((reason, place) => ({
+          keys: String(place + 1),
+          label: texts.keys.reason(place + 1),
+          isHidden: place > 0,
+          run: () => setDraft({ verdict: "exclude" as const, reason: draft.reason === reason ? "" : reason }),
+        })),
+        { keys: "Enter", label: texts.keys.save, run: save },
+        { keys: "u", label: texts.keys.undo, run: () => void undo() },
+        { keys: "b", label: texts.keys.select, run: startSelecting },
+        {
+          keys: " ",
+          label: texts.keys.toggle,
+          run: () => paperId && setSelected(toggle(selected ?? new Set(), paperId)),
+        },
+        { keys: "a", label: texts.keys.finish, run: () => setOverlay("finish") },
+        { keys: "r", label: texts.keys.another, run: () => setOverlay("another") },
+      ]
+    : [];
+  useKeys(texts.keyTitle, [
+    { keys: "j", label: texts.keys.next, run: () => go(rows[index + 1]) },
+    { keys: "ArrowDown", label: texts.keys.next, isHidden: true, run: () => go(rows[index + 1]) },
+    { keys: "k", label: texts.keys.previous, run: () => go(rows[Math.max(0, index - 1)]) },
+    { keys: "ArrowUp", label: texts.keys.previous, isHidden: true, run: () => go(rows[Math.max(0, index - 1)]) },
+    ...decisionKeys,
+    { keys: "o", label: texts.keys.open, run: () => url && open(url, "_blank", "noopener") },
+    { keys: "/", label: texts.keys.find, run: () => document.getElementById("review-find")?.focus() },
+    {
+      keys: "Escape",
+      label: texts.keys.back,
+      run: () => {
+        if (selected) setSelected(undefined);
+        else if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur();
+        else navigate(`/searches/${sessionId}/review${formatFilters(filters)}`);
+      },
+    },
+  ]);
+
+  const selection = {
+    isOn: selected !== undefined,
+    ids: selected ?? new Set<string>(),
+    toggle: (id: string) => setSelected(toggle(selected ?? new Set(), id)),
+    start: startSelecting,
+    set: (ids: readonly string[]) => setSelected(new Set(ids)),
+  };
+  const bar =
+    isOpen && (row || selected) ? (
+      <DecisionBar
+        store={store}
+        draft={draft}
+        reasons={reasons}
+        selectedCount={selected?.size}
+        url={url}
+        onDraft={setDraft}
+        onSave={save}
+        onUndo={() => void undo()}
+      />
+    ) : undefined;
+  return (
+    <div class="search-page">
+      <SearchViews sessionId={sessionId} current="review" />
+      {!row && <h1 class="visually-hidden">{texts.keyTitle}</h1>}
+      {store.error.value && <ErrorNote error={store.error.value} onRetry={() => store.refresh()} />}
+      <Panes
+        listLabel={texts.list}
+        list={
+          <ReviewList
+            store={store}
+            filters={filters}
+            currentId={paperId}
+            selection={selection}
+            onFilters={setFilters}
+            hrefOf={hrefOf}
+            onEnter={save}
+          />
+        }
+        hasDetail={paperId !== undefined}
+        backTo={`/searches/${sessionId}/review${formatFilters(filters)}`}
+        detail={
+          <Detail bar={bar}>
+            {row ? (
+              <PaperPanel key={row.id} row={row} paper={paper} total={store.total.value} />
+            ) : (
+              <EmptyState title={texts.choose} hint={texts.chooseHint} />
+            )}
+            {row && !paper && store.detailError.value && <ErrorNote error={store.detailError.value} />}
+          </Detail>
+        }
+        context={<ReviewContext store={store} onOpen={setOverlay} />}
+        contextLabel={texts.progress}
+      />
+      <ReviewOverlay store={store} overlay={overlay} onClose={() => setOverlay(undefined)} />
+    </div>
+  );
+}
+
+/** Use the reasons for exclusions: common ones, and those used in this review. */
+function useReasons(store: ReviewStore): readonly string[] {
+  const resource = useResource(
+    `reasons ${store.sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}/reasons", { path: { session_id: store.sessionId }, signal }),
+    (change) => change.kind === "papers" && change.subject === store.sessionId,
+  );
+  const reasons = resource.value.value?.reasons;
+  return useMemo(() => (reasons ?? []).map((one) => one.reason).slice(0, 9), [reasons]);
+}

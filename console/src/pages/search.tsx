@@ -1,0 +1,85 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { Detail } from "../components/layout.tsx";
+import { EmptyState, Loaded } from "../components/states.tsx";
+import { useResource } from "../resource.ts";
+import { navigate, type Params } from "../router.ts";
+import { strings } from "../strings.ts";
+import { SearchViews } from "./searches/search_views.tsx";
+import { SourceProgressCard } from "./searches/source_progress.tsx";
+import { StrategyForm } from "./searches/strategy_form.tsx";
+import { recallPlace } from "./searches/verdict_drafts.ts";
+
+function useSearch(sessionId: string) {
+  return useResource(
+    `search ${sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}", { path: { session_id: sessionId }, signal }),
+    (change) => change.kind === "session" && change.subject === sessionId,
+  );
+}
+
+/** A search: goes to what waits, or shows what the search does now. */
+export function SearchPage({ params }: { params: Params }) {
+  const sessionId = params.id ?? "";
+  const search = useSearch(sessionId);
+  const state = search.value.value;
+  const target = !state
+    ? undefined
+    : state.checkpoint_kind === "strategy_confirmation"
+      ? `/searches/${sessionId}/strategy`
+      : state.checkpoint_kind === "result_review" || (state.is_complete && !state.error)
+        ? recallPlace(sessionId)
+        : undefined;
+  useEffect(() => {
+    if (target) navigate(target, { replace: true });
+  }, [target]);
+  return (
+    <div class="search-page">
+      <SearchViews sessionId={sessionId} current="plan" />
+      <Loaded resource={search}>
+        {(value) => (
+          <Detail>
+            <h1 dir="auto">{value.query}</h1>
+            {value.error ? (
+              <EmptyState title={strings.search.failed} hint={value.error} />
+            ) : (
+              <SourceProgressCard sessionId={sessionId} />
+            )}
+          </Detail>
+        )}
+      </Loaded>
+    </div>
+  );
+}
+
+/** The plan of a search. While the search works, its progress; when papers wait, the review. */
+export function PlanPage({ params }: { params: Params }) {
+  const sessionId = params.id ?? "";
+  const search = useSearch(sessionId);
+  const [hasDecided, setDecided] = useState(false);
+  const kind = search.value.value?.checkpoint_kind;
+  const wasWorking = useRef(false);
+  const isWorking = search.value.value !== undefined && !kind && !search.value.value.is_complete;
+  if (isWorking) wasWorking.current = true;
+  useEffect(() => {
+    if (hasDecided && kind === "result_review" && wasWorking.current) navigate(`/searches/${sessionId}/review`);
+  }, [hasDecided, kind, sessionId]);
+  return (
+    <div class="search-page">
+      <SearchViews sessionId={sessionId} current="plan" />
+      {isWorking && (
+        <div class="progress-note">
+          <SourceProgressCard sessionId={sessionId} />
+        </div>
+      )}
+      <StrategyForm
+        sessionId={sessionId}
+        onDecided={() => {
+          wasWorking.current = true;
+          setDecided(true);
+          search.reload();
+        }}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,186 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import type { SearchSummary } from "../api_types.ts";
+import { Button, Select, Tag } from "../components/controls.tsx";
+import { ConfirmDialog } from "../components/dialog.tsx";
+import { PlainPage } from "../components/layout.tsx";
+import { EmptyState, Loaded } from "../components/states.tsx";
+import { Age } from "../components/time.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import { useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { navigate, query } from "../router.ts";
+import { strings } from "../strings.ts";
+import { describePhase, type Phase, SourceLine } from "./searches/search_tags.tsx";
+import { StartDialog } from "./searches/start_dialog.tsx";
+
+const PAGE = 50;
+const texts = strings.searches;
+const PHASES = (["all", "waiting", "working", "completed", "failed"] as const).map((value) => ({
+  value,
+  label: texts.phases[value],
+}));
+
+/** All searches: start, find, open, resume and delete them. The address holds the filter. */
+export function SearchesPage() {
+  const phase = (query.value.get("phase") ?? "all") as Phase | "all";
+  const words = query.value.get("q") ?? "";
+  const [limit, setLimit] = useState(PAGE);
+  const [toDelete, setToDelete] = useState<SearchSummary>();
+  const isStarting = query.value.has("new");
+  const searches = useResource(
+    `searches ${phase} ${words} ${limit}`,
+    (signal) => api.get("/api/searches", { query: { phase: phase === "all" ? null : phase, q: words, limit }, signal }),
+    (change) => ["session", "inbox"].includes(change.kind),
+  );
+  const setQuery = (changes: Record<string, string>) => navigate(formatQuery(phase, words, changes), { replace: true });
+  useKeys(texts.keyTitle, [{ keys: texts.startKey, label: texts.start, run: () => setQuery({ new: "1" }) }]);
+
+  return (
+    <PlainPage title={texts.title}>
+      <div class="toolbar">
+        <Button kind="primary" icon="plus" keyHint={texts.startKey} onClick={() => setQuery({ new: "1" })}>
+          {texts.start}
+        </Button>
+        <search class="toolbar-find">
+          <input
+            type="search"
+            aria-label={texts.findHint}
+            placeholder={texts.findHint}
+            value={words}
+            onInput={(event) => setQuery({ q: event.currentTarget.value })}
+          />
+        </search>
+        <Select label={texts.phase} value={phase} choices={PHASES} onChange={(value) => setQuery({ phase: value })} />
+      </div>
+      <Loaded resource={searches}>
+        {(page) =>
+          page.sessions.length ? (
+            <>
+              <ul class="sheet-list" aria-label={texts.title}>
+                {page.sessions.map((search) => (
+                  <SearchItem key={search.session_id} search={search} onDelete={() => setToDelete(search)} />
+                ))}
+              </ul>
+              {page.next_offset !== null && (
+                <Button onClick={() => setLimit(limit + PAGE)}>
+                  {`${texts.more} (${texts.shown(page.sessions.length, page.total)})`}
+                </Button>
+              )}
+            </>
+          ) : phase === "all" && !words ? (
+            <EmptyState title={texts.empty} hint={texts.emptyHint}>
+              <Button kind="primary" onClick={() => setQuery({ new: "1" })}>
+                {texts.start}
+              </Button>
+            </EmptyState>
+          ) : (
+            <EmptyState title={texts.nothingFound} hint={texts.nothingFoundHint} />
+          )
+        }
+      </Loaded>
+      {isStarting && <StartDialog onClose={() => navigate(formatQuery(phase, words, {}), { replace: true })} />}
+      {toDelete && (
+        <DeleteDialog
+          search={toDelete}
+          onClose={() => setToDelete(undefined)}
+          onDeleted={() => {
+            setToDelete(undefined);
+            searches.reload();
+          }}
+        />
+      )}
+    </PlainPage>
+  );
+}
+
+function formatQuery(phase: string, words: string, changes: Record<string, string>): string {
+  const next = new URLSearchParams();
+  for (const [name, value] of Object.entries({ phase, q: words, ...changes })) {
+    if (value && value !== "all") next.set(name, value);
+  }
+  const text = next.toString();
+  return text ? `/searches?${text}` : "/searches";
+}
+
+function SearchItem({ search, onDelete }: { search: SearchSummary; onDelete: () => void }) {
+  const { word, tone } = describePhase(search);
+  const facts = [
+    search.round ? texts.round(search.round) : "",
+    search.paper_count === null || search.paper_count === undefined ? "" : texts.papers(search.paper_count),
+    search.offline ? texts.offline : "",
+  ].filter(Boolean);
+  return (
+    <li class="search-item">
+      <div class="search-item-top">
+        <Tag tone={tone}>{word}</Tag>
+        <span class="quiet small">
+          <Age at={search.last_used_at} />
+        </span>
+      </div>
+      <h2 class="search-item-title">
+        <a href={`/searches/${search.session_id}`} dir="auto">
+          {search.query || search.session_id}
+        </a>
+      </h2>
+      {search.error && (
+        <p class="problem small" dir="auto">
+          {search.error}
+        </p>
+      )}
+      <div class="search-item-bottom">
+        <span class="quiet small">{facts.join(", ")}</span>
+        <SourceLine sources={search.sources ?? []} />
+        <span class="search-item-actions">
+          {search.phase === "working" && (
+            <Button
+              kind="quiet"
+              label={`${texts.resume}: ${search.query}`}
+              onClick={() => void resume(search.session_id)}
+            >
+              {texts.resume}
+            </Button>
+          )}
+          <Button kind="quiet" label={`${texts.remove}: ${search.query}`} onClick={onDelete}>
+            {texts.remove}
+          </Button>
+        </span>
+      </div>
+    </li>
+  );
+}
+
+async function resume(sessionId: string): Promise<void> {
+  try {
+    await api.post("/api/searches/{session_id}/resume", { path: { session_id: sessionId } });
+    showToast(texts.resumed);
+  } catch (thrown) {
+    showError(toApiError(thrown));
+  }
+}
+
+function DeleteDialog(props: { search: SearchSummary; onClose: () => void; onDeleted: () => void }) {
+  const [isBusy, setBusy] = useState(false);
+  async function remove(): Promise<void> {
+    setBusy(true);
+    try {
+      await api.delete("/api/searches/{session_id}", { path: { session_id: props.search.session_id } });
+      showToast(texts.removed);
+      props.onDeleted();
+    } catch (thrown) {
+      showError(toApiError(thrown));
+      props.onClose();
+    }
+  }
+  return (
+    <ConfirmDialog
+      title={texts.removeTitle}
+      text={texts.removeText(props.search.query || props.search.session_id)}
+      action={texts.remove}
+      isBusy={isBusy}
+      onConfirm={() => void remove()}
+      onClose={props.onClose}
+    />
+  );
+}

@@ -1,0 +1,63 @@
+import type { FieldOrigin, PaperDetails } from "../../api_types.ts";
+import { Tag } from "../../components/controls.tsx";
+import { strings } from "../../strings.ts";
+
+const texts = strings.review;
+
+/** Where each value of a paper comes from, and what the other records say. */
+export function Provenance({ paper }: { paper: PaperDetails }) {
+  const { records, fields } = paper.provenance;
+  return (
+    <details class="more provenance">
+      <summary>{texts.provenance}</summary>
+      {records.length < 2 && <p class="quiet small">{texts.onlyOne}</p>}
+      <dl class="translations">
+        {fields.map((field) => (
+          <div key={field.field}>
+            <dt>{texts.fieldNames[field.field] ?? field.field}</dt>
+            <FieldValues field={field} />
+          </div>
+        ))}
+      </dl>
+      {records.length > 1 && (
+        <>
+          <h2 class="section-title">{texts.records}</h2>
+          <dl class="translations">
+            {records.map((record) => (
+              <div key={`${record.source} ${record.record_id}`}>
+                <dt>{record.source}</dt>
+                <dd>
+                  <code dir="auto">{record.record_id}</code> <span class="quiet small">{record.reason}</span>
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </details>
+  );
+}
+
+function FieldValues({ field }: { field: FieldOrigin }) {
+  return (
+    <dd>
+      <p>
+        <span class="foreign" dir="auto">
+          {field.value ?? texts.noValue}
+        </span>{" "}
+        {field.source && <Tag tone="accent">{field.source}</Tag>}
+        {field.agreeing.map((source) => (
+          <Tag key={source}>{texts.also(source)}</Tag>
+        ))}
+      </p>
+      {field.alternatives.map((other) => (
+        <p key={`${other.source} ${other.record_id}`} class="quiet">
+          <span class="foreign" dir="auto">
+            {other.value}
+          </span>{" "}
+          <Tag>{other.source}</Tag>
+        </p>
+      ))}
+    </dd>
+  );
+}

@@ -1,0 +1,116 @@
+import { useState } from "preact/hooks";
+import { api, formatAddress } from "../../api.ts";
+import { Button, Checkbox, Tag } from "../../components/controls.tsx";
+import { Facts } from "../../components/layout.tsx";
+import { useResource } from "../../resource.ts";
+import { strings } from "../../strings.ts";
+import { FlowDiagram } from "./flow_diagram.tsx";
+import type { Overlay } from "./review_dialogs.tsx";
+import type { Counts, ReviewStore } from "./review_store.ts";
+
+const texts = strings.review;
+
+/** Beside the paper: how far the review is, the flow of records, exports, and how the review ends. */
+export function ReviewContext(props: { store: ReviewStore; onOpen: (overlay: Overlay) => void }) {
+  const { store } = props;
+  const flow = useResource(
+    `flow ${store.sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}/flow", { path: { session_id: store.sessionId }, signal }),
+    (change) => change.subject === store.sessionId && ["papers", "session"].includes(change.kind),
+  );
+  const counts = store.counts.value;
+  const value = flow.value.value;
+  return (
+    <>
+      <section>
+        <h2 class="section-title">{texts.progress}</h2>
+        <ProgressBar counts={counts} />
+      </section>
+      {value && (
+        <section>
+          <h2 class="section-title">{texts.flow}</h2>
+          <FlowDiagram flow={value} counts={counts} />
+        </section>
+      )}
+      {value && Object.keys(value.reasons).length > 0 && (
+        <section>
+          <h2 class="section-title">{texts.reasons}</h2>
+          <Facts facts={Object.entries(value.reasons).map(([reason, count]) => [reason, String(count)])} />
+        </section>
+      )}
+      <section class="context-actions">
+        {store.isComplete.value ? (
+          <>
+            <p>{texts.complete}</p>
+            <p class="quiet small">{texts.completeHint}</p>
+          </>
+        ) : (
+          <Button kind="primary" keyHint="a" onClick={() => props.onOpen("finish")}>
+            {texts.finish}
+          </Button>
+        )}
+        <Button {...(store.isComplete.value ? {} : { keyHint: "r" })} onClick={() => props.onOpen("another")}>
+          {texts.another}
+        </Button>
+        <Button onClick={() => props.onOpen("shelf")}>{texts.shelf}</Button>
+      </section>
+      <Exports store={store} />
+    </>
+  );
+}
+
+function ProgressBar({ counts }: { counts: Counts }) {
+  const total = counts.include + counts.maybe + counts.exclude + counts.undecided;
+  const share = (count: number) => (total ? (100 * count) / total : 0);
+  return (
+    <>
+      <svg class="progress" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
+        <rect class="rest" width={100} height={4} />
+        <rect class="yes" width={share(counts.include)} height={4} />
+        <rect class="maybe" x={share(counts.include)} width={share(counts.maybe)} height={4} />
+        <rect class="no" x={share(counts.include + counts.maybe)} width={share(counts.exclude)} height={4} />
+      </svg>
+      <div class="tags">
+        <Tag tone="yes">{`${counts.include} ${strings.decision.include.toLowerCase()}`}</Tag>
+        <Tag tone="maybe">{`${counts.maybe} ${strings.decision.maybe.toLowerCase()}`}</Tag>
+        <Tag tone="no">{`${counts.exclude} ${strings.decision.exclude.toLowerCase()}`}</Tag>
+      </div>
+    </>
+  );
+}
+
+function Exports({ store }: { store: ReviewStore }) {
+  const [onlyIncluded, setOnlyIncluded] = useState(false);
+  const address = (format: string, status?: string) =>
+    formatAddress("/api/searches/{session_id}/export", {
+      path: { session_id: store.sessionId },
+      query: { format, status },
+    });
+  return (
+    <section class="context-actions">
+      <h2 class="section-title">{texts.exportTitle}</h2>
+      <a class="button" href={address("prisma-svg")} download={`prisma-${store.sessionId.slice(0, 8)}.svg`}>
+        {texts.exportFigure}
+      </a>
+      <ul class="export-links">
+        {Object.entries(texts.exports).map(([format, label]) => {
+          const isLog = format.startsWith("prisma");
+          const status = onlyIncluded && !isLog ? "include" : undefined;
+          return (
+            <li key={format}>
+              <a href={address(format, status)} download={`search-${store.sessionId.slice(0, 8)}.${endingOf(format)}`}>
+                {label}
+              </a>
+            </li>
+          );
+        })}
+      </ul>
+      <Checkbox label={texts.onlyIncluded} isChecked={onlyIncluded} onChange={setOnlyIncluded} />
+    </section>
+  );
+}
+
+function endingOf(format: string): string {
+  const endings: Record<string, string> = { bibtex: "bib", markdown: "md", "csl-json": "csl.json", prisma: "log.md" };
+  return endings[format] ?? format;
+}

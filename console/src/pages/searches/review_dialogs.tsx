@@ -1,0 +1,230 @@
+import { useEffect, useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import { type ApiError, toApiError } from "../../api_error.ts";
+import type { ReviewStatus, ShelfBuildReply } from "../../api_types.ts";
+import { Button, Choices, Select, TextField } from "../../components/controls.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorNote } from "../../components/states.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { useDraft } from "../../draft.ts";
+import { listenForChanges } from "../../live.ts";
+import { useResource } from "../../resource.ts";
+import { navigate } from "../../router.ts";
+import { strings } from "../../strings.ts";
+import type { ReviewStore } from "./review_store.ts";
+
+const texts = strings.review;
+
+export type Overlay = "finish" | "another" | "shelf";
+
+/** The dialog that is open, if any. */
+export function ReviewOverlay(props: { store: ReviewStore; overlay: Overlay | undefined; onClose: () => void }) {
+  switch (props.overlay) {
+    case "finish":
+      return <FinishDialog {...props} />;
+    case "another":
+      return <AnotherRoundDialog {...props} />;
+    case "shelf":
+      return <ShelfDialog {...props} />;
+    default:
+      return null;
+  }
+}
+
+/** Finish the review: the papers that are not excluded are the result. */
+function FinishDialog({ store, onClose }: { store: ReviewStore; onClose: () => void }) {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const counts = store.counts.value;
+  const total = counts.include + counts.maybe + counts.exclude + counts.undecided;
+  async function finish(): Promise<void> {
+    setBusy(true);
+    try {
+      await decide(store, "approve");
+      showToast(texts.finished);
+      store.refresh();
+      onClose();
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog
+      title={texts.finishTitle}
+      onClose={onClose}
+      footer={
+        <>
+          <Button kind="primary" onClick={() => void finish()} isBusy={isBusy}>
+            {texts.finish}
+          </Button>
+          <Button onClick={onClose}>{strings.actions.cancel}</Button>
+        </>
+      }
+    >
+      <p>{texts.finishText(counts.exclude, counts.undecided, total)}</p>
+      {error && <ErrorNote error={error} />}
+    </Dialog>
+  );
+}
+
+/** Search another round; of a complete search in a new one. */
+function AnotherRoundDialog({ store, onClose }: { store: ReviewStore; onClose: () => void }) {
+  const note = useDraft(`another.${store.sessionId}`);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  async function start(event: Event): Promise<void> {
+    event.preventDefault();
+    setBusy(true);
+    try {
+      const words = note.text.value.trim() || null;
+      const path = { session_id: store.sessionId };
+      const state = store.isComplete.value
+        ? await api.post("/api/searches/{session_id}/update", { path, body: { note: words } })
+        : await decide(store, "reject", words);
+      note.clear();
+      onClose();
+      navigate(`/searches/${state.session_id}/strategy`);
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog title={texts.anotherTitle} onClose={onClose}>
+      <form class="form" onSubmit={(event) => void start(event)}>
+        <TextField
+          label={texts.anotherLabel}
+          hint={texts.anotherHint}
+          value={note.text.value}
+          onInput={(value) => {
+            note.text.value = value;
+          }}
+          lines={3}
+          maxLength={4_000}
+          autoFocus
+        />
+        {error && <ErrorNote error={error} />}
+        <footer class="form-footer">
+          <Button kind="primary" type="submit" isBusy={isBusy}>
+            {texts.anotherButton}
+          </Button>
+          <Button onClick={onClose}>{strings.actions.cancel}</Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** Send the marks and decide the review. An earlier decision of somebody else is shown. */
+async function decide(store: ReviewStore, action: "approve" | "reject", note: string | null = null) {
+  await store.unsent.send();
+  store.expectOwnDecision();
+  const state = await api.post("/api/searches/{session_id}/decide", {
+    path: { session_id: store.sessionId },
+    body: { action, note, checkpoint_id: store.checkpointId.value, wait_s: 20 },
+  });
+  const earlier = state.already_decided;
+  if (earlier && !earlier.same_as_sent) showToast(earlier.message, "no");
+  return state;
+}
+
+type Which = "include" | "maybe" | "all";
+const STATUSES: Record<Which, ReviewStatus[]> = {
+  include: ["include"],
+  maybe: ["include", "maybe"],
+  all: ["include", "maybe", "undecided"],
+};
+const NEW = "";
+
+/** Put papers on a shelf, and follow the build. */
+function ShelfDialog({ store, onClose }: { store: ReviewStore; onClose: () => void }) {
+  const shelves = useResource("search-shelves", (signal) => api.get("/api/search-shelves", { signal }));
+  const counts = store.counts.value;
+  const [shelf, setShelf] = useState(NEW);
+  const [name, setName] = useState("");
+  const [which, setWhich] = useState<Which>(counts.include ? "include" : "all");
+  const [build, setBuild] = useState<ShelfBuildReply>();
+  const [error, setError] = useState<ApiError>();
+  useEffect(
+    () =>
+      listenForChanges((change) => {
+        if (change.kind !== "shelf_build" || change.subject !== store.sessionId) return;
+        void api
+          .get("/api/searches/{session_id}/shelf", { path: { session_id: store.sessionId } })
+          .then(setBuild, () => undefined);
+      }),
+    [store],
+  );
+  const isRunning = build?.state === "running";
+  const target = shelf || name.trim();
+  async function start(event: Event): Promise<void> {
+    event.preventDefault();
+    setError(undefined);
+    try {
+      await store.unsent.send();
+      const path = { session_id: store.sessionId };
+      const body = { name: target, statuses: STATUSES[which] };
+      setBuild(await api.post("/api/searches/{session_id}/shelf", { path, body }));
+    } catch (thrown) {
+      setError(toApiError(thrown));
+    }
+  }
+  const sizes: Record<Which, number> = {
+    include: counts.include,
+    maybe: counts.include + counts.maybe,
+    all: counts.include + counts.maybe + counts.undecided,
+  };
+  return (
+    <Dialog title={texts.shelfTitle} onClose={onClose}>
+      <form class="form" onSubmit={(event) => void start(event)}>
+        <Choices
+          label={texts.shelfWhich}
+          value={which}
+          choices={[
+            { value: "include", label: texts.shelfIncluded(sizes.include) },
+            { value: "maybe", label: texts.shelfMaybe(sizes.maybe) },
+            { value: "all", label: texts.shelfAll(sizes.all) },
+          ]}
+          onChange={setWhich}
+        />
+        <Select
+          label={texts.shelfName}
+          value={shelf}
+          choices={[
+            { value: NEW, label: texts.shelfNew },
+            ...(shelves.value.value?.shelves ?? []).map((one) => ({
+              value: one.name,
+              label: `${one.name} (${strings.searches.papers(one.papers ?? 0)})`,
+            })),
+          ]}
+          onChange={setShelf}
+        />
+        {shelf === NEW && (
+          <TextField
+            label={texts.shelfNameLabel}
+            hint={texts.shelfNameHint}
+            value={name}
+            onInput={setName}
+            maxLength={64}
+            autoFocus
+          />
+        )}
+        {error && <ErrorNote error={error} />}
+        <p role="status">{build && describeBuild(build)}</p>
+        <footer class="form-footer">
+          <Button kind="primary" type="submit" isBusy={isRunning} isDisabled={!target || !sizes[which]}>
+            {texts.shelfStart}
+          </Button>
+          <Button onClick={onClose}>{strings.actions.close}</Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function describeBuild(build: ShelfBuildReply): string {
+  if (build.state === "running") return texts.shelfRunning(build.shelf ?? "");
+  if (build.state === "done") return texts.shelfDone(build.shelf ?? "", build.papers ?? 0, build.added ?? 0);
+  return [build.error, build.hint].filter(Boolean).join(" ");
+}

@@ -1,0 +1,241 @@
+import { useId, useState } from "preact/hooks";
+import type { PaperRow } from "../../api_types.ts";
+import { Button, Select, Tag, TextField } from "../../components/controls.tsx";
+import { EmptyState } from "../../components/states.tsx";
+import { VirtualList } from "../../components/virtual_list.tsx";
+import { strings } from "../../strings.ts";
+import { toneOf } from "./paper_panel.tsx";
+import { countFilters, type ReviewFilters } from "./review_filters.ts";
+import type { ReviewStore } from "./review_store.ts";
+
+const texts = strings.review;
+const ROW_HEIGHT = 104;
+const heightOf = () => ROW_HEIGHT;
+const keyOf = (row: PaperRow) => row.id;
+const SORTS = (Object.entries(texts.sorts) as [ReviewFilters["sort"], string][]).map(([value, label]) => ({
+  value,
+  label,
+}));
+const STATUSES = (Object.entries(texts.statuses) as [ReviewFilters["status"] | "all", string][]).map(
+  ([value, label]) => ({ value, label }),
+);
+
+interface Selection {
+  isOn: boolean;
+  ids: ReadonlySet<string>;
+  toggle: (id: string) => void;
+  start: () => void;
+  set: (ids: readonly string[]) => void;
+}
+
+interface Props {
+  store: ReviewStore;
+  filters: ReviewFilters;
+  currentId: string | undefined;
+  selection: Selection;
+  onFilters: (changes: Partial<ReviewFilters>) => void;
+  hrefOf: (id: string) => string;
+  onEnter: () => void;
+}
+
+/** The papers of a review, with what chooses and orders them. */
+export function ReviewList({ store, filters, currentId, selection, onFilters, hrefOf, onEnter }: Props) {
+  const rows = store.rows.value;
+  return (
+    <>
+      <div class="pane-title review-title">
+        <h2 class="large">{texts.title(store.total.value)}</h2>
+        <Select label={texts.sortedBy} value={filters.sort} choices={SORTS} onChange={(sort) => onFilters({ sort })} />
+      </div>
+      <FilterBar store={store} filters={filters} onFilters={onFilters} selection={selection} />
+      {selection.isOn && (
+        <div class="selection-bar">
+          <span role="status">{texts.selected(selection.ids.size)}</span>
+          <Button kind="quiet" onClick={() => selection.set(rows.map(keyOf))}>
+            {texts.selectAll(rows.length)}
+          </Button>
+          <Button kind="quiet" onClick={() => selection.set([])}>
+            {texts.selectNone}
+          </Button>
+        </div>
+      )}
+      {rows.length ? (
+        <VirtualList
+          items={rows}
+          heightOf={heightOf}
+          keyOf={keyOf}
+          label={texts.list}
+          currentKey={currentId}
+          placeKey={`review.${store.sessionId}`}
+          render={(row) => (
+            <ReviewRow
+              row={row}
+              href={hrefOf(row.id)}
+              isCurrent={row.id === currentId}
+              isSelected={selection.ids.has(row.id)}
+              {...(selection.isOn ? { onSelect: () => selection.toggle(row.id) } : {})}
+              onEnter={onEnter}
+            />
+          )}
+        />
+      ) : (
+        <EmptyState title={texts.none} hint={texts.noneHint} />
+      )}
+    </>
+  );
+}
+
+function ReviewRow(props: {
+  row: PaperRow;
+  href: string;
+  isCurrent: boolean;
+  isSelected: boolean;
+  onSelect?: () => void;
+  onEnter: () => void;
+}) {
+  const { row } = props;
+  const names = row.authors.map((name) => name.split(" ").at(-1) ?? name);
+  const people = row.author_count > 2 ? `${names[0] ?? ""} et al.` : names.join(", ");
+  const detail = row.status === "exclude" && row.reason ? row.reason : [people, row.year].filter(Boolean).join(", ");
+  return (
+    <div class={props.onSelect ? "review-row selectable" : "review-row"}>
+      {props.onSelect && (
+        <input
+          type="checkbox"
+          checked={props.isSelected}
+          aria-label={texts.selectPaper(row.title.slice(0, 120))}
+          onChange={props.onSelect}
+        />
+      )}
+      <a
+        class="row"
+        href={props.href}
+        aria-current={props.isCurrent ? "true" : undefined}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter" || !props.isCurrent) return;
+          event.preventDefault(); // the paper is open: Enter saves its verdict, as everywhere on the page
+          props.onEnter();
+        }}
+      >
+        <span class="row-top">
+          <span class="tags">
+            <Tag tone={toneOf(row.status)}>{strings.decision[row.status]}</Tag>
+            {row.retraction && <Tag tone="no">{texts.retracted}</Tag>}
+            {row.differs && <Tag tone="waiting">{texts.differs}</Tag>}
+          </span>
+          <span class="quiet small">{row.relevance_score.toFixed(2)}</span>
+        </span>
+        <span class="row-title foreign" dir="auto">
+          {row.title}
+        </span>
+        <span class="row-detail quiet small" dir="auto">
+          {detail}
+        </span>
+      </a>
+    </div>
+  );
+}
+
+function FilterBar({
+  store,
+  filters,
+  onFilters,
+  selection,
+}: Pick<Props, "store" | "filters" | "onFilters" | "selection">) {
+  const [isOpen, setOpen] = useState(false);
+  const id = useId();
+  const facets = store.facets.value;
+  const count = countFilters(filters);
+  return (
+    <div class="filter-bar">
+      <div class="filter-line">
+        <input
+          id="review-find"
+          type="search"
+          aria-label={texts.find}
+          placeholder={texts.findShort}
+          value={filters.q}
+          onInput={(event) => onFilters({ q: event.currentTarget.value })}
+        />
+        <button class="button" type="button" aria-expanded={isOpen} aria-controls={id} onClick={() => setOpen(!isOpen)}>
+          {texts.filters(count)}
+        </button>
+        {!store.isComplete.value && (
+          <button
+            class="button"
+            type="button"
+            aria-pressed={selection.isOn}
+            aria-keyshortcuts="b"
+            onClick={selection.start}
+          >
+            {selection.isOn ? texts.stopSelecting : texts.select}
+          </button>
+        )}
+      </div>
+      {isOpen && (
+        <div id={id} class="filters">
+          <Select
+            label={strings.searches.phase}
+            value={filters.status || "all"}
+            choices={STATUSES}
+            onChange={(value) => onFilters({ status: value === "all" ? "" : value })}
+          />
+          <Select
+            label={texts.source}
+            value={filters.source}
+            choices={[
+              { value: "", label: texts.allSources },
+              ...Object.entries(facets?.sources ?? {}).map(([name, n]) => ({ value: name, label: `${name} (${n})` })),
+            ]}
+            onChange={(source) => onFilters({ source })}
+          />
+          <Select
+            label={texts.round}
+            value={filters.round}
+            choices={[
+              { value: "", label: texts.allRounds },
+              ...Object.entries(facets?.rounds ?? {}).map(([name, n]) => ({
+                value: name,
+                label: `${texts.roundNumber(name)} (${n})`,
+              })),
+            ]}
+            onChange={(round) => onFilters({ round })}
+          />
+          <div class="field-row">
+            <TextField
+              label={texts.yearFrom}
+              value={filters.year_from}
+              placeholder={String(facets?.year_min ?? "")}
+              maxLength={4}
+              onInput={(year_from) => onFilters({ year_from })}
+            />
+            <TextField
+              label={texts.yearTo}
+              value={filters.year_to}
+              placeholder={String(facets?.year_max ?? "")}
+              maxLength={4}
+              onInput={(year_to) => onFilters({ year_to })}
+            />
+            <TextField
+              label={texts.scoreFrom}
+              value={filters.score_from}
+              placeholder="0.50"
+              maxLength={5}
+              onInput={(score_from) => onFilters({ score_from })}
+            />
+          </div>
+          {count > 0 && (
+            <Button
+              kind="quiet"
+              onClick={() =>
+                onFilters({ status: "", source: "", round: "", year_from: "", year_to: "", score_from: "" })
+              }
+            >
+              {texts.clearFilters}
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

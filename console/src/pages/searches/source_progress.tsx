@@ -1,0 +1,46 @@
+import { api } from "../../api.ts";
+import { Card, Table } from "../../components/layout.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { useResource } from "../../resource.ts";
+import { strings } from "../../strings.ts";
+import { SourceState } from "./search_tags.tsx";
+
+const texts = strings.search;
+
+/** What a search that works does now, and which sources have answered. */
+export function SourceProgressCard({ sessionId }: { sessionId: string }) {
+  const progress = useResource(
+    `sources ${sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}/sources", { path: { session_id: sessionId }, signal }),
+    (change) => change.subject === sessionId && ["session", "source"].includes(change.kind),
+  );
+  return (
+    <Loaded resource={progress}>
+      {(value) => (
+        <Card
+          title={texts.working[value.phase] ?? texts.working.working ?? ""}
+          aside={texts.answered(value.sources.length, value.sources_asked)}
+        >
+          {value.sources.length > 0 && (
+            <Table
+              label={strings.searches.sources}
+              columns={[{ title: texts.source }, { title: texts.state }, { title: texts.records, isNumber: true }]}
+              rows={value.sources.map((source) => [
+                source.name,
+                <div key="state">
+                  <SourceState source={{ partial: false, reason: null, ...source }} />
+                  {source.reason && (
+                    <p class="hint" dir="auto">
+                      {source.reason}
+                    </p>
+                  )}
+                </div>,
+                String(source.returned ?? 0),
+              ])}
+            />
+          )}
+        </Card>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,142 @@
+import { useRef, useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import { type ApiError, toApiError } from "../../api_error.ts";
+import type { SearchOptions } from "../../api_types.ts";
+import { Button, Checkbox, Select, TextField } from "../../components/controls.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorNote, Loaded } from "../../components/states.tsx";
+import { useDraft } from "../../draft.ts";
+import { useResource } from "../../resource.ts";
+import { navigate } from "../../router.ts";
+import { strings } from "../../strings.ts";
+
+/** Ask for the question of a new search, and open its plan. */
+export function StartDialog({ onClose }: { onClose: () => void }) {
+  const [isTrial, setTrial] = useState<boolean>();
+  const options = useResource(`search-options ${isTrial}`, (signal) =>
+    api.get("/api/search-options", { query: { offline: isTrial ?? null }, signal }),
+  );
+  const last = useRef<SearchOptions>(undefined);
+  if (options.value.value) last.current = options.value.value;
+  return (
+    <Dialog title={strings.searches.start} onClose={onClose} kind="wide">
+      {last.current ? (
+        <StartForm options={last.current} onTrial={setTrial} onClose={onClose} />
+      ) : (
+        <Loaded resource={options}>{() => null}</Loaded>
+      )}
+    </Dialog>
+  );
+}
+
+interface FormProps {
+  options: SearchOptions;
+  onTrial: (isTrial: boolean) => void;
+  onClose: () => void;
+}
+
+function StartForm({ options, onTrial, onClose }: FormProps) {
+  const question = useDraft("new-search");
+  const [maxResults, setMaxResults] = useState(String(options.default_max_results));
+  const [domain, setDomain] = useState(options.default_domain);
+  const isTrial = options.offline;
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set());
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const usable = options.sources.filter((source) => source.used);
+  const chosen = usable.filter((source) => !left.has(source.name)).map((source) => source.name);
+
+  async function start(event: Event): Promise<void> {
+    event.preventDefault();
+    if (!question.text.value.trim() || isBusy || !chosen.length) return;
+    setBusy(true);
+    try {
+      const body = {
+        query: question.text.value,
+        domain,
+        max_results: Number(maxResults) || 0,
+        offline: isTrial,
+        ...(left.size ? { sources: chosen } : {}),
+      };
+      const state = await api.post("/api/searches", { body });
+      question.clear();
+      onClose();
+      navigate(`/searches/${state.session_id}`);
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form class="form" onSubmit={(event) => void start(event)}>
+      <TextField
+        label={strings.searches.question}
+        hint={strings.searches.questionHint}
+        value={question.text.value}
+        onInput={(value) => {
+          question.text.value = value;
+        }}
+        placeholder={options.example}
+        lines={3}
+        maxLength={2_000}
+        autoFocus
+      />
+      <details class="more">
+        <summary>{strings.searches.options}</summary>
+        <div class="form">
+          <div class="field-row">
+            <TextField label={strings.searches.maxResults} value={maxResults} onInput={setMaxResults} />
+            <Select
+              label={strings.searches.domain}
+              value={domain}
+              choices={options.domains.map((name) => ({ value: name, label: name.replaceAll("_", " ") }))}
+              onChange={setDomain}
+            />
+          </div>
+          <Checkbox
+            label={strings.searches.trial}
+            hint={strings.searches.trialHint}
+            isChecked={isTrial}
+            onChange={onTrial}
+          />
+          <fieldset class="source-choices">
+            <legend>{strings.searches.sources}</legend>
+            {usable.map((source) => (
+              <Checkbox
+                key={source.name}
+                label={source.name}
+                hint={source.remark}
+                isChecked={!left.has(source.name)}
+                onChange={(isOn) => setLeft(toggle(left, source.name, !isOn))}
+              />
+            ))}
+            {options.sources
+              .filter((source) => !source.used)
+              .map((source) => (
+                <p key={source.name} class="quiet small">
+                  {source.name}: {source.remark}
+                </p>
+              ))}
+            {!chosen.length && <p class="problem">{strings.searches.allOff}</p>}
+          </fieldset>
+        </div>
+      </details>
+      {error && <ErrorNote error={error} />}
+      <footer class="form-footer">
+        <Button type="submit" kind="primary" isBusy={isBusy} isDisabled={!question.text.value.trim() || !chosen.length}>
+          {strings.searches.startButton}
+        </Button>
+        <span class="quiet small">{strings.searches.startHint}</span>
+      </footer>
+    </form>
+  );
+}
+
+/** Return the set with or without a value. */
+export function toggle<T>(set: ReadonlySet<T>, value: T, isIn = !set.has(value)): ReadonlySet<T> {
+  const next = new Set(set);
+  if (isIn) next.add(value);
+  else next.delete(value);
+  return next;
+}

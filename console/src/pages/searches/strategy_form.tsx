@@ -1,0 +1,247 @@
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import { type ApiError, toApiError } from "../../api_error.ts";
+import type { StrategyCheck, StrategyReply } from "../../api_types.ts";
+import { Button, Tag, TextField } from "../../components/controls.tsx";
+import { Detail } from "../../components/layout.tsx";
+import { EmptyState, ErrorNote, Loaded } from "../../components/states.tsx";
+import { Age } from "../../components/time.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { useDraft } from "../../draft.ts";
+import { useKeys } from "../../keys.ts";
+import { type Resource, useResource } from "../../resource.ts";
+import { strings } from "../../strings.ts";
+import { useOtherDecider } from "./other_decider.ts";
+import { parseEdit, type StrategyEdit, startEdit, toEditData } from "./strategy_edit.ts";
+import { StrategyEditor } from "./strategy_editor.tsx";
+import { StrategyView } from "./strategy_view.tsx";
+
+const texts = strings.strategy;
+const CHECK_MS = 250;
+
+/** Use the strategy of a session; it is read again when the session or its question changes. */
+export function useStrategy(sessionId: string): Resource<StrategyReply> {
+  return useResource(
+    `strategy ${sessionId}`,
+    (signal) => api.get("/api/searches/{session_id}/strategy", { path: { session_id: sessionId }, signal }),
+    (change) =>
+      (change.kind === "session" && change.subject === sessionId) ||
+      (change.kind === "inbox" && (change.subject.startsWith(sessionId) || change.about === sessionId)),
+  );
+}
+
+/** The plan of a search, with its decision if it waits: a page of its own, and the form of the inbox. */
+export function StrategyForm({ sessionId, onDecided }: { sessionId: string; onDecided?: () => void }) {
+  const resource = useStrategy(sessionId);
+  const expectOwnDecision = useOtherDecider(resource.value.value?.checkpoint_id);
+  return (
+    <Loaded resource={resource}>
+      {(reply) =>
+        reply.strategy ? (
+          <StrategyDecision
+            key={reply.checkpoint_id ?? "used"}
+            reply={reply}
+            onDecide={expectOwnDecision}
+            onDecided={() => {
+              resource.reload();
+              onDecided?.();
+            }}
+          />
+        ) : (
+          <EmptyState title={texts.none} hint={texts.noneHint} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+interface DecisionProps {
+  reply: StrategyReply;
+  onDecide: () => void;
+  onDecided: () => void;
+}
+
+function StrategyDecision({ reply, onDecide, onDecided }: DecisionProps) {
+  const draft = useDraft(`strategy.${reply.checkpoint_id ?? reply.session_id}`);
+  const hint = useDraft(`reject.${reply.checkpoint_id ?? reply.session_id}`);
+  const edit = parseEdit(draft.text.value);
+  const [isRejecting, setRejecting] = useState(Boolean(hint.text.value));
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const { check, isChecking } = useLiveCheck(reply.session_id, edit);
+  const setEdit = (next: StrategyEdit) => {
+    draft.text.value = JSON.stringify(next);
+  };
+
+  async function decide(action: "approve" | "edit" | "reject"): Promise<void> {
+    if (isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    onDecide();
+    try {
+      const state = await api.post("/api/searches/{session_id}/decide", {
+        path: { session_id: reply.session_id },
+        body: {
+          action,
+          checkpoint_id: reply.checkpoint_id,
+          wait_s: 0,
+          ...(action === "edit" && edit ? { data: toEditData(edit) } : {}),
+          ...(action === "reject" && hint.text.value.trim() ? { note: hint.text.value } : {}),
+        },
+      });
+      const earlier = state.already_decided;
+      if (earlier && !earlier.same_as_sent) showToast(earlier.message, "no");
+      else showToast(texts.sent);
+      draft.clear();
+      hint.clear();
+      onDecided();
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  }
+
+  const canDecide = reply.is_pending;
+  useKeys(
+    texts.keyTitle,
+    canDecide && !edit && !isRejecting
+      ? [
+          { keys: "a", label: texts.approve, run: () => void decide("approve") },
+          { keys: "e", label: texts.edit, run: () => setEdit(startEdit(reply)) },
+          { keys: "r", label: texts.reject, run: () => setRejecting(true) },
+        ]
+      : [],
+  );
+
+  const bar = !canDecide ? undefined : isRejecting ? (
+    <form
+      class="reject-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void decide("reject");
+      }}
+    >
+      <TextField
+        label={texts.rejectLabel}
+        hint={texts.rejectHint}
+        value={hint.text.value}
+        onInput={(value) => {
+          hint.text.value = value;
+        }}
+        lines={2}
+        maxLength={4_000}
+        autoFocus
+      />
+      {error && <ErrorNote error={error} />}
+      <Button kind="primary" type="submit" isBusy={isBusy}>
+        {texts.sendReject}
+      </Button>
+      <Button onClick={() => setRejecting(false)}>{texts.keepIt}</Button>
+    </form>
+  ) : edit ? (
+    <>
+      {error && <ErrorNote error={error} />}
+      <Button
+        kind="primary"
+        onClick={() => void decide("edit")}
+        isBusy={isBusy}
+        isDisabled={!edit.sources.length || (check !== undefined && !check.is_valid)}
+      >
+        {texts.saveEdit}
+      </Button>
+      <Button
+        onClick={() => {
+          draft.clear();
+          setError(undefined);
+        }}
+      >
+        {texts.stopEdit}
+      </Button>
+      <span class="quiet small" role="status">
+        {!edit.sources.length
+          ? strings.searches.allOff
+          : isChecking
+            ? texts.checking
+            : check && !check.is_valid
+              ? texts.fixFirst
+              : ""}
+      </span>
+    </>
+  ) : (
+    <>
+      {error && <ErrorNote error={error} />}
+      <Button kind="primary" keyHint="a" onClick={() => void decide("approve")} isBusy={isBusy}>
+        {texts.approve}
+      </Button>
+      <Button keyHint="e" onClick={() => setEdit(startEdit(reply))}>
+        {texts.edit}
+      </Button>
+      <Button keyHint="r" onClick={() => setRejecting(true)}>
+        {texts.reject}
+      </Button>
+      <span class="quiet small">{texts.firstWins}</span>
+    </>
+  );
+
+  return (
+    <Detail bar={bar}>
+      <div class="tags">
+        <Tag tone={canDecide ? "waiting" : "neutral"}>{texts.tag}</Tag>
+        <span class="quiet small">
+          {strings.searches.round(reply.round + 1)}
+          {reply.asked_at && (
+            <>
+              , <Age at={reply.asked_at} />
+            </>
+          )}
+          {reply.offline && `, ${strings.searches.offline}`}
+        </span>
+      </div>
+      <h1 dir="auto">{reply.question}</h1>
+      <p class="quiet">{canDecide ? texts.lead : texts.used}</p>
+      {edit && canDecide ? (
+        <StrategyEditor reply={reply} edit={edit} check={check} onChange={setEdit} />
+      ) : (
+        <StrategyView reply={reply} />
+      )}
+    </Detail>
+  );
+}
+
+/** Check an edit on the server while it is typed; nothing is stored. */
+function useLiveCheck(sessionId: string, edit: StrategyEdit | undefined) {
+  const [check, setCheck] = useState<StrategyCheck>();
+  const [isChecking, setChecking] = useState(false);
+  const text = useMemo(() => (edit ? JSON.stringify(toEditData(edit)) : ""), [edit]);
+  const abort = useRef<AbortController>(undefined);
+  useEffect(() => {
+    abort.current?.abort();
+    if (!text) {
+      setCheck(undefined);
+      return;
+    }
+    const own = new AbortController();
+    abort.current = own;
+    setChecking(true);
+    const timer = setTimeout(async () => {
+      try {
+        const data = JSON.parse(text) as Record<string, unknown>;
+        const path = { session_id: sessionId };
+        const found = await api.post("/api/searches/{session_id}/strategy/check", {
+          path,
+          body: { data },
+          signal: own.signal,
+        });
+        if (!own.signal.aborted) setCheck(found);
+      } catch {
+        // The server is away: the next change or the decision is checked.
+      }
+      if (!own.signal.aborted) setChecking(false);
+    }, CHECK_MS);
+    return () => {
+      clearTimeout(timer);
+      own.abort();
+    };
+  }, [text, sessionId]);
+  return { check, isChecking };
+}

@@ -1,0 +1,222 @@
+import type { PartOriginReply, QueryView, StrategyChange, StrategyReply, StrategySource } from "../../api_types.ts";
+import { Dot, Tag } from "../../components/controls.tsx";
+import { Card, Table } from "../../components/layout.tsx";
+import { plural, strings } from "../../strings.ts";
+import { SourceState } from "./search_tags.tsx";
+
+const texts = strings.strategy;
+
+/** A strategy to read: queries in the syntax of each source, sources, limits, and what is new or kept. */
+export function StrategyView({ reply }: { reply: StrategyReply }) {
+  const reasons = new Map(reply.strategy?.origins.map((origin) => [origin.part, origin.reason]));
+  const chosen = reply.sources.filter((source) => source.is_chosen).map((source) => source.name);
+  return (
+    <>
+      {reply.has_last_round && <ChangesCard changes={reply.changes} title={texts.changes} />}
+      <Card title={texts.queries} aside={String(reply.queries.length)}>
+        <ol class="queries">
+          {reply.queries.map((query, index) => (
+            <li key={index}>
+              <p class="query-text mono" dir="auto">
+                {query.boolean_query}
+              </p>
+              {reasons.get(`queries[${index}]`) && <p class="quiet small">{reasons.get(`queries[${index}]`)}</p>}
+              <QueryProblems query={query} />
+              <Translations query={query} only={chosen} />
+            </li>
+          ))}
+        </ol>
+      </Card>
+      <Card title={texts.where} aside={describeLimits(reply)}>
+        <SourceTable reply={reply} />
+      </Card>
+      {reply.inherited.length > 0 && <InheritedCard origins={reply.inherited} />}
+      <NotesCard reply={reply} />
+    </>
+  );
+}
+
+/** The query as each source receives it. */
+export function Translations({ query, only }: { query: QueryView; only: readonly string[] }) {
+  const listed = query.translations.filter((one) => only.includes(one.source));
+  if (!listed.length) return null;
+  return (
+    <details class="more">
+      <summary>{texts.syntax(listed.length)}</summary>
+      <dl class="translations">
+        {listed.map((one) => (
+          <div key={one.source}>
+            <dt>{one.source}</dt>
+            <dd>
+              {one.text && (
+                <code title={one.address ?? undefined} dir="auto">
+                  {one.text}
+                </code>
+              )}
+              {one.problem && <p class="problem">{one.problem}</p>}
+              {one.notes.map((note) => (
+                <p key={note} class="hint">
+                  {note}
+                </p>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+const SNIPPET = 24;
+
+/** The problems of a query, each with the words at which it is. */
+export function QueryProblems({ query }: { query: QueryView }) {
+  if (!query.problems.length) return null;
+  const characters = [...query.boolean_query]; // positions count characters, not UTF-16 units
+  return (
+    <ul class="query-problems">
+      {query.problems.map((problem, index) => {
+        const end = Math.max(problem.end, problem.start + SNIPPET / 2);
+        const words = characters.slice(problem.start, Math.min(end, problem.start + SNIPPET)).join("");
+        return (
+          <li key={index} class={problem.severity === "error" ? "problem" : "hint"}>
+            <strong>{texts.severity[problem.severity]}</strong>{" "}
+            {words && (
+              <>
+                {texts.at} <code dir="auto">{words}</code>{" "}
+              </>
+            )}
+            {problem.message} {problem.hint}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** Whether a source can be used, and if not, why. */
+export function describeSource(source: StrategySource, isOffline: boolean) {
+  if (!source.is_available) {
+    const isLocked = source.needs_key && !source.has_key && !isOffline;
+    return <Dot tone="hollow">{isLocked ? texts.noKey(source.key_variable) : source.remark}</Dot>;
+  }
+  if (isOffline) return <Dot tone="yes">{source.remark}</Dot>;
+  return <Dot tone="yes">{source.has_key ? `${texts.ready}, ${texts.withKey}` : texts.ready}</Dot>;
+}
+
+function SourceTable({ reply }: { reply: StrategyReply }) {
+  const chosen = reply.sources.filter((source) => source.is_chosen);
+  const others = reply.sources.filter((source) => !source.is_chosen);
+  return (
+    <>
+      <SourceRows sources={chosen} isOffline={reply.offline} />
+      {others.length > 0 && (
+        <details class="more card-more">
+          <summary>{texts.notUsed(others.length)}</summary>
+          <SourceRows sources={others} isOffline={reply.offline} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function SourceRows({ sources, isOffline }: { sources: readonly StrategySource[]; isOffline: boolean }) {
+  const hasLast = sources.some((source) => source.last);
+  const columns = [{ title: texts.source }, { title: texts.state }, ...(hasLast ? [{ title: texts.last }] : [])];
+  return (
+    <Table
+      label={texts.where}
+      columns={columns}
+      rows={sources.map((source) => [
+        source.name,
+        describeSource(source, isOffline),
+        ...(hasLast ? [source.last ? <LastAnswer key="last" source={source} /> : ""] : []),
+      ])}
+    />
+  );
+}
+
+function LastAnswer({ source }: { source: StrategySource }) {
+  if (!source.last) return null;
+  return (
+    <span title={source.last.reason ?? undefined}>
+      <SourceState source={{ partial: false, reason: null, ...source.last }} />
+      <span class="quiet"> {plural(source.last.returned ?? 0, "paper")}</span>
+    </span>
+  );
+}
+
+function describeLimits(reply: StrategyReply): string {
+  const filters = reply.strategy?.filters;
+  if (!filters) return "";
+  const from = filters.year_from ? String(filters.year_from) : "";
+  const to = filters.year_to ? String(filters.year_to) : "";
+  const years = from && to ? texts.years(from, to) : from ? texts.since(from) : to ? texts.until(to) : texts.anyYear;
+  const most = `${texts.maxResults.toLowerCase()}: ${filters.max_results}`;
+  return [years, filters.language ?? "", most].filter(Boolean).join(", ");
+}
+
+/** The parts that differ from another strategy. */
+export function ChangesCard({ changes, title }: { changes: readonly StrategyChange[]; title: string }) {
+  return (
+    <Card title={title} aside={changes.length ? String(changes.length) : ""}>
+      {changes.length ? (
+        <ul class="changes">
+          {changes.map((change, index) => (
+            <li key={index}>
+              <span class="quiet small">{texts.parts[change.part] ?? change.part}</span>
+              <span class="change">
+                {change.before !== null && <del dir="auto">{change.before}</del>}
+                {change.after !== null && <ins dir="auto">{change.after}</ins>}
+                {change.before === null && <Tag tone="yes">{texts.added}</Tag>}
+                {change.after === null && <Tag tone="no">{texts.removed}</Tag>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="card-body quiet">{texts.noChanges}</p>
+      )}
+    </Card>
+  );
+}
+
+function InheritedCard({ origins }: { origins: readonly PartOriginReply[] }) {
+  return (
+    <Card title={texts.inherited} aside={String(origins.length)}>
+      <Table
+        label={texts.inherited}
+        columns={[{ title: texts.part }, { title: texts.value }, { title: texts.reason }]}
+        rows={origins.map((origin) => [
+          texts.parts[origin.part.replace(/\[\d+\]$/, "").replace("queries", "query")] ?? origin.part,
+          <span key="value" class={origin.part.startsWith("queries") ? "mono" : ""} dir="auto">
+            {origin.value}
+          </span>,
+          origin.reason,
+        ])}
+      />
+    </Card>
+  );
+}
+
+function NotesCard({ reply }: { reply: StrategyReply }) {
+  const intent = (reply.intent ?? {}) as {
+    topic?: string;
+    excluded?: string[];
+    preferences?: string[];
+    notes?: string[];
+  };
+  const notes = [...new Set([...(intent.notes ?? []), ...(reply.strategy?.notes ?? [])])];
+  if (!notes.length) return null;
+  return (
+    <Card title={texts.notes}>
+      <ul class="card-body notes">
+        {notes.map((note) => (
+          <li key={note} dir="auto">
+            {note}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,78 @@
+"""An agent in a process of its own beside a browser, and searches stored before a server starts."""
+
+import asyncio
+import sys
+import threading
+from collections.abc import Coroutine, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from paper_search.config import AppConfig
+from paper_search.models import RawPaper
+from paper_search.testing import FakeSource
+from tests.paper_search.sessions.helpers import DataFolder, open_review
+from uraniborg.kernel.clock import SystemClock
+from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
+
+_WAIT_S = 60
+
+
+class Agent:
+    """A client of the stdio server of searches. It has a thread: the event loop of the test belongs to the browser."""
+
+    def __init__(self, env: dict[str, str]) -> None:
+        self._env = env
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._opened = threading.Event()
+        self._stopping = asyncio.Event()
+        self._client: Any = None
+
+    def __enter__(self) -> "Agent":
+        self._thread.start()
+        self._connection = asyncio.run_coroutine_threadsafe(self._connect(), self._loop)
+        assert self._opened.wait(_WAIT_S)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._loop.call_soon_threadsafe(self._stopping.set)
+        self._connection.result(_WAIT_S)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_WAIT_S)
+        self._loop.close()
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Return the reply of a tool."""
+        calling = asyncio.run_coroutine_threadsafe(self._client.call_tool(tool, arguments), self._loop)
+        return get_json(calling.result(_WAIT_S))
+
+    async def _connect(self) -> None:
+        command = ["-m", "paper_search.mcp_server"]
+        async with connect_stdio_client(sys.executable, command, env=self._env) as client:
+            self._client = client
+            self._opened.set()
+            await self._stopping.wait()
+
+
+def store_review(home: Path, question: str, papers: Sequence[RawPaper]) -> str:
+    """Store a search that waits at the review of these papers in the data folder of a server; return its id."""
+    data = home / "uraniborg" / "data"
+    folder = DataFolder(data / "paper_search", FakeSource("alpha", list(papers)))
+
+    async def store() -> str:
+        inbox = Inbox(data / "inbox.db")
+        async with folder.open_manager(clock=SystemClock(), inbox=inbox) as manager:
+            return (await open_review(manager, question, AppConfig(default_max_results=1_000)))["session_id"]
+
+    return run_in_thread(store())
+
+
+def run_in_thread(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a thread of its own and return its result."""
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(asyncio.run(work)))
+    thread.start()
+    thread.join(_WAIT_S)
+    return found[0]
