@@ -12,8 +12,8 @@ import pytest
 from tests.shared_folders import make_once
 
 ROOT = Path(__file__).resolve().parents[1]
-CONTACTS = "URANIBORG_TEST_CONTACTS"
-"""The variable with the file in which programs of the environment list the hosts that they contact."""
+CONTACTS = "XDG_TEST_CONTACTS"
+"""The variable with the file in which programs list the hosts that they contact; child processes inherit it."""
 _LIST_CONTACTS = f"""
 import os, sys
 

@@ -18,8 +18,11 @@ _ANSWERS = (
     (re.compile(r"\[y/N\] "), "y\n"),
     (re.compile(r"\[a\]pprove .*\[q\]uit.*\[\?\] help", re.DOTALL), "a"),
     (re.compile(r"Press Ctrl-C to stop\."), "\x03"),
+    (re.compile(r"years=\S+; q: leave > "), "years=0.3\n"),
+    (re.compile(r"q: leave > "), "\n"),
 )
-"""Questions and what a person types: consent to a change, approval at a checkpoint, the end of a server."""
+"""Questions and what a person types: consent to a change, approval at a checkpoint, the end of a server, the steps of
+the demo, with short N-body runs."""
 
 
 def make_pasting_environment(folder: Path, stand_ins: Iterable[str] = ()) -> dict[str, str]:

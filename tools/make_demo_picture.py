@@ -1,4 +1,4 @@
-"""Draw the picture of the README, which displays the search of `uraniborg demo`.
+"""Draw the pictures of the README and of the page of the story, from a run of `uraniborg demo`.
 
 python tools/make_demo_picture.py
 """
@@ -15,9 +15,12 @@ from rich.segment import Segment, Segments
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-from uraniborg.demo import run_demo
+from uraniborg.story.service import Story
+from uraniborg.story.terminal import run_story
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "demo.svg"
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
+PICTURE = IMAGES / "demo.svg"
+PLOTS: Final = {factor: IMAGES / f"laplace-angles-h-times-{factor}.svg" for factor in (2, 50)}
 NIGHT = TerminalTheme(
     (13, 17, 23),
     (201, 209, 217),
@@ -36,13 +39,18 @@ NIGHT = TerminalTheme(
 
 COLUMNS: Final = 88
 """At the width of a README, about 830 pixels, a letter is then 15 pixels high."""
-FIRST, PAPERS_END, LAST = "You ask", "  4  ", "  … and "
+STEPS: Final = {"1", "2", "5", "6", "8", "10", "11"}
+"""The numbers of the steps in the picture."""
 
 
 def main() -> None:
     console = Console(record=True, width=COLUMNS, file=StringIO(), force_terminal=True, highlight=False)
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        run_demo(Path("demo-output"), as_json=False, console=console)
+    with tempfile.TemporaryDirectory() as name, contextlib.chdir(name):
+        story = Story(Path(name) / "home")
+        run_story(story, Path("demo-output"), is_script=True, as_json=False, console=console)
+        for factor, picture in PLOTS.items():
+            plot = story.folder.plots / f"laplace-angles-h-times-{factor}.svg"
+            picture.write_bytes(plot.read_bytes())
     PICTURE.write_text(draw_picture(choose_lines(record_lines(console))), encoding="utf-8")
 
 
@@ -54,19 +62,22 @@ def record_lines(console: Console) -> list[list[Segment]]:
 
 
 def choose_lines(lines: list[list[Segment]]) -> list[list[Segment]]:
-    """Return the lines from the question to the decision about the papers, with the first three papers."""
-    texts = ["".join(segment.text for segment in line) for line in lines]
-    first = next(number for number, text in enumerate(texts) if text.startswith(FIRST))
-    fourth = next(number for number, text in enumerate(texts) if PAPERS_END in text[:8])
-    last = next(number for number, text in enumerate(texts) if LAST in text)
-    more = int(re.findall(r"\d+", texts[last])[0]) + 7
-    rest = Text(f"│   … and {more} more".ljust(COLUMNS - 1) + "│")
-    rest.stylize("cyan", 0, 1)
-    rest.stylize("dim", 1, COLUMNS - 1)
-    rest.stylize("cyan", COLUMNS - 1)
-    plain = Console(width=COLUMNS, color_system="truecolor", file=StringIO())
-    (replaced,) = plain.render_lines(rest, plain.options.update(width=COLUMNS), pad=False)
-    return [*lines[first:fourth], replaced, *lines[last + 1 : last + 3]]
+    """Return the question, the headings and sentences of some steps, and the angles of the comparison."""
+    chosen: list[list[Segment]] = []
+    is_wanted = False
+    for line in lines:
+        text = "".join(segment.text for segment in line).rstrip()
+        if text.startswith("You ask"):
+            chosen += [line, []]
+        elif heading := re.match(r"\d+/\d+ ", text):
+            is_wanted = heading[0].partition("/")[0] in STEPS
+            if is_wanted:
+                chosen.append(line)
+        elif text.startswith("Written"):
+            break
+        elif is_wanted and (not text or re.match(r"  \S", text) or re.match(r"    \w-\w-\w ", text)):
+            chosen.append(line)
+    return chosen
 
 
 def draw_picture(lines: list[list[Segment]]) -> str:

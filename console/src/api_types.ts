@@ -66,6 +66,10 @@ export interface Body_put_papers_on_shelf {
   statuses?: ReviewStatus[];
 }
 
+export interface Body_run_story_step {
+  inputs?: Record<string, unknown> | null;
+}
+
 export interface Body_save_draft {
   final_name: string;
   description: string;
@@ -1206,6 +1210,85 @@ export interface StartedRun {
   run_id: string;
   workflow: string;
   nodes: number;
+}
+
+/** A fact about the result of a step. */
+export interface StepFact {
+  label: string;
+  text: string;
+}
+
+/** A value that a person may give a step. */
+export interface StepInput {
+  name: string;
+  type: "number" | "integer" | "object";
+  description: string;
+  /** The value that was given, or the default. */
+  value: unknown;
+  minimum: number | null;
+  maximum: number | null;
+}
+
+/** The error with which the last step ended. */
+export interface StoryError {
+  step: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export";
+  code: string;
+  message: string;
+  hint: string;
+}
+
+/** The state of the story. */
+export interface StoryState {
+  question: string;
+  home: string;
+  next: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export" | null;
+  running: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export" | null;
+  /** From 0 to 1, while this server runs a step. */
+  progress: number | null;
+  is_complete: boolean;
+  steps: StoryStep[];
+  error: StoryError | null;
+}
+
+/** A step with its status and one sentence, which is computed from results. */
+export interface StoryStep {
+  id: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export";
+  title: string;
+  who: "agent" | "you" | "workflow" | "computer";
+  /** The label of the button that runs the step. */
+  action: string;
+  status: "done" | "next" | "later";
+  can_run: boolean;
+  /** Empty for a step that is neither done nor next. */
+  sentence: string;
+  facts: StepFact[];
+  /** Addresses below `/api/story/files/`. */
+  pictures: string[];
+  inputs: StepInput[];
+  /** The name of the person who ran the step. */
+  by: string | null;
+  ended_at: string | null;
+}
+
+/** A step with everything that it stored. */
+export interface StoryStepWithResult {
+  id: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export";
+  title: string;
+  who: "agent" | "you" | "workflow" | "computer";
+  /** The label of the button that runs the step. */
+  action: string;
+  status: "done" | "next" | "later";
+  can_run: boolean;
+  /** Empty for a step that is neither done nor next. */
+  sentence: string;
+  facts: StepFact[];
+  /** Addresses below `/api/story/files/`. */
+  pictures: string[];
+  inputs: StepInput[];
+  /** The name of the person who ran the step. */
+  by: string | null;
+  ended_at: string | null;
+  result: Record<string, unknown> | null;
 }
 
 /** A part that differs between two strategies; None on the side that does not have it. */
@@ -2984,6 +3067,54 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: undefined;
+  };
+  /** Return the state of the story. */
+  "GET /api/story": {
+    id: "get_story";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: StoryState;
+  };
+  /** Return a picture or the bundle. */
+  "GET /api/story/files/{path}": {
+    id: "get_story_file";
+    path: {
+      path: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: unknown;
+  };
+  /** Start the story over. */
+  "POST /api/story/restart": {
+    id: "restart_story";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: StoryState;
+  };
+  /** Return a step. */
+  "GET /api/story/steps/{step_id}": {
+    id: "get_story_step";
+    path: {
+      /** The id of a step. */
+      step_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: StoryStepWithResult;
+  };
+  /** Run a step. */
+  "POST /api/story/steps/{step_id}": {
+    id: "run_story_step";
+    path: {
+      /** The id of a step. */
+      step_id: string;
+    };
+    query: Record<never, never>;
+    body: Body_run_story_step | undefined;
+    reply: StoryState;
   };
   /** List universes. */
   "GET /api/universes": {

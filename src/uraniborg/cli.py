@@ -97,18 +97,26 @@ def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of the exported files.")
     ] = Path("demo-output"),
+    script: Annotated[bool, typer.Option("--script", help="Run all steps without questions.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Forget the steps of an earlier demo.")] = False,
+    years: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=0.1, max=100, help="The span of the N-body runs.", show_default="10"),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Replay a search, a shelf, a universe and a workflow.
+    """Answer a question with all parts: is TRAPPIST-1's chain stable if planet h is twice as heavy?
 
-    No network and no key are needed.
+    You press Enter for each step, and can leave and go on later. Without a terminal, all steps run. No network and no
+    key are needed. The runs for ten years take about a minute on two cores.
 
     Examples:
-    - `uraniborg demo --output out`
+    - `uraniborg demo`
+    - `uraniborg demo --script --output out`
     """
-    from uraniborg.demo import run_demo  # imported only by the command that needs it
+    from uraniborg.story.terminal import run_story_in_terminal  # imported only by the command that needs it
 
-    run_demo(output, as_json=json)
+    run_story_in_terminal(output, is_script=script, is_restart=restart, years=years, as_json=json)
 
 
 @app.command()

@@ -39,6 +39,7 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     from uraniborg.console.app import make_api, secure_api
     from uraniborg.console.inbox_routes import add_inbox_routes
     from uraniborg.console.shelf_routes import add_shelf_routes
+    from uraniborg.console.story_routes import add_story_routes
     from uraniborg.console.universe_routes import add_universe_routes
     from uraniborg.console.web_files import WebFiles
     from uraniborg.console.workflow_routes import add_workflow_routes
@@ -48,6 +49,7 @@ def make_api_app(services: ConsoleServices, port: int) -> "ASGIApp":
     add_shelf_routes(api)
     add_universe_routes(api, services.universe)
     add_workflow_routes(api, services.workflows, services.runs)
+    add_story_routes(api, services.story)
     return secure_api(
         api,
         services.sign_ins,

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from universe.claims.claim_check import Statement, read_statement_or_reason
+from universe.claims.quantities import Unit, get_quantity_of_field
 from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import InvalidInput
 
@@ -27,8 +28,9 @@ class NotStated(InvalidInput):
 def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, Any]:
     """Return the command that sets a field of a body to the value that one of the rows states, with its source.
 
-    Raise NotStated if no row states a value for this body, if rows state different values, or if `value` is not the
-    number of a row.
+    If no row states a value, use `given`, a number in the unit of the field, and cite the paper without a location.
+    Raise NotStated if there is no such number either, if rows state different values, or if `value` is not the number
+    of a row.
     """
     body, field = params["body"], params.get("field") or "mass"
     if field not in _FIELDS:
@@ -36,6 +38,8 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
     paper = cast("Mapping[str, Any]", params["paper"])
     rows: list[Any] = [row for row in params["rows"] if isinstance(row, Mapping)]
     found, reasons = _read_statements_and_reasons(rows, field, body, paper.get("title"))
+    if not found and params.get("given") is not None:
+        return _make_given_value_reply(params["given"], body, field, paper)
     if not found:
         raise NotStated(
             f"No table row of {_format_short_citation(paper)} on the shelf states the {field} of {body}.",
@@ -53,6 +57,19 @@ def claim_value(params: dict[str, Any], _context: object = None) -> dict[str, An
         "stated": statement.shown,
         "location": location,
         "table_row": _format_row_as_markdown(location),
+    }
+
+
+def _make_given_value_reply(given: float, body: str, field: str, paper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reply for a value without a row: the universe shows such a value as an unverified claim."""
+    unit = Unit(get_quantity_of_field(field).unit)
+    source = {**_make_publication(paper), "fields": [field]}
+    return {
+        "command": {"type": "updateStar", "id": body, "payload": {field: given, "sources": [source]}},
+        "value": given,
+        "stated": f"{unit.format_number(f'{given:.12g}')}, given without a row",
+        "location": {},
+        "table_row": "",
     }
 
 
@@ -98,17 +115,16 @@ def _choose_statement(
 def _make_source(
     paper: Mapping[str, Any], field: str, location: dict[str, Any], statement: Statement
 ) -> dict[str, Any]:
+    stated = {"value": statement.stated, "unit": statement.unit, "as_written": statement.shown}
+    return {**_make_publication(paper), "fields": [field], "locations": {field: {**location, "stated": stated}}}
+
+
+def _make_publication(paper: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the paper as a source without fields."""
     identifiers = cast("Mapping[str, Any]", paper.get("identifiers") or {})
     known = {name: paper[name] for name in _SOURCE if paper.get(name)}
     known |= {name: identifiers[name] for name in _IDENTIFIERS if identifiers.get(name)}
-    stated = {"value": statement.stated, "unit": statement.unit, "as_written": statement.shown}
-    return {
-        "id": identifiers.get("bibkey") or paper.get("paper_id") or "paper",
-        "title": "",
-        **known,
-        "fields": [field],
-        "locations": {field: {**location, "stated": stated}},
-    }
+    return {"id": identifiers.get("bibkey") or paper.get("paper_id") or "paper", "title": "", **known}
 
 
 def _format_short_citation(paper: Mapping[str, Any]) -> str:

@@ -12,11 +12,14 @@ from uraniborg.console.config import read_config
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.sign_in import SignIns
+from uraniborg.console.story_runner import StoryRunner
 from uraniborg.console.universe_routes import UniverseMount
 from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.person import get_user_name
+from uraniborg.story.folder import find_story_home
+from uraniborg.story.service import Story
 
 if TYPE_CHECKING:
     from uraniborg.served_parts import ServedPart
@@ -32,6 +35,7 @@ class ConsoleServices:
     broadcast: EventBroadcast
     sign_ins: SignIns
     runs: RunWorkers
+    story: StoryRunner
     owner: str
     """The name of the account, for programs that call with the token."""
     universe: UniverseMount = field(default_factory=UniverseMount)
@@ -62,6 +66,7 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
         broadcast=broadcast,
         sign_ins=await asyncio.to_thread(SignIns),
         runs=RunWorkers(inbox),
+        story=StoryRunner(Story(find_story_home(), keeps_process=False)),
         owner=get_user_name(),
     )
     broadcast.add_listener(services.resume_decided)
@@ -72,5 +77,6 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
         reading.cancel()
         await asyncio.gather(reading, return_exceptions=True)
         await services.runs.stop()
+        await services.story.stop()
         await searches.stop()
         await asyncio.to_thread(services.inbox.close)

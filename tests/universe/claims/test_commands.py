@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from universe.claims import SUPPORTED, check_claim
+from universe.claims import SUPPORTED, UNVERIFIED, check_claim
 from universe.claims.commands import NotStated, claim_value
 from universe.orbits.units import EARTH_MASS
 from uraniborg.kernel.errors import InvalidInput
@@ -50,6 +50,16 @@ def test_the_command_sets_the_number_of_the_bodys_row_with_the_paper_and_the_row
     assert made["table_row"] == "| planet | mass [M⊕] |\n|---|---|\n| e | 0.692 ± 0.022 |"
     body = {"id": "trappist-1-e", "name": "TRAPPIST-1 e"}
     assert check_claim(source, "mass", made["value"], body=body).status == SUPPORTED
+
+
+def test_a_given_value_is_used_only_without_a_row_and_stays_an_unverified_claim() -> None:
+    assert ask(given=7.0) == ask()
+    made = ask(rows=[], body="trappist-1", given=0.0898)
+    assert made["command"]["payload"]["mass"] == made["value"] == 0.0898
+    assert (made["stated"], made["location"]) == ("0.0898 solar masses, given without a row", {})
+    (source,) = made["command"]["payload"]["sources"]
+    assert (source["id"], source["fields"]) == ("agol2021", ["mass"])
+    assert check_claim(source, "mass", 0.0898, body={"id": "trappist-1"}).status == UNVERIFIED
 
 
 def test_the_number_that_the_row_states_may_be_given_and_another_one_is_refused() -> None:

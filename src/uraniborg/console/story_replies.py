@@ -1,0 +1,79 @@
+"""The replies of the story."""
+
+from typing import Any, Literal
+
+from uraniborg.console.replies import Reply
+
+StepId = Literal[
+    "ask", "approve", "review", "shelve", "read", "give", "build",
+    "branch", "integrate", "compare", "break", "scrub", "export",
+]  # fmt: skip
+
+
+class StepInput(Reply):
+    """A value that a person may give a step."""
+
+    name: str
+    type: Literal["number", "integer", "object"]
+    description: str
+    value: Any
+    """The value that was given, or the default."""
+    minimum: float | None
+    maximum: float | None
+
+
+class StepFact(Reply):
+    """A fact about the result of a step."""
+
+    label: str
+    text: str
+
+
+class StoryStep(Reply):
+    """A step with its status and one sentence, which is computed from results."""
+
+    id: StepId
+    title: str
+    who: Literal["agent", "you", "workflow", "computer"]
+    action: str
+    """The label of the button that runs the step."""
+    status: Literal["done", "next", "later"]
+    can_run: bool
+    sentence: str
+    """Empty for a step that is neither done nor next."""
+    facts: list[StepFact]
+    pictures: list[str]
+    """Addresses below `/api/story/files/`."""
+    inputs: list[StepInput]
+    by: str | None
+    """The name of the person who ran the step."""
+    ended_at: str | None
+
+
+class StoryStepWithResult(StoryStep):
+    """A step with everything that it stored."""
+
+    result: dict[str, Any] | None
+
+
+class StoryError(Reply):
+    """The error with which the last step ended."""
+
+    step: StepId
+    code: str
+    message: str
+    hint: str
+
+
+class StoryState(Reply):
+    """The state of the story."""
+
+    question: str
+    home: str
+    next: StepId | None
+    running: StepId | None
+    progress: float | None
+    """From 0 to 1, while this server runs a step."""
+    is_complete: bool
+    steps: list[StoryStep]
+    error: StoryError | None

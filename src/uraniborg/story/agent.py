@@ -1,0 +1,91 @@
+"""The agent of the story: a client of the real search server over stdio, as the client of an agent is."""
+
+import asyncio
+import json
+import os
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.version import version
+from uraniborg.story.folder import Plain
+
+AGENT_NAME: Final = "demo-agent"
+"""The name that the agent gives the server."""
+_PROTOCOL: Final = "2025-11-25"
+_MAX_LINE_BYTES: Final = 4 << 20
+_TIMEOUT_S: Final = 60.0
+_POLL_S: Final = 0.02
+_HINT: Final = "Run `paper-search-mcp` to see why."
+
+
+class Agent:
+    """A client that sends one JSON-RPC message per line."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._calls = 0
+
+    @property
+    def server_pid(self) -> int:
+        """The id of the process of the server."""
+        return self._process.pid
+
+    async def call_tool(self, tool: str, **arguments: Any) -> Plain:
+        """Return the reply of a tool. Raise Unavailable if the server refuses or ends."""
+        result = await self.send_request("tools/call", {"name": tool, "arguments": arguments})
+        answer = json.loads(result["content"][0]["text"])
+        if result.get("isError"):
+            raise Unavailable(f"The search server refused: {answer['error']['message']}", hint=answer["error"]["hint"])
+        return answer
+
+    async def wait_until(self, session_id: str, is_reached: Callable[[Plain], bool]) -> Plain:
+        """Ask for the state of a session until it is reached, and return it."""
+        while True:
+            state = await self.call_tool("get_session", session_id=session_id)
+            if is_reached(state):
+                return state
+            await asyncio.sleep(_POLL_S)
+
+    async def send_request(self, method: str, params: Plain) -> Plain:
+        """Return the result of a request."""
+        self._calls += 1
+        await self.send_message({"id": self._calls, "method": method, "params": params})
+        assert self._process.stdout is not None
+        async for line in self._process.stdout:
+            message = json.loads(line)
+            if message.get("id") == self._calls and "result" in message:
+                return message["result"]
+        raise Unavailable("The search server of the story ended too early.", hint=_HINT)
+
+    async def send_message(self, message: Plain) -> None:
+        """Send a message."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+        await self._process.stdin.drain()
+
+
+@asynccontextmanager
+async def start_agent() -> AsyncGenerator[Agent]:
+    """Start the search server in the environment of this process and connect to it. Raise Unavailable in a minute."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "paper_search.mcp_server",
+        stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=dict(os.environ), limit=_MAX_LINE_BYTES,
+    )  # fmt: skip
+    agent = Agent(process)
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            client = {"name": AGENT_NAME, "version": version()}
+            hello = {"protocolVersion": _PROTOCOL, "capabilities": {}, "clientInfo": client}
+            await agent.send_request("initialize", hello)
+            await agent.send_message({"method": "notifications/initialized"})
+            yield agent
+    except TimeoutError:
+        raise Unavailable("The search server of the story did not answer.", hint=_HINT) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()

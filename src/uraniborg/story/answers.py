@@ -1,0 +1,111 @@
+"""The answer to the question of the story in words, computed from the comparison of two N-body runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from universe.nbody.text_formats import join_words
+from universe.orbits.units import YEAR_IN_DAYS
+from uraniborg.kernel.text import plural
+
+_WIDER: Final = 1.0
+"""The smallest change of a swing that is mentioned, in degrees."""
+Verdict = Literal["yes", "no", "undecided"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A verdict and the sentence that states it."""
+
+    verdict: Verdict
+    sentence: str
+
+
+def answer_question(
+    first: Mapping[str, Any],
+    second: Mapping[str, Any],
+    comparison: Mapping[str, Any],
+    *,
+    planet: str,
+    factor: float,
+    names: Mapping[str, str],
+) -> Answer:
+    """Return whether the resonant chain holds in the second run as it does in the first.
+
+    `names` are short names of the bodies by id. The chain holds if every Laplace angle that librates in the first run
+    librates in the second, and no body collides or leaves.
+    """
+    span = f"these {format_span(second['days'])}"
+    heavier = f"with {planet} {factor:g} times as heavy"
+    if not (first["trustworthy"] and second["trustworthy"]):
+        return Answer("undecided", f"Nothing can be said {heavier}: {comparison['verdict']}")
+    if lost := _describe_lost_bodies(second, names):
+        return Answer("no", f"No: {heavier}, {lost} within {span}.")
+    rows = [row for row in comparison["resonances"] if row["kind"] == "laplace"]
+    broken = [row for row in rows if row["behaviour"][1] == "circulates" and row["behaviour"][0] != "circulates"]
+    unclear = [row for row in rows if "unclear" in row["behaviour"] and row not in broken]
+    held = [row for row in rows if row["behaviour"] == ["librates", "librates"]]
+    if broken:
+        return Answer(
+            "no",
+            f"No: {heavier}, {len(broken)} of {len(rows)} Laplace resonances {_agree(broken, 'breaks', 'break')} "
+            f"within {span} ({_list_rows(broken, names)}); {_describe_rest(held, unclear, names)}.",
+        )
+    if unclear or not rows:
+        return Answer(
+            "undecided",
+            f"It cannot be said after {span}: {heavier}, {len(held)} of {len(rows)} Laplace resonances hold and "
+            f"{len(unclear)} {_agree(unclear, 'is', 'are')} unclear; {_describe_swings(held, names)}.",
+        )
+    return Answer(
+        "yes",
+        f"Yes, over {span}: {heavier}, all {len(rows)} Laplace resonances hold; {_describe_swings(held, names)}.",
+    )
+
+
+def format_span(days: float) -> str:
+    """Return a duration in years, such as `10 years`."""
+    return plural(float(f"{days / YEAR_IN_DAYS:.4g}"), "year")
+
+
+def _describe_lost_bodies(run: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    collided = [join_words([names[body] for body in one["bodies"]]) for one in run["collisions"]]
+    left = [names[one["id"]] for one in run["ejections"]]
+    facts = [*(f"{pair} collide" for pair in collided), *([f"{join_words(left)} leave"] if left else [])]
+    return join_words(facts) if facts else ""
+
+
+def _describe_rest(
+    held: Sequence[Mapping[str, Any]], unclear: Sequence[Mapping[str, Any]], names: Mapping[str, str]
+) -> str:
+    parts = [f"{len(held)} {_agree(held, 'holds', 'hold')}"]
+    if unclear:
+        parts.append(f"{len(unclear)} {_agree(unclear, 'is', 'are')} unclear ({_list_rows(unclear, names)})")
+    return join_words(parts)
+
+
+def _describe_swings(held: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+    """Return how many of the angles that librate in both runs swing wider or less wide, and the largest change."""
+    changes = {index: row["halfRange"][1] - row["halfRange"][0] for index, row in enumerate(held)}
+    wider = [index for index, change in changes.items() if change >= _WIDER]
+    narrower = [index for index, change in changes.items() if change <= -_WIDER]
+    if not wider and not narrower:
+        return f"no swing changes by {_WIDER:g} degree or more"
+    most = held[max(changes, key=lambda index: abs(changes[index]))]
+    kinds = [
+        f"{len(some)} {_agree(some, 'swings', 'swing')} {word}"
+        for some, word in ((wider, "wider"), (narrower, "less wide"))
+        if some
+    ]
+    return (
+        f"{join_words(kinds)}, most of all {_list_rows([most], names)}: {most['halfRange'][1]:.3g} instead of "
+        f"{most['halfRange'][0]:.3g} degrees to either side"
+    )
+
+
+def _list_rows(rows: Sequence[Mapping[str, Any]], names: Mapping[str, str]) -> str:
+    return join_words(["-".join(names[body] for body in row["bodies"]) for row in rows])
+
+
+def _agree(rows: Sequence[object], one: str, many: str) -> str:
+    return one if len(rows) == 1 else many

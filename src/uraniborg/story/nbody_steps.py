@@ -1,0 +1,153 @@
+"""The steps of the N-body runs: two universes are integrated side by side, compared, and a third one breaks."""
+
+import asyncio
+from typing import Final
+
+from universe.nbody.analysis import compare_run_analyses
+from universe.nbody.text_formats import format_two_digits
+from universe.universe_files import write_drawing
+from uraniborg.kernel.files import make_folder, write_atomic
+from uraniborg.kernel.text import plural
+from uraniborg.story.answers import answer_question, format_span
+from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.nbody_runs import LAPLACE, StoredRun, draw_comparison, integrate_universes, read_runs
+from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+from uraniborg.story.universe_steps import LEAST_FACTOR, MOST_FACTOR, PLANET, make_heavier_branch
+
+
+async def compare_runs(folder: StoryFolder, first: Plain, second: Plain, factor: float) -> Plain:
+    """Return the comparison of two runs with the answer in words, and draw their Laplace angles side by side."""
+    return await asyncio.to_thread(_compare_stored_runs, folder, await read_runs([first, second]), factor)
+
+
+def _compare_stored_runs(folder: StoryFolder, runs: list[StoredRun], factor: float) -> Plain:
+    base, other = runs
+    names = dict(zip(base.start.ids, base.start.names, strict=True))
+    labels = [f"{run.about['name']} (version {run.about['version']})" for run in runs]
+    comparison = compare_run_analyses(base.reply, other.reply, labels)
+    answer = answer_question(
+        base.reply, other.reply, comparison, planet=names[PLANET], factor=factor, names=base.short_names
+    )
+    picture = folder.plots / f"laplace-angles-h-times-{factor:g}.svg"
+    make_folder(folder.plots)
+    write_drawing(draw_comparison(runs, answer.sentence), picture)
+    return {
+        "factor": factor,
+        "verdict": answer.verdict,
+        "answer": answer.sentence,
+        "comparison": comparison["verdict"],
+        "runs": [run.about for run in runs],
+        "resonances": [
+            {**row, "names": [base.short_names[body] for body in row["bodies"]]}
+            for row in comparison["resonances"]
+            if row["kind"] == LAPLACE
+        ],
+        "angles": [{"name": run.about["name"], "days": run.days, "angles": run.angles} for run in runs],
+        "errors_degrees": [max(one["degrees"] or 0.0 for one in run.reply["error"].values()) for run in runs],
+        "trustworthy": [run.reply["trustworthy"] for run in runs],
+        "days": [run.reply["days"] for run in runs],
+        "verdicts": [run.reply["verdict"] for run in runs],
+        "left_out": base.reply["errors"]["physics"],
+        "picture": str(picture.relative_to(folder.own)),
+    }
+
+
+async def run_integrate(context: StepContext, inputs: Plain) -> Plain:
+    """Integrate the universe and the branch."""
+    built, branch = context.results["build"], context.results["branch"]
+    universes = [(built["universe_id"], built["version"]), (branch["universe_id"], branch["version"])]
+    runs = await integrate_universes(universes, inputs["years"], context.person, context.progress)
+    make_folder(context.folder.plots)
+    for run, stored in zip(runs, await read_runs(runs), strict=True):
+        await asyncio.to_thread(write_atomic, context.folder.plots / f"{run['job_id']}.svg", stored.plot)
+    return {"years": inputs["years"], "runs": runs}
+
+
+def preview_integrate(results: Results) -> str:
+    branch = results["branch"]
+    return (
+        f"Both universes are integrated, each twice to measure the error: the one with {branch['before']:.4g} and the "
+        f"one with {branch['after']['earth_masses']:.4g} Earth masses."
+    )
+
+
+def describe_integrate(results: Results) -> Description:
+    done = results["integrate"]
+    reused = sum(run["is_reused"] for run in done["runs"])
+    return Description(
+        f"{plural(len(done['runs']), 'universe')} moved for {plural(done['years'], 'year')}"
+        f"{f', {reused} of them as stored before' if reused else ''}.",
+        [(run["name"], f"version {run['version']}, {run['job_id']}") for run in done["runs"]],
+        [f"plots/{run['job_id']}.svg" for run in done["runs"]],
+    )
+
+
+async def run_compare(context: StepContext, _inputs: Plain) -> Plain:
+    """Compare the two runs and answer the question."""
+    first, second = context.results["integrate"]["runs"]
+    return await compare_runs(context.folder, first, second, context.results["branch"]["factor"])
+
+
+def preview_compare(results: Results) -> str:
+    names = " and ".join(run["name"] for run in results["integrate"]["runs"])
+    return f"The runs of {names} are stored; their Laplace angles decide the answer."
+
+
+def describe_comparison(found: Plain) -> Description:
+    """Return the answer, the swing of each angle in both runs, and the errors."""
+    errors = " and ".join(f"{error:.1g}" for error in found["errors_degrees"])
+    spans = " and ".join(dict.fromkeys(format_span(days) for days in found["days"]))
+    return Description(
+        found["answer"],
+        [
+            *(("-".join(row["names"]), _describe_resonance(row)) for row in found["resonances"]),
+            ("error", f"positions are known to {errors} degrees of their orbits"),
+            ("holds for", f"{spans}; {found['comparison'].rpartition('. ')[2]}"),
+            ("left out", " ".join(found["left_out"])),
+        ],
+        [found["picture"]],
+    )
+
+
+def _describe_resonance(row: Plain) -> str:
+    texts = [
+        f"{behaviour or 'not near'}"
+        + (f", swing {format_two_digits(swing)} degrees" if behaviour == "librates" and swing is not None else "")
+        for behaviour, swing in zip(row["behaviour"], row["halfRange"], strict=True)
+    ]
+    return f"{texts[0]} → {texts[1]}"
+
+
+async def run_break(context: StepContext, inputs: Plain) -> Plain:
+    """Make the planet much heavier on another branch, integrate it, and compare it with the first universe."""
+    earlier: str | None = context.results.get("break", {}).get("branch", {}).get("universe_id")
+    branch = await make_heavier_branch(context, inputs["factor"], earlier)
+    integrated, universes = context.results["integrate"], [(branch["universe_id"], branch["version"])]
+    (run,) = await integrate_universes(universes, integrated["years"], context.person, context.progress)
+    compared = await compare_runs(context.folder, integrated["runs"][0], run, inputs["factor"])
+    return {"branch": branch, **compared}
+
+
+def preview_break(results: Results) -> str:
+    found = results["compare"]
+    return (
+        f"The answer for {found['factor']:g} times the mass was “{found['verdict']}”; how does it change with the mass?"
+    )
+
+
+INTEGRATE: Final = Step(
+    "integrate", "Both universes move", "computer", "Run N-body", run_integrate, preview_integrate, describe_integrate,
+    (Input("years", "number", "The span of the runs in years.", lambda _results: 10.0, 0.1, 100),),
+    can_repeat=True,
+)  # fmt: skip
+COMPARE: Final = Step(
+    "compare", "The comparison answers", "computer", "Compare",
+    run_compare, preview_compare, lambda results: describe_comparison(results["compare"]), can_repeat=True,
+)  # fmt: skip
+BREAK: Final = Step(
+    "break", "Planet h becomes much heavier", "you", "Try it",
+    run_break, preview_break, lambda results: describe_comparison(results["break"]),
+    (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 50.0,
+           LEAST_FACTOR, MOST_FACTOR),),
+    can_repeat=True,
+)  # fmt: skip

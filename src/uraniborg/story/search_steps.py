@@ -1,0 +1,289 @@
+"""The steps of the search: the agent asks, the person strikes a query and approves, and reviews the papers."""
+
+import asyncio
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, Final
+
+from paper_search.models import Paper
+from paper_search.recordings import OFFLINE_NOTICE
+from paper_search.review_models import PaperDecision, ReviewStatus
+from paper_search.sessions import SessionManager
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
+from uraniborg.kernel.text import plural
+from uraniborg.part_questions import check_and_decide
+from uraniborg.story.agent import AGENT_NAME, start_agent
+from uraniborg.story.folder import Plain
+from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+
+QUERY: Final = "TRAPPIST-1 planet masses transit timing resonance chain stability"
+"""The words that the agent searches for."""
+TOPICS: Final = {
+    "masses": re.compile(r"\bmass(?:es)?\b", re.IGNORECASE),
+    "resonance": re.compile(r"\bresonan\w+", re.IGNORECASE),
+    "stability": re.compile(r"\b(?:stable|stability|long-lived)\b", re.IGNORECASE),
+}
+"""The topics of the question, and the words that name them in a title or summary."""
+
+
+@asynccontextmanager
+async def open_sessions() -> AsyncGenerator[SessionManager]:
+    """Yield the sessions of the data folder."""
+    manager = SessionManager()
+    try:
+        yield manager
+    finally:
+        await manager.aclose()
+
+
+async def run_ask(_context: StepContext, _inputs: Plain) -> Plain:
+    """Let the agent search; the strategy waits for a person."""
+    async with start_agent() as agent:
+        reply = await agent.call_tool("search_papers", query=QUERY)
+        server = agent.server_pid
+    entry = await asyncio.to_thread(Inbox().get, reply["checkpoint_id"])
+    strategy = reply["checkpoint"]["payload"]["strategy"]
+    return {
+        "agent": AGENT_NAME,
+        "session_id": reply["session_id"],
+        "checkpoint_id": entry.id,
+        "query": reply["query"],
+        "queries": [one["boolean_query"] for one in strategy["queries"]],
+        "keywords": [one["keywords"] for one in strategy["queries"]],
+        "strategy_queries": strategy["queries"],
+        "sources": strategy["sources"],
+        "state": entry.state,
+        "searched": [one["name"] for one in reply["sources"]],
+        "server_pid": server,
+    }
+
+
+def preview_ask(_results: Results) -> str:
+    return f"The agent {AGENT_NAME} is about to search for “{QUERY}”. {OFFLINE_NOTICE}"
+
+
+def describe_ask(results: Results) -> Description:
+    found = results["ask"]
+    count, sources = len(found["queries"]), len(found["sources"])
+    return Description(
+        f"The agent {found['agent']} wants to send {plural(count, 'query', 'queries')} to {plural(sources, 'source')}; "
+        f"its question is {found['state']} in the inbox, and {len(found['searched']) or 'no'} "
+        f"{'source' if len(found['searched']) < 2 else 'sources'} has been searched.",
+        [
+            *((f"query {number}", text) for number, text in enumerate(found["queries"], 1)),
+            ("sources", ", ".join(found["sources"])),
+            ("note", OFFLINE_NOTICE),
+        ],
+    )
+
+
+def find_redundant_query(keywords: Sequence[Sequence[str]]) -> int:
+    """Return the number, from 1, of the first query that asks for all words of another one and more; else the last."""
+    for number, words in enumerate(keywords, 1):
+        if any(set(other) < set(words) for other in keywords):
+            return number
+    return len(keywords)
+
+
+def explain_strike(keywords: Sequence[Sequence[str]], struck: int) -> str:
+    """Return the reason for striking a query, if the words of the queries give one."""
+    words = set(keywords[struck - 1])
+    for number, other in enumerate(keywords, 1):
+        if set(other) < words:
+            return (
+                f"Query {struck} asks for every word of query {number} and more, so it can find nothing that query "
+                f"{number} does not find."
+            )
+    return f"Query {struck} is not wanted."
+
+
+async def run_approve(context: StepContext, inputs: Plain) -> Plain:
+    """Strike a query, approve the rest, and let the agent's search run to the review."""
+    asked = context.results["ask"]
+    struck = inputs["strike"]
+    if not 1 <= struck <= len(asked["queries"]) or len(asked["queries"]) < 2:
+        raise InvalidInput(
+            f"strike must be from 1 to {len(asked['queries'])}, got {struck}.",
+            hint="Give the number of a query of the strategy; at least one query must stay.",
+            argument="strike",
+        )
+    note = explain_strike(asked["keywords"], struck)
+    queries = [one for number, one in enumerate(asked["strategy_queries"], 1) if number != struck]
+    decision = Decision(action="edit", data={"queries": queries}, note=note)
+    entry = await _decide_or_get(asked["checkpoint_id"], decision, context)
+    async with start_agent() as agent:
+        state = await agent.wait_until(
+            asked["session_id"],
+            lambda reply: reply["is_complete"] or reply.get("checkpoint_id") not in (None, asked["checkpoint_id"]),
+        )
+        server = agent.server_pid
+    async with open_sessions() as manager:
+        collection = await manager.get_collection(asked["session_id"])
+    return {
+        "struck": struck,
+        "struck_query": asked["queries"][struck - 1],
+        "reason": note,
+        "decision": describe_decision(entry),
+        "checkpoint_id": state["checkpoint_id"],
+        "sources": [{key: one[key] for key in ("name", "status", "returned", "reason")} for one in state["sources"]],
+        "papers": [_summarise_paper(paper) for paper in collection.papers],
+        "server_pid": server,
+    }
+
+
+async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepContext) -> Entry:
+    """Decide, or return the decision of a step that was interrupted after it."""
+
+    def decide() -> Entry:
+        inbox = Inbox()
+        try:
+            entry = inbox.get(checkpoint_id)
+            if entry.state == "decided":
+                return entry
+            return check_and_decide(inbox, checkpoint_id, decision, context.door, context.person)
+        finally:
+            inbox.close()
+
+    return await asyncio.to_thread(decide)
+
+
+def _summarise_paper(paper: Paper) -> Plain:
+    status, reason = propose_mark(paper.title, paper.abstract or "")
+    return {
+        "id": paper.id,
+        "title": paper.title,
+        "authors": [author.name for author in paper.authors][:3],
+        "more_authors": max(0, len(paper.authors) - 3),
+        "year": paper.year,
+        "doi": paper.doi,
+        "abstract": paper.abstract,
+        "score": paper.relevance_score,
+        "proposed": {"status": status, "reason": reason},
+    }
+
+
+def propose_mark(title: str, abstract: str) -> tuple[str, str]:
+    """Return a status and its reason: include a paper whose title or summary names a topic of the question."""
+    text = f"{title}\n{abstract}"
+    named = [f"{topic} (“{found[0]}”)" for topic, words in TOPICS.items() if (found := words.search(text))]
+    if named:
+        return "include", f"Title or summary names {', '.join(named)}."
+    return "exclude", f"Title and summary name none of {', '.join(TOPICS)}."
+
+
+def preview_approve(results: Results) -> str:
+    asked = results["ask"]
+    struck = find_redundant_query(asked["keywords"])
+    return (
+        f"{plural(len(asked['queries']), 'query waits', 'queries wait')} for your decision. "
+        f"{explain_strike(asked['keywords'], struck)}"
+    )
+
+
+def describe_approve(results: Results) -> Description:
+    done = results["approve"]
+    total = sum(one["returned"] for one in done["sources"])
+    return Description(
+        f"You struck query {done['struck']} and approved the rest; {plural(len(done['sources']), 'source')} returned "
+        f"{plural(total, 'record')}, which are {plural(len(done['papers']), 'paper')} after merging.",
+        [
+            ("struck", done["struck_query"]),
+            ("why", done["reason"]),
+            ("decision", done["decision"]),
+            *((one["name"], f"{one['status']}, {plural(one['returned'], 'record')}") for one in done["sources"]),
+            (
+                "server",
+                f"process {results['ask']['server_pid']} asked and was killed; process {done['server_pid']} resumed",
+            ),
+        ],
+    )
+
+
+def read_marks(given: Mapping[str, Any], papers: Sequence[Plain]) -> dict[str, Plain]:
+    """Return a mark for each paper: the given ones, and the proposed ones for the rest. Raise InvalidInput."""
+    known = {paper["id"] for paper in papers}
+    if unknown := sorted(set(given) - known):
+        raise InvalidInput(
+            f"'{unknown[0][:80]}' is not a paper of this search.", hint="Use the ids of its papers.", argument="marks"
+        )
+    marks = {paper["id"]: paper["proposed"] for paper in papers} | dict(given)
+    return {key: PaperDecision.model_validate(mark).model_dump(mode="json") for key, mark in marks.items()}
+
+
+async def run_review(context: StepContext, inputs: Plain) -> Plain:
+    """Mark every paper with a reason, and let the agent's search end."""
+    asked, found = context.results["ask"], context.results["approve"]
+    marks = read_marks(inputs["marks"], found["papers"])
+    decision = Decision(action="approve", data={"decisions": marks, "reviewer": context.person})
+    entry = await _decide_or_get(found["checkpoint_id"], decision, context)
+    async with start_agent() as agent:
+        await agent.wait_until(asked["session_id"], lambda reply: reply["is_complete"])
+    async with open_sessions() as manager:
+        result = await manager.get_result(asked["session_id"])
+    rows = [
+        {
+            "id": paper.id,
+            "title": paper.title,
+            "year": paper.year,
+            "doi": paper.doi,
+            "status": paper.status.value,
+            "reason": paper.decisions[-1].reason if paper.decisions else None,
+        }
+        for paper in result.papers
+    ]
+    excluded = [
+        {"id": one.paper_id, "title": one.title, "status": "exclude", "reason": one.detail}
+        for one in result.metadata.exclusions
+        if one.paper_id in marks
+    ]
+    return {"decision": describe_decision(entry), "papers": [*rows, *excluded]}
+
+
+def list_kept_ids(results: Results) -> list[str]:
+    """Return the ids of the papers that the review includes."""
+    return [paper["id"] for paper in results["review"]["papers"] if paper["status"] == ReviewStatus.INCLUDE]
+
+
+def preview_review(results: Results) -> str:
+    papers = results["approve"]["papers"]
+    kept = sum(paper["proposed"]["status"] == "include" for paper in papers)
+    return (
+        f"{plural(len(papers), 'paper waits', 'papers wait')} for your review; by the words of their titles and "
+        f"summaries, {kept} {'names' if kept == 1 else 'name'} a topic of the question."
+    )
+
+
+def describe_review(results: Results) -> Description:
+    papers = results["review"]["papers"]
+    kept = [paper for paper in papers if paper["status"] == "include"]
+    rest = [paper for paper in papers if paper["status"] != "include"]
+    reasons = sum(bool(paper["reason"]) for paper in papers)
+    return Description(
+        f"You kept {len(kept)} of {plural(len(papers), 'paper')} and gave {plural(reasons, 'reason')}; the search log "
+        "records them.",
+        [
+            *((f"keep {paper['year'] or ''}".strip(), f"{paper['title']}: {paper['reason']}") for paper in kept),
+            ("left out", f"{plural(len(rest), 'paper')}, for example “{rest[0]['title']}”: {rest[0]['reason']}")
+            if rest
+            else ("left out", "none"),
+            ("decision", results["review"]["decision"]),
+        ],
+    )
+
+
+STEPS: Final = (
+    Step("ask", "An agent asks", "agent", "Let the agent ask", run_ask, preview_ask, describe_ask),
+    Step(
+        "approve", "You strike a query and approve", "you", "Strike and approve",
+        run_approve, preview_approve, describe_approve,
+        (Input("strike", "integer", "The number of the query to strike, counted from 1.",
+               lambda results: find_redundant_query(results["ask"]["keywords"]), 1, 20),),
+    ),
+    Step(
+        "review", "You review the papers", "you", "Keep these papers", run_review, preview_review, describe_review,
+        (Input("marks", "object", "Marks by paper id, such as {\"p_1\": {\"status\": \"exclude\", \"reason\": \"…\"}}; "
+               "papers without one get the proposed mark.", lambda _results: {}),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,185 @@
+"""The story as a service for the terminal and the API: its steps, its state, and running a step.
+
+This module imports no part: a process of its own runs the steps and describes them.
+"""
+
+import asyncio
+import json
+import shutil
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.files import Lease, make_private_folder
+from uraniborg.kernel.person import get_user_name
+from uraniborg.story.errors import StepFailed, StepNotFound, StepRunning
+from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.steps import Progress
+
+_MAX_LINE_BYTES: Final = 1 << 20
+_END_S: Final = 10.0
+
+
+class Story:
+    """The story in one data folder. A step runs in a process of its own; its result is stored before the next one."""
+
+    def __init__(self, home: Path, *, keeps_process: bool = True) -> None:
+        """Keep the process between steps until `aclose`, which makes them start faster, or end it after each step."""
+        self.folder = StoryFolder(home)
+        self._keeps_process = keeps_process
+        self._process: Process | None = None
+        self._lock = asyncio.Lock()
+        self._running: str | None = None
+        self._progress: float | None = None
+
+    async def list_steps(self) -> list[Plain]:
+        """Return the steps in their order, each with its status, sentence and result. Raise StoryUnreadable."""
+        return (await self._get_view())["steps"]
+
+    async def get_step(self, step_id: str) -> Plain:
+        """Return a step with its result. Raise StepNotFound or StoryUnreadable."""
+        steps = await self.list_steps()
+        for step in steps:
+            if step["id"] == step_id:
+                return step
+        names = [step["id"] for step in steps]
+        raise StepNotFound(f"There is no step '{step_id[:50]}'.", hint=f"Steps: {', '.join(names)}.", allowed=names)
+
+    async def get_state(self) -> Plain:
+        """Return the question, the steps without results, and those that run now and next. Raise StoryUnreadable."""
+        view = await self._get_view()
+        steps: list[Plain] = view["steps"]
+        following = next((step["id"] for step in steps if step["status"] == "next"), None)
+        return {
+            "question": view["question"],
+            "home": str(self.folder.home),
+            "next": following,
+            "running": self._running or await asyncio.to_thread(self._find_step_of_other_process),
+            "progress": self._progress if self._running else None,
+            "is_complete": following is None,
+            "steps": [{key: value for key, value in step.items() if key != "result"} for step in steps],
+        }
+
+    async def run_step(
+        self,
+        step_id: str,
+        inputs: Mapping[str, Any] | None = None,
+        *,
+        person: str | None = None,
+        door: str = "terminal",
+        progress: Progress | None = None,
+    ) -> Plain:
+        """Run a step, and return its description. If this call is cancelled, the step ends, and can be run again.
+
+        Raise StepNotFound, StepRunning, or StepFailed with the code of the step's error.
+        """
+        await self.get_step(step_id)
+        if self._running is not None:
+            raise StepRunning(f"The step '{self._running}' is running.", hint="Wait until it ends.", step=self._running)
+        self._running, self._progress = step_id, 0.0
+        try:
+            request = {"step": step_id, "inputs": dict(inputs or {}), "person": person or get_user_name(), "door": door}
+            await self._send_and_wait(request, progress)
+        finally:
+            self._running = None
+        return await self.get_step(step_id)
+
+    async def restart(self) -> None:
+        """Delete everything that the story has stored. Raise StepRunning while a step runs."""
+        if self._running or await asyncio.to_thread(self._find_step_of_other_process):
+            raise StepRunning("A step is running.", hint="Wait until it ends.")
+        await self.aclose()
+        if self.folder.own.is_dir():
+            await asyncio.to_thread(shutil.rmtree, self.folder.home, ignore_errors=True)
+
+    async def aclose(self) -> None:
+        """End the process that runs the steps; one that runs a step now is killed."""
+        await self._end_process(is_killed=self._running is not None)
+
+    async def _end_process(self, *, is_killed: bool) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        assert process.stdin is not None
+        process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), 0.0 if is_killed else _END_S)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _get_view(self) -> Plain:
+        """Return the stored description of the steps, computed first if there is none. Raise StoryUnreadable."""
+        view = await asyncio.to_thread(self.folder.read_view)
+        if view is None:
+            await self._send_and_wait({"describe": True}, None)
+            view = await asyncio.to_thread(self.folder.read_view)
+        if view is None:
+            raise Unavailable(
+                "The steps cannot be described.", hint="Try again, or start over: uraniborg demo --restart."
+            )
+        return view
+
+    def _find_step_of_other_process(self) -> str | None:
+        """Return the id of the step that another process runs now, or None."""
+        if not self.folder.running_step_file.exists():
+            return None
+        lease = Lease(self.folder.lease_file)
+        if not lease.acquire():
+            return self.folder.running_step_file.read_text(encoding="utf-8")
+        lease.release()
+        return None
+
+    async def _send_and_wait(self, request: Plain, progress: Progress | None) -> None:
+        """Send a request to the process and wait for its end; end the process if that fails."""
+        async with self._lock:
+            is_killed = True
+            try:
+                await self._exchange(await self._start_process(), request, progress)
+                is_killed = False
+            except StepFailed:
+                is_killed = False
+                raise
+            finally:
+                if is_killed or not self._keeps_process:
+                    await self._end_process(is_killed=is_killed)
+
+    async def _exchange(self, process: Process, request: Plain, progress: Progress | None) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        await process.stdin.drain()
+        async for line in process.stdout:
+            reply: Plain = json.loads(line)
+            if "progress" in reply:
+                self._progress = reply["progress"]
+                if progress is not None:
+                    progress(reply["progress"])
+            elif "error" in reply:
+                raise StepFailed(reply["error"], reply["status"])
+            else:
+                return
+        raise Unavailable(
+            "The process of the story ended too early.",
+            hint="Run the step again; nothing is lost.",
+            **_name_step(request),
+        )
+
+    async def _start_process(self) -> Process:
+        if self._process is None or self._process.returncode is not None:
+            await asyncio.to_thread(make_private_folder, self.folder.own)
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "uraniborg.story.worker",
+                stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=self.folder.own,
+                env=self.folder.make_environment(), limit=_MAX_LINE_BYTES,
+            )  # fmt: skip
+        return self._process
+
+
+def _name_step(request: Plain) -> Plain:
+    return {"step": request["step"]} if "step" in request else {}

@@ -1,0 +1,233 @@
+"""The steps of the shelf and the workflow: kept papers, masses read from table rows, and one that no row states."""
+
+import asyncio
+import json
+from importlib.resources import files
+from typing import Any, Final
+
+from paper_library.build.builder import BuildReport, build_shelf
+from paper_library.library import Library
+from paper_library.sample_shelf_builder import SAMPLE_PAPERS
+from paper_search.export import export_json
+from pflow.config import load_settings
+from pflow.replies import build_reply_and_write_large_outputs
+from pflow.service import Service
+from universe.initial_states import load_or_generate_state
+from universe.orbits.units import convert_unit
+from uraniborg.kernel.bibliography.names import split_name
+from uraniborg.kernel.errors import Conflict
+from uraniborg.kernel.files import write_atomic
+from uraniborg.kernel.text import plural
+from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.search_steps import list_kept_ids, open_sessions
+from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+
+SYSTEM: Final = "trappist-1"
+"""The shipped system that gives the orbits."""
+STAR: Final = "trappist-1"
+WORKFLOW: Final = "masses"
+PLANETS: Final = ("b", "c", "d", "e", "f", "g", "h")
+READ_NODES: Final = (*PLANETS, "star")
+"""The nodes of the workflow that read a mass."""
+
+
+class NothingKept(Conflict):
+    code = "nothing_kept"
+
+
+def read_workflow() -> Plain:
+    """Return the workflow as it is shipped."""
+    return json.loads(files("uraniborg.story").joinpath(f"{WORKFLOW}.json").read_bytes())
+
+
+async def run_shelve(context: StepContext, _inputs: Plain) -> Plain:
+    """Build a shelf of the kept papers, with the data sheets that the library ships for them."""
+    kept = set(list_kept_ids(context.results))
+    if not kept:
+        raise NothingKept("No paper is kept, so there is nothing to put on a shelf.", hint="Start the story over.")
+    async with open_sessions() as manager:
+        result = await manager.get_result(context.results["ask"]["session_id"])
+    chosen = result.model_copy(update={"papers": [paper for paper in result.papers if paper.id in kept]})
+    return await asyncio.to_thread(_build_and_describe_shelf, context.folder, export_json(chosen))
+
+
+def _build_and_describe_shelf(folder: StoryFolder, papers: str) -> Plain:
+    write_atomic(folder.papers_file, papers)
+    dois = {str(paper["doi"]).lower() for paper in json.loads(papers)["papers"] if paper["doi"]}
+    sheets = [
+        path for path in sorted((SAMPLE_PAPERS / "data_sheets").glob("*.md")) if _read_doi(path.read_text()) in dois
+    ]
+    report: BuildReport = build_shelf([folder.papers_file, *sheets], folder.shelf)
+    library = Library.open(folder.shelf)
+    try:
+        found = library.search("", limit=100, sort="year_asc")["results"]
+        papers_on_shelf = [library.metadata(one["paper_id"]) for one in found]
+    finally:
+        library.close()
+    return {
+        "papers": report.papers,
+        "entries": report.entries,
+        "merged": report.merged,
+        "sheets": [path.name for path in sheets],
+        "texts": [
+            {key: paper[key] for key in ("paper_id", "title", "authors", "year", "source_chars")}
+            for paper in papers_on_shelf
+            if paper["has_source"]
+        ],
+    }
+
+
+def _read_doi(text: str) -> str:
+    """Return the DOI in the header of a data sheet, in lower case."""
+    line = next((line for line in text.splitlines() if line.startswith("doi:")), "doi:")
+    return line.removeprefix("doi:").strip().lower()
+
+
+def preview_shelve(results: Results) -> str:
+    kept = list_kept_ids(results)
+    return f"{plural(len(kept), 'kept paper goes', 'kept papers go')} to a shelf that you and your agent can read."
+
+
+def describe_shelve(results: Results) -> Description:
+    shelf = results["shelve"]
+    texts = shelf["texts"]
+    return Description(
+        f"The shelf has {plural(shelf['papers'], 'paper')}; {len(texts)} of them "
+        f"{'has' if len(texts) == 1 else 'have'} a text with tables to read.",
+        [
+            *(
+                ("text", f"{cite_shortly(one)}, {plural(one['source_chars'], 'character')}: the data sheet that the "
+                 "sample shelf ships, with numbers that the paper states and none of its sentences")
+                for one in texts
+            ),
+            ("merged", f"{plural(shelf['entries'], 'entry', 'entries')} became {plural(shelf['papers'], 'paper')}"),
+        ],
+    )  # fmt: skip
+
+
+def cite_shortly(paper: Plain) -> str:
+    """Return a short citation, such as Agol et al. (2021)."""
+    authors: list[str] = paper.get("authors") or []
+    first = split_name(authors[0]).family if authors else paper["title"]
+    return f"{first}{' et al.' if len(authors) > 1 else ''} ({paper['year']})"
+
+
+def _run_workflow(folder: StoryFolder, given: dict[str, Any]) -> Plain:
+    service = Service(load_settings(), folder.own)
+    service.write_draft(WORKFLOW, read_workflow())
+    result = service.execute(WORKFLOW, {"shelf": str(folder.shelf), **given})
+    return build_reply_and_write_large_outputs(result, service.home)
+
+
+async def run_read(context: StepContext, _inputs: Plain) -> Plain:
+    """Run the workflow without the mass of the star."""
+    reply = await asyncio.to_thread(_run_workflow, context.folder, {})
+    done: list[str] = reply["checkpoint"]["completed_nodes"] if reply["checkpoint"] else list(READ_NODES)
+    return {"run": reply, "masses_read": [name for name in READ_NODES if name in done]}
+
+
+def preview_read(results: Results) -> str:
+    workflow = read_workflow()
+    texts = results["shelve"]["texts"]
+    place = f"the tables of {cite_shortly(texts[0])}" if texts else "the tables of the shelf"
+    return f"The workflow “{workflow['name']}” has {len(workflow['ir']['nodes'])} nodes and reads masses from {place}."
+
+
+def describe_read(results: Results) -> Description:
+    run, read = results["read"]["run"], results["read"]["masses_read"]
+    if run["success"]:
+        return Description(f"The workflow read {plural(len(read), 'mass', 'masses')}, each from a table row.")
+    point = run["checkpoint"]
+    return Description(
+        f"The workflow read {plural(len(read), 'mass', 'masses')} and stopped at the node {point['failed_node']}; the "
+        f"results of {plural(len(point['completed_nodes']), 'node')} are stored as a resume point.",
+        [
+            ("done", ", ".join(point["completed_nodes"])),
+            ("stopped at", f"{point['failed_node']}: {run['error']['message']}"),
+            ("why", run["error"]["hint"]),
+            ("run", f"{run['run_id']}, {'can be resumed' if point['resumable'] else 'cannot be resumed'}"),
+        ],
+    )
+
+
+def find_shipped_star() -> Plain:
+    """Return the star of the shipped system, with its sources."""
+    return load_or_generate_state(SYSTEM)["stars"][STAR]
+
+
+async def run_give(context: StepContext, inputs: Plain) -> Plain:
+    """Give the missing mass and run the workflow again, which resumes it."""
+    reply = await asyncio.to_thread(_run_workflow, context.folder, {"star_mass": inputs["mass"]})
+    outputs = reply["outputs"]
+    return {
+        "run": {key: value for key, value in reply.items() if key != "outputs"},
+        "given": inputs["mass"],
+        "paper": outputs.get("paper"),
+        "masses": [
+            {
+                "node": node,
+                "body": outputs[node]["id"],
+                "command": outputs[node],
+                "stated": outputs[f"{node}_stated"],
+                "location": outputs[f"{node}_location"],
+            }
+            for node in READ_NODES
+            if node in outputs
+        ],
+    }
+
+
+def preview_give(results: Results) -> str:
+    star = find_shipped_star()
+    source = next(one for one in star["sources"] if "mass" in one["fields"])
+    point: Plain | None = results["read"]["run"]["checkpoint"]
+    missing = point["failed_node"] if point else "no node"
+    return (
+        f"The workflow waits at {missing}: the shipped system {star['name']} gives its mass as {star['mass']:g} solar "
+        f"masses and cites {cite_shortly(source)}."
+    )
+
+
+def describe_give(results: Results) -> Description:
+    done = results["give"]
+    run, masses = done["run"], done["masses"]
+    with_row = [one for one in masses if one["location"]]
+    if not run["success"]:
+        return Description(f"The workflow stopped again: {run['error']['message']}")
+    return Description(
+        f"You gave {done['given']:g} solar masses; the run resumed, reused {plural(len(run['reused_nodes']), 'node')} "
+        f"and ended with {plural(len(masses), 'mass', 'masses')}, {len(with_row)} of them with a table row.",
+        [
+            *((name_body(one["body"]), _describe_mass(one)) for one in masses),
+            ("reused", ", ".join(run["reused_nodes"])),
+            ("ran", ", ".join(run.get("not_reused") or ())),
+        ],
+    )
+
+
+def _describe_mass(mass: Plain) -> str:
+    location = mass["location"]
+    if not location:
+        return mass["stated"]
+    return f"{mass['stated']}, row “{' | '.join(location['row'])}” of “{location['section']}”"
+
+
+def name_body(body: str) -> str:
+    """Return the name of a body of the shipped system."""
+    return load_or_generate_state(SYSTEM)["stars"][body]["name"]
+
+
+def to_earth_masses(mass: float) -> float:
+    """Return a mass of the universe, in solar masses, in Earth masses."""
+    return convert_unit(mass, "solar_mass", "earth_mass")
+
+
+STEPS: Final = (
+    Step("shelve", "Kept papers go to a shelf", "you", "Build the shelf", run_shelve, preview_shelve, describe_shelve),
+    Step("read", "A workflow reads the masses", "workflow", "Run the workflow", run_read, preview_read, describe_read),
+    Step(
+        "give", "You give the missing mass", "you", "Give it and resume", run_give, preview_give, describe_give,
+        (Input("mass", "number", "The mass of the star in solar masses.",
+               lambda _results: find_shipped_star()["mass"], 1e-6, 1e3),),
+    ),
+)  # fmt: skip

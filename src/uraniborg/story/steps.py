@@ -1,0 +1,88 @@
+"""Steps as data: what a step is called, who acts, what it asks for, how it runs, and how its result reads."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from uraniborg.kernel.errors import InvalidInput
+from uraniborg.story.folder import Plain, StoryFolder
+
+Results = Mapping[str, Plain]
+"""The results of the steps that have been run, by the id of the step."""
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class StepContext:
+    """What a running step may use."""
+
+    folder: StoryFolder
+    results: Results
+    person: str
+    """The name of the person who runs the step."""
+    door: str
+    """The interface that the person uses, as the inbox records it."""
+    progress: Progress
+
+
+@dataclass(frozen=True)
+class Input:
+    """A value that a person may give a step."""
+
+    name: str
+    type: Literal["number", "integer", "object"]
+    description: str
+    default: Callable[[Results], Any]
+    """Computes the value if none is given, from the results of earlier steps."""
+    low: float | None = None
+    high: float | None = None
+
+    def read(self, given: Mapping[str, Any], results: Results) -> Any:
+        """Return the given value, or the default. Raise InvalidInput."""
+        value = given.get(self.name)
+        if value is None:
+            return self.default(results)
+        if self.type == "object":
+            if isinstance(value, dict):
+                return value  # pyright: ignore[reportUnknownVariableType]
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            low, high = self.low, self.high
+            is_in_range = (low is None or value >= low) and (high is None or value <= high)
+            if is_in_range and (self.type == "number" or value == int(value)):
+                return int(value) if self.type == "integer" else float(value)
+        expected = "an object" if self.type == "object" else f"a{'n integer' if self.type == 'integer' else ' number'}"
+        bounds = f" from {self.low:g} to {self.high:g}" if self.low is not None and self.high is not None else ""
+        raise InvalidInput(
+            f"{self.name} must be {expected}{bounds}, got {str(value)[:50]!r}.",
+            hint=self.description,
+            argument=self.name,
+        )
+
+
+@dataclass(frozen=True)
+class Description:
+    """How the result of a step reads: one sentence, and facts as pairs of a label and a text."""
+
+    sentence: str
+    facts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    pictures: list[str] = field(default_factory=list[str])
+    """Paths of pictures, relative to the story's own files."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the story."""
+
+    id: str
+    title: str
+    who: Literal["agent", "you", "workflow", "computer"]
+    action: str
+    """The label of the button that runs the step."""
+    run: Callable[[StepContext, Plain], Awaitable[Plain]]
+    preview: Callable[[Results], str]
+    """Returns the sentence before the step has run, from the results of earlier steps."""
+    describe: Callable[[Results], Description]
+    """Returns the description after the step has run."""
+    inputs: tuple[Input, ...] = ()
+    can_repeat: bool = False
+    """True if the step can be run again, with other inputs; later steps must then be run again."""

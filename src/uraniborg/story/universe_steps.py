@@ -1,0 +1,225 @@
+"""The steps of the universe: the system with sourced masses, a branch with a heavier planet, and earlier versions."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from universe.claims import SUPPORTED, PaperTextReader
+from universe.config import load_config
+from universe.initial_states import load_or_generate_state
+from universe.provenance.shelf_texts import make_paper_text_reader
+from universe.provenance.value_status import compute_value_status, describe_who_set
+from universe.service.universes import UniverseService
+from universe.store.factory import make_store
+from uraniborg.kernel.errors import Conflict, NotFound
+from uraniborg.kernel.text import plural
+from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.shelf_steps import SYSTEM, name_body, to_earth_masses
+from uraniborg.story.steps import Description, Input, Results, Step, StepContext
+
+UNIVERSE: Final = "story-trappist-1"
+PLANET: Final = "trappist-1-h"
+"""The planet of the question."""
+LEAST_FACTOR, MOST_FACTOR = 0.01, 1000.0
+
+
+class NoMasses(Conflict):
+    code = "no_masses"
+
+
+@asynccontextmanager
+async def open_universes() -> AsyncGenerator[UniverseService]:
+    """Yield the universes of the data folder."""
+    config = await asyncio.to_thread(load_config)
+    async with UniverseService(make_store(config.database_address)).running() as service:
+        yield service
+
+
+async def read_universe(service: UniverseService, universe_id: str, version: int | None = None) -> tuple[int, Plain]:
+    """Return the version and the plain state of a universe."""
+    view = await service.view(universe_id, version)
+    return view.version, view.replica.mirror.to_plain()
+
+
+async def _delete_if_present(service: UniverseService, universe_id: str | None) -> None:
+    if universe_id is not None:
+        try:
+            await service.delete(universe_id)
+        except NotFound:
+            return
+
+
+async def run_build(context: StepContext, _inputs: Plain) -> Plain:
+    """Create the system with the shipped orbits, and set every mass by a command with its source."""
+    masses = context.results["give"]["masses"]
+    if not masses:
+        raise NoMasses("The workflow gave no masses.", hint="Start the story over.")
+    initial = await asyncio.to_thread(load_or_generate_state, SYSTEM)
+    async with open_universes() as service:
+        await _delete_if_present(service, UNIVERSE)
+        await service.create("TRAPPIST-1", initial, universe_id=UNIVERSE, author=context.person)
+        for one in masses:
+            await service.send(UNIVERSE, one["command"], author=context.person)
+        version, state = await read_universe(service, UNIVERSE)
+    return {
+        "universe_id": UNIVERSE,
+        "version": version,
+        "commands": len(masses),
+        "bodies": len(state["stars"]),
+        "masses": await asyncio.to_thread(describe_masses, state, context.folder),
+    }
+
+
+def describe_masses(state: Plain, folder: StoryFolder) -> list[Plain]:
+    """Return the mass of every body with the status of its origin, checked against the texts of the shelf."""
+    text_of = make_paper_text_reader(folder.shelf)
+    return [describe_mass(state, body, text_of) for body in state["stars"]]
+
+
+def describe_mass(state: Plain, body: str, text_of: PaperTextReader) -> Plain:
+    """Return the mass of a body, its status, the row that states it, and who set it."""
+    found = compute_value_status(state["stars"][body], "mass", text_of)
+    support = next((one for one in found.supports if one.claim is not None), None)
+    claim = support.claim if support else None
+    locations: Plain = (support.source.get("locations") if support else None) or {}
+    return {
+        "body": body,
+        "name": state["stars"][body]["name"],
+        "mass": found.value,
+        "earth_masses": to_earth_masses(found.value),
+        "status": found.status,
+        "reason": claim.reason if claim else "",
+        "as_written": claim.as_written if claim else "",
+        "is_on_shelf": claim.checked if claim else False,
+        "location": locations.get("mass"),
+        "source": {key: support.source.get(key) for key in ("id", "title", "doi", "year")} if support else None,
+        "set_by": describe_who_set(found.record) if found.record else "",
+    }
+
+
+def preview_build(results: Results) -> str:
+    masses = results["give"]["masses"]
+    return (
+        f"The orbits come from the shipped system {name_body(SYSTEM)}; "
+        f"{plural(len(masses), 'command sets', 'commands set')} a mass each, with its source."
+    )
+
+
+def describe_build(results: Results) -> Description:
+    built = results["build"]
+    counts: dict[str, int] = {}
+    for one in built["masses"]:
+        counts[one["status"]] = counts.get(one["status"], 0) + 1
+    statuses = ", ".join(f"{number} {status}" for status, number in counts.items())
+    return Description(
+        f"{plural(built['commands'], 'command')} brought the universe to version {built['version']}; of its "
+        f"{plural(built['bodies'], 'mass', 'masses')}, {statuses}.",
+        [(one["name"], format_mass_line(one)) for one in built["masses"]],
+    )
+
+
+def format_mass_line(mass: Plain) -> str:
+    """Return a mass with its status and its reason."""
+    amount = f"{mass['earth_masses']:.4g} Earth masses"
+    if mass["body"] == SYSTEM:
+        amount = f"{mass['mass']:.4g} solar masses"
+    location = mass["location"]
+    if mass["status"] == SUPPORTED and location:
+        place = "found on the shelf" if mass["is_on_shelf"] else "not found on the shelf"
+        row = " | ".join(location.get("row", ()))
+        return f"{amount}, {SUPPORTED}: {mass['as_written']} in the row “{row}”, {place}"
+    origin = f"{mass['status']}: {mass['reason']}" if mass["reason"] else mass["set_by"] or mass["status"]
+    return f"{amount}, {origin}"
+
+
+async def make_heavier_branch(context: StepContext, factor: float, replaced: str | None) -> Plain:
+    """Branch the universe, multiply the mass of the planet, and return the branch."""
+    built = context.results["build"]
+    async with open_universes() as service:
+        await _delete_if_present(service, replaced)
+        _, state = await read_universe(service, built["universe_id"], built["version"])
+        before = state["stars"][PLANET]["mass"]
+        record = await service.branch(
+            built["universe_id"],
+            version=built["version"],
+            name=f"TRAPPIST-1, h times {factor:g}",
+            author=context.person,
+        )
+        command = {"type": "updateStar", "id": PLANET, "payload": {"mass": before * factor}}
+        result = await service.send(record.id, command, author=context.person)
+        _, state = await read_universe(service, record.id)
+        version_after = (await service.read_record(built["universe_id"])).version
+    (mass,) = [one for one in await asyncio.to_thread(describe_masses, state, context.folder) if one["body"] == PLANET]
+    return {
+        "universe_id": record.id,
+        "version": result.version,
+        "from": {"universe_id": built["universe_id"], "version": built["version"], "version_after": version_after},
+        "factor": factor,
+        "before": to_earth_masses(before),
+        "after": mass,
+        "command": command,
+    }
+
+
+async def run_branch(context: StepContext, inputs: Plain) -> Plain:
+    """Make the planet heavier on a branch."""
+    earlier: str | None = context.results.get("branch", {}).get("universe_id")
+    return await make_heavier_branch(context, inputs["factor"], earlier)
+
+
+def preview_branch(results: Results) -> str:
+    (mass,) = [one for one in results["build"]["masses"] if one["body"] == PLANET]
+    return f"A branch leaves the universe as it is; {mass['name']} has {mass['earth_masses']:.4g} Earth masses there."
+
+
+def describe_branch(results: Results) -> Description:
+    branch = results["branch"]
+    mass = branch["after"]
+    return Description(
+        f"On a branch of version {branch['from']['version']}, {mass['name']} now has {mass['earth_masses']:.4g} "
+        f"instead of {branch['before']:.4g} Earth masses, {branch['factor']:g} times as much; the universe itself is "
+        f"still at version {branch['from']['version_after']}.",
+        [("the new mass", format_mass_line(mass)), ("branch", branch["universe_id"])],
+    )
+
+
+async def run_scrub(context: StepContext, _inputs: Plain) -> Plain:
+    """Read every version of the branch, which changes nothing."""
+    branch = context.results["branch"]
+    text_of = make_paper_text_reader(context.folder.shelf)
+    versions: list[Plain] = []
+    async with open_universes() as service:
+        for version in range(1, branch["version"] + 1):
+            _, state = await read_universe(service, branch["universe_id"], version)
+            mass = await asyncio.to_thread(describe_mass, state, PLANET, text_of)
+            versions.append({"version": version, **mass})
+        after = (await service.read_record(branch["universe_id"])).version
+    return {"universe_id": branch["universe_id"], "versions": versions, "version_after": after}
+
+
+def preview_scrub(results: Results) -> str:
+    branch = results["branch"]
+    return f"The branch has {plural(branch['version'], 'version')}; each can be read as it was."
+
+
+def describe_scrub(results: Results) -> Description:
+    found = results["scrub"]
+    first, last = found["versions"][0], found["versions"][-1]
+    return Description(
+        f"At version {first['version']} of the branch the mass of {first['name']} is {first['earth_masses']:.4g} "
+        f"Earth masses ({first['status']}), at version {last['version']} it is {last['earth_masses']:.4g} "
+        f"({last['status']}); the branch is still at version {found['version_after']}.",
+        [(f"version {one['version']}", format_mass_line(one)) for one in found["versions"]],
+    )
+
+
+BUILD: Final = Step("build", "Commands build the system", "you", "Build it", run_build, preview_build, describe_build)
+BRANCH: Final = Step(
+    "branch", "Planet h becomes heavier", "you", "Branch", run_branch, preview_branch, describe_branch,
+    (Input("factor", "number", "How many times as heavy planet h becomes.", lambda _results: 2.0,
+           LEAST_FACTOR, MOST_FACTOR),),
+    can_repeat=True,
+)  # fmt: skip
+SCRUB: Final = Step("scrub", "You scrub back", "you", "Read every version", run_scrub, preview_scrub, describe_scrub,
+                    can_repeat=True)  # fmt: skip

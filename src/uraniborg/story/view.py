@@ -1,0 +1,64 @@
+"""The view of the story: its steps with their statuses and sentences, computed after each step and stored."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.steps import Results, Step
+
+QUESTION: Final = "Is TRAPPIST-1's chain stable if planet h is twice as heavy?"
+
+
+def write_view(folder: StoryFolder, steps: tuple[Step, ...]) -> None:
+    """Describe all steps and store the view. Raise StoryUnreadable or OSError."""
+    records = folder.read_records()
+    results = {key: record["result"] for key, record in records.items()}
+    following = next((step.id for step in steps if step.id not in records), None)
+    described = [_describe_step(step, results, records.get(step.id), following) for step in steps]
+    folder.write_view({"question": QUESTION, "steps": described})
+
+
+def _describe_step(step: Step, results: Results, record: Plain | None, following: str | None) -> Plain:
+    """Return a step with its status, its sentence and, once it has run, its facts and result."""
+    common: Plain = {"id": step.id, "title": step.title, "who": step.who, "action": step.action}
+    if record is not None:
+        shown = step.describe(results)
+        return {
+            **common,
+            "status": "done",
+            "can_run": step.can_repeat,
+            "sentence": shown.sentence,
+            "facts": [{"label": label, "text": text} for label, text in shown.facts],
+            "pictures": shown.pictures,
+            "inputs": _describe_inputs(step, results, record["inputs"]),
+            "by": record["by"],
+            "ended_at": record["ended_at"],
+            "result": record["result"],
+        }
+    is_next = step.id == following
+    return {
+        **common,
+        "status": "next" if is_next else "later",
+        "can_run": is_next,
+        "sentence": step.preview(results) if is_next else "",
+        "facts": [],
+        "pictures": [],
+        "inputs": _describe_inputs(step, results, {}) if is_next else [],
+        "by": None,
+        "ended_at": None,
+        "result": None,
+    }
+
+
+def _describe_inputs(step: Step, results: Results, given: Mapping[str, Any]) -> list[Plain]:
+    return [
+        {
+            "name": one.name,
+            "type": one.type,
+            "description": one.description,
+            "value": given[one.name] if one.name in given else one.default(results),
+            "minimum": one.low,
+            "maximum": one.high,
+        }
+        for one in step.inputs
+    ]

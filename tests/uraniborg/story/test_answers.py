@@ -1,0 +1,70 @@
+"""The answer in words, from the Laplace angles of runs for ten years with h at 1, 2 and 50 times its mass.
+
+`ten_years.json` has the angles of real runs; the soak test of the story computes them again.
+"""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from universe.nbody.analysis import compare_run_analyses
+from uraniborg.story.answers import Answer, answer_question, format_span
+
+RUNS: Final[dict[str, Any]] = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
+NAMES: Final = {f"trappist-1-{letter}": letter for letter in "bcdefgh"}
+
+
+def answer(first: dict[str, Any], second: dict[str, Any], factor: float) -> Answer:
+    comparison = compare_run_analyses(first, second, ["first", "second"])
+    return answer_question(first, second, comparison, planet="TRAPPIST-1 h", factor=factor, names=NAMES)
+
+
+def test_twice_the_mass_keeps_all_five_resonances_and_the_swing_that_changes_most_is_named() -> None:
+    assert answer(RUNS["1"], RUNS["2"], 2.0) == Answer(
+        "yes",
+        "Yes, over these 10 years: with TRAPPIST-1 h 2 times as heavy, all 5 Laplace resonances hold; 2 swing wider "
+        "and 1 swings less wide, most of all c-d-e: 30.8 instead of 22.5 degrees to either side.",
+    )
+
+
+def test_fifty_times_the_mass_breaks_the_chain_and_the_words_name_the_broken_resonances() -> None:
+    assert answer(RUNS["1"], RUNS["50"], 50.0) == Answer(
+        "no",
+        "No: with TRAPPIST-1 h 50 times as heavy, 2 of 5 Laplace resonances break within these 10 years (c-d-e and "
+        "d-e-f); 2 hold and 1 is unclear (b-c-d).",
+    )
+
+
+def test_an_angle_that_is_unclear_leaves_the_question_undecided() -> None:
+    second = copy.deepcopy(RUNS["2"])
+    second["resonances"][4]["behaviour"] = "unclear"
+    found = answer(RUNS["1"], second, 2.0)
+    assert found.verdict == "undecided"
+    assert "4 of 5 Laplace resonances hold and 1 is unclear" in found.sentence
+
+
+def test_equal_runs_have_no_swing_that_changes() -> None:
+    assert "no swing changes by 1 degree or more" in answer(RUNS["1"], RUNS["1"], 1.0).sentence
+
+
+def test_a_run_that_is_not_trustworthy_decides_nothing() -> None:
+    found = answer(RUNS["1"], {**RUNS["50"], "trustworthy": False}, 50.0)
+    assert found.verdict == "undecided"
+    assert "not trustworthy" in found.sentence
+
+
+def test_a_collision_or_a_planet_that_leaves_is_a_no() -> None:
+    collided = {**RUNS["2"], "collisions": [{"bodies": ["trappist-1-g", "trappist-1-h"]}]}
+    assert answer(RUNS["1"], collided, 2.0).sentence.startswith(
+        "No: with TRAPPIST-1 h 2 times as heavy, g and h collide"
+    )
+    left = {**RUNS["2"], "ejections": [{"id": "trappist-1-h"}]}
+    assert "h leave within these 10 years" in answer(RUNS["1"], left, 2.0).sentence
+
+
+@pytest.mark.parametrize(("days", "text"), [(3652.5, "10 years"), (365.25, "1 year"), (109.575, "0.3 years")])
+def test_spans_are_in_years(days: float, text: str) -> None:
+    assert format_span(days) == text

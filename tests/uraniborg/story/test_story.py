@@ -1,0 +1,275 @@
+"""The story as a service: its steps, the processes that run them, inputs that change the words, and the bundle."""
+
+import asyncio
+import csv
+import hashlib
+import json
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.shared_folders import PATIENCE_S, make_once
+from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, read_demo
+from uraniborg.kernel.errors import InvalidInput, UraniborgError
+from uraniborg.kernel.files import Lease
+from uraniborg.story.errors import StepNotFound, StepRunning, StoryUnreadable
+from uraniborg.story.search_steps import explain_strike, find_redundant_query, propose_mark, read_marks
+from uraniborg.story.service import Story
+
+pytestmark = pytest.mark.timeout(2 * PATIENCE_S)
+
+PLANETS: Final = "bcdefgh"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return read_demo(make_once(tmp_path_factory, "demo", make_demo))
+
+
+@pytest.fixture(scope="session")
+def steps(demo: Demo) -> dict[str, dict[str, Any]]:
+    return {step["id"]: step for step in asyncio.run(Story(demo.story_home).list_steps())}
+
+
+@pytest.fixture
+def copied(demo: Demo, tmp_path: Path) -> Story:
+    shutil.copytree(demo.story_home, tmp_path / "home")
+    return Story(tmp_path / "home")
+
+
+def test_every_step_has_one_sentence_an_actor_and_a_person(steps: dict[str, dict[str, Any]]) -> None:
+    assert list(steps) == [
+        *("ask", "approve", "review", "shelve", "read", "give", "build"),
+        *("branch", "integrate", "compare", "break", "scrub", "export"),
+    ]
+    for step in steps.values():
+        assert step["status"] == "done"
+        assert step["sentence"].endswith(".")
+        assert step["by"] == "Ada"
+
+
+def test_the_question_of_the_agent_waits_until_the_person_strikes_a_query(steps: dict[str, dict[str, Any]]) -> None:
+    asked, approved = steps["ask"]["result"], steps["approve"]["result"]
+    assert (asked["state"], asked["searched"]) == ("pending", [])
+    assert approved["decision"].startswith("edit, through terminal, by Ada")
+    assert approved["struck_query"] == asked["queries"][0]
+    assert asked["server_pid"] != approved["server_pid"]
+
+
+def test_every_paper_of_the_review_has_a_mark_and_a_reason(steps: dict[str, dict[str, Any]]) -> None:
+    papers = steps["review"]["result"]["papers"]
+    kept = [paper for paper in papers if paper["status"] == "include"]
+    assert len(papers) == len(steps["approve"]["result"]["papers"])
+    assert all(paper["reason"] for paper in papers)
+    assert "10.3847/psj/abd022" in {paper["doi"] for paper in kept}
+    assert steps["shelve"]["result"]["papers"] == len(kept)
+
+
+def test_the_workflow_stops_at_the_star_and_resumes_with_the_given_mass(steps: dict[str, dict[str, Any]]) -> None:
+    stopped, resumed = steps["read"]["result"]["run"], steps["give"]["result"]["run"]
+    assert (stopped["success"], stopped["checkpoint"]["failed_node"]) == (False, "star")
+    assert (resumed["success"], resumed["resumed_from"]) == (True, stopped["run_id"])
+    assert resumed["reused_nodes"] == stopped["checkpoint"]["completed_nodes"]
+    assert list(resumed["not_reused"]) == ["star"]
+
+
+def test_seven_masses_are_supported_by_rows_on_the_shelf_and_the_given_one_is_unverified(
+    steps: dict[str, dict[str, Any]],
+) -> None:
+    masses = {one["body"]: one for one in steps["build"]["result"]["masses"]}
+    for letter in PLANETS:
+        mass = masses[f"trappist-1-{letter}"]
+        assert (mass["status"], mass["is_on_shelf"], mass["location"]["row"][0]) == ("supported", True, letter)
+    assert masses["trappist-1"]["status"] == "unverified claim"
+    assert masses["trappist-1-h"]["as_written"] == "0.326 ± 0.020"
+
+
+def test_the_branch_is_heavier_and_its_earlier_version_is_not(steps: dict[str, dict[str, Any]]) -> None:
+    first, last = steps["scrub"]["result"]["versions"]
+    assert last["mass"] == pytest.approx(2 * first["mass"])
+    assert (first["status"], last["status"]) == ("supported", "set")
+    assert steps["scrub"]["result"]["version_after"] == last["version"]
+    assert steps["branch"]["result"]["from"]["version_after"] == steps["build"]["result"]["version"]
+
+
+def test_the_comparison_has_five_laplace_angles_of_both_runs_and_their_errors(steps: dict[str, dict[str, Any]]) -> None:
+    found = steps["compare"]["result"]
+    assert [row["names"] for row in found["resonances"]] == [list(PLANETS[index : index + 3]) for index in range(5)]
+    assert found["trustworthy"] == [True, True]
+    for run in found["angles"]:
+        for angle in run["angles"]:
+            assert len(angle["degrees"]) == len(run["days"]) > 100
+            assert all(0 <= degrees <= 360 for degrees in angle["degrees"])
+
+
+async def test_fifty_instead_of_two_times_the_mass_changes_the_words_and_reuses_the_first_run(copied: Story) -> None:
+    before = (await copied.get_step("compare"))["sentence"]
+    try:
+        branch = await copied.run_step("branch", {"factor": 50}, person="Bo")
+        integrated = await copied.run_step("integrate", {"years": YEARS}, person="Bo")
+        compared = await copied.run_step("compare", person="Bo")
+    finally:
+        await copied.aclose()
+    assert "16.3 instead of 0.326 Earth masses, 50 times as much" in branch["sentence"]
+    assert [run["is_reused"] for run in integrated["result"]["runs"]] == [True, False]
+    assert "2 times as heavy" in before
+    assert "50 times as heavy" in compared["sentence"]
+    state = await copied.get_state()
+    assert (state["next"], state["is_complete"]) == ("break", False)
+
+
+async def test_a_step_that_cannot_run_says_why_and_changes_nothing(copied: Story) -> None:
+    before = copied.folder.state_file.read_bytes()
+    with pytest.raises(StepNotFound):
+        await copied.run_step("dance")
+    try:
+        with pytest.raises(UraniborgError, match="is done and cannot be run again") as done:
+            await copied.run_step("approve")
+        assert (done.value.code, done.value.status) == ("step_done", 409)
+        with pytest.raises(UraniborgError, match=r"factor must be a number from 0\.01 to 1000, got '-1'") as refused:
+            await copied.run_step("branch", {"factor": -1})
+        assert (refused.value.code, refused.value.status) == ("invalid_argument", 422)
+        with pytest.raises(UraniborgError, match="'speed' is not an input of the step branch"):
+            await copied.run_step("branch", {"speed": 2})
+    finally:
+        await copied.aclose()
+    assert copied.folder.state_file.read_bytes() == before
+
+
+async def test_a_step_that_is_interrupted_can_be_run_again(copied: Story) -> None:
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            has_progress = asyncio.Event()
+            running = asyncio.create_task(
+                copied.run_step("integrate", {"years": 20}, progress=lambda done: has_progress.set() if done else None)
+            )
+            await has_progress.wait()
+            assert (await copied.get_state())["running"] == "integrate"
+            with pytest.raises(StepRunning):
+                await copied.run_step("scrub")
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+        assert (await copied.get_state())["running"] is None
+        done = await copied.run_step("integrate", {"years": YEARS})
+        assert done["status"] == "done"
+    finally:
+        await copied.aclose()
+
+
+async def test_a_story_that_another_process_runs_can_be_neither_run_nor_restarted(copied: Story) -> None:
+    lease = Lease(copied.folder.lease_file)
+    assert lease.acquire()
+    try:
+        assert (await copied.get_state())["running"] == "export"
+        with pytest.raises(UraniborgError, match="Another step is running"):
+            await copied.run_step("scrub")
+        with pytest.raises(StepRunning):
+            await copied.restart()
+    finally:
+        lease.release()
+    try:
+        await copied.restart()
+        assert (await copied.get_state())["next"] == "ask"
+        with pytest.raises(UraniborgError, match="needs the step 'ask' first") as refused:
+            await copied.run_step("build")
+        assert refused.value.code == "step_not_ready"
+    finally:
+        await copied.aclose()
+
+
+async def test_a_broken_state_file_is_named_with_the_remedy(copied: Story) -> None:
+    for content in ("{", '{"format": 99, "steps": {}}', "[]"):
+        copied.folder.state_file.write_text(content)
+        with pytest.raises(StoryUnreadable) as unreadable:
+            copied.folder.read_records()
+        assert "--restart" in unreadable.value.hint
+    copied.folder.view_file.unlink()
+    try:
+        with pytest.raises(UraniborgError, match="The stored state of the story cannot be read"):
+            await copied.get_state()
+    finally:
+        await copied.aclose()
+
+
+def test_the_bundle_describes_every_file_and_every_digest_is_right(demo: Demo) -> None:
+    bundle = demo.folder / "demo-output"
+    paths = {path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file()}
+    sums = dict(line.split("  ")[::-1] for line in (bundle / "SHA256SUMS").read_text().splitlines())
+    assert set(sums) == paths - {"SHA256SUMS"}
+    for path, digest in sums.items():
+        assert hashlib.sha256((bundle / path).read_bytes()).hexdigest() == digest
+    readme = (bundle / "README.md").read_text()
+    assert all(f"`{path}`" in readme for path in paths - {"README.md"})
+    crate = json.loads((bundle / "ro-crate-metadata.json").read_text())["@graph"]
+    assert {one["@id"]: one["sha256"] for one in crate if one["@type"] == "File"} == {
+        path: digest for path, digest in sums.items() if path != "ro-crate-metadata.json"
+    }
+    with zipfile.ZipFile(Story(demo.story_home).folder.bundle.with_suffix(".zip")) as packed:
+        assert {name.removeprefix("bundle/") for name in packed.namelist()} == paths
+
+
+def test_the_bundle_has_the_search_the_sources_the_logs_and_the_answers(
+    demo: Demo, steps: dict[str, dict[str, Any]]
+) -> None:
+    bundle = demo.folder / "demo-output"
+    answer = (bundle / "answer.md").read_text()
+    for step in ("compare", "break"):
+        assert steps[step]["result"]["answer"] in answer
+    assert (bundle / "search" / "search-log.md").read_text().startswith("# Search log\n\n- **Offline trial")
+    assert (bundle / "search" / "papers.bib").read_text().count("@") == len(steps["shelve"]["result"]["texts"]) + 6
+    decisions = json.loads((bundle / "search" / "decisions.json").read_text())
+    assert [(one["decided_by"], one["decision"]["action"]) for one in decisions] == [
+        ("Ada", "edit"),
+        ("Ada", "approve"),
+    ]
+    with (bundle / "universe" / "values.csv").open(encoding="utf-8", newline="") as table:
+        masses = {row["body"]: row for row in csv.DictReader(table) if row["field"] == "mass"}
+    assert masses["TRAPPIST-1 h"]["row"].startswith("h | 0.326 ± 0.020")
+    log = [json.loads(line) for line in (bundle / "universe" / "log-universe.jsonl").read_text().splitlines()]
+    assert [entry["version"] for entry in log] == list(range(1, 10))
+    assert {entry["author"] for entry in log} == {"Ada"}
+    run = json.loads((bundle / "nbody" / "h-times-50" / "run.json").read_text())
+    assert run["trustworthy"]
+    assert run["start"]["trappist-1-h"]["mass"] == pytest.approx(50 * float(masses["TRAPPIST-1 h"]["value"]))
+
+
+def test_a_query_is_redundant_if_it_asks_for_all_words_of_another_and_more() -> None:
+    assert find_redundant_query([["a"], ["a", "b"]]) == 2
+    assert find_redundant_query([["a", "b"], ["c"]]) == 2
+    assert explain_strike([["a"], ["a", "b"]], 2).startswith("Query 2 asks for every word of query 1 and more")
+    assert explain_strike([["a"], ["b"]], 1) == "Query 1 is not wanted."
+
+
+def test_marks_are_proposed_from_words_and_a_person_can_change_them() -> None:
+    assert propose_mark("Masses of planets", "") == ("include", "Title or summary names masses (“Masses”).")
+    assert propose_mark("Massive stars", "flares") == (
+        "exclude",
+        "Title and summary name none of masses, resonance, stability.",
+    )
+    papers = [{"id": "p1", "proposed": {"status": "include", "reason": "r"}}]
+    assert read_marks({"p1": "exclude"}, papers) == {"p1": {"status": "exclude", "reason": None}}
+    with pytest.raises(InvalidInput, match="'p2' is not a paper of this search"):
+        read_marks({"p2": "include"}, papers)
+
+
+@pytest.mark.soak
+async def test_ten_years_with_twice_the_mass_hold_all_resonances_and_with_fifty_times_the_chain_breaks(
+    copied: Story,
+) -> None:
+    recorded = json.loads(Path(__file__).with_name("ten_years.json").read_text(encoding="utf-8"))
+    try:
+        await copied.run_step("integrate", {"years": 10})
+        twice = (await copied.run_step("compare"))["result"]
+        fifty = (await copied.run_step("break"))["result"]
+    finally:
+        await copied.aclose()
+    assert (twice["verdict"], fifty["verdict"]) == ("yes", "no")
+    for found, runs in ((twice, ("1", "2")), (fifty, ("1", "50"))):
+        for index, run in enumerate(runs):
+            for row, expected in zip(found["resonances"], recorded[run]["resonances"], strict=True):
+                assert (row["angle"], row["behaviour"][index]) == (expected["angle"], expected["behaviour"])
+                if expected["behaviour"] == "librates":
+                    assert row["halfRange"][index] == pytest.approx(expected["halfRange"], abs=0.05)
