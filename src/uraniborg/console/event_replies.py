@@ -121,6 +121,10 @@ class CallChange(ChangeEvent):
 
     kind: Literal["call"]
     tool: str | None = None
+    duration_ms: float | None = None
+    reply_bytes: int | None = None
+    error: str | None = None
+    client: str | None = None
 
 
 class Reset(ChangeEvent):
