@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from pflow.config import load_settings
-from pflow.engine.progress_output import NullProgressOutput
+from pflow.engine.progress_output import NodeStatus, NullProgressOutput
 from pflow.replies import build_refusal_reply, build_reply_and_write_large_outputs
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
@@ -17,8 +17,23 @@ from uraniborg.kernel.logging import configure_logging
 
 
 class _RunIdWriter(NullProgressOutput):
+    """Writes the id of the run when its first node starts or ends: then the run is in the log."""
+
+    _started: dict[str, Any] | None = None
+
     def on_run_started(self, name: str, run_id: str, nodes: int) -> None:
-        _write_line({"run_id": run_id, "workflow": name, "nodes": nodes})
+        self._started = {"run_id": run_id, "workflow": name, "nodes": nodes}
+
+    def on_node_started(self, node_id: str, type: str) -> None:  # noqa: A002 - the name of the key in workflows
+        self._write_once()
+
+    def on_node_finished(self, node_id: str, status: NodeStatus, duration_ms: float, note: str = "") -> None:
+        self._write_once()
+
+    def _write_once(self) -> None:
+        started, self._started = self._started, None
+        if started is not None:
+            _write_line(started)
 
 
 def main() -> None:

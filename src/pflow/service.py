@@ -11,7 +11,7 @@ from pflow.config import Settings
 from pflow.engine.cancellation import Cancellation
 from pflow.engine.progress_output import NullProgressOutput, ProgressOutput
 from pflow.engine.results import RunResult
-from pflow.errors import InvalidWorkflow, RepairRefused, WorkflowNotFound
+from pflow.errors import InvalidInputs, InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
 from pflow.ir.graph import extract_node_with_ancestors
@@ -22,6 +22,7 @@ from pflow.library.manager import WorkflowManager
 from pflow.registry.registry import Registry
 from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
+from uraniborg.kernel.logging import MASK
 
 if TYPE_CHECKING:
     from pflow.engine.resume.resume_point import ResumePoint
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 BROWSE_BYTES: Final = 60_000
 """The maximum size of a reply of `browse`."""
 _LISTED_ERRORS: Final = 5
+_MAX_LINEAGE: Final = 100
 _LISTED_WARNINGS: Final = 30
 
 
@@ -82,6 +84,42 @@ class Service:
     def describe_workflow(self, name: str) -> dict[str, Any]:
         """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return self.describe_found_workflow(self.find_workflow(name))
+
+    def describe_graph(self, name: str) -> dict[str, Any]:
+        """Return all nodes and edges of a workflow, for drawing. Raise as `describe_workflow` does."""
+        found = self.find_workflow(name)
+        described = describe_workflow(found, self.check_document(found.stored.ir), self.open_run_log(), in_full=True)
+        return {key: described[key] for key in ("name", "nodes", "edges", "diagnostics")}
+
+    def compare_runs(self, first_id: str, second_id: str) -> dict[str, Any]:
+        """Return the differences of two runs. Raise RunNotFound."""
+        from pflow.run_comparison import compare_runs
+
+        with closing(self.open_run_log()) as log:
+            return compare_runs(log.get_run(first_id), log.get_run(second_id))
+
+    def list_run_lineage(self, run_id: str) -> list[str]:
+        """Return the id of the run, of the run that it resumed, and so on. Raise RunNotFound."""
+        with closing(self.open_run_log()) as log:
+            ids = [log.get_run(run_id)["id"]]
+            while len(ids) < _MAX_LINEAGE and (earlier := log.find_resumed_run(ids[-1])):
+                ids.append(earlier)
+        return ids
+
+    def read_inputs_to_resume(self, run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
+        """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
+        with closing(self.open_run_log()) as log:
+            run: dict[str, Any] = log.get_run(run_id)
+        inputs: dict[str, Any] = {**(run["inputs"] or {}), **(changed or {})}
+        unknown = [name for name, value in inputs.items() if MASK in str(value)]
+        if unknown or ("beginning" in inputs and "characters" in inputs):
+            names = ", ".join(unknown) or "all"
+            raise InvalidInputs(
+                f"These inputs are not stored with the run: {names}.",
+                hint="Secrets and long inputs are not stored. Give them again.",
+                missing=unknown,
+            )
+        return run["workflow"], inputs
 
     def find_workflow(self, name: str) -> FoundWorkflow:
         """Return the workflow of this name.

@@ -2,19 +2,18 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
-from importlib import import_module
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from uraniborg.doctor import Check, run_checks
+from uraniborg.installation_facts import describe_origin, list_location_facts, list_setting_facts
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import display_path
-from uraniborg.kernel.settings import LoadedSettings, Origin, OriginKind
 from uraniborg.kernel.text import plural
 from uraniborg.locations import PART_CONFIGS, SQLITE, list_locations
 
@@ -54,22 +53,12 @@ def _print_checks(console: Console, checks: list[Check]) -> None:
 
 def print_locations(*, as_json: bool) -> None:
     """Print every folder and file of the installation with its purpose, its size and the origin of its path."""
-    locations = list_locations()
     if as_json:
-        rows = {
-            one.name: {
-                "path": one.display_text,
-                "exists": one.path.exists(),
-                "bytes": one.size,
-                **_describe_origin(one.origin),
-            }
-            for one in locations
-        }
-        sys.stdout.write(json.dumps(rows) + "\n")
+        sys.stdout.write(json.dumps(list_location_facts()) + "\n")
         return
-    for location in locations:
+    for location in list_locations():
         size = f"{location.size / 1e6:,.1f} MB" if location.path.exists() else "does not exist yet"
-        about = f"{location.purpose} ({size}; from: {_describe_origin(location.origin)['origin']})"
+        about = f"{location.purpose} ({size}; from: {describe_origin(location.origin)['origin']})"
         sys.stdout.write(f"{location.name:<10} {location.display_text}\n{'':<10} {about}\n")
 
 
@@ -77,14 +66,7 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
     """Print the settings of one part or of all, with their origins. Raise InvalidInput or InvalidConfig."""
     if part is not None and part not in PART_CONFIGS:
         raise InvalidInput(f"There is no part '{part}'.", hint=f"Parts: {', '.join(PART_CONFIGS)}.")
-    rows: list[dict[str, Any]] = []
-    for name, module in PART_CONFIGS.items():
-        if part in (None, name):
-            loaded: LoadedSettings[Any] = import_module(module).read_config()
-            for row in loaded.list_rows():
-                if include_defaults or row.origin.kind is not OriginKind.DEFAULT:
-                    setting = f"{loaded.section}.{row.name}"
-                    rows.append({"setting": setting, "value": _make_plain(row.value), **_describe_origin(row.origin)})
+    rows = list_setting_facts(part, include_defaults=include_defaults)
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")
         return
@@ -99,24 +81,6 @@ def print_settings(part: str | None, *, include_defaults: bool, as_json: bool) -
     for row in rows:
         table.add_row(*(Text(_format_value(row[key])) for key in ("setting", "value", "origin")))
     console.print(table)
-
-
-def _describe_origin(origin: Origin) -> dict[str, str]:
-    """Return where a value comes from: as text, its kind, and the variable and the file if there are any."""
-    file = str(origin.path) if origin.path else ""
-    name = f"'{origin.name}'" if origin.kind is OriginKind.FILE else origin.name
-    text = f"{name} in {file}" if file else name or "default"
-    facts = {"origin": text, "origin_kind": origin.kind.value, "origin_name": origin.name, "origin_file": file}
-    return {key: value for key, value in facts.items() if value}
-
-
-def _make_plain(value: Any) -> Any:
-    """Return the value of a setting as JSON values."""
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_make_plain(one) for one in cast("Iterable[Any]", value)]
-    if isinstance(value, dict):
-        return cast("dict[str, Any]", value)
-    return value if isinstance(value, int | float | bool | None) else str(value)
 
 
 def _format_value(value: Any) -> str:

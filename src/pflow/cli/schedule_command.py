@@ -2,8 +2,7 @@
 
 import os
 import sys
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from pflow.scheduling.scheduler import Kind, Scheduler
     from pflow.scheduling.timing import Timing
 
-_LOCK: Final = ".schedule.lock"
-_LOCK_S: Final = 60.0
 _PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
 """Variables of this environment that a scheduled run gets, too."""
 _RUNS: Final = "pflow history {name} lists its runs; uraniborg inbox lists questions that wait for you."
@@ -76,6 +73,7 @@ def schedule_workflow(
 def _install_or_print_schedule(
     name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool
 ) -> None:
+    from pflow.scheduling.installed_schedules import hold_schedule_lock
     from pflow.scheduling.scheduler_selection import select_scheduler
     from pflow.scheduling.timing import parse_timing
 
@@ -85,7 +83,7 @@ def _install_or_print_schedule(
     scheduler = select_scheduler(kind, sys.platform, os.environ)
     text = scheduler.render_files(job)
     if install:
-        with _hold_schedule_lock(service):
+        with hold_schedule_lock(service.home):
             scheduler.install_job(job)
     notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
     if secrets:
@@ -144,17 +142,9 @@ def _make_env_path_absolute(key: str, value: str) -> str:
 
 
 def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
-    from pflow.errors import ScheduleNotFound
-    from pflow.library.names import validate_name
-    from pflow.scheduling.scheduler_selection import list_schedulers
+    from pflow.scheduling.installed_schedules import remove_schedule
 
-    validate_name(name)
-    with _hold_schedule_lock(open_service_with_usable_home()):
-        removed = [one.kind for one in list_schedulers(kind, os.environ) if one.remove_job(name)]
-    if not removed:
-        raise ScheduleNotFound(
-            f"'{name}' is not scheduled.", hint="`pflow schedule --list` lists schedules.", name=name
-        )
+    removed = remove_schedule(open_service_with_usable_home().home, name, kind)
     if json:
         print_json({"removed": name, "as": removed})
     else:
@@ -162,31 +152,15 @@ def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:
 
 
 def _print_installed_schedules(kind: "Kind | None", json: bool) -> None:
-    from pflow.scheduling.scheduler_selection import list_schedulers
+    from pflow.scheduling.installed_schedules import list_installed_schedules
 
-    found = [one for scheduler in list_schedulers(kind, os.environ) for one in scheduler.list_schedules()]
+    found = list_installed_schedules(kind)
     if json:
-        plain = [
-            {"name": one.name, "at": one.at, "as": one.kind, "path": str(one.path) if one.path else None}
-            for one in found
-        ]
-        print_json({"schedules": plain})
+        print_json({"schedules": found})
         return
     page = Page()
     if not found:
         page.write_line('Nothing is scheduled. `pflow schedule NAME --at "mon 07:00" --install` schedules a workflow.')
-    page.write_table([[StyledText(BOLD, one.name), one.at, StyledText(DIM, one.kind)] for one in found], indent=0)
-
-
-@contextmanager
-def _hold_schedule_lock(service: Service) -> Generator[None]:
-    """Hold the lock of the schedules: a crontab is read and written as a whole. Raise LibraryUnwritable or Locked."""
-    from pflow.errors import LibraryUnwritable
-    from uraniborg.kernel.files import hold_lock
-
-    try:
-        service.home.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise LibraryUnwritable(_LOCK, exc) from exc
-    with hold_lock(service.home / _LOCK, _LOCK_S):
-        yield
+    page.write_table(
+        [[StyledText(BOLD, one["name"]), one["at"], StyledText(DIM, one["as"])] for one in found], indent=0
+    )

@@ -46,6 +46,10 @@ class NodeRow(NamedTuple):
     duration_ms: float | None = None
     error: Any = None
     note: str | None = None
+    params: Any = None
+    """The parameters as the workflow has them, with templates; JSON."""
+    outputs: Any = None
+    """The outputs; instead of a large value its size. JSON."""
 
 
 def _replace_damaged_file_and_retry(
@@ -211,10 +215,17 @@ class RunLog:
             return _find_last_failure(connection, workflow)
 
     @_replace_damaged_file_and_retry
-    def list_runs(self, workflow: str | None = None, limit: int = 20) -> list[Plain]:
-        """Return the last runs of one workflow or of all, without their nodes, the latest first."""
+    def list_runs(
+        self, workflow: str | None = None, limit: int = 20, *, status: str | None = None, before: str | None = None
+    ) -> list[Plain]:
+        """Return the last runs of one workflow or of all, without their nodes, the latest first.
+
+        With `status`, only runs that ended so; with `before`, only runs that began before the run of this id.
+        """
         with self.file.open_or_reuse_connection() as connection:
-            return list(islice(_select_runs(connection, workflow), max(0, limit)))
+            number = None if before is None else _get_run_number(connection, before)
+            runs = _select_runs(connection, workflow, "" if number is None else "number < ?", *filter(None, [number]))
+            return list(islice((run for run in runs if status in (None, run["status"])), max(0, limit)))
 
     @_replace_damaged_file_and_retry
     def get_run(self, id_prefix: str) -> Plain:
@@ -231,6 +242,14 @@ class RunLog:
             rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", found[0][:1])
             nodes = [_parse_node_row(row)._asdict() for row in rows]
             return {**_parse_run_row(found[0]), "nodes": nodes}
+
+    @_replace_damaged_file_and_retry
+    def find_resumed_run(self, run_id: str) -> str | None:
+        """Return the id of the run that a run resumed, or None, also if the log no longer has either."""
+        query = "SELECT earlier.id FROM runs JOIN runs AS earlier ON earlier.id = runs.resumed_from WHERE runs.id = ?"
+        with self.file.open_or_reuse_connection() as connection:
+            row = connection.execute(query, (_replace_surrogates(run_id),)).fetchone()
+        return row[0] if row else None
 
     @_replace_damaged_file_and_retry
     def rename_workflow(self, old_name: str, new_name: str) -> None:
@@ -328,12 +347,16 @@ def _make_node_columns(row: NodeRow) -> tuple[Any, ...]:
         row.duration_ms,
         error,
         note,
+        _format_masked_json(row.params),
+        _format_masked_json(row.outputs),
     )
 
 
 def _parse_node_row(row: tuple[Any, ...]) -> NodeRow:
-    _, *columns, error, note = row
-    return NodeRow(*columns, error=_parse_error(error), note=note)
+    _, *columns, error, note, params, outputs = row
+    return NodeRow(
+        *columns, error=_parse_error(error), note=note, params=_parse_json(params), outputs=_parse_json(outputs)
+    )
 
 
 def _get_error_message(error: Any) -> Any:
@@ -347,15 +370,19 @@ def _get_run_number(connection: sqlite3.Connection, run_id: str) -> int:
     return row[0]
 
 
-def _select_runs(connection: sqlite3.Connection, workflow: str | None, extra_condition: str = "") -> Iterator[Plain]:
-    """Yield the runs of one workflow or of all, the latest first."""
-    chosen, name = ("", ()) if workflow is None else ("WHERE workflow = ?", (_replace_surrogates(workflow),))
-    query = f"SELECT * FROM runs {chosen} {extra_condition} ORDER BY number DESC"  # noqa: S608 - it contains constants only
-    return map(_parse_run_row, connection.execute(query, name))
+def _select_runs(
+    connection: sqlite3.Connection, workflow: str | None, extra_condition: str = "", *values: Any
+) -> Iterator[Plain]:
+    """Yield the runs of one workflow or of all that meet a condition, the latest first."""
+    names = [] if workflow is None else [_replace_surrogates(workflow)]
+    conditions = [*(["workflow = ?"] if names else []), *([extra_condition] if extra_condition else [])]
+    chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    query = f"SELECT * FROM runs {chosen} ORDER BY number DESC"  # noqa: S608 - it contains constants only
+    return map(_parse_run_row, connection.execute(query, (*names, *values)))
 
 
 def _find_last_failure(connection: sqlite3.Connection, workflow: str) -> Plain | None:
-    return next(_select_runs(connection, workflow, "AND status = 'failed'"), None)
+    return next(_select_runs(connection, workflow, "status = 'failed'"), None)
 
 
 def _parse_run_row(row: tuple[Any, ...]) -> Plain:
@@ -394,7 +421,7 @@ _COUNT_EXECUTION: Final = """
     INSERT INTO tallies (workflow, executions) VALUES (?, 1)
     ON CONFLICT DO UPDATE SET executions = executions + 1 RETURNING executions
 """
-_INSERT_NODE: Final = "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_NODE: Final = "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _UPDATE_RUN: Final = """
     UPDATE runs SET status = ?, ended_at = ?, duration_ms = ?, failed_node = ?, error = ?, reused = ?, outputs = ?
     WHERE number = ? AND status = 'running'

@@ -36,7 +36,8 @@ _MIGRATIONS: Final = [
             failures INTEGER NOT NULL DEFAULT 0, duration_ms NUMERIC NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         """,
-    )
+    ),
+    ("node_values", "ALTER TABLE nodes ADD COLUMN params TEXT; ALTER TABLE nodes ADD COLUMN outputs TEXT;"),
 ]
 
 

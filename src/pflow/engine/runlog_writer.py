@@ -57,7 +57,11 @@ class RunLogWriter:
         note = self._secrets.mask(step.not_reused_reason) if step and step.not_reused_reason else None
         action = step.action if step else "error"
         began = format_iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
-        row = NodeRow(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
+        params = self._secrets.mask(_replace_large_values(end.node.params))
+        outputs = self._secrets.mask(_replace_large_values(step.outputs)) if step and step.outputs else None
+        row = NodeRow(
+            *(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note, params, outputs)
+        )
         self._rows.append(row)
         if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
             self._flush_rows()
@@ -100,7 +104,7 @@ class RunLogWriter:
                     result.failed_node,
                     result.error_body,
                     len(result.progress.reused),
-                    _replace_large_outputs(result.outputs),
+                    _replace_large_values(result.outputs),
                 )
         except UraniborgError as exc:
             self._stop_logging_with_notice(exc)
@@ -120,12 +124,12 @@ class RunLogWriter:
         self._log = None
 
 
-def _replace_large_outputs(outputs: dict[str, Any]) -> dict[str, Any]:
-    """Return the outputs, with the size instead of a value that is too large for the log."""
+def _replace_large_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values, with the size instead of a value that is too large for the log."""
     import orjson
 
     small: dict[str, Any] = {}
-    for name, value in outputs.items():
+    for name, value in values.items():
         try:
             size = len(orjson.dumps(value))
         except orjson.JSONEncodeError:

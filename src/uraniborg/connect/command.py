@@ -19,7 +19,7 @@ from uraniborg.kernel.text import find_closest_name
 
 def print_clients(*, as_json: bool) -> None:
     """Print the known clients, which are installed, and which of our servers each has."""
-    rows = [_make_client_row(client) for client in list_clients()]
+    rows = [describe_client(client) for client in list_clients()]
     if as_json:
         sys.stdout.write(json.dumps(rows) + "\n")
         return
@@ -37,14 +37,18 @@ def print_clients(*, as_json: bool) -> None:
 
 def print_entries(client: Client | None, servers: list[Server], *, as_json: bool) -> None:
     """Print the entries that the client's file would get; without a client, those that most clients read."""
+    sys.stdout.write(format_entries(client, servers, as_json=as_json))
+
+
+def format_entries(client: Client | None, servers: list[Server], *, as_json: bool = False) -> str:
+    """Return the entries that the client's file would get; without a client, those that most clients read."""
     key, make_entry = (client.key, client.make_entry) if client else (DEFAULT_KEY, make_typed_entry)
     content = {key: {server.name: make_entry(server) for server in servers}}
     if client and client.format == "toml" and not as_json:
         import tomlkit
 
-        sys.stdout.write(tomlkit.dumps(content))
-    else:
-        sys.stdout.write(json.dumps(content, indent=None if as_json else 2) + "\n")
+        return tomlkit.dumps(content)
+    return json.dumps(content, indent=None if as_json else 2) + "\n"
 
 
 def confirm_and_change_client_file(
@@ -129,7 +133,8 @@ def run_connect(
         )
 
 
-def _make_client_row(client: Client) -> dict[str, Any]:
+def describe_client(client: Client) -> dict[str, Any]:
+    """Return the client, whether it is installed, and which of our servers its file has."""
     ours = [server.name for server in list_servers()]
     row: dict[str, Any] = {"client": client.name, "title": client.title, "installed": client.is_installed}
     row |= {"file": display_path(client.file), "connected": [], "problem": None}

@@ -111,9 +111,16 @@ class UniverseChange(ChangeEvent):
 
 
 class JobChange(ChangeEvent):
-    """An N-body job began, progressed or ended. `subject` is its id."""
+    """A job of a universe began, progressed, ended or was deleted. `subject` is its id."""
 
-    kind: Literal["job"]
+    kind: Literal["nbody-job"]
+    universeId: str | None = None
+    version: int | None = None
+    job: str | None = None
+    """The kind of the job."""
+    state: str | None = None
+    progress: float | None = None
+    deleted: bool | None = None
 
 
 class CallChange(ChangeEvent):
@@ -121,6 +128,10 @@ class CallChange(ChangeEvent):
 
     kind: Literal["call"]
     tool: str | None = None
+    duration_ms: float | None = None
+    reply_bytes: int | None = None
+    error: str | None = None
+    client: str | None = None
 
 
 class Reset(ChangeEvent):

@@ -15,6 +15,7 @@ from uraniborg.console.sign_in import SignIns
 from uraniborg.console.story_runner import StoryRunner
 from uraniborg.console.universe_routes import UniverseMount
 from uraniborg.console.worker_process import SearchWorkerProcess
+from uraniborg.kernel.call_log import create_call_log
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Inbox
 from uraniborg.kernel.person import get_user_name
@@ -58,6 +59,7 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
     await broadcast.start()
     searches = SearchWorkerProcess((await asyncio.to_thread(read_config)).settings.search_port)
     searches.start()
+    await asyncio.to_thread(create_call_log)
     inbox = await asyncio.to_thread(Inbox)
     services = ConsoleServices(
         inbox=inbox,

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from uraniborg.console.inbox_replies import ApprovalQuestion
 from uraniborg.console.replies import Reply
 
 RunStatus = Literal["running", "success", "failed", "cancelled", "waiting", "interrupted"]
@@ -177,10 +178,20 @@ class PlanReply(Reply):
     steps: list[PlannedStep]
 
 
-class WorkflowText(Reply):
-    """The text of a workflow."""
+class WorkflowGraph(Reply):
+    """All nodes and edges of a workflow, for drawing."""
 
     name: str
+    nodes: list[WorkflowNode]
+    edges: list[WorkflowEdge]
+    diagnostics: list[Diagnostic]
+
+
+class WorkflowText(Reply):
+    """The text of a workflow. `source` is `library` or `draft`."""
+
+    name: str
+    source: str
     document: dict[str, Any]
 
 
@@ -268,6 +279,8 @@ class RunList(Reply):
     """The last runs."""
 
     runs: list[RunSummary]
+    next: str | None
+    """The value of `before` for the next page."""
 
 
 class RunNode(Reply):
@@ -283,12 +296,85 @@ class RunNode(Reply):
     error: RunError | None
     note: str | None
     """Why an earlier result was not reused."""
+    params: Any = None
+    """The parameters as the workflow has them, with templates. Secrets are masked; large values are sizes."""
+    outputs: Any = None
+    """The outputs. Secrets are masked; large values are sizes in `bytes`."""
 
 
 class RunDetails(RunSummary):
     """A run with its nodes."""
 
     nodes: list[RunNode]
+
+
+class ValueDifference(Reply):
+    """A value that differs. A run without the value does not have its key."""
+
+    name: str
+    first: Any = None
+    second: Any = None
+
+
+class NodeEnding(Reply):
+    """How a node ended in one run."""
+
+    status: NodeStatus
+    action: str | None
+    duration_ms: float | None
+
+
+class NodeDifference(Reply):
+    """A node in two runs."""
+
+    node: str
+    type: str
+    first: NodeEnding | None
+    second: NodeEnding | None
+    differs: bool
+    """Whether the node did something else; durations and reuse do not count."""
+
+
+class RunComparison(Reply):
+    """The differences of two runs."""
+
+    first: RunSummary
+    second: RunSummary
+    inputs: list[ValueDifference]
+    outputs: list[ValueDifference]
+    nodes: list[NodeDifference]
+
+
+class RunApprovals(Reply):
+    """The questions that a run and the runs before it asked."""
+
+    entries: list[ApprovalQuestion]
+
+
+class InstalledSchedule(Reply):
+    """A workflow that the system runs at fixed times."""
+
+    name: str
+    at: str
+    as_: str = Field(alias="as")
+    """systemd, cron or launchd."""
+    path: str | None
+
+
+class ScheduleList(Reply):
+    """The schedules of this system, and the problem of a scheduler that cannot be read."""
+
+    schedules: list[InstalledSchedule]
+    problem: str | None = None
+
+
+class ComponentList(Reply):
+    """Types of nodes, and workflows, that match a query."""
+
+    nodes: list[dict[str, Any]]
+    workflows: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
+    total: int
+    truncated: bool
 
 
 class CancelledRun(Reply):

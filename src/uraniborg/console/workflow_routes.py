@@ -9,6 +9,7 @@ from fastapi import Body, FastAPI, Path, Query
 from pflow.engine.cancel_requests import request_cancel
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
+from uraniborg.console.run_history_routes import add_run_history_routes
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.workflow_replies import (
     CancelledRun,
@@ -17,6 +18,7 @@ from uraniborg.console.workflow_replies import (
     PlanReply,
     RunDetails,
     RunList,
+    RunStatus,
     SavedDraft,
     StartedRun,
     WorkflowDescription,
@@ -39,6 +41,7 @@ def add_workflow_routes(api: FastAPI, service: Service, workers: RunWorkers) -> 
     """Add the routes under `/api/workflows` and `/api/runs`."""
     _add_library_routes(api, service)
     _add_draft_routes(api, service)
+    add_run_history_routes(api, service, workers)
     _add_run_routes(api, service, workers)
 
 
@@ -105,7 +108,8 @@ def _add_library_routes(api: FastAPI, service: Service) -> None:
 def _add_draft_routes(api: FastAPI, service: Service) -> None:
     @api.get("/api/drafts/{name}", response_model=WorkflowText, tags=["workflows"], summary="Read a draft")
     async def read_draft(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
-        return JsonReply({"name": name, "document": await asyncio.to_thread(service.read_draft, name)})
+        document = await asyncio.to_thread(service.read_draft, name)
+        return JsonReply({"name": name, "source": "draft", "document": document})
 
     @api.put("/api/drafts/{name}", response_model=WrittenDraft, tags=["workflows"], summary="Write a draft")
     async def write_draft(  # pyright: ignore[reportUnusedFunction]
@@ -141,10 +145,13 @@ def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None
     @api.get("/api/runs", response_model=RunList, tags=["runs"], summary="List runs")
     async def list_runs(  # pyright: ignore[reportUnusedFunction]
         workflow: Annotated[str | None, Query(max_length=100)] = None,
+        status: RunStatus | None = None,
+        before: Annotated[str | None, Query(max_length=100, description="`next` of the page before.")] = None,
         limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
     ) -> JsonReply:
-        """Return the last runs of one workflow or of all, the latest first."""
-        return JsonReply({"runs": await asyncio.to_thread(_read_runs, service, workflow, limit)})
+        """Return a page of the runs of one workflow or of all, the latest first."""
+        runs = await asyncio.to_thread(_read_runs, service, workflow, limit, status, before)
+        return JsonReply({"runs": runs, "next": runs[-1]["id"] if len(runs) == limit else None})
 
     @api.get("/api/runs/{run_id}", response_model=RunDetails, tags=["runs"], summary="Return a run with its nodes")
     async def get_run(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
@@ -164,9 +171,11 @@ def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None
         return JsonReply({"run_id": run["id"], "status": "cancelling"}, 202)
 
 
-def _read_runs(service: Service, workflow: str | None, limit: int) -> list[dict[str, Any]]:
+def _read_runs(
+    service: Service, workflow: str | None, limit: int, status: str | None, before: str | None
+) -> list[dict[str, Any]]:
     with closing(service.open_run_log()) as log:
-        return log.list_runs(workflow, limit)
+        return log.list_runs(workflow, limit, status=status, before=before)
 
 
 def _read_run(service: Service, run_id: str) -> dict[str, Any]:

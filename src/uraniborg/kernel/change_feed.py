@@ -50,6 +50,19 @@ def find_feed_folder() -> Path:
     return secure_own_folder("data") / FEED_FOLDER
 
 
+def create_feed(folder: Path) -> None:
+    """Create the feed in `folder` if there is none. Raise OSError or Locked."""
+    _find_or_create_newest_segment(folder)
+
+
+def list_segment_paths(folder: Path) -> list[Path]:
+    """Return the files of the feed, the oldest first; nothing if there is no feed."""
+    try:
+        return [_segment_path(folder, number) for number in _list_segments(folder)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 class Publisher(Protocol):
     """Announces changes. No method raises: a change that is announced has already happened."""
 

@@ -98,6 +98,14 @@ def make_error_reply(error: UraniborgError) -> Reply:
     return Reply(encode_text(make_error_body(error)), is_error=True)
 
 
+def read_error_code(text: str) -> str:
+    """Return the code of the error in the text of a reply."""
+    try:
+        return str(orjson.loads(text)["error"]["code"])
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return "error"
+
+
 def make_protocol_error(error: UraniborgError) -> McpError:
     """Return `error` as the JSON-RPC error of a request that is not a call of a tool."""
     if isinstance(error, NotFound):

@@ -2,6 +2,7 @@
 
 import inspect
 import logging
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
@@ -12,10 +13,11 @@ from mcp.server.fastmcp.server import Settings
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from pydantic import AnyUrl, TypeAdapter
 
+from uraniborg.kernel.call_log import record_call
 from uraniborg.kernel.errors import InvalidInput, NotFound, UraniborgError
 from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.mcp.arguments import Arguments, AsyncFunction, Hints, find_hint
-from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress
+from uraniborg.kernel.mcp.call_context import enable_cancellation, enable_progress, get_client_name
 from uraniborg.kernel.mcp.prompts import Prompt, UnknownPrompt
 from uraniborg.kernel.mcp.protocol import Protocol
 from uraniborg.kernel.mcp.replies import (
@@ -27,6 +29,7 @@ from uraniborg.kernel.mcp.replies import (
     make_error_reply,
     make_protocol_error,
     make_reply,
+    read_error_code,
 )
 from uraniborg.kernel.mcp.resources import Listing, PagedListing, UriTemplate, add_listed, list_page
 from uraniborg.kernel.mcp.stdio import Cleanup, run_stdio
@@ -246,7 +249,23 @@ class Server(FastMCP[Any]):
             return (await self.reply_to(name, arguments)).result()
 
     async def reply_to(self, name: str, arguments: dict[str, Any]) -> Reply:
-        """Return the reply of a tool to these arguments, without progress reports. Never raise."""
+        """Return the reply of a tool to these arguments, without progress reports, and record the call. Never raise."""
+        started = time.perf_counter()
+        reply: Reply | None = None
+        try:
+            reply = await self._compute_reply(name, arguments)
+            return reply
+        finally:
+            record_call(
+                self.name,
+                name if name in self._known_tools else "(unknown)",
+                duration_ms=(time.perf_counter() - started) * 1_000,
+                reply_bytes=len(reply.text.encode()) if reply else 0,
+                error=read_error_code(reply.text) if reply and reply.is_error else None if reply else "cancelled",
+                client=get_client_name(),
+            )
+
+    async def _compute_reply(self, name: str, arguments: dict[str, Any]) -> Reply:
         try:
             called = self._find_tool(name)
             value = await called.function(**called.arguments.validate(arguments))

@@ -1,0 +1,133 @@
+"""The routes of the installation: connections, the last calls of tools, settings, locations and checks."""
+
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Body, FastAPI, Path, Query
+
+from uraniborg.console.installation_replies import (
+    CallList,
+    CheckList,
+    ConnectionList,
+    LocationList,
+    SettingFacts,
+    SettingList,
+)
+from uraniborg.console.replies import JsonReply
+from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
+from uraniborg.kernel.call_log import list_calls
+from uraniborg.kernel.errors import UraniborgError
+
+if TYPE_CHECKING:
+    from uraniborg.console.services import ConsoleServices
+    from uraniborg.served_parts import ServedPart
+
+
+def add_installation_routes(api: FastAPI, services: "ConsoleServices") -> None:
+    """Add the routes of connections and settings."""
+    _add_connection_routes(api, services)
+    _add_setting_routes(api)
+
+
+def _add_connection_routes(api: FastAPI, services: "ConsoleServices") -> None:
+    @api.get("/api/connections", response_model=ConnectionList, tags=["installation"], summary="List connections")
+    async def list_connections() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the addresses of this server, the clients of agents with lines to copy, and the sources of papers."""
+        parts = [_describe_part(part) for part in services.parts]
+        return JsonReply({"parts": parts, **await asyncio.to_thread(_list_connections)})
+
+    @api.get("/api/calls", response_model=CallList, tags=["installation"], summary="List the last calls of tools")
+    async def list_tool_calls(limit: Annotated[int, Query(ge=1, le=1_000)] = 50) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the last calls of all MCP servers in all processes, without arguments, the latest first."""
+        return JsonReply({"calls": await asyncio.to_thread(list_calls, limit)})
+
+
+def _add_setting_routes(api: FastAPI) -> None:
+    @api.get("/api/settings", response_model=SettingList, tags=["installation"], summary="List the settings")
+    async def list_settings() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return every setting with its origin. Secrets are masked."""
+        rows = await asyncio.to_thread(list_setting_facts)
+        return JsonReply({"settings": [{**row, "changeable": row["setting"] in CHANGEABLE} for row in rows]})
+
+    @api.put("/api/settings/{name}", response_model=SettingFacts, tags=["installation"], summary="Change a setting")
+    async def update_setting(  # pyright: ignore[reportUnusedFunction]
+        name: Annotated[str, Path(max_length=100)],
+        value: Annotated[Any, Body(embed=True, description="The value; null removes the setting from the file.")],
+    ) -> JsonReply:
+        """Write a setting that is `changeable` to the settings file. Servers that run read most of them at a start."""
+        return JsonReply({**await asyncio.to_thread(change_setting, name, value), "changeable": True})
+
+    @api.get("/api/paths", response_model=LocationList, tags=["installation"], summary="List files and folders")
+    async def list_paths() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return where everything is, as `uraniborg paths` does."""
+        return JsonReply({"paths": await asyncio.to_thread(list_location_facts)})
+
+    @api.get("/api/doctor", response_model=CheckList, tags=["installation"], summary="Check the installation")
+    async def check_installation() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Run the checks of `uraniborg doctor`. They read all stored data, so that they can take seconds."""
+        from uraniborg.doctor import run_checks
+
+        checks = await asyncio.to_thread(lambda: [check.as_dict() for check in run_checks()])
+        return JsonReply({"ok": all(check["status"] != "failure" for check in checks), "checks": checks})
+
+
+def _describe_part(part: "ServedPart") -> dict[str, Any]:
+    known = part.to_json()
+    line = f"claude mcp add --transport http {part.name} {known['mcp']}" if known["mcp"] and known["running"] else None
+    return {**known, "command": line}
+
+
+def _list_connections() -> dict[str, Any]:
+    """Return the servers, clients and sources. Blocks."""
+    from uraniborg.connect.clients import list_clients
+    from uraniborg.connect.command import describe_client, format_entries
+    from uraniborg.connect.servers import HttpServer, format_program, list_servers
+
+    try:
+        servers = list_servers()
+        program = format_program("uraniborg")
+    except UraniborgError as exc:
+        return {"servers": [], "clients": [], "problem": exc.message, **_list_sources()}
+    return {
+        "servers": [
+            {
+                "name": server.name,
+                "transport": "http" if isinstance(server, HttpServer) else "stdio",
+                "command": list(server.start)
+                if isinstance(server, HttpServer)
+                else [server.command, *server.arguments],
+                "url": server.url if isinstance(server, HttpServer) else None,
+            }
+            for server in servers
+        ],
+        "clients": [
+            {
+                **describe_client(client),
+                "command": f"{program} connect {client.name}",
+                "entry": format_entries(client, servers),
+                "reload_hint": client.reload_hint,
+            }
+            for client in list_clients()
+        ],
+        **_list_sources(),
+    }
+
+
+def _list_sources() -> dict[str, Any]:
+    from paper_search.config import load_config
+    from paper_search.sources.registry import KNOWN, is_enabled, list_source_names
+
+    config = load_config()
+    return {
+        "offline": config.offline,
+        "sources": [
+            {
+                "name": name,
+                "enabled": is_enabled(name, config),
+                "needs_key": name in KNOWN and KNOWN[name].needs_key,
+                "has_key": bool((given := config.sources.get(name)) and given.api_key.get_secret_value()),
+                "key_variable": KNOWN[name].key_variable if name in KNOWN else "",
+            }
+            for name in list_source_names()
+        ],
+    }

@@ -1,0 +1,111 @@
+"""The routes around runs: graphs, texts and components of workflows; resuming, comparing, approvals and schedules."""
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Body, FastAPI, Path, Query
+
+from pflow.errors import SchedulerUnavailable
+from pflow.scheduling.installed_schedules import list_installed_schedules, remove_schedule
+from pflow.service import Service
+from uraniborg.console.replies import JsonReply
+from uraniborg.console.run_workers import RunWorkers
+from uraniborg.console.workflow_replies import (
+    ComponentList,
+    EndedRun,
+    RunApprovals,
+    RunComparison,
+    ScheduleList,
+    StartedRun,
+    WorkflowGraph,
+    WorkflowText,
+)
+
+_MAX_APPROVALS = 500
+Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
+RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
+
+
+def add_run_history_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
+    """Add the routes."""
+    _add_reading_routes(api, service)
+    _add_resume_routes(api, service, workers)
+    _add_schedule_routes(api, service)
+
+
+def _add_reading_routes(api: FastAPI, service: Service) -> None:
+    @api.get("/api/components", response_model=ComponentList, tags=["workflows"], summary="List types of nodes")
+    async def list_components(  # pyright: ignore[reportUnusedFunction]
+        query: Annotated[str, Query(max_length=500)] = "", workflows: bool = False
+    ) -> JsonReply:
+        """Return the types of nodes that match a query, the best first, as the tool `browse_components` does."""
+        return JsonReply(await asyncio.to_thread(service.browse_components, query, workflows))
+
+    @api.get(
+        "/api/workflows/{name}/graph", response_model=WorkflowGraph, tags=["workflows"], summary="Return the graph"
+    )
+    async def get_workflow_graph(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return all nodes and edges of a workflow, for drawing."""
+        return JsonReply(await asyncio.to_thread(service.describe_graph, name))
+
+    @api.get(
+        "/api/workflows/{name}/document", response_model=WorkflowText, tags=["workflows"], summary="Read a workflow"
+    )
+    async def read_workflow(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the text of a saved workflow, or of the draft of this name."""
+        stored = (await asyncio.to_thread(service.find_workflow, name)).stored
+        return JsonReply({"name": stored.name, "source": stored.source, "document": stored.ir})
+
+    @api.get("/api/run-comparison", response_model=RunComparison, tags=["runs"], summary="Compare two runs")
+    async def compare_runs(  # pyright: ignore[reportUnusedFunction]
+        first: Annotated[str, Query(max_length=100)], second: Annotated[str, Query(max_length=100)]
+    ) -> JsonReply:
+        """Return the inputs, outputs and nodes in which two runs differ."""
+        return JsonReply(await asyncio.to_thread(service.compare_runs, first, second))
+
+
+def _add_resume_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:
+    @api.post(
+        "/api/runs/{run_id}/resume",
+        response_model=StartedRun | EndedRun,
+        tags=["runs"],
+        summary="Run a workflow again",
+        status_code=202,
+    )
+    async def resume_run(  # pyright: ignore[reportUnusedFunction]
+        run_id: RunId,
+        inputs: Annotated[dict[str, Any] | None, Body(description="Inputs to change; the others stay.")] = None,
+        fresh: Annotated[bool, Body(description="Discard the results of earlier runs.")] = False,
+    ) -> JsonReply:
+        """Run the workflow of a run with the same inputs. A failed run is resumed: its results are reused."""
+        name, given = await asyncio.to_thread(service.read_inputs_to_resume, run_id, inputs)
+        return JsonReply(await workers.start_run(name, given, fresh=fresh), 202)
+
+    @api.get(
+        "/api/runs/{run_id}/approvals", response_model=RunApprovals, tags=["runs"], summary="List approvals of a run"
+    )
+    async def list_run_approvals(run_id: RunId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the questions that a run and the runs before it asked, with the answers."""
+
+        def find_approvals() -> list[dict[str, Any]]:
+            lineage = service.list_run_lineage(run_id)
+            entries = workers.inbox.list_entries(part="pflow", limit=_MAX_APPROVALS)
+            asked = [entry for entry in entries if entry.payload.get("lineage") in lineage]
+            return [entry.model_dump(mode="json", exclude_none=True) for entry in asked]
+
+        return JsonReply({"entries": await asyncio.to_thread(find_approvals)})
+
+
+def _add_schedule_routes(api: FastAPI, service: Service) -> None:
+    @api.get("/api/schedules", response_model=ScheduleList, tags=["workflows"], summary="List the schedules")
+    async def list_schedules() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
+        """Return the workflows that this system runs at fixed times. `pflow schedule` adds one."""
+        try:
+            return JsonReply({"schedules": await asyncio.to_thread(list_installed_schedules), "problem": None})
+        except SchedulerUnavailable as exc:
+            return JsonReply({"schedules": [], "problem": exc.message})
+
+    @api.delete("/api/schedules/{name}", tags=["workflows"], summary="Remove a schedule", status_code=204)
+    async def delete_schedule(name: Name) -> None:  # pyright: ignore[reportUnusedFunction]
+        """Remove the schedule of a workflow. The workflow stays."""
+        await asyncio.to_thread(remove_schedule, service.home, name)

@@ -1,0 +1,160 @@
+"""Facts of this installation as JSON values: its locations, and its settings with their origins; and changing them."""
+
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, cast
+
+from uraniborg.kernel.errors import Conflict, InvalidInput, NotFound
+from uraniborg.kernel.files import hold_lock, make_folder, write_atomic
+from uraniborg.kernel.settings import InvalidConfig, LoadedSettings, Origin, OriginKind
+from uraniborg.locations import PART_CONFIGS, list_locations
+
+
+class SettingNotChangeable(NotFound):
+    code = "setting_not_changeable"
+
+
+class SettingOverridden(Conflict):
+    code = "setting_overridden"
+
+
+def list_location_facts() -> dict[str, dict[str, Any]]:
+    """Return every folder and file of the installation, by name. Raise InvalidConfig."""
+    return {
+        one.name: {
+            "path": one.display_text,
+            "exists": one.path.exists(),
+            "bytes": one.size,
+            **describe_origin(one.origin),
+        }
+        for one in list_locations()
+    }
+
+
+def list_setting_facts(part: str | None = None, *, include_defaults: bool = True) -> list[dict[str, Any]]:
+    """Return the settings of one part or of all with their origins. Secrets are masked. Raise InvalidConfig."""
+    rows: list[dict[str, Any]] = []
+    for name, module in PART_CONFIGS.items():
+        if part in (None, name):
+            loaded: LoadedSettings[Any] = import_module(module).read_config()
+            for row in loaded.list_rows():
+                if include_defaults or row.origin.kind is not OriginKind.DEFAULT:
+                    setting = f"{loaded.section}.{row.name}"
+                    rows.append({"setting": setting, "value": _make_plain(row.value), **describe_origin(row.origin)})
+    return rows
+
+
+def describe_origin(origin: Origin) -> dict[str, str]:
+    """Return where a value comes from: as text, its kind, and the variable and the file if there are any."""
+    file = str(origin.path) if origin.path else ""
+    name = f"'{origin.name}'" if origin.kind is OriginKind.FILE else origin.name
+    text = f"{name} in {file}" if file else name or "default"
+    facts = {"origin": text, "origin_kind": origin.kind.value, "origin_name": origin.name, "origin_file": file}
+    return {key: value for key, value in facts.items() if value}
+
+
+def change_setting(setting: str, value: Any) -> dict[str, Any]:
+    """Write a setting to the settings file, or remove it if `value` is None, and return its facts.
+
+    Raise SettingNotChangeable, SettingOverridden if a variable has priority, InvalidInput or InvalidConfig. After an
+    error the file is as before.
+    """
+    if setting not in CHANGEABLE:
+        raise SettingNotChangeable(
+            f"'{setting[:80]}' cannot be changed here.",
+            hint=f"Edit the settings file. These can be changed: {', '.join(CHANGEABLE)}.",
+            setting=setting[:80],
+        )
+    checked = None if value is None else CHANGEABLE[setting](value)
+    facts = _find_setting(setting)
+    if facts["origin_kind"] in (OriginKind.ENVIRONMENT, OriginKind.DOTENV):
+        raise SettingOverridden(
+            f"'{setting}' is set by {facts['origin']}, which has priority over the settings file.",
+            hint="Remove the variable, then start the server again.",
+            setting=setting,
+        )
+    file = next(one.path for one in list_locations() if one.name == "config")
+    section, _, key = setting.partition(".")
+    with _edit_settings_file(file) as document:
+        table = document.setdefault(section, {})
+        if checked is None:
+            table.pop(key, None)
+        else:
+            table[key] = checked
+    return _find_setting(setting)
+
+
+def _find_setting(setting: str) -> dict[str, Any]:
+    return next(row for row in list_setting_facts() if row["setting"] == setting)
+
+
+@contextmanager
+def _edit_settings_file(file: Path) -> Generator[Any]:
+    """Yield the contents of the file, and write them if all parts can read them. Raise InvalidConfig."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    make_folder(file.parent)
+    with hold_lock(file.with_name(f".{file.name}.lock"), timeout_s=5):
+        before = file.read_text(encoding="utf-8-sig") if file.exists() else None
+        try:
+            document = tomlkit.parse(before or "")
+        except TOMLKitError as exc:
+            raise InvalidConfig(f"The settings file is not valid TOML: {exc}.", hint="Correct that line.") from None
+        yield document
+        write_atomic(file, tomlkit.dumps(document))
+        try:
+            for module in PART_CONFIGS.values():
+                import_module(module).read_config()
+        except InvalidConfig:
+            if before is None:
+                file.unlink()
+            else:
+                write_atomic(file, before)
+            raise
+
+
+def _check_switch(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidInput("The value must be true or false.", hint="Send true or false.", argument="value")
+    return value
+
+
+def _check_user(value: Any) -> str:
+    from uraniborg.kernel.person import clean_name
+
+    if not isinstance(value, str) or not (name := clean_name(value)):
+        raise InvalidInput("A name has 1 to 100 printable characters.", hint="Choose another.", argument="value")
+    return name
+
+
+def _check_shelf(value: Any) -> str:
+    from paper_library.store.manifest import read_manifest
+
+    if not isinstance(value, str) or "\0" in value:
+        raise InvalidInput("The value must be the path of a shelf.", hint="Name a folder.", argument="value")
+    path = Path(value).expanduser()
+    if not path.is_absolute():
+        raise InvalidInput("The path of a shelf must be absolute.", hint="Name the whole path.", argument="value")
+    read_manifest(path)
+    return str(path)
+
+
+CHANGEABLE: Final[dict[str, Callable[[Any], Any]]] = {
+    "uraniborg.user": _check_user,
+    "decisions.require_person": _check_switch,
+    "paper_search.offline": _check_switch,
+    "library.shelf": _check_shelf,
+}
+"""The settings that the console may change, and the check of each value."""
+
+
+def _make_plain(value: Any) -> Any:
+    """Return the value of a setting as JSON values."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_make_plain(one) for one in cast("Iterable[Any]", value)]
+    if isinstance(value, dict):
+        return cast("dict[str, Any]", value)
+    return value if isinstance(value, int | float | bool | None) else str(value)

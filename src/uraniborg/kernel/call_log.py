@@ -1,0 +1,95 @@
+"""The last calls of tools: which server answered what to whom, how fast and how long, from all processes.
+
+Arguments and replies are not recorded. The log is a folder of numbered files like the change feed: `calls` in the data
+folder. `uraniborg serve` creates it; before that, nothing is written.
+"""
+
+import atexit
+import threading
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from uraniborg.kernel.change_feed import ChangeFeed, QueuedChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.settings import secure_own_folder
+
+CALL: Final = "call"
+FOLDER: Final = "calls"
+_SEGMENT_BYTES: Final = 100_000
+_MAX_CLIENT_CHARS: Final = 100
+
+_lock = threading.Lock()
+_feed: QueuedChangeFeed | None = None
+
+
+def find_call_folder() -> Path:
+    """Return the folder of the log. It may not exist."""
+    return secure_own_folder("data") / FOLDER
+
+
+def create_call_log() -> None:
+    """Create the log, so that all servers record their calls from now on. Raise OSError or Locked."""
+    create_feed(find_call_folder())
+
+
+def record_call(
+    server: str, tool: str, *, duration_ms: float, reply_bytes: int, error: str | None, client: str | None
+) -> None:
+    """Record a call soon, in a thread. Do not raise."""
+    facts: dict[str, Any] = {"tool": tool[:100], "duration_ms": round(duration_ms, 1), "reply_bytes": reply_bytes}
+    facts |= {"error": error[:100]} if error else {}
+    facts |= {"client": client[:_MAX_CLIENT_CHARS]} if client else {}
+    _get_feed().publish(CALL, server, **facts)
+
+
+def list_calls(limit: int) -> list[dict[str, Any]]:
+    """Return the last calls, the latest first; nothing if there is no log."""
+    calls: list[dict[str, Any]] = []
+    for path in reversed(list_segment_paths(find_call_folder())):
+        try:
+            lines = path.read_bytes().splitlines()
+        except FileNotFoundError:  # deleted since it was listed
+            continue
+        calls += [call for line in reversed(lines) if (call := _parse_call(line)) is not None]
+        if len(calls) >= limit:
+            break
+    return calls[:limit]
+
+
+def _parse_call(line: bytes) -> dict[str, Any] | None:
+    try:
+        stored = orjson.loads(line)
+        return {
+            "server": stored["subject"],
+            "at": stored["at"],
+            "tool": stored["tool"],
+            "duration_ms": stored["duration_ms"],
+            "reply_bytes": stored["reply_bytes"],
+            "error": stored.get("error"),
+            "client": stored.get("client"),
+        }
+    except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError):  # a line that a full disk cut
+        return None
+
+
+def _get_feed() -> QueuedChangeFeed:
+    global _feed  # noqa: PLW0603 - one writing thread for all servers of the process
+    with _lock:
+        if _feed is None:
+            _feed = QueuedChangeFeed(_CallFeed())
+            atexit.register(_feed.close)
+        return _feed
+
+
+class _CallFeed(ChangeFeed):
+    """The log as writers see it. Each call is announced in the change feed, too."""
+
+    def __init__(self) -> None:
+        super().__init__(segment_bytes=_SEGMENT_BYTES)
+        self._announcements = ChangeFeed()
+
+    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+        self._folder = self._folder or find_call_folder()
+        super().publish(kind, subject, **facts)
+        self._announcements.publish(kind, subject, **facts)

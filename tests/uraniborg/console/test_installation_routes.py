@@ -1,0 +1,141 @@
+"""The routes of connections, calls, settings and locations."""
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.uraniborg.console.processes import ServerProcess, run_server
+from uraniborg.kernel.mcp.testing import connect_http_client, connect_stdio_client
+
+KEY = "k-4711-secret"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    home = tmp_path_factory.mktemp("home")
+    (home / ".cursor").mkdir()
+    entry = {"mcpServers": {"pflow": {"command": "pflow"}, "other": {}}}
+    (home / ".cursor" / "mcp.json").write_text(json.dumps(entry), encoding="utf-8")
+    with run_server(home, OPENALEX_API_KEY=KEY) as running:
+        yield running
+
+
+@pytest.fixture
+def client(server: ServerProcess) -> Generator[httpx.Client]:
+    with server.make_client() as opened:
+        yield opened
+
+
+def test_connections_list_addresses_clients_and_sources_without_keys(
+    server: ServerProcess, client: httpx.Client
+) -> None:
+    answer = client.get("/api/connections")
+    assert KEY not in answer.text
+    found = answer.json()
+    parts = {part["name"]: part for part in found["parts"]}
+    assert parts.keys() == server.parts.keys()
+    assert server.parts["universe"]["mcp"] in parts["universe"]["command"]
+    clients = {one["client"]: one for one in found["clients"]}
+    assert len(clients) == 9
+    assert (clients["cursor"]["installed"], clients["cursor"]["connected"]) == (True, ["pflow"])
+    assert clients["cursor"]["command"].endswith(" connect cursor")
+    entry = json.loads(clients["cursor"]["entry"])
+    assert Path(entry["mcpServers"]["pflow"]["command"]).is_absolute()
+    sources = {source["name"]: source for source in found["sources"]}
+    assert (sources["openalex"]["has_key"], sources["openalex"]["needs_key"]) == (True, True)
+    assert sources["serpapi_scholar"]["has_key"] is False
+    assert found["offline"] is True
+
+
+async def test_calls_of_every_process_are_recorded_without_arguments(server: ServerProcess) -> None:
+    secret = "my secret topic"
+    async with connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=server.env) as agent:
+        await agent.call_tool("get_session", {"session_id": secret})
+    async with connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], env=server.env) as agent:
+        await agent.call_tool("list_library", {})
+    async with connect_http_client(server.parts["paper-library"]["mcp"]) as agent:
+        await agent.call_tool("list_top_facets", {"category": "author"})
+    async with connect_http_client(server.parts["universe"]["mcp"]) as agent:
+        await agent.call_tool("list_universe_commands", {})
+    expected = {
+        ("get_session", "session_not_found"),
+        ("list_library", None),
+        ("list_top_facets", None),
+        ("list_universe_commands", "invalid_argument"),
+    }
+    async with server.make_async_client() as client:
+        for _ in range(200):
+            answer = await client.get("/api/calls")
+            calls = answer.json()["calls"]
+            if {(call["tool"], call["error"]) for call in calls} >= expected:
+                break
+        else:
+            raise AssertionError(calls)
+        assert secret not in answer.text
+        assert all(call["reply_bytes"] > 0 and call["duration_ms"] >= 0 for call in calls)
+        assert len({call["server"] for call in calls}) == 4
+        assert any(call["client"] for call in calls)
+        assert len((await client.get("/api/calls", params={"limit": 1})).json()["calls"]) == 1
+    folder = Path(server.env["URANIBORG_HOME"]) / "data" / "calls"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in folder.glob("*.log"))
+
+
+def test_settings_are_those_of_the_command_line(server: ServerProcess, client: httpx.Client) -> None:
+    answer = client.get("/api/settings")
+    assert KEY not in answer.text
+    rows = [{**row} for row in answer.json()["settings"]]
+    changeable = {row["setting"] for row in rows if row.pop("changeable")}
+    assert changeable == {"uraniborg.user", "decisions.require_person", "paper_search.offline", "library.shelf"}
+    printed = subprocess.run(
+        [sys.executable, "-m", "uraniborg", "settings", "--all", "--json"],
+        env=server.env,
+        cwd=server.env["HOME"],
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert rows == json.loads(printed.stdout)
+    paths = client.get("/api/paths").json()["paths"]
+    assert paths["data"]["exists"] is True
+
+
+def test_a_setting_is_changed_in_the_file_and_removed_again(server: ServerProcess, client: httpx.Client) -> None:
+    file = Path(client.get("/api/paths").json()["paths"]["config"]["path"])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("# mine\n[decisions]\n", encoding="utf-8")
+    changed = client.put("/api/settings/decisions.require_person", json={"value": True})
+    assert (changed.status_code, changed.json()["value"], changed.json()["origin_kind"]) == (200, True, "file")
+    assert file.read_text(encoding="utf-8").startswith("# mine\n")
+    removed = client.put("/api/settings/decisions.require_person", json={"value": None}).json()
+    assert (removed["value"], removed["origin_kind"]) == (False, "default")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "status", "code"),
+    [
+        ("decisions.require_person", "yes", 422, "invalid_argument"),
+        ("library.shelf", "relative", 422, "invalid_argument"),
+        ("library.shelf", "/nowhere", 404, "shelf_not_found"),
+        ("universe.db", "memory:", 404, "setting_not_changeable"),
+        ("uraniborg.user", "Sophie", 409, "setting_overridden"),
+    ],
+)
+def test_a_change_that_is_wrong_or_without_effect_is_refused(
+    client: httpx.Client, name: str, value: object, status: int, code: str
+) -> None:
+    before = client.get("/api/settings").json()
+    answer = client.put(f"/api/settings/{name}", json={"value": value})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+    assert client.get("/api/settings").json() == before
+
+
+def test_the_checks_of_the_installation_can_be_read(client: httpx.Client) -> None:
+    found = client.get("/api/doctor").json()
+    assert {check["topic"] for check in found["checks"]} >= {"programs", "shelves", "ports", "clients", "keys"}

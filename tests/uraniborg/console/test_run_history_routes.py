@@ -1,0 +1,121 @@
+"""The routes around runs: graphs, resuming, comparing, approvals, schedules and components."""
+
+import asyncio
+from collections.abc import AsyncIterator, Generator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.uraniborg.console.processes import ServerProcess, run_server
+
+GREETING = {
+    "inputs": {
+        "name": {"type": "string", "required": True, "description": "Who is greeted."},
+        "key": {"type": "string", "required": False, "secret": True, "default": ""},
+    },
+    "nodes": [
+        {"id": "say", "type": "echo", "purpose": "Greet.", "params": {"message": "Hello ${name}"}},
+        {"id": "ask", "type": "approval", "params": {"question": "Send it to ${name}?"}},
+        {"id": "end", "type": "echo", "params": {"message": "${ask.decision} ${say.echo}"}},
+    ],
+    "edges": [{"from": "say", "to": "ask"}, {"from": "ask", "to": "end"}],
+    "outputs": {"said": {"source": "${end.echo}"}},
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    with run_server(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@pytest.fixture
+async def api(server: ServerProcess) -> AsyncIterator[httpx.AsyncClient]:
+    async with server.make_async_client() as opened:
+        await opened.put("/api/drafts/greeting", json={"document": GREETING})
+        yield opened
+
+
+async def wait_for_end(api: httpx.AsyncClient, run_id: str) -> dict[str, Any]:
+    async with asyncio.timeout(60):
+        while True:
+            run = (await api.get(f"/api/runs/{run_id}")).json()
+            if run["status"] != "running":
+                return run
+
+
+async def start_run(api: httpx.AsyncClient, address: str = "/api/runs", **body: Any) -> dict[str, Any]:
+    started = await api.post(address, json=body)
+    assert started.status_code == 202, started.text
+    return await wait_for_end(api, started.json()["run_id"])
+
+
+async def test_a_run_is_approved_resumed_with_changes_and_compared(api: httpx.AsyncClient) -> None:
+    waiting = await start_run(api, name="greeting", inputs={"name": "Sophie"})
+    assert waiting["status"] == "waiting"
+    say = waiting["nodes"][0]
+    assert (say["params"], say["outputs"]) == ({"message": "Hello ${name}"}, {"echo": "Hello Sophie"})
+    (asked,) = (await api.get(f"/api/runs/{waiting['id']}/approvals")).json()["entries"]
+    assert (asked["state"], asked["payload"]["node"]) == ("pending", "ask")
+    await api.post(f"/api/inbox/{asked['id']}/decide", json={"action": "approve"})
+    async with asyncio.timeout(60):
+        done: list[dict[str, Any]] = []
+        while not done:
+            done = (await api.get("/api/runs", params={"status": "success"})).json()["runs"]
+    assert done[0]["outputs"] == {"said": "approve Hello Sophie"}
+    (answered,) = (await api.get(f"/api/runs/{done[0]['id']}/approvals")).json()["entries"]
+    assert answered["decision"]["action"] == "approve"
+    again = await start_run(api, f"/api/runs/{done[0]['id']}/resume", inputs={"name": "Hans"})
+    assert again["inputs"]["name"] == "Hans"
+    compared = (await api.get("/api/run-comparison", params={"first": waiting["id"], "second": again["id"]})).json()
+    assert compared["inputs"] == [{"name": "name", "first": "Sophie", "second": "Hans"}]
+    assert {node["node"]: node["differs"] for node in compared["nodes"]}["say"] is True
+
+
+async def test_runs_are_listed_page_by_page(api: httpx.AsyncClient) -> None:
+    one = {"nodes": [{"id": "say", "type": "echo", "params": {"message": "x"}}]}
+    await api.put("/api/drafts/one", json={"document": one})
+    ids = [(await start_run(api, name="one"))["id"] for _ in range(3)]
+    first = (await api.get("/api/runs", params={"workflow": "one", "limit": 2})).json()
+    second = (await api.get("/api/runs", params={"workflow": "one", "limit": 2, "before": first["next"]})).json()
+    assert [run["id"] for run in first["runs"] + second["runs"]] == ids[::-1]
+    assert second["next"] is None
+
+
+async def test_inputs_that_are_not_stored_are_asked_for_again(api: httpx.AsyncClient) -> None:
+    run = await start_run(api, name="greeting", inputs={"name": "Kirsten", "key": "sk-0123456789abcdef"})
+    assert "0123456789" not in str(run)
+    answer = await api.post(f"/api/runs/{run['id']}/resume", json={})
+    assert (answer.status_code, answer.json()["error"]["missing"]) == (422, ["key"])
+
+
+async def test_a_graph_a_text_and_components_can_be_read(api: httpx.AsyncClient) -> None:
+    graph = (await api.get("/api/workflows/greeting/graph")).json()
+    assert [node["id"] for node in graph["nodes"]] == ["say", "ask", "end"]
+    assert graph["edges"][0] == {"from": "say", "to": "ask", "action": "default"}
+    text = (await api.get("/api/workflows/greeting/document")).json()
+    assert (text["document"], text["source"]) == (GREETING, "draft")
+    found = (await api.get("/api/components", params={"query": "http"})).json()
+    assert "http" in [node["type"] for node in found["nodes"]]
+
+
+async def test_schedules_are_listed_and_an_unknown_one_is_not_removed(api: httpx.AsyncClient) -> None:
+    listed = (await api.get("/api/schedules")).json()
+    assert listed["schedules"] == []
+    removed = await api.delete("/api/schedules/greeting")
+    assert removed.json()["error"]["code"] in ("schedule_not_found", "scheduler_unavailable")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/api/workflows/none/graph",
+        "/api/workflows/none/document",
+        "/api/runs/none/approvals",
+        "/api/run-comparison?first=none&second=none",
+        "/api/runs?before=none",
+    ],
+)
+async def test_what_does_not_exist_is_not_found(api: httpx.AsyncClient, address: str) -> None:
+    assert (await api.get(address)).status_code == 404
