@@ -36,7 +36,8 @@ _MIGRATIONS: Final = [
             failures INTEGER NOT NULL DEFAULT 0, duration_ms NUMERIC NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         """,
-    )
+    ),
+    ("runs_by_workflow", "CREATE INDEX last_runs_of_a_workflow ON runs (workflow, number)"),
 ]
 
 
