@@ -19,9 +19,7 @@ from typing import Any, Final
 
 import httpx
 from console_server import ConsoleServer, make_environment, run_console_server
-from mcp.client.session import ClientSession
-from mcp.shared.context import RequestContext
-from mcp.types import ElicitRequestParams, ElicitResult
+from mcp.types import ElicitResult
 
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 from uraniborg.recordings import QUERY

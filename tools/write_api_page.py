@@ -14,11 +14,13 @@ PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "reference" / "api.
 _HEAD: Final = """\
 # API
 
-After reading this page you know every operation of the API of `uraniborg serve`. [Run the server](../guides/run-the-server.md) shows
-how to start the server and how to sign in. `/api/openapi.json` is this page for programs. This page is generated: `make docs` writes it.
+After reading this page you know every operation of the API of `uraniborg serve`.
+[Run the server](../guides/run-the-server.md) shows how to start the server and how to sign in. `/api/openapi.json` is
+this page for programs. This page is generated: `make docs` writes it.
 
-Requests and replies are JSON. A request that changes something needs the header `X-Uraniborg: 1`. Every operation can answer with an
-error: [Errors](errors.md) describes its body. A client that sends too many requests gets 429 with `Retry-After`.
+Requests and replies are JSON. A request that changes something needs the header `X-Uraniborg: 1`. Every operation can
+answer with an error: [Errors](errors.md) describes its body. A client that sends too many requests gets 429 with
+`Retry-After`.
 """
 
 

@@ -1,4 +1,4 @@
-"""The rate of requests: generous limits for each signed-in client, so that a broken program cannot occupy the server."""
+"""The rate of requests: a generous limit for each client, so that a broken program cannot occupy the server."""
 
 import time
 from collections import OrderedDict
