@@ -68,6 +68,7 @@ docs: $(VENV)/dev.stamp ## regenerate the generated pages
 	@$(BIN)/python -m tests.requirements.ledger --write
 	@$(BIN)/python tools/write_universe_pages.py
 	@$(BIN)/python tools/write_pflow_pages.py
+	@$(BIN)/python tools/write_api_page.py
 	@$(BIN)/python -m tests.uraniborg.help_texts
 	@$(BIN)/python tools/write_console_types.py
 

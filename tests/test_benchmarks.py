@@ -63,6 +63,15 @@ def test_a_new_ratio_is_not_marked(ratios: ModuleType) -> None:
     assert not change.exceeds(0.15)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "name", ["change_feed", "console_lists", "decision_latency", "event_stream", "loop_blocking", "serve_start"]
+)
+def test_the_benchmarks_of_the_server_run(name: str) -> None:
+    subprocess.run([sys.executable, BENCH / f"bench_{name}.py", "--quick"], check=True)
+
+
 def test_every_benchmark_that_records_ratios_has_stored_ones() -> None:
     stored = json.loads((BENCH / "ratios.json").read_text())
     recording = {

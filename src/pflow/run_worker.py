@@ -1,11 +1,17 @@
-"""`python -m pflow.run_worker`: one run in a process of its own, for a server that starts workflows.
+"""`python -m pflow.run_worker`: runs in a process of their own, for a server that starts workflows.
 
-The request is one JSON object on stdin: `name`, and perhaps `inputs` and `fresh`. The worker writes two lines to
-stdout: the id of the run as soon as it begins, and the reply of `execute` when it has ended.
+Each line of stdin is a request as JSON: `name`, and perhaps `inputs` and `fresh`. For each, the worker writes one or
+two lines to stdout: the id of the run as soon as it begins, and the reply of `execute`, which has the key `success`.
+The worker ends at the end of stdin; a run that is active then is cancelled and can be resumed.
 """
 
 import json
+import os
+import signal
 import sys
+import threading
+from contextlib import suppress
+from queue import SimpleQueue
 from typing import Any
 
 from pflow.config import load_settings
@@ -14,6 +20,8 @@ from pflow.replies import build_refusal_reply, build_reply_and_write_large_outpu
 from pflow.service import Service
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.logging import configure_logging
+
+_Requests = SimpleQueue[dict[str, Any] | None]
 
 
 class _RunIdWriter(NullProgressOutput):
@@ -37,9 +45,27 @@ class _RunIdWriter(NullProgressOutput):
 
 
 def main() -> None:
-    """Run the workflow of the request."""
+    """Run the workflows of the requests, one after the other."""
     configure_logging()
-    request: dict[str, Any] = json.loads(sys.stdin.readline())
+    requests: _Requests = SimpleQueue()
+    is_running = threading.Event()
+    threading.Thread(target=_read_requests, args=(requests, is_running), daemon=True).start()
+    with suppress(KeyboardInterrupt, BrokenPipeError):
+        while (request := requests.get()) is not None:
+            is_running.set()
+            _run_workflow(request)
+            is_running.clear()
+
+
+def _read_requests(requests: _Requests, is_running: threading.Event) -> None:
+    for line in sys.stdin:
+        requests.put(json.loads(line))
+    requests.put(None)
+    if is_running.is_set():
+        os.kill(os.getpid(), signal.SIGINT)  # cancels the run
+
+
+def _run_workflow(request: dict[str, Any]) -> None:
     name = str(request["name"])
     service = Service(load_settings())
     try:

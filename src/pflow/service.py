@@ -184,13 +184,14 @@ class Service:
         """
         from pflow.engine.engine import Engine
         from pflow.engine.spool import remove_old_spools
-        from uraniborg.kernel.change_feed import ChangeFeed
+        from uraniborg.kernel.change_feed import QueuedChangeFeed
 
         registry = Registry(self.home)
         checked = self.check_document(document, registry)
         workflow = require_valid_workflow(checked, name)
         if only is not None:
             workflow = extract_node_with_ancestors(workflow, only)
+        feed = QueuedChangeFeed()
         engine = Engine(
             self.home,
             registry,
@@ -201,18 +202,19 @@ class Service:
             resume_hours=self.settings.checkpoint_hours,
             timeout=self.settings.timeout,
             pass_env=self.settings.pass_env,
-            feed=ChangeFeed(),
+            feed=feed,
             **self._build_executor_options(),
         )
-        result = engine.execute(
-            workflow,
-            inputs,
-            name=name,
-            source=source,
-            fresh=fresh,
-            keep_results=only is not None,
-            cancellation=cancellation,
-        )
+        with closing(feed):
+            result = engine.execute(
+                workflow,
+                inputs,
+                name=name,
+                source=source,
+                fresh=fresh,
+                keep_results=only is not None,
+                cancellation=cancellation,
+            )
         messages = [one.message for one in checked.warnings]
         more = [f"And {len(messages) - _LISTED_WARNINGS} more warnings: `pflow check` lists them."]
         messages = messages if len(messages) <= _LISTED_WARNINGS else messages[:_LISTED_WARNINGS] + more

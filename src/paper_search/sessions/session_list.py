@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime
-from typing import Any, Final, Literal, cast
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import orjson
 
 from paper_search.errors import SessionInterrupted, SessionNotFound
 from paper_search.models import SourceReport
 from paper_search.sessions.replies import clip_text
-from paper_search.sessions.state import COMPLETED, FAILED, WAITING, SessionEnd, summarize_session
+from paper_search.sessions.state import COMPLETED, FAILED, PART, WAITING, SessionEnd, summarize_session
 from paper_search.sessions.store import SessionStore, read_step
 from uraniborg.kernel.inbox import InboxPort
 from uraniborg.kernel.sqlite import DatabaseUnusable
@@ -19,29 +19,38 @@ from uraniborg.kernel.words import fold_text
 Phase = Literal["waiting", "working", "completed", "failed", "unreadable"]
 _PHASES: Final[Mapping[str, Phase]] = {WAITING: "waiting", COMPLETED: "completed", FAILED: "failed"}
 _MAX_CACHED: Final = 5_000
+_MIN_AGE: Final = timedelta(seconds=2)
+"""The time of a file tells apart only changes that are further apart than its resolution."""
 _QUERY_CHARS: Final = 300
 
 
 class SessionList:
-    """The sessions of a store. Sessions that have ended and checkpoints never change, so they are read once."""
+    """The sessions of a store. A session is read again only after its file or its pending question has changed."""
 
     def __init__(self, store: SessionStore, inbox: InboxPort) -> None:
         self._store = store
         self._inbox = inbox
-        self._ended: dict[str, dict[str, Any]] = {}
-        self._checkpoints: dict[tuple[str, str], dict[str, Any]] = {}
+        self._cache: dict[str, _CachedEntry] = {}
 
     def list_page(
         self, *, phase: Phase | None = None, words: str = "", offset: int = 0, limit: int = 50
     ) -> dict[str, Any]:
         """Return a page of the sessions that match, the one used last first. Blocks while it reads the store."""
         uses = self._store.list_last_uses()
+        pending = self._inbox.map_pending(PART)
         wanted = fold_text(words).split()
         if phase is None and not wanted:
-            listed = [self._build_entry(name, at) for name, at in list(uses.items())[offset : offset + limit]]
+            listed = [
+                self._build_entry(name, at, pending.get(name))
+                for name, at in list(uses.items())[offset : offset + limit]
+            ]
             page, total = [entry for entry in listed if entry is not None], len(uses)
         else:
-            entries = [entry for name, at in uses.items() if (entry := self._build_entry(name, at)) is not None]
+            entries = [
+                entry
+                for name, at in uses.items()
+                if (entry := self._build_entry(name, at, pending.get(name))) is not None
+            ]
             found = [entry for entry in entries if _is_match(entry, phase, wanted)]
             page, total = found[offset : offset + limit], len(found)
         end = offset + limit
@@ -53,13 +62,14 @@ class SessionList:
             "next_offset": end if end < total else None,
         }
 
-    def _build_entry(self, session_id: str, last_used: datetime) -> dict[str, Any] | None:
+    def _build_entry(self, session_id: str, last_used: datetime, pending_id: str | None) -> dict[str, Any] | None:
         """Return the entry of a session, or None if another process has deleted it."""
-        if (cached := self._ended.get(session_id)) is not None:
-            return {**cached, "last_used_at": last_used.isoformat()}
+        cached = self._cache.get(session_id)
+        if cached is not None and (cached.last_used, cached.pending_id) == (last_used, pending_id):
+            return cached.entry
         with suppress(SessionNotFound):
             try:
-                return self._read_entry(session_id, last_used)
+                entry = self._read_entry(session_id, last_used)
             except (SessionInterrupted, DatabaseUnusable) as problem:
                 return {
                     "session_id": session_id,
@@ -68,7 +78,15 @@ class SessionList:
                     "last_used_at": last_used.isoformat(),
                     "error": problem.message,
                 }
+            if datetime.now(UTC) - last_used > _MIN_AGE:
+                self._cache_entry(session_id, _CachedEntry(last_used, pending_id, entry))
+            return entry
         return None
+
+    def _cache_entry(self, session_id: str, entry: "_CachedEntry") -> None:
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
+        self._cache[session_id] = entry
 
     def _read_entry(self, session_id: str, last_used: datetime) -> dict[str, Any]:
         summary = summarize_session(self._store, self._inbox, session_id, last_used)
@@ -80,26 +98,22 @@ class SessionList:
         }
         if summary.phase in (COMPLETED, FAILED):
             ended = read_step(self._store, session_id, "ended", SessionEnd)
-            entry |= {"round": ended.rounds, "sources": [_build_health(report) for report in ended.sources]}
-            if len(self._ended) < _MAX_CACHED:
-                self._ended[session_id] = entry
-            return entry
+            return {**entry, "round": ended.rounds, "sources": [_build_health(report) for report in ended.sources]}
         steps = [step for step in self._store.list_steps(session_id) if step.startswith("checkpoint-")]
-        last = max(steps, key=lambda step: int(step.removeprefix("checkpoint-")), default=None)
-        return {**entry, **(self._read_checkpoint_facts(session_id, last) if last else {"round": 1, "sources": []})}
+        if not steps:
+            return {**entry, "round": 1, "sources": []}
+        last = max(steps, key=lambda step: int(step.removeprefix("checkpoint-")))
+        return {**entry, **_read_facts(self._store.read(session_id, last) or "")}
 
-    def _read_checkpoint_facts(self, session_id: str, step: str) -> dict[str, Any]:
-        """Return the round, the number of papers and the health of sources at a checkpoint."""
-        key = (session_id, step)
-        if key not in self._checkpoints:
-            facts = _read_facts(self._store.read(session_id, step) or "")
-            if len(self._checkpoints) >= _MAX_CACHED:
-                self._checkpoints.clear()
-            self._checkpoints[key] = facts
-        return self._checkpoints[key]
+
+class _CachedEntry(NamedTuple):
+    last_used: datetime
+    pending_id: str | None
+    entry: dict[str, Any]
 
 
 def _read_facts(text: str) -> dict[str, Any]:
+    """Return the round, the number of papers and the health of sources at a checkpoint."""
     try:
         checkpoint = orjson.loads(text)["checkpoint"]
         facts: dict[str, Any] = {"round": int(checkpoint["round"]) + 1, "sources": []}

@@ -150,11 +150,15 @@ class SessionFiles:
         return [file.stem for file in files if _get_modification_time(file) < moment.timestamp()]
 
     def list_last_uses(self) -> dict[str, datetime]:
-        times = {
-            file.stem: _get_modification_time(file) for file in self._folder.glob("*.db") if _ID.fullmatch(file.stem)
-        }
+        times: dict[str, float] = {}
+        with suppress(FileNotFoundError), os.scandir(self._folder) as files:
+            for file in files:
+                name, dot, ending = file.name.partition(".")
+                if (dot, ending) == (".", "db") and _ID.fullmatch(name):
+                    with suppress(FileNotFoundError):  # another process has just deleted it
+                        times[name] = file.stat().st_mtime
         latest_first = sorted(times.items(), key=lambda item: (-item[1], item[0]))
-        return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first if time < math.inf}
+        return {name: datetime.fromtimestamp(time, UTC) for name, time in latest_first}
 
     def _create_file(self, session_id: str, path: Path, step: str, value: str) -> None:
         """Create the file under another name and rename it, so that a session file always holds its first step."""

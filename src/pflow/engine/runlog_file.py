@@ -38,6 +38,7 @@ _MIGRATIONS: Final = [
         """,
     ),
     ("node_values", "ALTER TABLE nodes ADD COLUMN params TEXT; ALTER TABLE nodes ADD COLUMN outputs TEXT;"),
+    ("runs_by_workflow", "CREATE INDEX last_runs_of_a_workflow ON runs (workflow, number)"),
 ]
 
 

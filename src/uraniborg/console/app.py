@@ -14,6 +14,7 @@ from uraniborg.console.event_replies import AnyChange
 from uraniborg.console.event_stream import EventBroadcast
 from uraniborg.console.forwarding import ForwardToWorker
 from uraniborg.console.replies import Health, PersonName
+from uraniborg.console.request_rates import RequestRates
 from uraniborg.console.sign_in import MAX_NAME_CHARS, PERSON, SignInCheck, SignIns, read_cookie
 from uraniborg.console.universe_routes import ROOTS as UNIVERSES
 from uraniborg.console.universe_routes import describe_universe_routes
@@ -100,8 +101,9 @@ def secure_api(
     cookie_name = make_cookie_name(port)
     _add_sign_in_routes(api, sign_ins, cookie_name)
     _add_event_route(api, broadcast)
+    answered = _AddHeaders(_ApiOrPages(ForwardToWorker(api, worker), pages))
     checked = SignInCheck(
-        Admission(_BodyLimit(_AddHeaders(_ApiOrPages(ForwardToWorker(api, worker), pages)), body_limit), token=None),
+        RequestRates(Admission(_BodyLimit(answered, body_limit), token=None)),
         sign_ins,
         cookie_name,
         owner=owner,

@@ -1,4 +1,8 @@
-"""The runs that the console has started: each in a process of its own, resumed when a person has approved."""
+"""The runs that the console has started: each in a process of its own, resumed when a person has approved.
+
+A run that waits for an approval has ended; the process that ran it waits for the decision, so that the run is resumed
+at once. The requests of such runs are stored, so that a restarted server resumes them, too.
+"""
 
 import asyncio
 import json
@@ -6,14 +10,17 @@ import signal
 import sys
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final, cast
 
-from uraniborg.kernel.errors import InternalError, Unavailable
+from uraniborg.console.waiting_runs import WaitingRuns
+from uraniborg.kernel.errors import InternalError, Unavailable, UraniborgError
 from uraniborg.kernel.inbox import Entry, Inbox
 from uraniborg.kernel.logging import get_logger
 
 _MAX_RUNS: Final = 16
-_MAX_WAITING: Final = 1_000
+_MAX_IDLE: Final = 4
+"""The number of processes that may wait for an approval; further runs start a new process when they are approved."""
 _LINE_BYTES: Final = 64_000_000
 _STOP_S: Final = 10.0
 
@@ -27,9 +34,35 @@ class TooManyRuns(Unavailable):
 @dataclass(eq=False)
 class _Worker:
     process: asyncio.subprocess.Process
-    request: dict[str, Any]
-    first_line: "asyncio.Future[dict[str, Any]]"
-    run_id: str | None = None
+    is_idle: bool = False
+
+    async def send_request(self, request: dict[str, Any]) -> None:
+        """Let the process run a workflow. Raise BrokenPipeError or ConnectionResetError if it has ended."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(request).encode() + b"\n")
+        await self.process.stdin.drain()
+
+    async def read_line(self) -> dict[str, Any] | None:
+        """Return the next line of the process, or None if it has ended."""
+        assert self.process.stdout is not None
+        line = await self.process.stdout.readline()
+        return json.loads(line) if line else None
+
+    async def end(self) -> None:
+        """End the process, which cancels its run."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        try:
+            await asyncio.wait_for(self.process.wait(), _STOP_S)
+        except TimeoutError:
+            with suppress(ProcessLookupError):
+                self.process.kill()
+            await self.process.wait()
+
+    def cancel_run(self) -> None:
+        """Cancel the run of the process."""
+        with suppress(ProcessLookupError):
+            self.process.send_signal(signal.SIGINT)
 
 
 @dataclass
@@ -37,36 +70,56 @@ class RunWorkers:
     """The processes of runs, and the runs that wait for an approval."""
 
     inbox: Inbox
+    path: Path | None = None
+    """The file with the runs that wait, by default in the data folder."""
     _workers: set[_Worker] = field(default_factory=set[_Worker])
     _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
-    _waiting: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
-    """The requests of runs that wait, by the id of their approval."""
+    _holders: dict[str, _Worker] = field(default_factory=dict[str, _Worker])
+    """The processes that wait for a decision, by the id of their approval."""
+
+    def __post_init__(self) -> None:
+        self._waiting = WaitingRuns(self.path)
+
+    async def resume_decided_runs(self) -> None:
+        """Resume the runs of an earlier server that were approved while no server ran."""
+        for approval_id in await asyncio.to_thread(self._waiting.list_ids):
+            try:
+                entry = await asyncio.to_thread(self.inbox.get, approval_id)
+            except UraniborgError:  # the run was deleted
+                await asyncio.to_thread(self._waiting.take, approval_id)
+                continue
+            if entry.state == "decided":
+                await self.resume_decided(entry)
 
     async def start_run(self, name: str, inputs: dict[str, Any] | None, *, fresh: bool = False) -> dict[str, Any]:
         """Start a run and return its id, or the refusal of a workflow that cannot run. Raise TooManyRuns."""
-        if len(self._workers) >= _MAX_RUNS:
-            raise TooManyRuns(f"{len(self._workers)} runs are active, which is the limit.", hint="Wait for one to end.")
-        worker = await self._start_worker({"name": name, "inputs": inputs, "fresh": fresh})
-        return await worker.first_line
+        active = sum(not worker.is_idle for worker in self._workers)
+        if active >= _MAX_RUNS:
+            raise TooManyRuns(f"{active} runs are active, which is the limit.", hint="Wait for one to end.")
+        return await self._run(await self._start_worker(), {"name": name, "inputs": inputs, "fresh": fresh})
 
     async def resume_decided(self, entry: Entry) -> None:
         """Run a workflow again that waited for this decision, if the console had started it."""
-        request = self._waiting.pop(entry.id, None)
-        if request is not None:
-            await self._start_worker({**request, "fresh": False})
+        request = await asyncio.to_thread(self._waiting.take, entry.id)
+        if request is None:
+            return
+        request = {**request, "fresh": False}
+        holder = self._holders.pop(entry.id, None)
+        if holder is not None:
+            with suppress(BrokenPipeError, ConnectionResetError, InternalError):
+                await self._run(holder, request)
+                return
+        await self._run(await self._start_worker(), request)
 
     async def stop(self) -> None:
-        """Cancel all runs; they can be resumed."""
+        """Cancel all runs; they can be resumed. Runs that wait for an approval still wait."""
         for worker in self._workers:
-            with suppress(ProcessLookupError):
-                worker.process.send_signal(signal.SIGINT)
+            worker.cancel_run()
+        await asyncio.gather(*(worker.end() for worker in list(self._workers)))
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_STOP_S)
-        for worker in self._workers:
-            with suppress(ProcessLookupError):
-                worker.process.kill()
 
-    async def _start_worker(self, request: dict[str, Any]) -> _Worker:
+    async def _start_worker(self) -> _Worker:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -76,41 +129,54 @@ class RunWorkers:
             limit=_LINE_BYTES,
             start_new_session=True,  # Ctrl-C at the server cancels the runs through `stop`
         )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(request).encode() + b"\n")
-        process.stdin.close()
-        worker = _Worker(process, request, asyncio.get_running_loop().create_future())
+        worker = _Worker(process)
         self._workers.add(worker)
-        task = asyncio.create_task(self._follow_worker(worker))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
         return worker
 
-    async def _follow_worker(self, worker: _Worker) -> None:
-        """Read what the worker writes until it ends."""
-        last: dict[str, Any] = {}
-        stream = worker.process.stdout
-        assert stream is not None
+    async def _run(self, worker: _Worker, request: dict[str, Any]) -> dict[str, Any]:
+        """Let the worker run the workflow, follow it in a task, and return the first line that it writes."""
+        worker.is_idle = False
+        first: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        await worker.send_request(request)
+        task = asyncio.create_task(self._follow_run(worker, request, first))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await first
+
+    async def _follow_run(
+        self, worker: _Worker, request: dict[str, Any], first: "asyncio.Future[dict[str, Any]]"
+    ) -> None:
+        """Read the lines of the worker until its run has ended."""
+        reply: dict[str, Any] | None = None
         try:
-            async for line in stream:
-                last = json.loads(line)
-                if not worker.first_line.done():
-                    worker.first_line.set_result(last)
-            await worker.process.wait()
+            while "success" not in (reply or {}) and (reply := await worker.read_line()) is not None:
+                if not first.done():
+                    first.set_result(reply)
         except Exception as exc:
             _log.exception("a run cannot be followed", exc=exc)
         finally:
-            self._workers.discard(worker)
-            if not worker.first_line.done():
-                worker.first_line.set_exception(InternalError("The run did not begin.", hint="See the log."))
-        approval_id = _find_approval_id(last)
-        if approval_id:
-            self._waiting[approval_id] = worker.request
-            for oldest in list(self._waiting)[:-_MAX_WAITING]:
-                del self._waiting[oldest]
-            entry = await asyncio.to_thread(self.inbox.get, approval_id)
-            if entry.state == "decided":  # before the worker had ended
-                await self.resume_decided(entry)
+            if not first.done():
+                first.set_exception(InternalError("The run did not begin.", hint="See the log."))
+        approval_id = _find_approval_id(reply or {})
+        if approval_id is None:
+            await self._end_worker(worker)
+        else:
+            await self._hold_until_decided(worker, request, approval_id)
+
+    async def _hold_until_decided(self, worker: _Worker, request: dict[str, Any], approval_id: str) -> None:
+        await asyncio.to_thread(self._waiting.add, approval_id, request)
+        if len(self._holders) < _MAX_IDLE:
+            worker.is_idle = True
+            self._holders[approval_id] = worker
+        else:
+            await self._end_worker(worker)
+        entry = await asyncio.to_thread(self.inbox.get, approval_id)
+        if entry.state == "decided":  # before the run was stored
+            await self.resume_decided(entry)
+
+    async def _end_worker(self, worker: _Worker) -> None:
+        await worker.end()
+        self._workers.discard(worker)
 
 
 def _find_approval_id(reply: dict[str, Any]) -> str | None:

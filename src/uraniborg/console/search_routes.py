@@ -63,13 +63,14 @@ def _add_list_routes(api: FastAPI, manager: SessionManager) -> None:
     @api.post("/api/searches", tags=["searches"], summary="Start a search", status_code=201, response_model=SearchState)
     async def start_search(  # pyright: ignore[reportUnusedFunction]
         query: Annotated[str, Body()],
-        domain: Annotated[str, Body()] = DEFAULT_DOMAIN,
-        max_results: Annotated[int, Body()] = DEFAULT_MAX_RESULTS,
+        domain: Annotated[str | None, Body(description="As in the settings, if left out.")] = None,
+        max_results: Annotated[int | None, Body(description="As in the settings, if left out.")] = None,
         sources: Annotated[list[str] | None, Body(max_length=50, description="Only these sources.")] = None,
         offline: Annotated[bool | None, Body(description="A trial with the shipped recordings.")] = None,
     ) -> dict[str, Any]:
         """Open a session and return its first checkpoint, as the tool `search_papers` does."""
-        config = await asyncio.to_thread(build_search_config, max_results, domain, sources, offline)
+        most = DEFAULT_MAX_RESULTS if max_results is None else max_results
+        config = await asyncio.to_thread(build_search_config, most, domain or DEFAULT_DOMAIN, sources, offline)
         return await manager.start(query, config)
 
 

@@ -18,9 +18,12 @@ from uraniborg.console.worker_process import SearchWorkerProcess
 from uraniborg.kernel.call_log import create_call_log
 from uraniborg.kernel.change_feed import Change
 from uraniborg.kernel.inbox import Inbox
+from uraniborg.kernel.logging import get_logger
 from uraniborg.kernel.person import get_user_name
 from uraniborg.story.folder import find_story_home
 from uraniborg.story.service import Story
+
+_log = get_logger(__name__)
 
 if TYPE_CHECKING:
     from uraniborg.served_parts import ServedPart
@@ -41,15 +44,24 @@ class ConsoleServices:
     """The name of the account, for programs that call with the token."""
     universe: UniverseMount = field(default_factory=UniverseMount)
     parts: "list[ServedPart]" = field(default_factory=list["ServedPart"])
+    _tasks: "set[asyncio.Task[None]]" = field(default_factory=set)
 
     async def resume_decided(self, change: Change) -> None:
+        """Resume what waited for a decision in a task, so that other changes are announced meanwhile."""
+        if change.kind == "inbox" and change.facts.get("state") == "decided":
+            task = asyncio.create_task(self._resume_run_or_session(change))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _resume_run_or_session(self, change: Change) -> None:
         """Resume the run that waited for this decision, or take over its session if no process runs the session."""
-        if change.kind != "inbox" or change.facts.get("state") != "decided":
-            return
-        if change.facts.get("part") == "pflow":
-            await self.runs.resume_decided(await asyncio.to_thread(self.inbox.get, change.subject))
-        elif change.facts.get("part") == "paper_search":
-            await self.searches.take_over(change.facts["about"])
+        try:
+            if change.facts.get("part") == "pflow":
+                await self.runs.resume_decided(await asyncio.to_thread(self.inbox.get, change.subject))
+            elif change.facts.get("part") == "paper_search":
+                await self.searches.take_over(str(change.facts.get("about")))
+        except Exception as exc:
+            _log.exception("a decision cannot be carried out", exc=exc, decision_id=change.subject)
 
 
 @asynccontextmanager
@@ -73,6 +85,7 @@ async def open_console_services() -> AsyncGenerator[ConsoleServices]:
     )
     broadcast.add_listener(services.resume_decided)
     reading = asyncio.create_task(broadcast.run())
+    await services.runs.resume_decided_runs()
     try:
         yield services
     finally:

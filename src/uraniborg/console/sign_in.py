@@ -30,6 +30,8 @@ CHANGE_HEADER: Final = b"x-uraniborg"
 """The header that every request which changes something must carry: pages of other sites cannot send it."""
 PERSON: Final = "uraniborg.person"
 """The key in the scope of a request of the name that the person chose when signing in."""
+CLIENT: Final = "uraniborg.client"
+"""The key in the scope of a request of its client: the hash of a cookie, or the token."""
 MAX_NAME_CHARS: Final = 80
 _SAFE_METHODS: Final = frozenset(("GET", "HEAD", "OPTIONS"))
 _MAX_SIGN_INS: Final = 100
@@ -171,12 +173,13 @@ class SignInCheck:
             return
         scheme, _, token = headers.get(b"authorization", b"").decode("latin-1").partition(" ")
         if scheme.lower() == "bearer" and self._sign_ins.is_token(token):
-            scope[PERSON] = self._owner
+            scope[PERSON], scope[CLIENT] = self._owner, "token"
             return
-        person = await self._sign_ins.find_person(read_cookie(headers, self._cookie_name))
+        cookie = read_cookie(headers, self._cookie_name)
+        person = await self._sign_ins.find_person(cookie)
         if person is None:
             raise _make_sign_in_error()
-        scope[PERSON] = person
+        scope[PERSON], scope[CLIENT] = person, _hash_cookie(cookie)
 
 
 def read_cookie(headers: dict[bytes, bytes], name: str) -> str:

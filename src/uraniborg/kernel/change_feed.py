@@ -12,9 +12,9 @@ there, too: a reader may have left the old one already. So a reader can receive 
 import os
 import threading
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
@@ -28,11 +28,17 @@ RESET: Final = "reset"
 """The kind of the change that tells a reader to read the stores again: changes before it were lost."""
 MAX_LINE_BYTES: Final = 2_000
 """A change with more facts is written without them."""
+BATCH_S: Final = 0.03
+"""The time for which a queued change waits for others."""
 _SEGMENT_BYTES: Final = 1_000_000
 _MAX_SEGMENTS: Final = 8
 _READ_BYTES: Final = 256_000
 _MAX_CHANGES: Final = 10_000
 _SUFFIX: Final = ".log"
+
+
+_Announcement = tuple[str, str, dict[str, Any]]
+"""The kind, the subject and the facts of a change."""
 
 
 class Change(NamedTuple):
@@ -97,10 +103,15 @@ class ChangeFeed:
 
     def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
         """Append a change if there is a feed."""
-        line = _encode_change(kind, subject, facts)
+        self.publish_all([(kind, subject, facts)])
+
+    def publish_all(self, changes: "Iterable[_Announcement]") -> None:
+        """Append changes in one write, if there is a feed."""
+        at = format_now()
+        lines = b"".join([_encode_change(kind, subject, facts, at) for kind, subject, facts in changes])
         with self._lock:
             try:
-                self._append(line)
+                self._append(lines)
             except OSError:
                 self._close_segment()
 
@@ -109,14 +120,14 @@ class ChangeFeed:
         with self._lock:
             self._close_segment()
 
-    def _append(self, line: bytes) -> None:
-        """Write the line where readers of the newest segment find it. Raise OSError."""
+    def _append(self, lines: bytes) -> None:
+        """Write the lines where readers of the newest segment find them. Raise OSError."""
         for _ in range(_MAX_SEGMENTS):
             if self._descriptor is None and not self._open_newest_segment():
                 return
             descriptor = self._descriptor
             assert descriptor is not None
-            if os.write(descriptor, line) < len(line):
+            if os.write(descriptor, lines) < len(lines):
                 os.write(descriptor, b"\n")  # the disk is full: end the broken line, so that the next one can be read
                 return
             if os.lseek(descriptor, 0, os.SEEK_CUR) >= self._segment_bytes:
@@ -160,35 +171,63 @@ class ChangeFeed:
 
 
 class QueuedChangeFeed:
-    """A feed for event loops: `publish` returns at once, and a thread writes the changes in order."""
+    """A feed for event loops and busy writers: `publish` returns at once, and a thread writes the changes in order.
+
+    The thread writes what has been published within BATCH_S at once. Of a node that changed several times meanwhile,
+    only the last state is announced.
+    """
 
     def __init__(self, feed: ChangeFeed | None = None) -> None:
         self._feed = feed or ChangeFeed()
-        self._queue: SimpleQueue[tuple[str, str, dict[str, Any]] | None] = SimpleQueue()
+        self._queue: dict[object, _Announcement] = {}
+        self._queue_lock = threading.Lock()
         self._lock = threading.Lock()
+        self._has_changes = threading.Event()
+        self._closing = threading.Event()
         self._thread: threading.Thread | None = None
 
     def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
         """Append a change soon, if there is a feed."""
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._write_changes, name="change-feed", daemon=True)
-                self._thread.start()
-            self._queue.put((kind, subject, facts))
+        change = (kind, subject, facts)
+        key = (subject, facts.get("node")) if kind == "node" else id(change)
+        with self._queue_lock:
+            self._queue[key] = change
+        if not self._has_changes.is_set():
+            self._wake_thread()
 
     def close(self) -> None:
         """Write the changes that are queued, and close the file. The next call of `publish` opens it again."""
         with self._lock:
             thread, self._thread = self._thread, None
             if thread is not None:
-                self._queue.put(None)
+                self._closing.set()
+                self._has_changes.set()
                 thread.join()
+                self._closing.clear()
+                self._has_changes.clear()
+        if self._queue:  # published by another thread meanwhile
+            self._wake_thread()
+
+    def _wake_thread(self) -> None:
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._write_changes, name="change-feed", daemon=True)
+                self._thread.start()
+            self._has_changes.set()
 
     def _write_changes(self) -> None:
-        while (change := self._queue.get()) is not None:
-            kind, subject, facts = change
-            self._feed.publish(kind, subject, **facts)
+        while not self._closing.is_set():
+            self._has_changes.wait()
+            self._closing.wait(BATCH_S)
+            self._has_changes.clear()
+            self._write_queue()
         self._feed.close()
+
+    def _write_queue(self) -> None:
+        with self._queue_lock:
+            changes, self._queue = self._queue, {}
+        if changes:
+            self._feed.publish_all(changes.values())
 
 
 class ChangeReader:
@@ -302,8 +341,8 @@ class ChangeReader:
         self._offset = _segment_path(self._folder, self._number).stat().st_size
 
 
-def _encode_change(kind: str, subject: str, facts: dict[str, Any]) -> bytes:
-    head = {"kind": kind, "subject": subject, "at": format_now()}
+def _encode_change(kind: str, subject: str, facts: dict[str, Any], at: str) -> bytes:
+    head = {"kind": kind, "subject": subject, "at": at}
     try:
         line = orjson.dumps({**facts, **head})
     except (orjson.JSONEncodeError, TypeError):  # a lone surrogate, or a value that is not JSON

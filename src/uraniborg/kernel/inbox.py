@@ -52,6 +52,8 @@ class InboxPort(Protocol):
 
     def count_pending(self) -> dict[str, int]: ...
 
+    def map_pending(self, part: str) -> dict[str, str]: ...
+
     def list_entries(
         self,
         state: State | None = None,
@@ -135,6 +137,12 @@ class Inbox:
             rows = connection.execute("SELECT part, count(*) FROM entries WHERE state = 'pending' GROUP BY part")
             return dict(rows.fetchall())
 
+    def map_pending(self, part: str) -> dict[str, str]:
+        """Return the id of an entry that waits for a decision for each subject that has one."""
+        with self._use_connection() as connection, translate_read_errors(connection):
+            rows = connection.execute("SELECT subject, id FROM entries WHERE state = 'pending' AND part = ?", (part,))
+            return {row["subject"]: row["id"] for row in rows}
+
     def list_entries(
         self,
         state: State | None = None,
@@ -165,7 +173,9 @@ class Inbox:
         """Return at most a hundred entries whose id starts with `start`, decided or not, the oldest first."""
         with suppress(UnicodeEncodeError), self._use_connection() as connection, translate_read_errors(connection):
             rows = connection.execute(
-                "SELECT * FROM entries WHERE substr(id, 1, length(?1)) = ?1 ORDER BY rowid LIMIT 100", (start,)
+                "SELECT * FROM entries WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 AND id <= ?1 || char(1114111)"
+                " ORDER BY rowid LIMIT 100",
+                (start,),
             )
             return [_make_entry(row) for row in rows]
         return []

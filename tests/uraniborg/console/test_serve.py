@@ -230,6 +230,12 @@ def test_the_openapi_document_lists_the_operations(client: httpx.Client) -> None
     assert {"/api/inbox", "/api/searches", "/api/runs", "/api/workflows", "/api/events"} <= document["paths"].keys()
 
 
+def test_the_page_of_the_api_describes_this_server(client: httpx.Client) -> None:
+    from tools.write_api_page import PAGE, build_page
+
+    assert PAGE.read_text(encoding="utf-8") == build_page(client.get("/api/openapi.json").json()), "run `make docs`"
+
+
 def test_the_file_of_sign_ins_is_private(server: ServerProcess) -> None:
     path = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "sign-ins.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

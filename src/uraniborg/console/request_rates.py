@@ -1,0 +1,62 @@
+"""The rate of requests: a generous limit for each client, so that a broken program cannot occupy the server."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from uraniborg.console.sign_in import CLIENT
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.http_access import make_error_response
+
+_PER_SECOND: Final = 200.0
+_BURST: Final = 2_000.0
+_MAX_CLIENTS: Final = 1_000
+
+
+class TooManyRequests(Unavailable):
+    code = "too_many_requests"
+    status = 429
+
+
+class RequestRates:
+    """Middleware that answers 429 to a client that sends more than `per_second` requests after a burst."""
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        per_second: float = _PER_SECOND,
+        burst: float = _BURST,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._app = app
+        self._per_second = per_second
+        self._burst = burst
+        self._clock = clock
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        """The requests that each client may still send, and when that was so."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._admit(scope.get(CLIENT, "")):
+            error = TooManyRequests(
+                "This client sends too many requests.", hint=f"Send at most {self._per_second:.0f} each second."
+            )
+            response = make_error_response(error)
+            response.headers["Retry-After"] = "1"
+            await response(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _admit(self, client: str) -> bool:
+        """Count a request of the client; return False if it may not be answered."""
+        now = self._clock()
+        left, at = self._clients.pop(client, (self._burst, now))
+        left = min(self._burst, left + (now - at) * self._per_second)
+        is_admitted = left >= 1
+        self._clients[client] = (left - is_admitted, now)
+        while len(self._clients) > _MAX_CLIENTS:
+            self._clients.popitem(last=False)
+        return is_admitted
