@@ -92,6 +92,7 @@ def prepare(station: Station) -> dict[str, str]:
 PAGES: Final = {
     "inbox": "/inbox/{checkpoint}",
     "settings": "/settings",
+    "connections": "/connections",
 }
 
 

@@ -45,6 +45,11 @@ export const PAGES: readonly Page[] = [
   },
   { path: "/searches/{id}/review", title: strings.review.keyTitle, component: REVIEW },
   { path: "/searches/{id}/review/{paper}", title: strings.review.keyTitle, component: REVIEW },
+  {
+    path: "/connections",
+    title: names.connections,
+    component: lazyPage(async () => (await import("./pages/connections.tsx")).ConnectionsPage),
+  },
   { path: "/settings", title: names.settings, component: SettingsPage },
   ...(DEVELOPMENT
     ? [
@@ -70,7 +75,8 @@ export interface NavigationEntry {
 export const NAVIGATION: readonly NavigationEntry[] = [
   { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
   { href: "/searches", label: names.searches, icon: "search", key: "s" },
-  { href: "/settings", label: names.settings, icon: "settings", key: "," },
+  { href: "/connections", label: names.connections, icon: "plug", key: "c", isSecondary: true },
+  { href: "/settings", label: names.settings, icon: "settings", key: ",", isSecondary: true },
 ];
 
 /** Return the page of an address and the parameters in it. */

@@ -66,6 +66,7 @@ def test_pages_are_accessible_and_still(make_visitor: Callable[..., Visitor], th
         page.goto(f"{visitor.url}{path}")
         expect(page.get_by_role("heading", level=1).first).to_be_visible()
         expect(page.locator(".connection .dot.yes")).to_be_attached()
+        expect(page.get_by_text("Loading")).to_have_count(0)
         assert find_accessibility_problems(page) == [], path
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path
         assert page.evaluate("() => window.shifts") < 0.01, path

@@ -1,0 +1,152 @@
+import { api } from "../api.ts";
+import type { ConnectionList, PaperSource } from "../api_types.ts";
+import { CopyLine, Dot } from "../components/controls.tsx";
+import { Card, PlainPage, Table } from "../components/layout.tsx";
+import { EmptyState, Loaded } from "../components/states.tsx";
+import { When } from "../components/time.tsx";
+import { useResource } from "../resource.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.connections;
+
+/** Addresses, agents with lines to copy, sources with their keys, and the last calls. */
+export function ConnectionsPage() {
+  const connections = useResource("connections", (signal) => api.get("/api/connections", { signal }));
+  return (
+    <PlainPage title={texts.title}>
+      <Loaded resource={connections}>
+        {(value) => (
+          <>
+            <Addresses value={value} />
+            <Clients value={value} />
+            <Sources value={value} />
+            <Calls />
+          </>
+        )}
+      </Loaded>
+    </PlainPage>
+  );
+}
+
+function Addresses({ value }: { value: ConnectionList }) {
+  const lines = value.parts.flatMap((part) => (part.command ? [{ name: part.name, command: part.command }] : []));
+  return (
+    <Card title={texts.addresses}>
+      <Table
+        label={texts.addresses}
+        columns={[{ title: texts.name }, { title: texts.purpose }, { title: texts.address }, { title: texts.state }]}
+        rows={value.parts.map((part) => [
+          part.name,
+          <span dir="auto">{part.purpose}</span>,
+          <code>{part.mcp ?? part.url}</code>,
+          part.running ? (
+            <Dot tone="yes">{texts.running}</Dot>
+          ) : (
+            <Dot tone="no">
+              {texts.stopped}: {part.problem} {part.hint}
+            </Dot>
+          ),
+        ])}
+      />
+      {lines.length > 0 && (
+        <div class="card-body">
+          <h3>{texts.overHttp}</h3>
+          {lines.map((line) => (
+            <CopyLine key={line.name} text={line.command} label={line.name} />
+          ))}
+        </div>
+      )}
+    </Card>
+  );
+}
+
+function Clients({ value }: { value: ConnectionList }) {
+  return (
+    <Card title={texts.clients}>
+      <div class="card-body">
+        <p class="quiet">{value.problem ?? texts.clientsLead}</p>
+      </div>
+      {value.clients.length > 0 && (
+        <Table
+          label={texts.clients}
+          columns={[{ title: texts.client }, { title: texts.state }, { title: texts.command }]}
+          rows={value.clients.map((client) => [
+            client.title,
+            client.connected.length ? (
+              <Dot tone="yes">{texts.connected(client.connected)}</Dot>
+            ) : (
+              <Dot tone="hollow">{client.problem ?? (client.installed ? texts.connected([]) : texts.notInstalled)}</Dot>
+            ),
+            <CopyLine text={client.command} label={client.title} />,
+          ])}
+        />
+      )}
+    </Card>
+  );
+}
+
+function describeKey(source: PaperSource): string {
+  if (source.has_key) return texts.keyPresent;
+  if (source.needs_key) return texts.keyMissing(source.key_variable);
+  return source.key_variable ? texts.keyOptional(source.key_variable) : texts.keyNotNeeded;
+}
+
+function Sources({ value }: { value: ConnectionList }) {
+  return (
+    <Card title={texts.sources}>
+      {value.offline && (
+        <div class="card-body">
+          <p class="quiet">{texts.offline}</p>
+        </div>
+      )}
+      <Table
+        label={texts.sources}
+        columns={[{ title: texts.source }, { title: texts.state }, { title: texts.key }]}
+        rows={value.sources.map((source) => [
+          source.name,
+          <Dot tone={source.enabled ? "yes" : "hollow"}>{source.enabled ? texts.enabled : texts.disabled}</Dot>,
+          <span class="quiet">{describeKey(source)}</span>,
+        ])}
+      />
+    </Card>
+  );
+}
+
+function Calls() {
+  const calls = useResource(
+    "calls",
+    (signal) => api.get("/api/calls", { query: { limit: 50 }, signal }),
+    (change) => change.kind === "call",
+  );
+  return (
+    <Card title={texts.calls}>
+      <Loaded resource={calls}>
+        {(value) =>
+          value.calls.length ? (
+            <Table
+              label={texts.calls}
+              columns={[
+                { title: texts.tool },
+                { title: texts.server },
+                { title: texts.when },
+                { title: texts.duration, isNumber: true },
+                { title: texts.size, isNumber: true },
+                { title: texts.state },
+              ]}
+              rows={value.calls.map((call) => [
+                <code dir="auto">{call.tool}</code>,
+                call.server,
+                <When at={call.at} />,
+                texts.milliseconds(call.duration_ms),
+                texts.bytes(call.reply_bytes),
+                <Dot tone={call.error ? "no" : "yes"}>{call.error ?? texts.ok}</Dot>,
+              ])}
+            />
+          ) : (
+            <EmptyState title={texts.noCalls} hint={texts.noCallsHint} />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
