@@ -23,30 +23,30 @@ class Conics:
     """n orbits: periapsis distances, eccentricities, square roots of mu (n,), and unit vectors of the planes (3, n)."""
 
     def __init__(self, q: Floats, e: Floats, root_mu: Floats, to_periapsis: Floats, to_side: Floats) -> None:
-        self._q, self._e, self._root_mu = q, e, root_mu
-        self._to_periapsis = to_periapsis
-        self._to_side = to_side * np.sqrt(q * (1 + e))
+        self.q, self.e, self.root_mu = q, e, root_mu
+        self.to_periapsis = to_periapsis
+        self.to_side = to_side * np.sqrt(q * (1 + e))
 
     @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def compute_states(self, elapsed: Floats) -> tuple[Floats, Floats]:
         """Return positions and velocities, each (n, 3), at these times after the periapsis."""
-        s = solve_universal_anomaly(self._q, self._e, self._root_mu * elapsed)
-        c0, c1, c2, _ = compute_stumpff_functions(s * s * (1 - self._e) / self._q)
-        distance = self._q + self._e * s * s * c2
-        rate = self._root_mu / distance
+        s = solve_universal_anomaly(self.q, self.e, self.root_mu * elapsed)
+        c0, c1, c2, _ = compute_stumpff_functions(s * s * (1 - self.e) / self.q)
+        distance = self.q + self.e * s * s * c2
+        rate = self.root_mu / distance
         return (
-            (self._to_periapsis * (self._q - s * s * c2) + self._to_side * (s * c1)).T,
-            (self._to_periapsis * (-rate * s * c1) + self._to_side * (rate * c0)).T,
+            (self.to_periapsis * (self.q - s * s * c2) + self.to_side * (s * c1)).T,
+            (self.to_periapsis * (-rate * s * c1) + self.to_side * (rate * c0)).T,
         )
 
     def compute_arc(self, index: int, segments: int, reach: float) -> Floats:
         """Return one orbit as (segments + 1, 3) points, through the periapsis, out to `reach` periapsis distances."""
-        q, e = self._q[index : index + 1], self._e[index : index + 1]
+        q, e = self.q[index : index + 1], self.e[index : index + 1]
         end = _solve_anomaly_at_distance(float(q[0]), float(e[0]), reach)
         s = np.linspace(-end, end, segments + 1)
         _, c1, c2, _ = compute_stumpff_functions(s * s * (1 - e) / q)
         along, aside = q - s * s * c2, s * c1
-        return np.outer(along, self._to_periapsis[:, index]) + np.outer(aside, self._to_side[:, index])
+        return np.outer(along, self.to_periapsis[:, index]) + np.outer(aside, self.to_side[:, index])
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")

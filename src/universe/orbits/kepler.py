@@ -74,7 +74,7 @@ class Elements:
         """Shape (3, n): from the centre to the periapsis."""
         self.to_side: Floats = to_side * (axis * np.sqrt((1 - self.eccentricity) * (1 + self.eccentricity)))
         """Shape (3, n): from the centre to the end of the minor axis that is passed after the periapsis."""
-        self._slender = _NearParabolicOrbits(
+        self.near_parabolic = NearParabolicOrbits(
             indices,
             np.ravel(nearest)[indices],
             np.ravel(e)[indices],
@@ -101,8 +101,8 @@ class Elements:
             cos -= self.eccentricity[part]
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * cos, self.to_side[axis, part] * sin, out=found[part, axis])
-        if self._slender:
-            found[self._slender.indices] = self._slender.compute_states(t)[0]
+        if self.near_parabolic:
+            found[self.near_parabolic.indices] = self.near_parabolic.compute_states(t)[0]
         return found
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -117,8 +117,8 @@ class Elements:
             cos *= rate
             for axis in range(3):
                 np.add(self.to_periapsis[axis, part] * sin, self.to_side[axis, part] * cos, out=found[part, axis])
-        if self._slender:
-            found[self._slender.indices] = self._slender.compute_states(t)[1]
+        if self.near_parabolic:
+            found[self.near_parabolic.indices] = self.near_parabolic.compute_states(t)[1]
         return found
 
     def compute_path(self, index: int, segments: int) -> Floats:
@@ -127,7 +127,7 @@ class Elements:
         An ellipse is whole and evenly spread in eccentric anomaly from its periapsis; an open orbit is an arc around
         its periapsis.
         """
-        if (arc := self._slender.compute_arc(index, segments)) is not None:
+        if (arc := self.near_parabolic.compute_arc(index, segments)) is not None:
             return arc
         around = np.linspace(0, _TURN, segments + 1)
         along = np.cos(around) - self.eccentricity[index]
@@ -161,7 +161,7 @@ class Elements:
         return out
 
 
-class _NearParabolicOrbits:
+class NearParabolicOrbits:
     """The orbits among n whose eccentricity is near 1 or above, with their periapsis times and periods."""
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -178,28 +178,28 @@ class _NearParabolicOrbits:
         to_side: Floats,
     ) -> None:
         self.indices = indices
-        self._e, self._days = e, days
+        self.eccentricity, self.days = e, days
         parabolic = e == 1
         axis = np.where(parabolic, nearest, nearest / np.abs(np.where(parabolic, 1.0, 1 - e)))
-        self._conics = Conics(nearest, e, _TURN * axis / days * np.sqrt(axis), to_periapsis, to_side)
+        self.conics = Conics(nearest, e, _TURN * axis / days * np.sqrt(axis), to_periapsis, to_side)
         self._closed = e < 1
-        self._turns = np.where(self._closed, turns % 1.0, turns)
-        self._since = since
+        self.turns = np.where(self._closed, turns % 1.0, turns)
+        self.since = since
 
     def __bool__(self) -> bool:
         return self.indices.size > 0
 
     def compute_states(self, t: float) -> tuple[Floats, Floats]:
-        turns = (t - self._since) / self._days + self._turns
+        turns = (t - self.since) / self.days + self.turns
         turns = np.where(self._closed, turns - np.rint(turns), turns)
-        return self._conics.compute_states(turns * self._days)
+        return self.conics.compute_states(turns * self.days)
 
     def compute_arc(self, index: int, segments: int) -> Floats | None:
         """Return the path of the body at `index` if its orbit is open."""
         position = int(np.searchsorted(self.indices, index))
         if position == self.indices.size or self.indices[position] != index or self._closed[position]:
             return None
-        return self._conics.compute_arc(position, segments, _REACH)
+        return self.conics.compute_arc(position, segments, _REACH)
 
 
 def _complete_sizes(axis: ArrayLike, eccentricity: ArrayLike, nearest: ArrayLike) -> tuple[Floats, Floats, Floats]:

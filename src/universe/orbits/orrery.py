@@ -101,6 +101,15 @@ class Orrery:
         updated._mass_dependent_ids = (self._base.mass_dependent_ids - replaced) | motions.mass_dependent_ids
         return updated
 
+    def list_motions(self) -> list[tuple[Indices, MotionRule]]:
+        """Return the motions with the indices of their bodies; later motions replace earlier ones of the same body."""
+        return [(moving.indices, moving.motion) for moving in self._moving]
+
+    @property
+    def parents(self) -> Indices:
+        """The index of the parent of each body; NO_PARENT if it has none."""
+        return self._hierarchy.parents
+
     def _set_motions(self, motions: list[_Motions], chains: ParentChains) -> None:
         """Set the motions, of which later ones replace those of the same bodies before them."""
         self._moving = [moving for one in motions for moving in one.moving]

@@ -69,22 +69,22 @@ class Ellipses:
 
     def __init__(self, axes: Floats, shapes: Floats, centres: Floats, speeds: Floats, phases: Floats) -> None:
         first, second = _compute_plane_vectors(shapes[:, 1:] * _DEGREE)
-        self._second = second * (axes * np.sqrt(1 - shapes[:, 0] ** 2))
-        self._first = first * axes
-        self._centres = centres.T.copy()
-        self._speeds = speeds
-        self._phases = phases * _DEGREE
+        self.second = second * (axes * np.sqrt(1 - shapes[:, 0] ** 2))
+        self.first = first * axes
+        self.centres = centres.T.copy()
+        self.speeds = speeds
+        self.phases = phases * _DEGREE
 
     def compute_positions(self, t: float) -> Floats:
         """Return the positions at time `t` as an (n, 3) array."""
-        angle = t * self._speeds * _DEGREE + self._phases
-        return (self._first * np.cos(angle) + self._second * np.sin(angle) + self._centres).T
+        angle = t * self.speeds * _DEGREE + self.phases
+        return (self.first * np.cos(angle) + self.second * np.sin(angle) + self.centres).T
 
     def compute_path(self, index: int, segments: int) -> Floats:
         """Return one ellipse as (segments + 1, 3) points."""
         around = np.linspace(0, _TURN, segments + 1)
-        flat = np.outer(np.cos(around), self._first[:, index]) + np.outer(np.sin(around), self._second[:, index])
-        return flat + self._centres[:, index]
+        flat = np.outer(np.cos(around), self.first[:, index]) + np.outer(np.sin(around), self.second[:, index])
+        return flat + self.centres[:, index]
 
 
 def read_ellipses(bodies: Sequence[Mapping[str, Any]]) -> tuple[Ellipses, dict[int, str]]:
@@ -117,18 +117,18 @@ class Lines:
     """n straight paths: positions at time 0, velocities, and the seconds that a path shows."""
 
     def __init__(self, starts: Floats, velocities: Floats, windows: Floats) -> None:
-        self._starts = starts
-        self._velocities = velocities
+        self.starts = starts
+        self.velocities = velocities
         self._windows = windows
 
     def compute_positions(self, t: float) -> Floats:
         """Return the positions at time `t` as an (n, 3) array."""
-        return self._starts + self._velocities * t
+        return self.starts + self.velocities * t
 
     def compute_path(self, index: int, segments: int) -> Floats:
         """Return the previewed part of one line as (segments + 1, 3) points."""
         times = np.linspace(0.0, float(self._windows[index]), segments + 1)
-        return self._starts[index] + np.outer(times, self._velocities[index])
+        return self.starts[index] + np.outer(times, self.velocities[index])
 
 
 @dataclass(frozen=True, slots=True)

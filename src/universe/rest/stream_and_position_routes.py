@@ -93,6 +93,19 @@ def add_stream_and_position_routes(
         body = encode() if len(ids) <= _MAX_INLINE_BODIES else await asyncio.to_thread(encode)
         return await make_compressed_response(body, headers, JSON, accept_encoding)
 
+    @app.get(
+        "/universes/{universe_id}/elements",
+        summary="Read all orbits as one binary",
+        responses={200: {"content": {FLOATS: {"schema": {"type": "string"}}}}},
+    )
+    async def read_elements(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id, version: Version = None, accept_encoding: AcceptEncoding = None
+    ) -> Response:
+        """Return the orbits of all bodies as one binary for viewers, from which positions at any time follow."""
+        view = await service.view(universe_id, version)
+        body = await positions.encode_elements(universe_id, view.replica)
+        return await make_compressed_response(body, {"ETag": make_etag(view.version)}, FLOATS, accept_encoding)
+
 
 def _encode_float32(positions: Any) -> bytes:
     """Return positions as little-endian 32-bit floats; larger numbers become infinite."""

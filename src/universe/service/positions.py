@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from universe.domain.state import Entities
+from universe.domain.state import Entities, State
 from universe.store.replica import Replica
 
 if TYPE_CHECKING:
@@ -37,6 +37,12 @@ class Positions:
         orrery = await self.prepare_orrery(universe_id, replica)
         return orrery.ids, await asyncio.to_thread(orrery.compute_positions, time)
 
+    async def encode_elements(self, universe_id: str, replica: Replica) -> bytes:
+        """Return the orbits of all bodies as one binary for viewers."""
+        version, state = replica.version, replica.state
+        orrery = await self.prepare_orrery(universe_id, replica)
+        return await asyncio.to_thread(_encode_elements, orrery, version, state)
+
     async def prepare_orrery(self, universe_id: str, replica: Replica) -> "Orrery":
         """Return the prepared orbits of a universe; those of bodies that did not change are taken from the cache."""
         version, stars = replica.version, replica.state.stars
@@ -61,6 +67,13 @@ def _find_touched_bodies(known: _Prepared, replica: Replica) -> Collection[str] 
         return None
     touched = earlier.touched.get("stars", {})
     return touched if all(key in stars and key in known.stars for key in touched) else None
+
+
+def _encode_elements(orrery: "Orrery", version: int, state: State) -> bytes:
+    from universe.orbits.element_buffers import encode_elements
+
+    radii = [state.stars[key].get("radius") if key in state.stars else None for key in orrery.ids]
+    return encode_elements(orrery, radii, version=version, time=state.time)
 
 
 def _make_orrery(stars: dict[str, Any]) -> "Orrery":

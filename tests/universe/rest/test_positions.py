@@ -1,5 +1,6 @@
 """Positions as JSON and as binary numbers."""
 
+import json
 import struct
 from typing import Any
 
@@ -114,3 +115,15 @@ def test_the_order_is_the_same_after_the_same_version_is_read_from_the_log(rest:
     before = positions(rest, universe)
     send_command(rest, universe, {"type": "tick"})
     assert positions(rest, universe, version=4) == before
+
+
+def test_all_orbits_come_as_one_binary_with_64_bytes_for_each_body(rest: httpx.Client) -> None:
+    universe_id = create_universe(rest, **{"from": "solar-system"})
+    answer = rest.get(f"/universes/{universe_id}/elements").raise_for_status()
+    ids = rest.get(f"/universes/{universe_id}/positions").json()["ids"]
+    assert answer.headers["Content-Type"] == "application/octet-stream"
+    assert answer.headers["ETag"] == '"1"'
+    assert answer.content[:4] == b"UBEL"
+    count, exact, id_bytes = (int.from_bytes(answer.content[at : at + 4], "little") for at in (8, 12, 24))
+    assert (count, json.loads(answer.content[-id_bytes:])) == (len(ids), ids)
+    assert len(answer.content) == 64 + 64 * count + 112 * exact + id_bytes
