@@ -62,7 +62,7 @@ def time_keys(browser: Browser, server: ConsoleServer, session_id: str, rounds: 
     page = context.new_page()
     page.goto(f"{server.url}/searches/{session_id}/review")
     page.wait_for_selector(".virtual-list a")
-    session = context.new_cdp_session(page)
+    session: Any = context.new_cdp_session(page)
     session.send("Performance.enable")
 
     def read_script_ms() -> float:

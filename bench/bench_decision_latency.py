@@ -19,7 +19,9 @@ from typing import Any, Final
 
 import httpx
 from console_server import ConsoleServer, make_environment, run_console_server
-from mcp.types import ElicitResult
+from mcp import ClientSession
+from mcp.shared.context import RequestContext
+from mcp.types import ElicitRequestParams, ElicitResult
 
 from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
 from uraniborg.recordings import QUERY
@@ -99,7 +101,10 @@ class Dialogs:
         self.answered_at = 0.0
         self.accepts = False
 
-    async def answer(self, _context: RequestContext[ClientSession, Any], _params: ElicitRequestParams) -> ElicitResult:
+    async def answer(
+        self, context: RequestContext[ClientSession, Any, Any], params: ElicitRequestParams
+    ) -> ElicitResult:
+        del context, params
         if not self.accepts:
             return ElicitResult(action="decline")
         self.answered_at = time.monotonic()

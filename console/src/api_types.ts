@@ -1,5 +1,29 @@
 // Written by tools/write_console_types.py from the OpenAPI document of the API. Do not edit: run `make docs`.
 
+/** A client of agents, and which of our servers its file has. */
+export interface AgentClient {
+  client: string;
+  title: string;
+  installed: boolean;
+  file: string;
+  connected: string[];
+  problem: string | null;
+  /** A line that connects the client. */
+  command: string;
+  /** The text that the file of the client would get. */
+  entry: string;
+  reload_hint: string;
+}
+
+/** An MCP server of this installation as clients start or reach it. */
+export interface AgentServer {
+  name: string;
+  transport: "stdio" | "http";
+  /** The program with its arguments; for an address, the program that a person starts. */
+  command: string[];
+  url: string | null;
+}
+
 /** The question of a workflow. */
 export interface ApprovalPayload {
   question: string;
@@ -66,6 +90,13 @@ export interface Body_put_papers_on_shelf {
   statuses?: ReviewStatus[];
 }
 
+export interface Body_resume_run {
+  /** Inputs to change; the others stay. */
+  inputs?: Record<string, unknown> | null;
+  /** Discard the results of earlier runs. */
+  fresh?: boolean;
+}
+
 export interface Body_run_story_step {
   inputs?: Record<string, unknown> | null;
 }
@@ -89,8 +120,10 @@ export interface Body_start_run {
 
 export interface Body_start_search {
   query: string;
-  domain?: string;
-  max_results?: number;
+  /** As in the settings, if left out. */
+  domain?: string | null;
+  /** As in the settings, if left out. */
+  max_results?: number | null;
   /** Only these sources. */
   sources?: string[] | null;
   /** A trial with the shipped recordings. */
@@ -100,6 +133,11 @@ export interface Body_start_search {
 export interface Body_update_search {
   /** What is missing. */
   note?: string | null;
+}
+
+export interface Body_update_setting {
+  /** The value; null removes the setting from the file. */
+  value: unknown;
 }
 
 export interface Body_write_draft {
@@ -113,12 +151,36 @@ export interface CallChange {
   at: string;
   kind: "call";
   tool?: string | null;
+  duration_ms?: number | null;
+  reply_bytes?: number | null;
+  error?: string | null;
+  client?: string | null;
+}
+
+/** The last calls, the latest first. */
+export interface CallList {
+  calls: ToolCall[];
 }
 
 /** A run whose process was asked to cancel it. */
 export interface CancelledRun {
   run_id: string;
   status: "cancelling";
+}
+
+/** The result of one check. */
+export interface CheckFacts {
+  topic: string;
+  name: string;
+  status: "ok" | "note" | "warning" | "failure";
+  detail: string;
+  hint?: string | null;
+}
+
+/** The results of all checks. */
+export interface CheckList {
+  ok: boolean;
+  checks?: CheckFacts[];
 }
 
 /** The findings of the checker. */
@@ -162,6 +224,26 @@ export interface CodeBlock {
   type: "code_block";
   language: string;
   text: string;
+}
+
+/** Types of nodes, and workflows, that match a query. */
+export interface ComponentList {
+  nodes: Record<string, unknown>[];
+  workflows?: Record<string, unknown>[];
+  total: number;
+  truncated: boolean;
+}
+
+/** Everything that this installation is connected to. */
+export interface ConnectionList {
+  parts: PartAddress[];
+  servers: AgentServer[];
+  clients: AgentClient[];
+  sources: PaperSource[];
+  /** Whether searches replay recordings instead of asking sources. */
+  offline: boolean;
+  /** Why servers and clients cannot be listed. */
+  problem?: string | null;
 }
 
 /** The decision about a question. */
@@ -366,6 +448,15 @@ export interface InputDeclaration {
   secret?: boolean;
 }
 
+/** A workflow that the system runs at fixed times. */
+export interface InstalledSchedule {
+  name: string;
+  at: string;
+  /** systemd, cron or launchd. */
+  as: string;
+  path: string | null;
+}
+
 /** The kind of papers that a query asks for. */
 export type IntentType = "survey" | "method" | "dataset" | "baseline";
 
@@ -377,12 +468,19 @@ export interface InterpretedQuery {
   ignored: string[];
 }
 
-/** An N-body job began, progressed or ended. `subject` is its id. */
+/** A job of a universe began, progressed, ended or was deleted. `subject` is its id. */
 export interface JobChange {
   /** The id of the thing that changed. */
   subject: string;
   at: string;
-  kind: "job";
+  kind: "nbody-job";
+  universeId?: string | null;
+  version?: number | null;
+  /** The kind of the job. */
+  job?: string | null;
+  state?: string | null;
+  progress?: number | null;
+  deleted?: boolean | null;
 }
 
 /** The end of a line. */
@@ -422,6 +520,20 @@ export interface ListedPaper {
   editorial_note?: string | null;
   status?: string | null;
   found_in_round?: number | null;
+}
+
+/** A file or folder of this installation. */
+export interface LocationFacts {
+  path: string;
+  exists: boolean;
+  bytes: number;
+  origin: string;
+  origin_kind: string;
+}
+
+/** The files and folders of this installation, by name. */
+export interface LocationList {
+  paths: Record<string, LocationFacts>;
 }
 
 /** Text with a mark. */
@@ -466,6 +578,23 @@ export interface NodeChange {
   node?: string | null;
   status?: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain" | null;
   duration_ms?: number | null;
+}
+
+/** A node in two runs. */
+export interface NodeDifference {
+  node: string;
+  type: string;
+  first: NodeEnding | null;
+  second: NodeEnding | null;
+  /** Whether the node did something else; durations and reuse do not count. */
+  differs: boolean;
+}
+
+/** How a node ended in one run. */
+export interface NodeEnding {
+  status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
+  action: string | null;
+  duration_ms: number | null;
 }
 
 /** An editorial notice. */
@@ -644,6 +773,15 @@ export interface PaperSearchPage {
   years?: YearCount[];
 }
 
+/** A source of papers. Its key is never sent. */
+export interface PaperSource {
+  name: string;
+  enabled: boolean;
+  needs_key: boolean;
+  has_key: boolean;
+  key_variable: string;
+}
+
 /** A person marked papers. `subject` is the id of the session. */
 export interface PapersChange {
   /** The id of the thing that changed. */
@@ -676,6 +814,19 @@ export interface ParsedIntent {
   excluded?: string[];
   preferences?: string[];
   notes?: string[];
+}
+
+/** A server of this process: its address, or why it does not run. */
+export interface PartAddress {
+  name: string;
+  purpose: string;
+  url: string;
+  mcp: string | null;
+  running: boolean;
+  problem: string | null;
+  hint: string | null;
+  /** A line that connects an agent to its address. */
+  command: string | null;
 }
 
 /** The origin of one part of a strategy: an earlier round, or this round and the reason. */
@@ -862,6 +1013,11 @@ export interface Rule {
   type: "rule";
 }
 
+/** The questions that a run and the runs before it asked. */
+export interface RunApprovals {
+  entries: ApprovalQuestion[];
+}
+
 /** A run began or ended. `subject` is the id of the run. */
 export interface RunChange {
   /** The id of the thing that changed. */
@@ -870,6 +1026,15 @@ export interface RunChange {
   kind: "run";
   workflow?: string | null;
   status?: "running" | "success" | "failed" | "cancelled" | "waiting" | "interrupted" | null;
+}
+
+/** The differences of two runs. */
+export interface RunComparison {
+  first: RunSummary;
+  second: RunSummary;
+  inputs: ValueDifference[];
+  outputs: ValueDifference[];
+  nodes: NodeDifference[];
 }
 
 /** A run with its nodes. */
@@ -906,6 +1071,8 @@ export interface RunError {
 /** The last runs. */
 export interface RunList {
   runs: RunSummary[];
+  /** The value of `before` for the next page. */
+  next: string | null;
 }
 
 /** A node of a run that has ended. `seq` is its position in the order of the ends. */
@@ -920,6 +1087,10 @@ export interface RunNode {
   error: RunError | null;
   /** Why an earlier result was not reused. */
   note: string | null;
+  /** The parameters as the workflow has them, with templates. Secrets are masked; large values are sizes. */
+  params?: unknown;
+  /** The outputs. Secrets are masked; large values are sizes in `bytes`. */
+  outputs?: unknown;
 }
 
 /** A run in the log. */
@@ -956,6 +1127,12 @@ export interface SavedWorkflow {
   inputs: string[];
   updated_at: string;
   execution_count: number;
+}
+
+/** The schedules of this system, and the problem of a scheduler that cannot be read. */
+export interface ScheduleList {
+  schedules: InstalledSchedule[];
+  problem?: string | null;
 }
 
 /** The limits of a search. */
@@ -1055,6 +1232,22 @@ export interface SessionChange {
   phase?: string | null;
   round?: number | null;
   checkpoint_id?: string | null;
+}
+
+/** A setting, its value with secrets masked, and the origin of the value. */
+export interface SettingFacts {
+  setting: string;
+  value: unknown;
+  origin: string;
+  origin_kind: "environment" | "dotenv" | "file" | "default";
+  origin_name?: string | null;
+  origin_file?: string | null;
+  changeable?: boolean;
+}
+
+/** All settings. */
+export interface SettingList {
+  settings: SettingFacts[];
 }
 
 /** A build of a shelf from papers of a search progressed or ended. `subject` is the id of the session. */
@@ -1466,6 +1659,17 @@ export interface TextPage {
   next_offset: number | null;
   total_chars: number;
   nodes: (Heading | Paragraph | ListBlock | Quote | Table | CodeBlock | MathBlock | Rule | FigureReference)[];
+}
+
+/** A call of a tool, without its arguments. */
+export interface ToolCall {
+  server: string;
+  tool: string;
+  at: string;
+  duration_ms: number;
+  reply_bytes: number;
+  error: string | null;
+  client: string | null;
 }
 
 /** A query in the syntax of one source. */
@@ -2355,6 +2559,13 @@ export interface UniverseVelocityOptions {
   kepler?: boolean;
 }
 
+/** A value that differs. A run without the value does not have its key. */
+export interface ValueDifference {
+  name: string;
+  first?: unknown;
+  second?: unknown;
+}
+
 /** A workflow: its inputs, outputs, nodes, edges, statistics and problems. */
 export interface WorkflowDescription {
   name: string;
@@ -2386,6 +2597,14 @@ export interface WorkflowEdge {
   action: string;
 }
 
+/** All nodes and edges of a workflow, for drawing. */
+export interface WorkflowGraph {
+  name: string;
+  nodes: WorkflowNode[];
+  edges: WorkflowEdge[];
+  diagnostics: Diagnostic[];
+}
+
 /** The saved workflows and the drafts. */
 export interface WorkflowList {
   workflows: SavedWorkflow[];
@@ -2414,9 +2633,10 @@ export interface WorkflowStatistics {
   other_endings?: Record<string, number>;
 }
 
-/** The text of a workflow. */
+/** The text of a workflow. `source` is `library` or `draft`. */
 export interface WorkflowText {
   name: string;
+  source: string;
   document: Record<string, unknown>;
 }
 
@@ -2473,6 +2693,43 @@ export interface uraniborg__console__shelf_replies__SummaryPage {
 
 /** Every operation, by method and path. */
 export interface Operations {
+  /** List the last calls of tools. */
+  "GET /api/calls": {
+    id: "list_tool_calls";
+    path: Record<never, never>;
+    query: {
+      limit?: number;
+    };
+    body: undefined;
+    reply: CallList;
+  };
+  /** List types of nodes. */
+  "GET /api/components": {
+    id: "list_components";
+    path: Record<never, never>;
+    query: {
+      query?: string;
+      workflows?: boolean;
+    };
+    body: undefined;
+    reply: ComponentList;
+  };
+  /** List connections. */
+  "GET /api/connections": {
+    id: "list_connections";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: ConnectionList;
+  };
+  /** Check the installation. */
+  "GET /api/doctor": {
+    id: "check_installation";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: CheckList;
+  };
   /** Read a draft. */
   "GET /api/drafts/{name}": {
     id: "read_draft";
@@ -2593,12 +2850,34 @@ export interface Operations {
     body: undefined;
     reply: PersonName;
   };
+  /** List files and folders. */
+  "GET /api/paths": {
+    id: "list_paths";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: LocationList;
+  };
+  /** Compare two runs. */
+  "GET /api/run-comparison": {
+    id: "compare_runs";
+    path: Record<never, never>;
+    query: {
+      first: string;
+      second: string;
+    };
+    body: undefined;
+    reply: RunComparison;
+  };
   /** List runs. */
   "GET /api/runs": {
     id: "list_runs";
     path: Record<never, never>;
     query: {
       workflow?: string | null;
+      status?: "running" | "success" | "failed" | "cancelled" | "waiting" | "interrupted" | null;
+      /** `next` of the page before. */
+      before?: string | null;
       limit?: number;
     };
     body: undefined;
@@ -2623,6 +2902,17 @@ export interface Operations {
     body: undefined;
     reply: RunDetails;
   };
+  /** List approvals of a run. */
+  "GET /api/runs/{run_id}/approvals": {
+    id: "list_run_approvals";
+    path: {
+      /** The id of a run, or its beginning. */
+      run_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: RunApprovals;
+  };
   /** Cancel a run. */
   "POST /api/runs/{run_id}/cancel": {
     id: "cancel_run";
@@ -2633,6 +2923,36 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: CancelledRun;
+  };
+  /** Run a workflow again. */
+  "POST /api/runs/{run_id}/resume": {
+    id: "resume_run";
+    path: {
+      /** The id of a run, or its beginning. */
+      run_id: string;
+    };
+    query: Record<never, never>;
+    body: Body_resume_run | undefined;
+    reply: StartedRun | EndedRun;
+  };
+  /** List the schedules. */
+  "GET /api/schedules": {
+    id: "list_schedules";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: ScheduleList;
+  };
+  /** Remove a schedule. */
+  "DELETE /api/schedules/{name}": {
+    id: "delete_schedule";
+    path: {
+      /** The name of a workflow. */
+      name: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: undefined;
   };
   /** Return what a new search can choose. */
   "GET /api/search-options": {
@@ -2895,6 +3215,24 @@ export interface Operations {
     query: Record<never, never>;
     body: Body_update_search | undefined;
     reply: SearchState;
+  };
+  /** List the settings. */
+  "GET /api/settings": {
+    id: "list_settings";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: SettingList;
+  };
+  /** Change a setting. */
+  "PUT /api/settings/{name}": {
+    id: "update_setting";
+    path: {
+      name: string;
+    };
+    query: Record<never, never>;
+    body: Body_update_setting;
+    reply: SettingFacts;
   };
   /** List the shelves. */
   "GET /api/shelves": {
@@ -3288,6 +3626,20 @@ export interface Operations {
     body: undefined;
     reply: unknown;
   };
+  /** Read all orbits as one binary. */
+  "GET /api/universes/{universe_id}/elements": {
+    id: "universe_read_elements";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Use the universe as it was at this version. */
+      version?: number | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
   /** Stream events. */
   "GET /api/universes/{universe_id}/events": {
     id: "universe_events";
@@ -3588,6 +3940,28 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: WorkflowDescription;
+  };
+  /** Read a workflow. */
+  "GET /api/workflows/{name}/document": {
+    id: "read_workflow";
+    path: {
+      /** The name of a workflow. */
+      name: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: WorkflowText;
+  };
+  /** Return the graph. */
+  "GET /api/workflows/{name}/graph": {
+    id: "get_workflow_graph";
+    path: {
+      /** The name of a workflow. */
+      name: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: WorkflowGraph;
   };
   /** Say what a run would do. */
   "POST /api/workflows/{name}/plan": {

@@ -114,7 +114,7 @@ class JobChange(ChangeEvent):
     """A job of a universe began, progressed, ended or was deleted. `subject` is its id."""
 
     kind: Literal["nbody-job"]
-    universeId: str | None = None
+    universeId: str | None = None  # noqa: N815 - the name in the change
     version: int | None = None
     job: str | None = None
     """The kind of the job."""

@@ -86,7 +86,7 @@ def test_long_output_is_stored_for_a_week(tmp_path: Path) -> None:
 def test_a_value_in_the_log_of_runs_has_a_hundred_thousand_characters_and_an_output_twenty_thousand_bytes() -> None:
     assert runlog._format_masked_json("x" * 99_998) == f'"{"x" * 99_998}"'
     assert str(runlog._format_masked_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
-    assert runlog_writer._replace_large_outputs({"a": "x" * 19_998, "b": "x" * 19_999}) == {
+    assert runlog_writer._replace_large_values({"a": "x" * 19_998, "b": "x" * 19_999}) == {
         "a": "x" * 19_998,
         "b": {"bytes": 20_001},
     }

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -69,6 +70,7 @@ async def test_calls_of_every_process_are_recorded_without_arguments(server: Ser
         ("list_top_facets", None),
         ("list_universe_commands", "invalid_argument"),
     }
+    calls: list[dict[str, Any]] = []
     async with server.make_async_client() as client:
         for _ in range(200):
             answer = await client.get("/api/calls")
