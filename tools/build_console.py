@@ -123,7 +123,8 @@ def install_packages(*, with_tests: bool) -> None:
     if installed[:1] == [lock] and ("tests" in installed or not with_tests):
         return
     write(f"Installing the packages of the console{' and of its tests' if with_tests else ''} ...")
-    done = run_npm("ci", "--ignore-scripts", "--no-progress", *([] if with_tests else ["--omit=dev"]), quiet=True)
+    options = ["--ignore-scripts", "--no-progress", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"]
+    done = run_npm("ci", *options, *([] if with_tests else ["--omit=dev"]), quiet=True)
     if done.returncode != 0:
         reason = next((line for line in done.stderr.splitlines() if "code" in line), "")
         if re.search(r"EUSAGE|EINTEGRITY|EBADENGINE", reason):
