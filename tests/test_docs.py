@@ -178,6 +178,7 @@ def test_every_error_code_is_documented() -> None:
     import pflow.registry.function_loader
     import universe.domain.command_catalogue
     import universe.errors
+    import universe.exchange.errors
     import universe.jobs.errors
     import universe.systems.catalogue
     import universe.universe_files
@@ -202,6 +203,7 @@ def test_every_error_code_is_documented() -> None:
             paper_library.errors,
             paper_library.serve_command,
             universe.errors,
+            universe.exchange.errors,
             universe.jobs.errors,
             universe.universe_files,
             universe.domain.command_catalogue,
@@ -272,6 +274,7 @@ UNIVERSE = (
     "plot",
     "export",
     "import",
+    "diff",
     "cite",
     "nbody",
     "jobs",

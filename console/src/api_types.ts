@@ -3137,9 +3137,28 @@ export interface Operations {
       name: string;
       state?: UniverseState;
       id?: string;
+      settings?: Record<string, unknown>;
       from?: string;
     };
     reply: UniverseUniverse;
+  };
+  /** Import systems from a table. */
+  "POST /api/universes/import": {
+    id: "universe_import";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: {
+      content: string | string[];
+      name?: string;
+      id?: string;
+      each?: boolean;
+      dryRun?: boolean;
+      format?: "archive" | "bodies" | "vectors" | "horizons";
+      omegaOf?: "star" | "planet";
+      circumbinary?: "refuse" | "barycentre";
+      units?: "au-day" | "au-year" | "au-yr2pi" | "si";
+    };
+    reply: Record<string, unknown>;
   };
   /** Read a universe. */
   "GET /api/universes/{universe_id}": {
@@ -3214,6 +3233,27 @@ export interface Operations {
     };
     reply: UniverseUniverse | UniverseFacts;
   };
+  /** Cite the sources. */
+  "GET /api/universes/{universe_id}/cite": {
+    id: "universe_cite";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** The values of this body, by id or name. */
+      body?: string | null;
+      /** With body: the origin of this field. */
+      field?: string | null;
+      /** Add the papers behind computed quantities. */
+      physics?: boolean;
+      format?: "json" | "bibtex";
+      /** Use the universe as it was at this version. */
+      version?: number | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
   /** Send a command. */
   "POST /api/universes/{universe_id}/commands": {
     id: "universe_send";
@@ -3230,6 +3270,24 @@ export interface Operations {
     body: UniverseCommand | UniverseCommand[];
     reply: UniverseResult;
   };
+  /** Compare two versions or two universes. */
+  "GET /api/universes/{universe_id}/differences": {
+    id: "universe_differences";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** The earlier version. Default: the first. */
+      from?: number | null;
+      /** The later version. Default: now. */
+      to?: number | null;
+      /** Compare with this universe instead. */
+      with?: string | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
   /** Stream events. */
   "GET /api/universes/{universe_id}/events": {
     id: "universe_events";
@@ -3240,6 +3298,23 @@ export interface Operations {
     query: {
       /** Start after this version. */
       since?: number | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
+  /** Export a universe. */
+  "GET /api/universes/{universe_id}/export": {
+    id: "universe_export";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      format?: "json" | "csv" | "votable" | "rebound" | "rebound-csv";
+      /** The duration of a REBOUND script. */
+      days?: number;
+      /** Use the universe as it was at this version. */
+      version?: number | null;
     };
     body: undefined;
     reply: unknown;
@@ -3401,6 +3476,39 @@ export interface Operations {
     };
     body: undefined;
     reply: Record<string, unknown>;
+  };
+  /** Compute physical quantities. */
+  "GET /api/universes/{universe_id}/physics": {
+    id: "universe_physics";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Use the universe as it was at this version. */
+      version?: number | null;
+    };
+    body: undefined;
+    reply: unknown;
+  };
+  /** Draw the orbits. */
+  "GET /api/universes/{universe_id}/plot": {
+    id: "universe_plot";
+    path: {
+      /** The id of a universe. */
+      universe_id: string;
+    };
+    query: {
+      /** Default: the time of the universe. */
+      t?: number | null;
+      /** The scale of distances. */
+      scale?: "auto" | "linear" | "log";
+      format?: "svg" | "png";
+      /** Use the universe as it was at this version. */
+      version?: number | null;
+    };
+    body: undefined;
+    reply: unknown;
   };
   /** Compute positions. */
   "GET /api/universes/{universe_id}/positions": {

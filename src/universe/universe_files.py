@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 import orjson
 
 from universe.errors import MalformedState
+from universe.exchange.exports import UNIVERSE_FORMAT
+from universe.exchange.tables import MAX_BYTES, make_too_large_error
 from uraniborg.kernel.cli import UsageError
 from uraniborg.kernel.errors import NotFound
 from uraniborg.kernel.files import write_output
@@ -13,7 +15,7 @@ from uraniborg.kernel.files import write_output
 if TYPE_CHECKING:
     from universe.plotting import Drawing
 
-FORMAT: Final = "uraniborg-universe/1"
+FORMAT: Final = UNIVERSE_FORMAT
 
 
 class FileMissing(NotFound):
@@ -48,6 +50,32 @@ def read_universe_file(path: Path) -> Document:
     if not isinstance(state, dict):
         raise MalformedState(f"The state in {path.name}", "is not an object")
     return Document(name if isinstance(name, str) else None, cast("dict[str, Any]", state))
+
+
+def is_universe_file(path: Path) -> bool:
+    """Return True for a file with a JSON object that is a universe or a state, and not an answer of a service.
+
+    Raise FileMissing or ImportRefused for a file that is too large to import.
+    """
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            start = stream.read(4_096).lstrip()
+    except OSError as exc:
+        raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
+    if start.startswith(b"{") and b'"signature"' not in start and b"NASA/JPL Horizons" not in start:
+        return True
+    if size > MAX_BYTES:
+        raise make_too_large_error(size)
+    return path.suffix.lower() == ".json" and not start.startswith(b"[")
+
+
+def read_table_file(path: Path) -> bytes:
+    """Return the content of a file to import. Raise FileMissing."""
+    try:
+        return path.read_bytes()
+    except OSError as exc:
+        raise FileMissing(f"{path} cannot be read: {exc.strerror}.", hint="Check the path.", path=str(path)) from None
 
 
 def check_picture_path(path: Path, example: str = "chart") -> None:

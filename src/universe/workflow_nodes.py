@@ -164,7 +164,7 @@ async def _get_or_create_universe(
     universe_id = params.get("universe_id") or f"uni_{content_id(*_get_run_and_node(context), name, origin or '')}"
     if await service.store.read_record(universe_id) is not None:
         return universe_id, False
-    initial = None if origin is None else await load_or_generate_state_in_thread(origin)
+    initial = None if origin is None else await load_or_generate_state_in_thread(origin, params.get("settings"))
     try:
         await service.create(name, initial, universe_id=universe_id, author=_format_author(context))
     except Conflict:  # another process created it first

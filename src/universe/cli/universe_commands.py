@@ -75,6 +75,14 @@ def new(
     id_: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="The id of the universe. Default: a new id.")
     ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="A setting of a seed, such as maxSystems=3 or scaleMode=toy; repeatable.",
+        ),
+    ] = None,
     at: Annotated[
         str | None,
         typer.Option(metavar="DATE", help="For the Solar System: 2026-11-15 (UTC), JD2461000.5 (TDB), or today."),
@@ -88,6 +96,7 @@ def new(
     - `universe new --from trappist-1 --id t1`
     - `universe new --from solar-system --at 2026-11-15 --id sol`
     - `universe new --from seed:classic:42`
+    - `universe new --from seed:solarLike:7 --set maxSystems=1 --set enableComets=false`
     """
     from universe.initial_states import get_default_universe_name, load_or_generate_state
     from universe.service.replies import describe_record
@@ -100,7 +109,12 @@ def new(
             "--at needs --from.", hint="Dates are for the Solar System: --from solar-system --at 2026-11-15."
         )
     moment = parse_date(at)
-    state = None if origin is None else load_or_generate_state(origin, at=moment)
+    settings = _parse_settings(set_)
+    if settings and origin is None:
+        raise UsageError(
+            "--set needs --from.", hint="Settings are for seeds: --from seed:classic:42 --set maxSystems=3."
+        )
+    state = None if origin is None else load_or_generate_state(origin, at=moment, settings=settings)
     if isinstance(moment, datetime) and (caution := describe_inexact_conversion(moment)):
         sys.stderr.write(f"Caution: {caution}\n")
 
@@ -112,34 +126,122 @@ def new(
     print_json(created) if json else print_new_universe(created)
 
 
+def _parse_settings(given: list[str] | None) -> dict[str, Any]:
+    """Return settings given as NAME=VALUE; a value is JSON, or else a text. Raise UsageError."""
+    import orjson
+
+    settings: dict[str, Any] = {}
+    for text in given or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--set must be NAME=VALUE, got '{text[:40]}'.", hint="For example --set maxSystems=3.")
+        try:
+            settings[name] = orjson.loads(value)
+        except orjson.JSONDecodeError:
+            settings[name] = value
+    return settings
+
+
 @app.command(name="import")
 def import_universe(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `export` wrote, or a state as JSON.")],
+    sources: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="An exported universe, a table, or several answers of JPL Horizons."),
+    ],
     name: Annotated[str | None, typer.Option(metavar="NAME", help="The name of the universe.")] = None,
     id_: Annotated[
         str | None, typer.Option("--id", metavar="ID", help="The id of the universe. Default: a new id.")
     ] = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format", "-f", metavar="NAME", help="archive, bodies, vectors or horizons. Default: recognized."
+        ),
+    ] = None,
+    each: Annotated[bool, typer.Option("--each", help="Create a universe for each system of a table.")] = False,
+    omega_of: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose argument of periapsis a table of the archive has: star, planet.")
+    ] = "star",
+    circumbinary: Annotated[
+        str, typer.Option(metavar="NAME", help="Planets of two stars in the archive: refuse, or barycentre.")
+    ] = "refuse",
+    units: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of a table of states: au-day, au-year, au-yr2pi (REBOUND, G = 1) or si."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Report what would be imported, and create nothing.")
+    ] = False,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Create a universe from a file.
+    """Create a universe from a file: an export, a table of an archive, states of REBOUND, or answers of Horizons.
+
+    The report lists the rows that were skipped, with reasons, and what was assumed.
 
     Examples:
     - `universe import saved.json --id copy`
+    - `universe import pscomppars.csv --each`
+    - `universe import ceres.txt vesta.txt --name Asteroids`
     """
-    from universe.service.replies import describe_record
-    from universe.service.universes import UniverseService
     from universe.terminal.universe_reports import print_new_universe
-    from universe.universe_files import read_universe_file
+    from universe.universe_files import is_universe_file, read_table_file, read_universe_file
 
-    document = read_universe_file(source)
+    if len(sources) == 1 and format_ is None and is_universe_file(sources[0]):
+        document = read_universe_file(sources[0])
+        title = name or document.name or sources[0].stem
+        created = run_with_service(
+            db, lambda service: _create_universe(service, title, document.state, id_), may_create=True
+        )
+        print_json(created) if json else print_new_universe(created)
+        return
+    from universe.exchange.universe_import import create_imported_universes
+    from universe.service.universes import UniverseService
+    from universe.terminal.import_report import print_import
+
+    for path in sources:
+        is_universe_file(path)  # refuses a file that is too large before it is read
+    options = _make_import_options(format_, omega_of, circumbinary, units)
+    contents = [read_table_file(path) for path in sources]
 
     async def create(service: UniverseService) -> dict[str, Any]:
-        record = await service.create(name or document.name or source.stem, document.state, universe_id=id_)
-        return {**describe_record(record), "bodies": len(document.state.get("stars") or {})}
+        return await create_imported_universes(
+            service, contents, options, each=each, name=name, universe_id=id_, dry_run=dry_run
+        )
 
-    created = run_with_service(db, create, may_create=True)
-    print_json(created) if json else print_new_universe(created)
+    reply = run_with_service(db, create, may_create=True)
+    print_json(reply) if json else print_import(reply)
+
+
+async def _create_universe(service: Any, title: str, state: dict[str, Any], universe_id: str | None) -> dict[str, Any]:
+    from universe.service.replies import describe_record
+
+    record = await service.create(title, state, universe_id=universe_id)
+    return {**describe_record(record), "bodies": len(state.get("stars") or {})}
+
+
+def _make_import_options(format_name: str | None, omega_of: str, circumbinary: str, units: str | None) -> Any:
+    """Return the options. Raise UsageError for a value that is not allowed."""
+    from typing import get_args
+
+    from universe.exchange.exoplanet_archive import Circumbinary, OmegaOf
+    from universe.exchange.importer import FORMATS, ImportOptions
+    from universe.exchange.vector_table import VectorUnits
+
+    choices = {
+        "format": (format_name, FORMATS),
+        "omega-of": (omega_of, get_args(OmegaOf)),
+        "circumbinary": (circumbinary, get_args(Circumbinary)),
+        "units": (units, get_args(VectorUnits)),
+    }
+    for option, (value, allowed) in choices.items():
+        if value is not None and value not in allowed:
+            raise UsageError(
+                f"--{option} must be one of {', '.join(allowed)}, got '{value[:20]}'.",
+                hint=f"For example --{option} {allowed[0]}.",
+            )
+    given: Any = (format_name, omega_of, circumbinary, units)
+    return ImportOptions(*given)
 
 
 @app.command()

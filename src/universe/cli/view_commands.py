@@ -1,4 +1,4 @@
-"""The commands `list`, `show`, `history`, `plot`, `export`, `cite`, `verify` and `commands`."""
+"""The commands `list`, `show`, `history`, `plot`, `export`, `diff`, `cite`, `verify` and `commands`."""
 
 import sys
 from pathlib import Path
@@ -150,38 +150,81 @@ def plot(
 def export(
     universe_id: UniverseId,
     output: OutputFile = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="NAME",
+            help="json, csv, votable, rebound (a script) or rebound-csv. Default: by the name of the file, else json.",
+        ),
+    ] = None,
+    days: Annotated[float, typer.Option(metavar="N", help="The duration of a REBOUND script in days.")] = 365.25,
     version: Version = None,
     db: Db = None,
     json: Json = False,
 ) -> None:
-    """Write the state of a universe as JSON.
+    """Write a universe as JSON, as a table of its bodies, or as a script for REBOUND.
 
-    It is sorted by id: equal states give equal bytes.
+    JSON has the whole state, sorted by id: equal states give equal bytes. Tables have the bodies with true orbits.
 
     Examples:
     - `universe export t1 -o saved.json`
+    - `universe export t1 -o bodies.csv`
+    - `universe export t1 -o check.py --days 100`
     """
-    import orjson
+    from universe.exchange.exports import FORMATS, SUFFIXES, render_export
+    from uraniborg.kernel.files import check_output, display_path, write_output
 
-    from universe.domain.citations import add_universe_to_set_by_records
-    from universe.universe_files import FORMAT
-    from uraniborg.kernel.files import display_path, write_output
-
+    if format_ is not None and format_ not in FORMATS:
+        raise UsageError(
+            f"--format must be one of {', '.join(FORMATS)}, got '{format_[:20]}'.", hint="For example --format csv."
+        )
+    by_name = "json" if output is None else SUFFIXES.get(output.suffix.lower(), "json")
+    chosen = format_ or by_name
+    check_output(output)
     full_id, name, at, plain = read_universe(universe_id, version, db)
-    document = {
-        "format": FORMAT,
-        "name": name,
-        "version": at,
-        "state": add_universe_to_set_by_records(plain, full_id),
-    }
-    written = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    written = render_export(plain, chosen, universe_id=full_id, name=name, version=at, days=days)
     if output is None:
         sys.stdout.write(written.decode())
         return
     write_output(output, written)
-    print_json({"path": str(output), "version": at}) if json else print_line(
-        f"Version {at} is in {display_path(output)}."
-    )
+    reply = {"path": str(output), "version": at, "format": chosen}
+    print_json(reply) if json else print_line(f"Version {at} is in {display_path(output)} ({chosen}).")
+
+
+@app.command()
+def diff(
+    universe_id: UniverseId,
+    from_: Annotated[
+        int | None, typer.Option("--from", metavar="N", min=0, help="The earlier version. Default: the first.")
+    ] = None,
+    to: Annotated[int | None, typer.Option(metavar="N", min=0, help="The later version. Default: now.")] = None,
+    other: Annotated[
+        str | None,
+        typer.Option("--with", metavar="ID", help="Compare with this universe; --from is then one of its versions."),
+    ] = None,
+    db: Db = None,
+    json: Json = False,
+) -> None:
+    """Show what differs between two versions of a universe, or between two universes.
+
+    Examples:
+    - `universe diff t1 --from 1`
+    - `universe diff t1-heavy --with t1`
+    """
+    from universe.service.state_differences import compare_plain_states
+    from universe.terminal.difference_report import print_differences
+
+    after = read_universe(universe_id, to, db)
+    first = (0 if other is None else None) if from_ is None else from_
+    before = read_universe(other or universe_id, first, db)
+    reply = {
+        "from": {"id": before.id, "version": before.version},
+        "to": {"id": after.id, "version": after.version},
+        **compare_plain_states(before.plain, after.plain),
+    }
+    print_json(reply) if json else print_differences(reply)
 
 
 @app.command()

@@ -5,7 +5,7 @@ from typing import Final
 
 from universe.generate.colors import COMETS, TAILS
 from universe.generate.config import GenerationConfig
-from universe.generate.orbits import get_orbit_scale
+from universe.generate.kepler_speeds import choose_speed
 from universe.generate.random_numbers import Prng
 from universe.generate.system_draft import Body, System, compute_radius_from_mass, draw_mass, make_body
 
@@ -56,7 +56,7 @@ def _draw_comet(system: System, rng: Prng, number: int) -> Body:
             **_draw_tail_fields(rng, system.config.comet_activity),
             "seed": rng.integer(0, 2**31 - 1),
         },
-        **_draw_comet_orbit(rng, axis, eccentricity, get_orbit_scale(system.config).speed / math.sqrt(axis)),
+        **_draw_comet_orbit(rng, axis, eccentricity, choose_speed(system, axis, mass)),
     )
 
 

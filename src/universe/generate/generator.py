@@ -10,6 +10,7 @@ from universe.generate.disks_and_rings import add_protoplanetary_disk, add_rings
 from universe.generate.grammar import Node, expand_grammar, make_grammar
 from universe.generate.groups import make_groups, place_systems
 from universe.generate.interstellar_objects import get_rogue_planet_count_range, make_nebulae, make_rogue_planets
+from universe.generate.kepler_speeds import set_kepler_speeds
 from universe.generate.lagrange_points import (
     add_lagrange_points_and_trojans,
     choose_lagrange_points,
@@ -77,6 +78,7 @@ def _make_systems(config: GenerationConfig, master: Prng, tag: str) -> list[Syst
 def _make_system(config: GenerationConfig, stream: Prng, topology: Node, key: str, name: str) -> System:
     system = System(config, stream, key, name)
     add_stars_and_planets(system, topology)
+    set_kepler_speeds(system)
     for step in _STEPS:
         step(system)
     return system

@@ -9,6 +9,7 @@ from universe.generate.random_numbers import Prng
 from universe.generate.system_draft import Body, System, compute_radius_from_mass, draw_mass, make_body
 
 _STABLE: Final = (4, 5)
+_NEWTON_STEPS: Final = 8
 _ALL: Final = (1, 2, 3, 4, 5)
 _LENGTHS: Final = ("orbitalDistance", "semiMajorAxis", "orbitOffsetX", "orbitOffsetY", "orbitOffsetZ")
 _SAME: Final = ("orbitalSpeed", "orbitRotX", "orbitRotY", "orbitRotZ")
@@ -45,12 +46,13 @@ def _add_markers_and_trojans(
     system: System, rng: Prng, points: tuple[int, ...], primary: Body, secondary: Body, pair: str
 ) -> None:
     for point in points:
-        marker = system.add_body(_make_marker(primary, secondary, point, pair))
+        is_realistic = system.config.scale_mode == "realistic"
+        marker = system.add_body(_make_marker(primary, secondary, point, pair, is_realistic=is_realistic))
         if point in _STABLE:
             _add_trojans(system, rng, marker, secondary)
 
 
-def _make_marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
+def _make_marker(primary: Body, secondary: Body, point: int, pair: str, *, is_realistic: bool) -> Body:
     stable = point in _STABLE
     name = f"{secondary['name']} L{point}"
     return make_body(
@@ -69,15 +71,38 @@ def _make_marker(primary: Body, secondary: Body, point: int, pair: str) -> Body:
             "pairType": pair,
             "label": name,
         },
-        **_make_shared_orbit(secondary, *_compute_distance_ratio_and_lead(primary["mass"], secondary["mass"], point)),
+        **_make_shared_orbit(
+            secondary,
+            *_compute_distance_ratio_and_lead(primary["mass"], secondary["mass"], point, is_exact=is_realistic),
+        ),
     )
 
 
-def _compute_distance_ratio_and_lead(primary: float, secondary: float, point: int) -> tuple[float, float]:
-    """Return the distance of a point in units of the secondary's distance, and its lead in degrees."""
+def _compute_distance_ratio_and_lead(
+    primary: float, secondary: float, point: int, *, is_exact: bool
+) -> tuple[float, float]:
+    """Return the distance of a point in units of the secondary's distance, and its lead in degrees.
+
+    With `is_exact`, L3 is at its true distance from the primary; else at its distance from the barycentre.
+    """
     share = secondary / (primary + secondary)
     hill = math.cbrt(share / 3)
-    return {1: (1 - hill, 0), 2: (1 + hill, 0), 3: (1 + 5 * share / 12, 180), 4: (1, 60), 5: (1, -60)}[point]
+    third = compute_third_point_distance(share) if is_exact else 1 + 5 * share / 12
+    return {1: (1 - hill, 0), 2: (1 + hill, 0), 3: (third, 180), 4: (1, 60), 5: (1, -60)}[point]
+
+
+def compute_third_point_distance(share: float) -> float:
+    """Return the distance of L3 from the primary, in units of the secondary's; `share` is that of the total mass.
+
+    There the attraction of both bodies balances the rotation about their barycentre. By Newton's method from the first
+    two terms of its series, 1 - 7/12 of the share.
+    """
+    distance = 1 - 7 * share / 12
+    for _ in range(_NEWTON_STEPS):
+        force = distance + share - (1 - share) / distance**2 - share / (1 + distance) ** 2
+        slope = 1 + 2 * (1 - share) / distance**3 + 2 * share / (1 + distance) ** 3
+        distance -= force / slope
+    return distance
 
 
 def _make_shared_orbit(secondary: Body, scale: float, lead_degrees: float) -> Body:

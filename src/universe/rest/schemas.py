@@ -117,8 +117,23 @@ def _make_object_schema(**properties: Any) -> dict[str, Any]:
 _NAME: Final = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"\S"}
 _VERSION: Final = {"type": "integer", "minimum": 0, "maximum": LARGEST_VERSION}
 NEW: Final = _make_object_schema(
-    name=_NAME, state=make_schema_reference("State"), id={"type": "string"}, **{"from": {"type": "string"}}
+    name=_NAME,
+    state=make_schema_reference("State"),
+    id={"type": "string"},
+    settings={"type": "object"},
+    **{"from": {"type": "string"}},
 ) | {"required": ["name"]}
+IMPORTED: Final = _make_object_schema(
+    content={"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+    name=_NAME,
+    id={"type": "string"},
+    each={"type": "boolean"},
+    dryRun={"type": "boolean"},
+    format={"enum": ["archive", "bodies", "vectors", "horizons"]},
+    omegaOf={"enum": ["star", "planet"]},
+    circumbinary={"enum": ["refuse", "barycentre"]},
+    units={"enum": ["au-day", "au-year", "au-yr2pi", "si"]},
+) | {"required": ["content"]}
 REPLACED: Final = _make_object_schema(name=_NAME, state=make_schema_reference("State"))
 AT_VERSION: Final = _make_object_schema(version=_VERSION) | {"required": ["version"]}
 BRANCHED: Final = _make_object_schema(version=_VERSION, name=_NAME)

@@ -69,15 +69,17 @@ def add_universe_routes(app: FastAPI, service: UniverseService, body: BodyReader
     async def create(  # pyright: ignore[reportUnusedFunction]
         given: Annotated[Any, Depends(body)], author: Author = None
     ) -> Response:
-        """Create an empty universe, one with a state, or one from a real system or a seed (`from`)."""
-        fields = check_object_fields(given, ("name", "state", "from", "id"))
+        """Create an empty universe, one with a state, or one from a real system or a seed (`from`, `settings`)."""
+        fields = check_object_fields(given, ("name", "state", "from", "settings", "id"))
         state = fields.get("state")
         if "state" in fields and state is None:
             raise MalformedRequest("state is null.", hint="Leave it out for an empty universe.", argument="state")
         if fields.get("from") is not None:
             if state is not None:
                 raise MalformedRequest("state and from cannot be combined.", hint="Give one of them.", argument="from")
-            state = await load_or_generate_state_in_thread(fields["from"])
+            state = await load_or_generate_state_in_thread(fields["from"], fields.get("settings"))
+        elif fields.get("settings") is not None:
+            raise MalformedRequest("settings need from.", hint="For example seed:classic:42.", argument="settings")
         record = await service.create(
             fields.get("name"), state, universe_id=fields.get("id"), author=parse_author_header(author)
         )

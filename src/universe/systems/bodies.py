@@ -84,7 +84,7 @@ def _make_body(facts: Facts, mass: float, orbit: Orbit | None, system: Facts, ju
         **(compute_scene_orbit_fields(orbit) if orbit else still),
     }
     if orbit:
-        body["kepler"] = _make_kepler_block(orbit, facts["orbit"])
+        body["kepler"] = make_kepler_block(orbit, facts["orbit"]["derived"])
     if kind := facts.get("asteroidSubType"):
         body["asteroidSubType"] = kind
     body["physical"] = {
@@ -124,7 +124,8 @@ def _make_element_facts(orbit: Orbit, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _make_kepler_block(orbit: Orbit, facts: Facts) -> dict[str, Any]:
+def make_kepler_block(orbit: Orbit, derived: str | None) -> dict[str, Any]:
+    """Return the `kepler` block of an orbit; `derived` is the one of axis and period that follows from the masses."""
     inclination, node = orbit.plane or (None, None)
     block: dict[str, Any] = {
         "units": "astronomical",
@@ -137,7 +138,7 @@ def _make_kepler_block(orbit: Orbit, facts: Facts) -> dict[str, Any]:
         "epoch": 0.0,
         "period": orbit.period,
         "osculatingPeriod": orbit.osculating_period,
-        "derived": facts["derived"],
+        "derived": derived,
     }
     return {
         name: round(value, _DECIMALS) if name in _ANGLES else value
@@ -158,11 +159,11 @@ def _make_sources(
     if has_computed_axis:
         basis = "kepler.osculatingPeriod" if "osculatingPeriod" in body["kepler"] else "kepler.period"
     return [
-        {"id": key, **sources[key], "fields": _list_cited_fields(body, stated, basis)} for key, stated in cites.items()
+        {"id": key, **sources[key], "fields": list_cited_fields(body, stated, basis)} for key, stated in cites.items()
     ]
 
 
-def _list_cited_fields(body: Facts, stated: Iterable[str], axis_basis: str | None) -> list[str]:
+def list_cited_fields(body: Facts, stated: Iterable[str], axis_basis: str | None) -> list[str]:
     """Return the fields of the body that are stated, and those that follow from them; the axis from `axis_basis`."""
     found: dict[str, None] = {}
     for name in stated:

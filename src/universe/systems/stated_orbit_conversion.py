@@ -141,7 +141,7 @@ def _convert_transit_orbit(facts: Facts, target: ConversionTarget) -> Orbit:
         compute_semi_major_axis(period, target.orbited_mass),
         eccentricity,
         mean_period,
-        (_compute_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
+        (compute_mean_anomaly(90 - on_sky, eccentricity or 0.0) + 360 * turns) % 360,
         (inclination, node),
         periapsis,
         facts.get("osculatingPeriodDays"),
@@ -208,7 +208,8 @@ def _read_semi_major_axis(facts: Facts, centuries: float) -> float:
     )
 
 
-def _compute_mean_anomaly(true_anomaly: float, eccentricity: float) -> float:
+def compute_mean_anomaly(true_anomaly: float, eccentricity: float) -> float:
+    """Return the mean anomaly of a closed orbit in degrees, from the true anomaly in degrees."""
     half = math.radians(true_anomaly) / 2
     side, along = math.sqrt(1 - eccentricity) * math.sin(half), math.sqrt(1 + eccentricity) * math.cos(half)
     eccentric = 2 * math.atan2(side, along)

@@ -69,6 +69,29 @@ def test_distances_follow_the_scale(scale: str, base: float, growth: float) -> N
     assert followed > 0 or scale == "toy"
 
 
+def test_speeds_of_a_realistic_system_follow_keplers_third_law_and_others_do_not() -> None:
+    for scale in ("realistic", "toy"):
+        state = made("deepHierarchy", scaleMode=scale, enableComets=True, cometFrequency=1.0, maxSystems=3)
+        constants: list[float] = []
+        for kind in ("planet", "moon", "comet", "star"):
+            for body in list_bodies(state, kind):
+                if body["parentId"] is None:
+                    continue
+                parent = state["stars"][body["parentId"]]
+                siblings = [state["stars"][key] for key in parent["children"]]
+                inside = [
+                    one
+                    for one in siblings
+                    if one["bodyType"] in ("star", "planet", "moon", "blackHole")
+                    and one["orbitalDistance"] <= body["orbitalDistance"]
+                    and one is not body
+                ]
+                mass = parent["mass"] + body["mass"] + sum(one["mass"] for one in inside)
+                constants.append(body["orbitalSpeed"] ** 2 * body["orbitalDistance"] ** 3 / mass)
+        assert len(constants) > 20
+        assert (max(constants) < 1.001 * min(constants)) == (scale == "realistic")
+
+
 def test_companions_of_a_star_share_an_orbit_and_stay_apart() -> None:
     state = made(orbitEccentricityStyle="eccentric", orbitOffsetEnabled=True)
     pairs = 0

@@ -11,28 +11,28 @@ from universe.generate import STYLES, TOPOLOGIES, generate
 from universe.initial_states import load_or_generate_state
 
 FROM_SEED = {
-    "classic": "99c35a7e70dc0658",
-    "compact": "e7d6d90da45ef13f",
-    "multiStarHeavy": "38860b38ea02823e",
-    "moonRich": "308f22ffb1a9baf5",
-    "sparseOutpost": "f1a0a40a95135394",
-    "deepHierarchy": "982f0b8dc04208e3",
-    "sparse": "e1742a8ee3de68eb",
-    "solarLike": "b5ef826d27355ce0",
-    "crowded": "2032bbbe375cbc4c",
-    "superDenseExperimental": "ce52d669e74aabf5",
+    "classic": "ff6afaca32517ddc",
+    "compact": "f48b30ab9c5b0e01",
+    "multiStarHeavy": "259e500daddc1d0c",
+    "moonRich": "18c3415d85c05042",
+    "sparseOutpost": "71eba30853abbbd9",
+    "deepHierarchy": "0dad0952394ae076",
+    "sparse": "45cc4961d4cca5dd",
+    "solarLike": "ba525558831fab19",
+    "crowded": "6fe3d75fbdecf8c2",
+    "superDenseExperimental": "d3cb88d78eacbd96",
 }
 FROM_MANY_SEEDS = {
-    "classic": "5d9c7c0205965110",
-    "compact": "30acd56bc192b6e8",
-    "multiStarHeavy": "bdae3482af07a33c",
-    "moonRich": "b903ce9c5eeb752f",
-    "sparseOutpost": "df075014a62b7fca",
-    "deepHierarchy": "ad607892c794c6ff",
-    "sparse": "9e454681b6434de9",
-    "solarLike": "84715cadc23fd75d",
-    "crowded": "554d3a94154b3b5f",
-    "superDenseExperimental": "e62c71b005827983",
+    "classic": "cbb8d28fd49a140b",
+    "compact": "b5f605333882a9b8",
+    "multiStarHeavy": "3636d93ebee8c435",
+    "moonRich": "bf6f4743be4e6478",
+    "sparseOutpost": "145e171b41298517",
+    "deepHierarchy": "f52088223742f83e",
+    "sparse": "24c9caaed0e6b276",
+    "solarLike": "facd8693c3d8145e",
+    "crowded": "9a52ab173ac99ffd",
+    "superDenseExperimental": "d28e4f17ebee5b82",
 }
 
 

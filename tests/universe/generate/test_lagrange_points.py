@@ -55,13 +55,27 @@ def test_the_third_point_stays_opposite_and_the_last_two_sixty_degrees_ahead_and
 
 
 def test_distances_follow_the_masses() -> None:
-    state = made()
+    state = made(scaleMode="compressed")
     for marker, secondary in pairs(state, 1, 2, 3):
         primary = state["stars"][marker["parentId"]]
         share = secondary["mass"] / (primary["mass"] + secondary["mass"])
         hill = (share / 3) ** (1 / 3)
         times = {1: 1 - hill, 2: 1 + hill, 3: 1 + 5 * share / 12}[marker["lagrangePoint"]["pointIndex"]]
         assert marker["orbitalDistance"] == pytest.approx(times * secondary["orbitalDistance"])
+
+
+def test_the_third_point_of_a_realistic_system_balances_attraction_and_rotation() -> None:
+    state = made(orbitEccentricityStyle="circular", orbitOffsetEnabled=False)
+    found = pairs(state, 3)
+    assert found
+    for marker, secondary in found:
+        primary = state["stars"][marker["parentId"]]
+        total = primary["mass"] + secondary["mass"]
+        ratio = marker["orbitalDistance"] / secondary["orbitalDistance"]
+        share = secondary["mass"] / total
+        pull = (1 - share) / ratio**2 + share / (1 + ratio) ** 2
+        assert ratio + share == pytest.approx(pull, rel=1e-12)
+        assert ratio < 1
 
 
 def test_trojans_go_round_with_their_point() -> None:

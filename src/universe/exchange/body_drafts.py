@@ -1,0 +1,134 @@
+"""Bodies under construction, from any format, and the state of a universe made of them."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from universe.orbits.units import SOLAR_MASS_IN_KG, convert_unit
+from universe.systems.bodies import compute_scene_orbit_fields, list_cited_fields, make_kepler_block
+from universe.systems.stated_orbit_conversion import Orbit
+
+_NOT_IN_ID: Final = re.compile(r"[^a-z0-9]+")
+_PLANETS: Final = ("#d98d6b", "#c9a66b", "#7fa7c9", "#8fbf8f", "#b39ad1", "#d1b06b", "#6bb5b0", "#c98fa7")
+_STARS: Final = ((3_700, "#ff8a5c"), (5_200, "#ffc27d"), (6_000, "#fff2a8"), (7_500, "#fff8ec"), (math.inf, "#cfe0ff"))
+"""The colour of a star up to an effective temperature in kelvin."""
+_UNKNOWN_STAR: Final = "#ffe9c0"
+_ID_CHARS: Final = 100
+
+
+@dataclass
+class BodyDraft:
+    """A body in solar masses, AU, days and degrees. Each source lists the fields that it states."""
+
+    id: str
+    name: str
+    kind: str
+    mass: float
+    parent: str | None = None
+    orbit: Orbit | None = None
+    kepler: dict[str, Any] | None = None
+    """The block itself, where it is known; else it is made from the orbit."""
+    derived: str | None = None
+    radius_km: float | None = None
+    color: str = ""
+    physical: dict[str, Any] = field(default_factory=dict[str, Any])
+    sources: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    has_complete_sources: bool = False
+    """True if the sources list also the fields that follow from those they state."""
+    state_vector: dict[str, Any] | None = None
+    magnification: float = 1.0
+
+
+def make_id(name: str, used: Iterable[str]) -> str:
+    """Return an id made of the name, with a number if the id is used."""
+    folded = unicodedata.normalize("NFKD", name).casefold()
+    plain = _NOT_IN_ID.sub("-", "".join(char for char in folded if not unicodedata.combining(char))).strip("-")
+    base = made = plain[:_ID_CHARS] or "body"
+    taken = set(used)
+    number = 1
+    while made in taken:
+        number += 1
+        made = f"{base}-{number}"
+    return made
+
+
+def choose_star_color(teff: float | None) -> str:
+    """Return the colour of a star by its effective temperature."""
+    return _UNKNOWN_STAR if teff is None else next(color for limit, color in _STARS if teff <= limit)
+
+
+def choose_planet_color(index: int) -> str:
+    """Return one of the colours of planets."""
+    return _PLANETS[index % len(_PLANETS)]
+
+
+def make_state(drafts: Sequence[BodyDraft]) -> dict[str, Any]:
+    """Return the plain state of these bodies at time 0, parents before children."""
+    bodies = {draft.id: _make_body(draft) for draft in drafts}
+    for draft in drafts:
+        if draft.parent is not None:
+            bodies[draft.parent]["children"].append(draft.id)
+    return {
+        "stars": bodies,
+        "rootIds": [draft.id for draft in drafts if draft.parent is None],
+        "groups": {},
+        "rootGroupIds": [],
+        "belts": {},
+        "smallBodyFields": {},
+        "protoplanetaryDisks": {},
+        "nebulae": {},
+        "time": 0,
+    }
+
+
+def _make_body(draft: BodyDraft) -> dict[str, Any]:
+    radius = 0.0 if draft.radius_km is None else convert_unit(draft.radius_km, "km", "au") * draft.magnification
+    body: dict[str, Any] = {
+        "id": draft.id,
+        "name": draft.name,
+        "bodyType": draft.kind,
+        "mass": draft.mass,
+        "radius": radius,
+        "color": draft.color or choose_planet_color(0),
+        "parentId": draft.parent,
+        "children": [],
+        **_make_scene_fields(draft),
+    }
+    if draft.kepler is not None or draft.orbit is not None:
+        body["kepler"] = draft.kepler or make_kepler_block(_require(draft.orbit), draft.derived)
+    if draft.state_vector is not None:
+        body["stateVector"] = draft.state_vector
+    body["physical"] = {
+        "massKg": draft.mass * SOLAR_MASS_IN_KG,
+        **({} if draft.radius_km is None else {"radiusKm": draft.radius_km}),
+        "displayMagnification": draft.magnification,
+        **draft.physical,
+    }
+    if draft.sources:
+        complete = draft.has_complete_sources
+        body["sources"] = draft.sources if complete else [_complete_fields(body, one) for one in draft.sources]
+    return body
+
+
+def _make_scene_fields(draft: BodyDraft) -> dict[str, Any]:
+    if draft.orbit is None or draft.parent is None:
+        return {"orbitalDistance": 0.0, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
+    if (draft.orbit.eccentricity or 0.0) >= 1:
+        distance = draft.orbit.semi_major_axis * (1 - _require(draft.orbit.eccentricity))
+        return {"orbitalDistance": distance, "orbitalSpeed": 0.0, "orbitalPhase": 0.0}
+    return compute_scene_orbit_fields(draft.orbit)
+
+
+def _complete_fields(body: dict[str, Any], source: dict[str, Any]) -> dict[str, Any]:
+    """Return a source with the fields that follow from those it states."""
+    kepler: dict[str, Any] = body.get("kepler", {})
+    basis = "kepler.period" if kepler.get("derived") == "semiMajorAxis" else None
+    return {**source, "fields": list_cited_fields(body, source["fields"], basis)}
+
+
+def _require(value: Any) -> Any:
+    assert value is not None
+    return value

@@ -1,0 +1,70 @@
+"""The result of an import: systems with their states, rows that were skipped with the reason, and notes."""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from universe.exchange.errors import ImportRefused
+
+_LISTED: Final = 200
+"""The most skipped rows and notes in a reply; all are counted."""
+
+
+@dataclass
+class ImportedSystem:
+    """One system: a star or a barycentre with its bodies, as the state of a universe."""
+
+    name: str
+    state: dict[str, Any]
+    rows: int = 0
+
+
+@dataclass
+class ImportReport:
+    """The systems of a file, and everything that was left out or assumed."""
+
+    format: str
+    systems: list[ImportedSystem] = field(default_factory=list[ImportedSystem])
+    skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    notes: list[str] = field(default_factory=list[str])
+
+    def skip(self, row: int | None, name: str, reason: str) -> None:
+        """Record that a row, or a body without a row, was left out."""
+        self.skipped.append({"row": row, "name": name[:200], "reason": reason})
+
+    def note(self, text: str) -> None:
+        """Record an assumption or a fact that the reader should know, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+    def require_systems(self) -> "ImportReport":
+        """Return the report. Raise ImportRefused if there is no system."""
+        if self.systems:
+            return self
+        first = self.skipped[0] if self.skipped else None
+        reason = f" For example {first['name'] or 'row ' + str(first['row'])}: {first['reason']}." if first else ""
+        raise ImportRefused(
+            f"No system can be imported: {len(self.skipped):,} rows were skipped.{reason}",
+            hint="Correct the rows, or add the columns that are missing.",
+            format=self.format,
+            skipped=self.skipped[:_LISTED],
+        )
+
+    def describe(self) -> dict[str, Any]:
+        """Return the report as JSON values, without the states."""
+        return {
+            "format": self.format,
+            "systems": [
+                {"name": one.name, "bodies": len(one.state["stars"]), "rows": one.rows} for one in self.systems
+            ],
+            "skipped": self.skipped[:_LISTED],
+            "skippedCount": len(self.skipped),
+            "notes": self.notes[:_LISTED],
+        }
+
+    def merge_systems(self) -> dict[str, Any]:
+        """Return one state with all systems. Ids are unique over the whole report."""
+        stars: dict[str, Any] = {}
+        for system in self.systems:
+            stars.update(system.state["stars"])
+        roots = [root for system in self.systems for root in system.state["rootIds"]]
+        return {**self.systems[0].state, "stars": stars, "rootIds": roots}

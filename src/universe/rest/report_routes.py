@@ -1,0 +1,259 @@
+"""REST routes for imports, exports, pictures, citations, physical quantities and differences of universes."""
+
+import asyncio
+from typing import Annotated, Any, Final, Literal, cast
+
+from fastapi import Depends, FastAPI, Query
+from starlette.responses import Response
+
+from universe.errors import MalformedRequest
+from universe.exchange.exports import MEDIA_TYPES, ExportFormat, render_export
+from universe.rest.requests import BodyReader, check_object_fields, parse_author_header
+from universe.rest.responses import make_etag, make_json_response
+from universe.rest.schemas import IMPORTED, JSON, LARGEST_VERSION, SVG, Author, Id, Version, make_request_body
+from universe.service.state_differences import compare_plain_states
+from universe.service.universes import UniverseService, UniverseView
+from uraniborg.kernel.http_app import ErrorBody
+
+PNG: Final = "image/png"
+_EXPORTED: Final[dict[str, Any]] = {kind.partition(";")[0]: {} for kind in MEDIA_TYPES.values()}
+_CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "format": ("archive", "bodies", "vectors", "horizons"),
+    "omegaOf": ("star", "planet"),
+    "circumbinary": ("refuse", "barycentre"),
+    "units": ("au-day", "au-year", "au-yr2pi", "si"),
+}
+
+AnyVersion = Annotated[int | None, Query(ge=0, le=LARGEST_VERSION)]
+OtherId = Annotated[
+    str | None, Query(alias="with", max_length=1_000, description="Compare with this universe instead.")
+]
+
+
+def add_report_routes(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+    """Add the routes of imports and reports."""
+    _add_import_route(app, service, body)
+    _add_file_routes(app, service)
+    _add_value_routes(app, service)
+
+
+def _add_import_route(app: FastAPI, service: UniverseService, body: BodyReader) -> None:
+    @app.post(
+        "/universes/import",
+        summary="Import systems from a table",
+        status_code=201,
+        openapi_extra=make_request_body(IMPORTED),
+        responses={201: {"content": {JSON: {"schema": {"type": "object"}}}}, 422: {"model": ErrorBody}},
+    )
+    async def import_universes(  # pyright: ignore[reportUnusedFunction]
+        given: Annotated[Any, Depends(body)], author: Author = None
+    ) -> Response:
+        """Create a universe, or with `each` one for every system, from the text of a table in `content`.
+
+        The reply has the universes and the report: skipped rows with reasons, and assumptions.
+        """
+        from universe.exchange.universe_import import create_imported_universes  # imports numpy
+
+        fields = check_object_fields(given, ("content", "name", "id", "each", "dryRun", *_CHOICES))
+        reply = await create_imported_universes(
+            service,
+            _read_contents(fields.get("content")),
+            _make_import_options(fields),
+            each=_read_flag(fields, "each"),
+            name=fields.get("name"),
+            universe_id=fields.get("id"),
+            author=parse_author_header(author),
+            dry_run=_read_flag(fields, "dryRun"),
+        )
+        response = make_json_response(reply)
+        response.status_code = 201
+        return response
+
+
+def _add_file_routes(app: FastAPI, service: UniverseService) -> None:
+    @app.get(
+        "/universes/{universe_id}/export",
+        summary="Export a universe",
+        responses={
+            200: {"content": {kind.partition(";")[0]: {} for kind in MEDIA_TYPES.values()}},
+            422: {"model": ErrorBody},
+        },
+    )
+    async def export(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        format: Annotated[ExportFormat, Query()] = "json",  # noqa: A002 - the usual name
+        days: Annotated[float, Query(allow_inf_nan=False, description="The duration of a REBOUND script.")] = 365.25,
+        version: Version = None,
+    ) -> Response:
+        """Return a universe as JSON, as a table of bodies (csv, votable), or as a start for REBOUND."""
+        view = await service.view(universe_id, version)
+        written = await asyncio.to_thread(
+            lambda: render_export(
+                view.replica.mirror.to_plain(),
+                format,
+                universe_id=view.record.id,
+                name=view.record.name,
+                version=view.version,
+                days=days,
+            )
+        )
+        return Response(written, 200, {"ETag": make_etag(view.version)}, MEDIA_TYPES[format])
+
+    @app.get(
+        "/universes/{universe_id}/plot",
+        summary="Draw the orbits",
+        responses={200: {"content": {SVG: {}, PNG: {}}}, 422: {"model": ErrorBody}},
+    )
+    async def plot(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        t: Annotated[float | None, Query(allow_inf_nan=False, description="Default: the time of the universe.")] = None,
+        scale: Annotated[Literal["auto", "linear", "log"], Query(description="The scale of distances.")] = "auto",
+        format: Annotated[Literal["svg", "png"], Query()] = "svg",  # noqa: A002 - the usual name
+        version: Version = None,
+    ) -> Response:
+        """Draw the orbits of a universe, seen from above, as `universe plot` does."""
+        view = await service.view(universe_id, version)
+        picture = await asyncio.to_thread(_draw_universe, view, t, scale, format)
+        return Response(picture, 200, {"ETag": make_etag(view.version)}, SVG if format == "svg" else PNG)
+
+
+def _add_value_routes(app: FastAPI, service: UniverseService) -> None:
+    @app.get(
+        "/universes/{universe_id}/cite",
+        summary="Cite the sources",
+        responses={200: {"content": {JSON: {}, "application/x-bibtex": {}}}, 422: {"model": ErrorBody}},
+    )
+    async def cite(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        body: Annotated[
+            str | None, Query(max_length=256, description="The values of this body, by id or name.")
+        ] = None,
+        field: Annotated[str | None, Query(max_length=256, description="With body: the origin of this field.")] = None,
+        physics: Annotated[bool, Query(description="Add the papers behind computed quantities.")] = False,
+        format: Annotated[Literal["json", "bibtex"], Query()] = "json",  # noqa: A002 - the usual name
+        version: Version = None,
+    ) -> Response:
+        """Return the bibliography of a universe, or the origin of the values of a body, as `universe cite` does."""
+        if field is not None and body is None:
+            raise MalformedRequest("field needs body.", hint="For example body=trappist-1-e.", argument="body")
+        if body is not None:
+            return make_json_response(await _describe_origins(service, universe_id, body, field, version))
+        view = await service.view(universe_id, version)
+        reply = await asyncio.to_thread(_collect_citations, view, physics)
+        if format == "bibtex":
+            return Response(reply["bibtex"], media_type="application/x-bibtex")
+        return make_json_response(reply)
+
+    @app.get("/universes/{universe_id}/physics", summary="Compute physical quantities")
+    async def physics(universe_id: Id, version: Version = None) -> Response:  # pyright: ignore[reportUnusedFunction]
+        """Return starlight, temperatures, habitable zones and densities, as `universe show --physics` does."""
+        view = await service.view(universe_id, version)
+        reply = await asyncio.to_thread(_report_physics, view)
+        return make_json_response({"id": view.record.id, "version": view.version, **reply})
+
+    @app.get("/universes/{universe_id}/differences", summary="Compare two versions or two universes")
+    async def differences(  # pyright: ignore[reportUnusedFunction]
+        universe_id: Id,
+        first: Annotated[
+            AnyVersion, Query(alias="from", description="The earlier version. Default: the first.")
+        ] = None,
+        last: Annotated[AnyVersion, Query(alias="to", description="The later version. Default: now.")] = None,
+        other: OtherId = None,
+    ) -> Response:
+        """Return what differs between two versions of a universe, or between another universe and this one.
+
+        With `with`, `from` is a version of the other universe, and `to` one of this universe.
+        """
+        after = await service.view(universe_id, last)
+        before = await service.view(
+            universe_id if other is None else other, (0 if other is None else None) if first is None else first
+        )
+        found = await asyncio.to_thread(
+            lambda: compare_plain_states(before.replica.mirror.to_plain(), after.replica.mirror.to_plain())
+        )
+        head = {
+            "from": {"id": before.record.id, "version": before.version},
+            "to": {"id": after.record.id, "version": after.version},
+        }
+        return make_json_response({**head, **found})
+
+
+def _read_contents(content: Any) -> list[bytes]:
+    texts = cast("list[Any]", content) if isinstance(content, list) else [content]
+    if not texts or not all(isinstance(text, str) for text in texts):
+        raise MalformedRequest(
+            "content must be the text of a table, or a list of texts.",
+            hint="Send the content of the file as a JSON string.",
+            argument="content",
+        )
+    return [text.encode("utf-8", "replace") for text in texts]
+
+
+def _make_import_options(fields: dict[str, Any]) -> Any:
+    from universe.exchange.importer import ImportOptions  # imports numpy
+
+    for name, allowed in _CHOICES.items():
+        if fields.get(name) is not None and fields[name] not in allowed:
+            raise MalformedRequest(
+                f"{name} must be one of {', '.join(allowed)}.", hint="Correct it.", argument=name, allowed=list(allowed)
+            )
+    return ImportOptions(
+        fields.get("format"),
+        fields.get("omegaOf") or "star",
+        fields.get("circumbinary") or "refuse",
+        fields.get("units"),
+    )
+
+
+def _read_flag(fields: dict[str, Any], name: str) -> bool:
+    value = fields.get(name, False)
+    if not isinstance(value, bool):
+        raise MalformedRequest(f"{name} must be true or false.", hint="Leave it out for false.", argument=name)
+    return value
+
+
+def _draw_universe(view: UniverseView, t: float | None, scale: str, format_name: str) -> bytes:
+    from universe.plotting import draw_universe, render_png, render_svg
+
+    plain = view.replica.mirror.to_plain()
+    time = plain["time"] if t is None else t
+    drawing = draw_universe(plain["stars"], t=time, title=view.record.name, scale=scale)
+    return render_svg(drawing).encode() if format_name == "svg" else render_png(drawing)
+
+
+def _collect_citations(view: UniverseView, physics: bool) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from universe.provenance.bibliography import collect_cited_sources, format_bibtex
+
+    plain = view.replica.mirror.to_plain()
+    bodies = dict(plain["stars"])
+    if physics:
+        from universe.physics.report import make_computed_sources_entry
+
+        bodies |= make_computed_sources_entry(plain)
+    sources = collect_cited_sources(bodies)
+    return {"sources": [asdict(one) for one in sources], "bibtex": format_bibtex(sources)}
+
+
+def _report_physics(view: UniverseView) -> dict[str, Any]:
+    from universe.physics import report_physics
+
+    return report_physics(view.replica.mirror.to_plain())
+
+
+async def _describe_origins(
+    service: UniverseService, universe_id: str, body: str, field: str | None, version: int | None
+) -> dict[str, Any]:
+    from universe.provenance.shelf_texts import make_paper_text_reader
+    from universe.provenance.value_origins import describe_sourced_values, trace_value_origin
+
+    view = await service.view(universe_id, version)
+    text_of = await asyncio.to_thread(make_paper_text_reader)
+    # Reads the texts in a thread; later calls of the reader find them in memory.
+    statuses = await asyncio.to_thread(
+        lambda: describe_sourced_values(view.replica.mirror.to_plain()["stars"], body, text_of)
+    )
+    if field is None:
+        return statuses
+    return await trace_value_origin(service, view.record.id, body, field, version=version, text_of=text_of)
