@@ -3055,7 +3055,7 @@ export interface Operations {
       status?: ReviewStatus | null;
     };
     body: undefined;
-    reply: unknown;
+    reply: Record<string, unknown> | unknown[];
   };
   /** Return the PRISMA flow. */
   "GET /api/searches/{session_id}/flow": {

@@ -79,7 +79,7 @@ def new(
         list[str] | None,
         typer.Option(
             "--set",
-            metavar="NAME=VALUE",
+            metavar="KEY=VALUE",
             help="A setting of a seed, such as maxSystems=3 or scaleMode=toy; repeatable.",
         ),
     ] = None,
@@ -96,7 +96,7 @@ def new(
     - `universe new --from trappist-1 --id t1`
     - `universe new --from solar-system --at 2026-11-15 --id sol`
     - `universe new --from seed:classic:42`
-    - `universe new --from seed:solarLike:7 --set maxSystems=1 --set enableComets=false`
+    - `universe new --from seed:solarLike:7 --set maxSystems=1`
     """
     from universe.initial_states import get_default_universe_name, load_or_generate_state
     from universe.service.replies import describe_record
@@ -127,14 +127,14 @@ def new(
 
 
 def _parse_settings(given: list[str] | None) -> dict[str, Any]:
-    """Return settings given as NAME=VALUE; a value is JSON, or else a text. Raise UsageError."""
+    """Return settings given as KEY=VALUE; a value is JSON, or else a text. Raise UsageError."""
     import orjson
 
     settings: dict[str, Any] = {}
     for text in given or []:
         name, equals, value = text.partition("=")
         if not equals or not name:
-            raise UsageError(f"--set must be NAME=VALUE, got '{text[:40]}'.", hint="For example --set maxSystems=3.")
+            raise UsageError(f"--set must be KEY=VALUE, got '{text[:40]}'.", hint="For example --set maxSystems=3.")
         try:
             settings[name] = orjson.loads(value)
         except orjson.JSONDecodeError:

@@ -33,6 +33,11 @@ _TYPES = {
     "prisma-svg": "image/svg+xml",
 }
 """The media types of the formats that are not plain text."""
+_EXPORT_CONTENT: dict[str, Any] = {
+    "text/plain": {"schema": {"type": "string"}},
+    "image/svg+xml": {"schema": {"type": "string"}},
+    "application/json": {"schema": {"type": ["object", "array"]}},
+}
 _ENDINGS = {
     "bibtex": "bib",
     "json": "json",
@@ -180,7 +185,13 @@ def _add_flow_routes(api: FastAPI, review: SessionReview) -> None:
             "is_complete": is_complete,
         }
 
-    @api.get("/api/searches/{session_id}/export", tags=["searches"], summary="Export the papers")
+    @api.get(
+        "/api/searches/{session_id}/export",
+        tags=["searches"],
+        summary="Export the papers",
+        response_class=Response,
+        responses={200: {"content": _EXPORT_CONTENT}},
+    )
     async def export_search(  # pyright: ignore[reportUnusedFunction]
         request: Request,
         session_id: SessionId,

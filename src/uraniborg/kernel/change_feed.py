@@ -35,6 +35,8 @@ _MAX_SEGMENTS: Final = 8
 _READ_BYTES: Final = 256_000
 _MAX_CHANGES: Final = 10_000
 _SUFFIX: Final = ".log"
+_BROKEN_LINE: Final = b"\n"
+"""A line that readers cannot decode, so that they report a reset."""
 
 
 _Announcement = tuple[str, str, dict[str, Any]]
@@ -100,6 +102,7 @@ class ChangeFeed:
         self._folder = folder
         self._number = 0
         self._next_path = ""
+        self._has_lost_changes = False
 
     def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
         """Append a change if there is a feed."""
@@ -111,8 +114,10 @@ class ChangeFeed:
         lines = b"".join([_encode_change(kind, subject, facts, at) for kind, subject, facts in changes])
         with self._lock:
             try:
-                self._append(lines)
-            except OSError:
+                self._append(_BROKEN_LINE + lines if self._has_lost_changes else lines)
+                self._has_lost_changes = False
+            except OSError:  # such as a full disk
+                self._has_lost_changes = True
                 self._close_segment()
 
     def close(self) -> None:

@@ -30,6 +30,7 @@ ROUTES = {
     ("/universes/{universe_id}/commands", "post"),
     ("/universes/{universe_id}/events", "get"),
     ("/universes/{universe_id}/positions", "get"),
+    ("/universes/{universe_id}/elements", "get"),
     ("/universes/{universe_id}/history", "get"),
     ("/universes/{universe_id}/undo", "post"),
     ("/universes/{universe_id}/restore", "post"),

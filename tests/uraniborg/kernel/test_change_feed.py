@@ -1,5 +1,6 @@
 """The change feed: nothing is missed, positions resume, and damage is reported as a reset."""
 
+import errno
 import multiprocessing
 import os
 import shutil
@@ -199,6 +200,23 @@ def test_a_full_disk_loses_the_note_and_nothing_else(folder: Path, monkeypatch: 
     feed.publish("run", "2")
     changes = reader.read()
     assert [change.kind for change in changes] == [RESET, "run"]
+
+
+def test_readers_are_told_of_changes_that_a_failing_disk_has_lost(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader, feed = ChangeReader(folder), ChangeFeed(folder)
+    write = os.write
+
+    def fail_to_write(_descriptor: int, _data: bytes) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(change_feed.os, "write", fail_to_write)
+    feed.publish("run", "lost")
+    monkeypatch.setattr(change_feed.os, "write", write)
+    feed.publish("run", "2")
+    feed.publish("run", "3")
+    assert [(change.kind, change.subject) for change in reader.read()] == [(RESET, ""), ("run", "2"), ("run", "3")]
 
 
 def test_publish_does_not_raise_when_the_folder_cannot_be_used(tmp_path: Path) -> None:
