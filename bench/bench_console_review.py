@@ -16,7 +16,6 @@ from typing import Any, Final
 import httpx
 from console_server import QUERY, ConsoleServer, install_sources, make_environment, run_console_server
 from playwright.sync_api import Browser, sync_playwright
-from ratios import record_ratio
 
 PAPERS: Final = 2_000
 FEW: Final = 20
@@ -108,9 +107,6 @@ def main() -> None:
     print_times("script per key press", many, FRAME_MS)
     print(f"  the same with {FEW} papers     {median(few):6.2f} ms")
     print(f"  {papers:,} papers to {FEW}: {median(many) / median(few):.2f}")
-    record_ratio("key press to one frame", median(many) / FRAME_MS)
-    record_ratio("list of papers to 50 ms", median(lists) / LIST_MS)
-    record_ratio("key press, many papers to few", median(many) / median(few))
 
 
 if __name__ == "__main__":

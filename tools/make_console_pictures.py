@@ -2,7 +2,7 @@
 
 python tools/make_console_pictures.py [FOLDER] [PATH ...]
 
-Look at the pictures after a change of a page. `docs/` uses those of the inbox.
+Look at the pictures after a change of a page. `docs/` uses those of the inbox and of the review.
 
 Starts `uraniborg serve` in a temporary home with an offline trial search, and needs Chromium and a built console.
 The default folder is docs/images/console. PATH restricts the pictures to these pages, such as /inbox.
@@ -86,11 +86,24 @@ def prepare(station: Station) -> dict[str, str]:
         if sum(station.send("GET", "/api/inbox?state=pending")["pending"].values()) >= 3:
             break
         time.sleep(0.2)
-    return {"session": reviewed["session_id"], "planned": planned["session_id"], "checkpoint": planned["checkpoint_id"]}
+    base = f"/api/searches/{reviewed['session_id']}"
+    papers = [paper["id"] for paper in station.send("GET", f"{base}/papers")["papers"]]
+    marks = {papers[0]: "include", papers[1]: {"status": "exclude", "reason": "Wrong object"}, papers[3]: "maybe"}
+    station.send("PUT", f"{base}/marks", {"decisions": marks})
+    return {
+        "session": reviewed["session_id"],
+        "paper": papers[2],
+        "planned": planned["session_id"],
+        "checkpoint": planned["checkpoint_id"],
+    }
 
 
 PAGES: Final = {
     "inbox": "/inbox/{checkpoint}",
+    "searches": "/searches",
+    "strategy": "/searches/{planned}/strategy",
+    "review": "/searches/{session}/review/{paper}",
+    "progress": "/searches/{session}/progress",
     "settings": "/settings",
     "connections": "/connections",
 }
