@@ -180,9 +180,13 @@ def test_an_exported_and_imported_universe_is_exported_as_the_same_bytes(
 ) -> None:
     run_universe("new", "--from", "trappist-1", "--id", "t")
     first, second = tmp_path / "first.json", tmp_path / "second.json"
-    assert run_universe("export", "t", "-o", first, "--json").json == {"path": str(first), "version": 1}
+    assert run_universe("export", "t", "-o", first, "--json").json == {
+        "path": str(first),
+        "version": 1,
+        "format": "json",
+    }
     assert run_universe("import", first, "--id", "again", "--json").json["name"] == "TRAPPIST-1"
-    assert run_universe("export", "again", "-o", second).out == "Version 1 is in second.json.\n"
+    assert run_universe("export", "again", "-o", second).out == "Version 1 is in second.json (json).\n"
     assert first.read_bytes() == second.read_bytes()
     assert run_universe("export", "t").out == first.read_text()
 
@@ -339,7 +343,7 @@ FAILING: Final[list[tuple[list[str], int, str]]] = [
     (["plot", "u", "-o", "file/orbits.png"], 5, "output_unwritable"),
     (["export", "u", "-o", "file/u.json"], 5, "output_unwritable"),
     (["import", "nowhere.json"], 3, "input_not_found"),
-    (["import", "file"], 2, "malformed_state"),
+    (["import", "file"], 2, "import_refused"),
     (["cite", "nobody"], 3, "universe_not_found"),
     (["nbody", "u", "--body", "nobody"], 3, "not_found"),
     (["nbody", "u", "--write-csv", "nowhere/start.csv"], 5, "output_unwritable"),

@@ -36,6 +36,7 @@ class BatchRun:
         """False if the outputs of an item are not known: only in a dry run."""
         self._effect_run_ids: set[str | None] = set()
         self._reasons: list[str] = []
+        self._has_secret = False
 
     async def run_items(self) -> None:
         """Run all items. Failures of items are in `errors`."""
@@ -84,6 +85,7 @@ class BatchRun:
             is_reused=bool(self.items) and self.reused_count == len(self.items),
             not_reused_reason=self._explain_partial_reuse(),
             effect_run_id=_join_run_ids(self._effect_run_ids),
+            masked_outputs={} if self._has_secret else None,
         )
 
     async def _run_and_store_item(self, index: int) -> None:
@@ -95,6 +97,7 @@ class BatchRun:
             return
         self._results[index] = step.outputs
         self.reused_count += step.is_reused
+        self._has_secret = self._has_secret or step.masked_outputs is not None
         if step.outputs is None:
             self.is_known = False
         if step.effect_run_id != "":

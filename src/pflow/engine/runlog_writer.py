@@ -58,7 +58,8 @@ class RunLogWriter:
         action = step.action if step else "error"
         began = format_iso(datetime.now(UTC) - timedelta(milliseconds=milliseconds))
         params = self._secrets.mask(_replace_large_values(end.node.params))
-        outputs = self._secrets.mask(_replace_large_values(step.outputs)) if step and step.outputs else None
+        found = (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
+        outputs = self._secrets.mask(_replace_large_values(found)) if found else None
         row = NodeRow(
             *(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note, params, outputs)
         )

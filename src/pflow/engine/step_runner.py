@@ -124,9 +124,12 @@ class LiveStepRunner:
         outputs = parse_json(text)
         if references := state.secret_references.get(job.key):
             state.secrets.add(resolve_secret_values(references, references[0].root, outputs))
+        # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
+        has_secret = state.secrets.has_secret_in([outputs, outcome.outputs, outcome.action])
         if recorder:
-            _record_result(state, recorder, job, outcome, outputs, text, effect_run_id)
-        return StepResult(outputs, outcome.action, effect_run_id=effect_run_id)
+            _record_result(state, recorder, job, outcome, None if has_secret else text, effect_run_id)
+        masked = parse_json(encode_outputs(state.secrets.mask(outcome.outputs))) if has_secret else None
+        return StepResult(outputs, outcome.action, effect_run_id=effect_run_id, masked_outputs=masked)
 
     async def _execute_with_retries(self, state: RunState, job: Job) -> Outcome:
         """Return the outcome of the first attempt that succeeds. Raise the error of the last attempt."""
@@ -158,15 +161,12 @@ def _record_result(
     recorder: RunRecorder,
     job: Job,
     outcome: Outcome,
-    outputs: dict[str, Any],
-    text: bytes,
+    text: bytes | None,
     effect_run_id: str,
 ) -> None:
-    """Record a result; without its outputs if they contain a secret."""
-    action, interface, call = outcome.action, job.call.interface, job.call
-    # Secrets in bytes cannot be found in the text that they become, so the original outputs are searched as well.
-    if has_secret := state.secrets.has_secret_in([outputs, outcome.outputs, action]):
-        action = state.secrets.mask(action)
+    """Record a result; `text` is None if the outputs contain a secret."""
+    interface, call = job.call.interface, job.call
+    action = outcome.action if text is not None else state.secrets.mask(outcome.action)
     removed = resolve_param_paths(interface.takes, call.params, call.context) if interface.takes else ()
     recorder.record_result(
         StoredResult(
@@ -175,7 +175,7 @@ def _record_result(
             interface.type,
             action,
             call.effect,
-            None if has_secret else text,
+            text,
             effect_run_id or call.context.run_id,
             time.time(),
             removed,

@@ -49,6 +49,8 @@ class StepResult(NamedTuple):
     not_reused_reason: str = ""
     effect_run_id: str | None = ""
     """The id of the run in which the node had its effect; empty for a pure node."""
+    masked_outputs: dict[str, Any] | None = None
+    """The outputs for the log of runs if they contain a secret: one in bytes cannot be found in their JSON."""
 
 
 class Job(NamedTuple):

@@ -6,6 +6,7 @@ folder. `uraniborg serve` creates it; before that, nothing is written.
 
 import atexit
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -89,7 +90,8 @@ class _CallFeed(ChangeFeed):
         super().__init__(segment_bytes=_SEGMENT_BYTES)
         self._announcements = ChangeFeed()
 
-    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+    def publish_all(self, changes: Iterable[tuple[str, str, dict[str, Any]]]) -> None:
         self._folder = self._folder or find_call_folder()
-        super().publish(kind, subject, **facts)
-        self._announcements.publish(kind, subject, **facts)
+        calls = list(changes)
+        super().publish_all(calls)
+        self._announcements.publish_all(calls)
