@@ -60,4 +60,4 @@ def _get_effect(node: dict[str, Any] | None) -> Any:
         return None
     status = "completed" if node["status"] == "reused" else node["status"]
     error: dict[str, Any] = node["error"] or {}
-    return status, node["action"], node["outputs"], error.get("code")
+    return status, node["action"], node.get("outputs"), error.get("code")

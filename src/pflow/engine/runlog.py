@@ -51,6 +51,14 @@ class NodeRow(NamedTuple):
     outputs: Any = None
     """The outputs; instead of a large value its size. JSON."""
 
+    def to_json(self) -> Plain:
+        """Return the node as JSON; without parameters and outputs if the log does not have them."""
+        return {
+            name: value
+            for name, value in self._asdict().items()
+            if value is not None or name not in ("params", "outputs")
+        }
+
 
 def _replace_damaged_file_and_retry(
     method: Callable[Concatenate["RunLog", _P], _T],
@@ -240,7 +248,7 @@ class RunLog:
             if len(found) != 1:
                 raise _make_not_found_error(id_prefix, [row[1] for row in found])
             rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", found[0][:1])
-            nodes = [_parse_node_row(row)._asdict() for row in rows]
+            nodes = [_parse_node_row(row).to_json() for row in rows]
             return {**_parse_run_row(found[0]), "nodes": nodes}
 
     @_replace_damaged_file_and_retry

@@ -6,12 +6,13 @@ folder. `uraniborg serve` creates it; before that, nothing is written.
 
 import atexit
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
-from uraniborg.kernel.change_feed import ChangeFeed, QueuedChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.change_feed import Announcement, ChangeFeed, QueuedChangeFeed, create_feed, list_segment_paths
 from uraniborg.kernel.settings import secure_own_folder
 
 CALL: Final = "call"
@@ -89,7 +90,8 @@ class _CallFeed(ChangeFeed):
         super().__init__(segment_bytes=_SEGMENT_BYTES)
         self._announcements = ChangeFeed()
 
-    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
+    def publish_all(self, changes: Iterable[Announcement]) -> None:
+        calls = list(changes)
         self._folder = self._folder or find_call_folder()
-        super().publish(kind, subject, **facts)
-        self._announcements.publish(kind, subject, **facts)
+        super().publish_all(calls)
+        self._announcements.publish_all(calls)
