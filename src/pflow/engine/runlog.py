@@ -51,6 +51,14 @@ class NodeRow(NamedTuple):
     outputs: Any = None
     """The outputs; instead of a large value its size. JSON."""
 
+    def to_json(self) -> Plain:
+        """Return the node as JSON; without parameters and outputs if the log does not have them."""
+        return {
+            name: value
+            for name, value in self._asdict().items()
+            if value is not None or name not in ("params", "outputs")
+        }
+
 
 def _replace_damaged_file_and_retry(
     method: Callable[Concatenate["RunLog", _P], _T],
@@ -240,7 +248,7 @@ class RunLog:
             if len(found) != 1:
                 raise _make_not_found_error(id_prefix, [row[1] for row in found])
             rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", found[0][:1])
-            nodes = [_build_node_fields(_parse_node_row(row)) for row in rows]
+            nodes = [_parse_node_row(row).to_json() for row in rows]
             return {**_parse_run_row(found[0]), "nodes": nodes}
 
     @_replace_damaged_file_and_retry
@@ -357,12 +365,6 @@ def _parse_node_row(row: tuple[Any, ...]) -> NodeRow:
     return NodeRow(
         *columns, error=_parse_error(error), note=note, params=_parse_json(params), outputs=_parse_json(outputs)
     )
-
-
-def _build_node_fields(row: NodeRow) -> dict[str, Any]:
-    """Return a node as plain values, without parameters and outputs that are not stored."""
-    fields = row._asdict()
-    return {name: value for name, value in fields.items() if value is not None or name not in ("params", "outputs")}
 
 
 def _get_error_message(error: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import orjson
 
-from uraniborg.kernel.change_feed import ChangeFeed, QueuedChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.change_feed import Announcement, ChangeFeed, QueuedChangeFeed, create_feed, list_segment_paths
 from uraniborg.kernel.settings import secure_own_folder
 
 CALL: Final = "call"
@@ -90,8 +90,8 @@ class _CallFeed(ChangeFeed):
         super().__init__(segment_bytes=_SEGMENT_BYTES)
         self._announcements = ChangeFeed()
 
-    def publish_all(self, changes: Iterable[tuple[str, str, dict[str, Any]]]) -> None:
-        self._folder = self._folder or find_call_folder()
+    def publish_all(self, changes: Iterable[Announcement]) -> None:
         calls = list(changes)
+        self._folder = self._folder or find_call_folder()
         super().publish_all(calls)
         self._announcements.publish_all(calls)

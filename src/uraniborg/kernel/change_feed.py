@@ -39,7 +39,7 @@ _BROKEN_LINE: Final = b"\n"
 """A line that readers cannot decode, so that they report a reset."""
 
 
-_Announcement = tuple[str, str, dict[str, Any]]
+Announcement = tuple[str, str, dict[str, Any]]
 """The kind, the subject and the facts of a change."""
 
 
@@ -108,7 +108,7 @@ class ChangeFeed:
         """Append a change if there is a feed."""
         self.publish_all([(kind, subject, facts)])
 
-    def publish_all(self, changes: "Iterable[_Announcement]") -> None:
+    def publish_all(self, changes: "Iterable[Announcement]") -> None:
         """Append changes in one write, if there is a feed."""
         at = format_now()
         lines = b"".join([_encode_change(kind, subject, facts, at) for kind, subject, facts in changes])
@@ -184,7 +184,7 @@ class QueuedChangeFeed:
 
     def __init__(self, feed: ChangeFeed | None = None) -> None:
         self._feed = feed or ChangeFeed()
-        self._queue: dict[object, _Announcement] = {}
+        self._queue: dict[object, Announcement] = {}
         self._queue_lock = threading.Lock()
         self._lock = threading.Lock()
         self._has_changes = threading.Event()
