@@ -50,16 +50,12 @@ def run_uraniborg(folder: Path, *arguments: str, **more: str) -> subprocess.Comp
 
 
 def make_demo(folder: Path) -> None:
-    """Run the demo in the folder and store its output there."""
+    """Run the demo in the folder and store its output there. Fail unless the demo succeeds."""
     (folder / "tmp").mkdir()
     done = run_uraniborg(
         folder, "demo", "--years", str(YEARS), PFLOW_HOME=str(folder / "pflow"), TMPDIR=str(folder / "tmp")
     )
-    store_demo(folder, done)
-
-
-def store_demo(folder: Path, done: subprocess.CompletedProcess[str]) -> None:
-    """Store the output of a demo."""
+    assert done.returncode == 0, done.stderr
     result = {"returncode": done.returncode, "stdout": done.stdout, "stderr": done.stderr}
     (folder / "result.json").write_text(json.dumps(result))
 

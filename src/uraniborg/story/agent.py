@@ -17,7 +17,7 @@ AGENT_NAME: Final = "demo-agent"
 """The name that the agent gives the server."""
 _PROTOCOL: Final = "2025-11-25"
 _MAX_LINE_BYTES: Final = 4 << 20
-_TIMEOUT_S: Final = 60.0
+_TIMEOUT_S: Final = 180.0
 _POLL_S: Final = 0.02
 _HINT: Final = "Run `paper-search-mcp` to see why."
 
@@ -70,7 +70,7 @@ class Agent:
 
 @asynccontextmanager
 async def start_agent() -> AsyncGenerator[Agent]:
-    """Start the search server in the environment of this process and connect to it. Raise Unavailable in a minute."""
+    """Start the search server in the environment of this process and connect to it. Raise Unavailable."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "paper_search.mcp_server",
         stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=dict(os.environ), limit=_MAX_LINE_BYTES,
