@@ -1,7 +1,6 @@
 """The session manager: opens sessions, takes decisions, and returns states, papers and results."""
 
 import asyncio
-import re
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from typing import Any, Final
@@ -33,6 +32,7 @@ from paper_search.sessions.session import (
     WorkflowSession,
     get_pending_or_raise,
 )
+from paper_search.sessions.session_ids import choose_session_id, find_id_prefix, find_session_id
 from paper_search.sessions.state import PART, PendingCheckpoint, SessionRequest, SessionState, summarize_session
 from paper_search.sessions.store import SessionFiles, SessionStore
 from paper_search.sessions.workflow_factory import WorkflowFactory
@@ -42,11 +42,10 @@ from paper_search.workflow.engine import SearchWorkflow
 from uraniborg.kernel.change_feed import Publisher, QueuedChangeFeed
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.deciders import check_person_decides
-from uraniborg.kernel.errors import InvalidInput, UraniborgError
-from uraniborg.kernel.ids import match_id_prefix, new_id
+from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
-from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 MAX_LISTED_SESSIONS: Final = 50
@@ -55,8 +54,6 @@ DEFAULT_DOOR: Final = "agent"
 """The default name of the interface through which a decision comes."""
 _Origin = tuple[str, str | None]
 """The interface through which a decision came, and the name that its author claims."""
-_SESSION_ID: Final = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
-_ID_PREFIX: Final = re.compile(r"[0-9a-f]{8,31}")
 
 
 class SessionManager:
@@ -208,23 +205,14 @@ class SessionManager:
         Raise SessionNotFound or InvalidInput.
         """
         names = await asyncio.to_thread(self._services.store.list_last_uses)
-        found = match_id_prefix(prefix, names)
-        if len(found) == 1:
-            return found[0]
-        if not found:
-            raise SessionNotFound(prefix)
-        raise InvalidInput(
-            f"{len(found)} sessions begin with '{make_printable(prefix[:32])}'.",
-            hint=f"Give more of the id: {', '.join(found[:5])}.",
-            allowed=found[:10],
-        )
+        return choose_session_id(prefix, names)
 
     async def _read_session_id(self, text: str) -> str:
         """Return the session id in `text`, also in an address or a checkpoint id, or the one id that starts with it."""
-        if found := _SESSION_ID.search(text):
-            return found[0]
-        prefix = text.strip(" \"'.…")
-        return await self.resolve_id_prefix(prefix) if _ID_PREFIX.fullmatch(prefix) else text
+        if found := find_session_id(text):
+            return found
+        prefix = find_id_prefix(text)
+        return text if prefix is None else await self.resolve_id_prefix(prefix)
 
     async def take_over(self, session_id: str) -> None:
         """Run the stored session here if no process runs it. Raise SessionNotFound or SessionInterrupted."""

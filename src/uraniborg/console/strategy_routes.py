@@ -9,7 +9,7 @@ from paper_search.config import AppConfig, load_config
 from paper_search.sessions import SessionManager
 from paper_search.sessions.state import SessionState
 from paper_search.sessions.strategy_view import build_strategy_view, check_edited_strategy
-from uraniborg.console.search_replies import StrategyCheck, StrategyReply
+from uraniborg.console.strategy_replies import StrategyCheck, StrategyReply
 
 SessionId = Annotated[str, Path(max_length=64, description="The id of a session.")]
 

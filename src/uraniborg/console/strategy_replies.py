@@ -1,0 +1,132 @@
+"""The replies of the routes of strategies: queries as each source receives them, filters, origins and changes."""
+
+from typing import Any, Literal
+
+from uraniborg.console.replies import Reply
+from uraniborg.console.search_replies import SourceReportReply
+
+
+class QueryProblemReply(Reply):
+    """A problem of a query; positions count characters of the text as it was sent."""
+
+    severity: Literal["error", "warning"]
+    start: int
+    end: int
+    message: str
+    hint: str
+
+
+class Translation(Reply):
+    """A query in the syntax of one source."""
+
+    source: str
+    text: str | None
+    address: str | None
+    notes: list[str]
+    problem: str | None
+
+
+class QueryView(Reply):
+    """A query with its problems, and as the sources receive it."""
+
+    boolean_query: str
+    keywords: list[str]
+    read_as: str
+    problems: list[QueryProblemReply]
+    translations: list[Translation]
+
+
+class StrategySource(Reply):
+    """A source, whether it is chosen, and how it answered last."""
+
+    name: str
+    is_chosen: bool
+    is_available: bool
+    remark: str
+    needs_key: bool
+    accepts_key: bool
+    has_key: bool
+    key_variable: str
+    last: SourceReportReply | None
+
+
+class StrategyFilters(Reply):
+    """The limits of a search."""
+
+    year_from: int | None = None
+    year_to: int | None = None
+    language: str | None = None
+    max_results: int
+
+
+class PartOriginReply(Reply):
+    """The origin of one part of a strategy."""
+
+    part: str
+    value: str
+    inherited: bool
+    reason: str
+    by_person: bool = False
+
+
+class SearchQueryReply(Reply):
+    """A boolean query with its keywords."""
+
+    boolean_query: str
+    keywords: list[str]
+
+
+class StrategyFields(Reply):
+    """The queries, sources and limits of a round."""
+
+    queries: list[SearchQueryReply]
+    sources: list[str]
+    filters: StrategyFilters
+    notes: list[str]
+    origins: list[PartOriginReply]
+
+
+class StrategyChange(Reply):
+    """A part that differs between two strategies; None on the side that does not have it."""
+
+    part: str
+    before: str | None
+    after: str | None
+
+
+class StrategyReply(Reply):
+    """The strategy that waits, or the one used last."""
+
+    session_id: str
+    question: str
+    phase: str
+    round: int
+    rounds_left: int
+    is_pending: bool
+    checkpoint_id: str | None
+    asked_at: str | None
+    offline: bool
+    strategy: StrategyFields | None
+    intent: dict[str, Any] | None
+    queries: list[QueryView]
+    sources: list[StrategySource]
+    inherited: list[PartOriginReply]
+    changes: list[StrategyChange]
+    has_last_round: bool
+
+
+class StrategyProblem(Reply):
+    """A problem of a strategy as a whole."""
+
+    message: str
+    hint: str | None
+
+
+class StrategyCheck(Reply):
+    """The check of an edited strategy."""
+
+    is_valid: bool
+    problems: list[StrategyProblem]
+    queries: list[QueryView]
+    changes: list[StrategyChange]
+    edits: list[StrategyChange]
