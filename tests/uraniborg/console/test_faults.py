@@ -3,6 +3,8 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -26,6 +28,11 @@ def find_children(process_id: int) -> list[int]:
     """Return the ids of the processes that a process has started."""
     tasks = Path(f"/proc/{process_id}/task").iterdir()
     return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+
+
+def run_uraniborg(env: dict[str, str], *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "uraniborg", *arguments]
+    return subprocess.run(command, env=env, cwd=env["HOME"], capture_output=True, text=True, check=False)
 
 
 async def wait_until_gone(process_id: int) -> None:
@@ -74,3 +81,66 @@ async def test_a_server_that_was_killed_leaves_no_worker_behind(tmp_path: Path) 
         server.process.send_signal(signal.SIGKILL)
         server.process.wait()
         await wait_until_gone(worker)
+
+
+async def test_ctrl_c_ends_open_streams_and_cancels_runs_so_that_nothing_is_left(tmp_path: Path) -> None:
+    slow = {"nodes": [{"id": "wait", "type": "shell", "params": {"command": "sleep 100"}}]}
+    with run_server(tmp_path) as server:
+        async with open_stream(server) as events, server.make_async_client() as api:
+            await api.put("/api/drafts/slow", json={"document": slow})
+            run_id = (await api.post("/api/runs", json={"name": "slow"})).json()["run_id"]
+            await wait_for_event(events, "node", node="wait", status="running")
+            children = find_children(server.process.pid)
+            server.process.send_signal(signal.SIGINT)
+            async with asyncio.timeout(60):
+                assert [kind async for _, kind, _ in events if kind == "reset"] == []
+        assert server.process.wait(60) == 0
+        for child in children:
+            await wait_until_gone(child)
+    with run_server(tmp_path) as again, again.make_client() as client:
+        assert client.get(f"/api/runs/{run_id}").json()["status"] == "cancelled"
+
+
+async def test_a_run_that_was_approved_while_no_server_ran_is_resumed(tmp_path: Path) -> None:
+    approval = {"nodes": [{"id": "ask", "type": "approval", "params": {"question": "Publish?"}}]}
+    with run_server(tmp_path) as server:
+        async with open_stream(server) as events, server.make_async_client() as api:
+            await api.put("/api/drafts/publish", json={"document": approval})
+            await api.post("/api/runs", json={"name": "publish"})
+            asked = await wait_for_event(events, "inbox", state="pending", part="pflow")
+            await wait_for_event(events, "run", workflow="publish", status="waiting")
+        stored = Path(server.env["URANIBORG_HOME"]) / "data" / "console" / "waiting-runs.json"
+        async with asyncio.timeout(60):
+            while not (stored.exists() and asked["subject"] in stored.read_text()):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        server.process.send_signal(signal.SIGKILL)
+        server.process.wait()
+    decided = await asyncio.to_thread(run_uraniborg, server.env, "decide", asked["subject"], "approve")
+    assert decided.returncode == 0, decided.stderr
+    with run_server(tmp_path) as again:
+        async with again.make_async_client() as api, asyncio.timeout(60):
+            while (await api.get("/api/runs")).json()["runs"][0]["status"] != "success":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+
+
+async def test_two_servers_share_the_data_and_a_taken_port_is_reported(server: ServerProcess) -> None:
+    port = server.url.rpartition(":")[2]
+    refused = await asyncio.to_thread(run_uraniborg, server.env, "serve", "--port", port)
+    assert refused.returncode == 5
+    assert f"Port {port} cannot be used" in refused.stderr
+    with run_server(Path(server.env["HOME"])) as other:
+        assert other.token == server.token
+        async with open_stream(other) as events, server.make_async_client() as api, other.make_async_client() as second:
+            asked = (await api.post("/api/searches", json={"query": QUERY})).json()
+            await wait_for_event(events, "inbox", state="pending", about=asked["session_id"])
+            decided = await second.post(f"/api/inbox/{asked['checkpoint_id']}/decide", json={"action": "approve"})
+            assert decided.status_code == 200
+            await wait_for_event(events, "inbox", state="pending", about=asked["session_id"])
+
+
+def test_a_database_that_is_down_is_reported_and_the_rest_runs(tmp_path: Path) -> None:
+    address = "postgresql://nobody@127.0.0.1:1/universes"
+    with run_server(tmp_path, URANIBORG_UNIVERSE__DB=address) as server:
+        assert server.parts["universe"]["problem"]
+        assert server.parts["universe"]["hint"]
+        assert server.parts["paper-library"]["running"]

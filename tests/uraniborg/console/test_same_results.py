@@ -1,0 +1,369 @@
+"""The same request through the API, the MCP tools and the commands gives the same result.
+
+The table names every operation of the API. An operation that exists only there has its reason beside it, and an
+operation without a row fails the test.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final, cast
+
+import httpx
+import pytest
+
+from tests.forked_processes import template
+from tests.uraniborg.console.processes import ServerProcess, run_server
+from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
+from uraniborg.recordings import QUERY
+
+pytestmark = pytest.mark.timeout(180)
+HELLO: Final[dict[str, Any]] = {
+    "inputs": {"who": {"type": "string", "default": "Ada"}},
+    "nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello ${who}"}}],
+    "outputs": {"said": {"source": "${say.echo}"}},
+}
+VOLATILE: Final = {
+    "session_id",
+    "elapsed_s",
+    "checkpoint_id",
+    "id",
+    "papers_uri",
+    "request_id",
+    "run_id",
+    "duration_ms",
+}
+"""Fields that differ between two sessions or two moments."""
+
+
+@dataclass
+class Surfaces:
+    """The interfaces of one installation: all processes share the data of the server."""
+
+    server: ServerProcess
+    api: httpx.AsyncClient
+    search: Any
+    flow: Any
+
+    async def get(self, path: str, **params: Any) -> Any:
+        return (await self.api.get(path, params=params)).raise_for_status().json()
+
+    async def post(self, path: str, body: Any = None) -> Any:
+        return (await self.api.post(path, json=body or {})).raise_for_status().json()
+
+    async def call(self, client: Any, tool: str, **arguments: Any) -> Any:
+        return get_json(await client.call_tool(tool, arguments))
+
+    async def run(self, *arguments: str) -> Any:
+        """Return the JSON that the command `uraniborg` prints."""
+        loaded = template("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "pflow.service")
+        done = await asyncio.to_thread(
+            loaded.run, *arguments, "--json", env=self.server.env, cwd=Path(self.server.env["HOME"])
+        )
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    async def start_search(self) -> str:
+        return (await self.post("/api/searches", {"query": QUERY}))["session_id"]
+
+    async def complete_search(self) -> str:
+        session_id = await self.start_search()
+        await self.post(f"/api/searches/{session_id}/decide", {"action": "approve"})
+        assert (await self.post(f"/api/searches/{session_id}/decide", {"action": "approve"}))["is_complete"]
+        return session_id
+
+    async def write_draft(self, name: str, document: dict[str, Any]) -> None:
+        (await self.api.put(f"/api/drafts/{name}", json={"document": document})).raise_for_status()
+
+
+Check = Callable[[Surfaces], Awaitable[None]]
+
+
+def strip(value: Any) -> Any:
+    """Return the value without volatile fields."""
+    if isinstance(value, dict):
+        return {name: strip(one) for name, one in cast("dict[str, Any]", value).items() if name not in VOLATILE}
+    return [strip(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
+
+
+def pick(whole: Any, part: Any) -> Any:
+    """Return the fields of `whole` that `part` has, at every level. The API declares fields that others leave out."""
+    if isinstance(whole, dict) and isinstance(part, dict):
+        fields = cast("dict[str, Any]", whole)
+        return {name: pick(fields.get(name), one) for name, one in cast("dict[str, Any]", part).items()}
+    if isinstance(whole, list) and isinstance(part, list):
+        pairs = zip_longest(cast("list[Any]", whole), cast("list[Any]", part))
+        return [pick(one, other) for one, other in pairs]
+    return cast("Any", whole)
+
+
+def assert_contains(whole: dict[str, Any], part: dict[str, Any]) -> None:
+    """Check that the reply of the API has every field of the other reply, with the same value."""
+    whole, part = strip(whole), strip(part)
+    assert pick(whole, part) == part
+
+
+async def check_start(on: Surfaces) -> None:
+    ours = await on.post("/api/searches", {"query": QUERY})
+    theirs = await on.call(on.search, "search_papers", query=QUERY)
+    assert_contains(
+        {**ours, "checkpoint": strip(ours["checkpoint"])}, {**theirs, "checkpoint": strip(theirs["checkpoint"])}
+    )
+
+
+async def check_state(on: Surfaces) -> None:
+    session_id = await on.start_search()
+    ours = await on.get(f"/api/searches/{session_id}")
+    assert_contains(ours, await on.call(on.search, "get_session", session_id=session_id))
+    assert_contains(ours, await on.run("search", "sessions", "show", session_id))
+
+
+async def check_decide_search(on: Surfaces) -> None:
+    first, second = await on.start_search(), await on.start_search()
+    ours = await on.post(f"/api/searches/{first}/decide", {"action": "approve"})
+    assert_contains(ours, await on.call(on.search, "decide", session_id=second, action="approve"))
+    refused = await on.api.post(f"/api/searches/{first}/decide", json={"action": "approve", "data": {"colour": 1}})
+    tool = await on.search.call_tool("decide", {"session_id": second, "action": "approve", "data": {"colour": 1}})
+    assert strip(refused.json()) == strip(json.loads(tool.content[0].text))
+
+
+async def check_list_searches(on: Surfaces) -> None:
+    await on.start_search()
+    ours = [one["session_id"] for one in (await on.get("/api/searches", limit=10))["sessions"]]
+    read = await on.search.read_resource("paper-search://sessions")
+    assert [one["session_id"] for one in json.loads(read.contents[0].text)["sessions"]][:10] == ours
+    listed = await on.run("search", "sessions", "list", "--limit", "10")
+    assert [one["session_id"] for one in listed["sessions"]] == ours
+
+
+async def check_papers(on: Surfaces) -> None:
+    session_id = await on.complete_search()
+    ours = (await on.get(f"/api/searches/{session_id}/papers", limit=500))["papers"]
+    read = await on.search.read_resource(f"paper-search://sessions/{session_id}/papers")
+    theirs = json.loads(read.contents[0].text)["papers"]
+    assert [paper["id"] for paper in theirs] == [paper["id"] for paper in ours][: len(theirs)]
+
+
+async def check_export(on: Surfaces) -> None:
+    session_id = await on.complete_search()
+    for name in ("bibtex", "ris", "prisma"):
+        ours = (await on.api.get(f"/api/searches/{session_id}/export", params={"format": name})).text
+        tool = await on.search.call_tool("export_results", {"session_id": session_id, "format": name})
+        assert tool.content[0].text == ours
+
+
+async def check_delete(on: Surfaces) -> None:
+    first, second = await on.start_search(), await on.start_search()
+    assert (await on.api.delete(f"/api/searches/{first}")).status_code == 204
+    await on.run("search", "sessions", "delete", second, "--yes")
+    for session_id in (first, second):
+        assert (await on.api.get(f"/api/searches/{session_id}")).json()["error"]["code"] == "session_not_found"
+        tool = await on.search.call_tool("get_session", {"session_id": session_id})
+        assert json.loads(tool.content[0].text)["error"]["code"] == "session_not_found"
+
+
+async def check_inbox(on: Surfaces) -> None:
+    await on.start_search()
+    ours = {one["id"]: one for one in (await on.get("/api/inbox", state="pending", limit=500))["entries"]}
+    theirs: Any = await on.run("inbox")
+    assert all(entry_id in json.dumps(theirs) for entry_id in ours)
+
+
+async def check_decide_question(on: Surfaces) -> None:
+    first, second = await on.start_search(), await on.start_search()
+    ids = {one["subject"]: one["id"] for one in (await on.get("/api/inbox", state="pending", limit=500))["entries"]}
+    ours = await on.post(f"/api/inbox/{ids[first]}/decide", {"action": "reject", "note": "narrower"})
+    await on.run("decide", ids[second], "reject", "--note", "narrower")
+    theirs = await on.get(f"/api/inbox/{ids[second]}")
+    assert ours["decision"] == theirs["decision"]
+    assert ours["decided_by"] == theirs["decided_by"]
+    again = await on.api.post(f"/api/inbox/{ids[second]}/decide", json={"action": "approve"})
+    refused = await on.run("decide", ids[second], "approve")
+    assert again.json()["error"]["code"] == refused["error"]["code"] == "already_decided"
+
+
+async def check_list_workflows(on: Surfaces) -> None:
+    await on.write_draft("listed", HELLO)
+    await on.post("/api/drafts/listed/save", {"final_name": "listed-flow", "description": "Says hello to somebody."})
+    ours = (await on.get("/api/workflows"))["workflows"]
+    tool = await on.call(on.flow, "list_library")
+    listed = await on.run("flow", "list")
+    for theirs in (tool, listed):
+        assert "listed-flow" in json.dumps(theirs)
+    assert "listed-flow" in [one["name"] for one in ours]
+
+
+async def check_describe(on: Surfaces) -> None:
+    await on.write_draft("described", HELLO)
+    ours = await on.get("/api/workflows/described")
+    assert_contains(ours, await on.call(on.flow, "describe_workflow", name="described"))
+    assert_contains(ours, await on.run("flow", "describe", "described"))
+
+
+async def check_check(on: Surfaces) -> None:
+    broken: dict[str, Any] = {"nodes": [{"id": "a", "type": "ecko", "params": {}}]}
+    ours = await on.post("/api/workflows/check", {"document": broken})
+    await on.write_draft("broken", broken)
+    theirs = await on.run("flow", "check", "broken")
+    assert not ours["valid"]
+    assert [one["code"] for one in theirs["diagnostics"]] == [one["code"] for one in ours["diagnostics"]]
+
+
+async def check_run(on: Surfaces) -> None:
+    await on.write_draft("hello", HELLO)
+    tool = await on.call(on.flow, "execute", name="hello", inputs={"who": "Tycho"})
+    command = await on.run("flow", "run", "hello", "who=Tycho")
+    started = await on.post("/api/runs", {"name": "hello", "inputs": {"who": "Tycho"}})
+    async with asyncio.timeout(60):
+        while (run := await on.get(f"/api/runs/{started['run_id']}"))["status"] == "running":  # noqa: ASYNC110
+            await asyncio.sleep(0.05)
+    assert run["outputs"] == tool["outputs"] == command["outputs"] == {"said": "Hello Tycho"}
+    ours = [one["id"] for one in (await on.get("/api/runs", workflow="hello"))["runs"]]
+    history = await on.run("flow", "history", "hello")
+    assert [one["id"] for one in history["runs"]] == ours
+    assert_contains(run, await on.run("flow", "show", started["run_id"]))
+
+
+async def check_save(on: Surfaces) -> None:
+    for name in ("first-draft", "second-draft", "third-draft"):
+        await on.write_draft(name, HELLO)
+    text = "Says hello to somebody."
+    ours = await on.post("/api/drafts/first-draft/save", {"final_name": "first-flow", "description": text})
+    tool = await on.call(
+        on.flow, "save_to_library", draft_name="second-draft", final_name="second-flow", description=text
+    )
+    assert sorted(ours) == sorted(tool)
+    assert {"first-flow", "second-flow"} <= {one["name"] for one in (await on.get("/api/workflows"))["workflows"]}
+
+
+async def check_paths(on: Surfaces) -> None:
+    ours = json.dumps(await on.get("/api/paths"))
+    for name, location in (await on.run("paths")).items():
+        assert name in ours
+        assert location["path"] in ours
+
+
+async def check_settings(on: Surfaces) -> None:
+    ours = {one["setting"]: one for one in (await on.get("/api/settings"))["settings"]}
+    for theirs in await on.run("settings"):
+        assert pick(ours[theirs["setting"]], theirs) == theirs
+
+
+class Only(str):
+    """The reason why an operation has no row of its own."""
+
+    __slots__ = ()
+
+
+BROWSER: Final = Only("Signing in belongs to browsers; tools and commands run in your account.")
+REVIEW: Final = Only("A page reviews with it; tools and commands send marks with the decision.")
+PAGE: Final = Only("A page shows it; tools and commands have no counterpart.")
+TABLE: Final[dict[str, Check | Only]] = {
+    "start_search": check_start,
+    "get_search": check_state,
+    "decide_search": check_decide_search,
+    "list_searches": check_list_searches,
+    "list_search_papers": check_papers,
+    "export_search": check_export,
+    "delete_search": check_delete,
+    "list_inbox": check_inbox,
+    "decide_question": check_decide_question,
+    "list_workflows": check_list_workflows,
+    "describe_workflow": check_describe,
+    "check_workflow": check_check,
+    "start_run": check_run,
+    "save_draft": check_save,
+    "list_paths": check_paths,
+    "list_settings": check_settings,
+    "list_runs": Only("Compared with `flow history` in the row of start_run."),
+    "get_run": Only("Compared with `flow show` in the row of start_run."),
+    "get_question": Only("Compared in the row of decide_question."),
+    "list_question_summaries": PAGE,
+    "write_draft": Only("Agents write the file of a draft; the rows above use it."),
+    "read_draft": Only("Agents read the file of a draft."),
+    "read_workflow": Only("Agents read the file of a workflow."),
+    "plan_run": Only("`flow run --dry-run` prints the same plan as text."),
+    "cancel_run": Only("A terminal cancels with Ctrl-C, an agent by cancelling its call."),
+    "resume_run": Only("The same as running the workflow again."),
+    "compare_runs": PAGE,
+    "list_run_approvals": PAGE,
+    "list_components": Only("The tool `browse_components` replies with text for agents."),
+    "get_workflow_graph": Only("`flow graph` prints the same graph as text."),
+    "list_schedules": Only("`flow schedule --list` prints the same schedules as text."),
+    "delete_schedule": Only("`flow schedule --remove` does the same."),
+    "stream_events": Only("The stream of changes is a feature of the server."),
+    "get_search_options": PAGE,
+    "resume_search": Only("`get_session` resumes a session, too; compared in the row of get_search."),
+    "update_search": PAGE,
+    "get_search_sources": REVIEW,
+    "get_search_paper": REVIEW,
+    "list_search_exclusions": REVIEW,
+    "mark_papers": REVIEW,
+    "undo_marks": REVIEW,
+    "list_exclusion_reasons": REVIEW,
+    "get_search_flow": Only("The numbers of the export prisma-json; compared in the row of export_search."),
+    "list_shelves_for_papers": REVIEW,
+    "put_papers_on_shelf": REVIEW,
+    "get_shelf_build": REVIEW,
+    "get_search_strategy": REVIEW,
+    "check_search_strategy": REVIEW,
+    "list_connections": PAGE,
+    "list_tool_calls": PAGE,
+    "check_installation": Only("`uraniborg doctor` prints the same checks; compared in its own tests."),
+    "update_setting": Only("A person edits the settings file."),
+}
+ONLY_BY_TAG: Final = {
+    "sign-in": BROWSER,
+    "shelves": Only("The library's REST and MCP servers call the same Library."),
+    "universes": Only("The routes of the universe's own REST server, mounted here."),
+    "story": PAGE,
+}
+"""Tags whose operations are all of one kind."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    with run_server(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+@asynccontextmanager
+async def open_surfaces(server: ServerProcess) -> AsyncGenerator[Surfaces]:
+    environment = {**server.env, "URANIBORG_PAPER_SEARCH__REPLAY_DIR": ""}
+    async with (
+        server.make_async_client() as api,
+        connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=environment) as search,
+        connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], env=environment) as flow,
+    ):
+        yield Surfaces(server, api, search, flow)
+
+
+async def test_the_results_are_the_same(server: ServerProcess) -> None:
+    problems: dict[str, str] = {}
+    async with open_surfaces(server) as surfaces:
+        for operation, row in TABLE.items():
+            if not isinstance(row, Only):
+                try:
+                    async with asyncio.timeout(60):
+                        await row(surfaces)
+                except Exception as problem:
+                    problems[operation] = repr(problem)[:1_500]
+    assert not problems, json.dumps(problems, indent=1)
+
+
+def test_every_operation_of_the_api_has_a_row(server: ServerProcess) -> None:
+    with server.make_client() as client:
+        document = client.get("/api/openapi.json").json()
+    operations = {
+        operation["operationId"]: operation.get("tags", [""])[0]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+    }
+    assert TABLE.keys() <= operations.keys()
+    missing = {name: tag for name, tag in operations.items() if name not in TABLE and tag not in ONLY_BY_TAG}
+    assert not missing, missing
