@@ -1,3 +1,4 @@
+import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { api } from "../api.ts";
 import { toApiError } from "../api_error.ts";
@@ -9,7 +10,7 @@ import { showError, showToast } from "../components/toasts.tsx";
 import type { Verdict } from "../components/verdict.tsx";
 import { type KeyCommand, useKeys } from "../keys.ts";
 import { useResource } from "../resource.ts";
-import { navigate, type Params, query } from "../router.ts";
+import { matchPath, navigate, type Params, path, query } from "../router.ts";
 import { session } from "../session.ts";
 import { strings } from "../strings.ts";
 import { DecisionBar, draftOf, type VerdictDraft } from "./searches/decision_bar.tsx";
@@ -25,6 +26,8 @@ import { toggle } from "./searches/start_dialog.tsx";
 import { rememberPlace, useVerdictDrafts } from "./searches/verdict_drafts.ts";
 
 const texts = strings.review;
+const PAPER_PATH = "/searches/{id}/review/{paper}";
+const NO_VERDICT: VerdictDraft = { verdict: undefined, reason: "" };
 const VERDICTS: Record<string, Verdict> = { i: "include", m: "maybe", x: "exclude" };
 
 /** The review of a search: list, paper and flow side by side, everything by single keys. */
@@ -102,20 +105,36 @@ function Review({
   paperId: string | undefined;
 }) {
   const { sessionId } = store;
-  const rows = store.rows.value;
   const row = store.getRow(paperId);
-  const index = (paperId === undefined ? undefined : store.positions.value.get(paperId)) ?? -1;
   const paper = row && store.details.value.get(row.id);
   const url = checkLink(paper?.url ?? undefined);
   const drafts = useVerdictDrafts(sessionId);
   const [overlay, setOverlay] = useState<Overlay>();
-  const [selected, setSelected] = useState<ReadonlySet<string>>();
-  const [bulkDraft, setBulkDraft] = useState<VerdictDraft>({ verdict: undefined, reason: "" });
+  const chosenPapers = useSignal<ReadonlySet<string> | undefined>(undefined);
+  const bulkDraft = useSignal<VerdictDraft>(NO_VERDICT);
+  const selected = chosenPapers.value;
+  const setSelected = (next: ReadonlySet<string> | undefined) => {
+    chosenPapers.value = next;
+  };
   const reasons = useReasons(store);
-  const draft = selected ? bulkDraft : (drafts.get(paperId) ?? draftOf(row));
+  const draft = selected ? bulkDraft.value : (drafts.get(paperId) ?? draftOf(row));
+  /** Return the present state: keys can come faster than the page is drawn. */
+  const readNow = () => {
+    const id = matchPath(PAPER_PATH, path.peek())?.paper;
+    const current = store.getRow(id);
+    const several = chosenPapers.peek();
+    return {
+      id,
+      row: current,
+      index: (id === undefined ? undefined : store.positions.value.get(id)) ?? -1,
+      selected: several,
+      draft: several ? bulkDraft.peek() : (drafts.get(id) ?? draftOf(current)),
+    };
+  };
   const setDraft = (next: VerdictDraft) => {
-    if (selected) setBulkDraft(next);
-    else if (paperId) drafts.set(paperId, next);
+    const now = readNow();
+    if (now.selected) bulkDraft.value = next;
+    else if (now.id) drafts.set(now.id, next);
   };
   useEffect(() => {
     if (row) store.loadDetails(row.id);
@@ -123,35 +142,38 @@ function Review({
 
   const hrefOf = (id: string) => `/searches/${sessionId}/review/${id}${formatFilters(filters)}`;
   const go = (to: PaperRow | undefined) => {
-    if (to) navigate(hrefOf(to.id), { replace: paperId !== undefined });
+    if (to) navigate(hrefOf(to.id), { replace: readNow().id !== undefined });
   };
+  const move = (step: number) => go(store.rows.peek()[Math.max(0, readNow().index + step)]);
   const setFilters = (changes: Partial<ReviewFilters>) => {
     const tail = formatFilters({ ...filters, ...changes });
     navigate(`/searches/${sessionId}/review${paperId ? `/${paperId}` : ""}${tail}`, { replace: true });
   };
 
   function save(): void {
-    if (store.isComplete.value || !draft.verdict) {
-      if (!store.isComplete.value && row) showToast(texts.chooseVerdict);
+    const now = readNow();
+    if (store.isComplete.value || !now.draft.verdict) {
+      if (!store.isComplete.value && now.row) showToast(texts.chooseVerdict);
       return;
     }
-    const reason = draft.verdict === "exclude" ? draft.reason.trim() || null : null;
-    const mark = { status: draft.verdict, reason };
-    if (selected) {
-      if (!selected.size) return;
-      store.mark([...selected], mark);
+    const reason = now.draft.verdict === "exclude" ? now.draft.reason.trim() || null : null;
+    const mark = { status: now.draft.verdict, reason };
+    if (now.selected) {
+      if (!now.selected.size) return;
+      store.mark([...now.selected], mark);
       setSelected(undefined);
-      setBulkDraft({ verdict: undefined, reason: "" });
-    } else if (row) {
-      store.mark([row.id], mark);
-      drafts.clear(row.id);
-      go(rows[index + 1]);
+      bulkDraft.value = NO_VERDICT;
+    } else if (now.row) {
+      store.mark([now.row.id], mark);
+      drafts.clear(now.row.id);
+      go(store.rows.peek()[now.index + 1]);
     }
   }
 
   async function undo(): Promise<void> {
-    if (paperId && drafts.get(paperId)) {
-      drafts.clear(paperId);
+    const { id } = readNow();
+    if (id && drafts.get(id)) {
+      drafts.clear(id);
       return;
     }
     try {
@@ -159,26 +181,26 @@ function Review({
       for (const id of undone) drafts.clear(id);
       showToast(undone.length ? texts.undone(undone.length) : texts.nothingToUndo);
       const [first] = undone;
-      if (first !== undefined && first !== paperId && undone.length === 1) go(store.getRow(first));
+      if (first !== undefined && first !== id && undone.length === 1) go(store.getRow(first));
     } catch (thrown) {
       showError(toApiError(thrown));
     }
   }
 
   const isOpen = !store.isComplete.value;
-  const startSelecting = () => setSelected(selected ? undefined : new Set());
+  const startSelecting = () => setSelected(chosenPapers.peek() ? undefined : new Set());
   const decisionKeys: KeyCommand[] = isOpen
     ? [
         ...Object.entries(VERDICTS).map(([key, verdict]) => ({
           keys: key,
           label: texts.keys[verdict],
-          run: () => setDraft({ verdict, reason: draft.reason }),
+          run: () => setDraft({ verdict, reason: readNow().draft.reason }),
         })),
         ...reasons.slice(0, 9).map((reason, place) => ({
           keys: String(place + 1),
           label: texts.keys.reason(place + 1),
           isHidden: place > 0,
-          run: () => setDraft({ verdict: "exclude" as const, reason: draft.reason === reason ? "" : reason }),
+          run: () => setDraft({ verdict: "exclude" as const, reason: readNow().draft.reason === reason ? "" : reason }),
         })),
         { keys: "Enter", label: texts.keys.save, run: save },
         { keys: "u", label: texts.keys.undo, run: () => void undo() },
@@ -186,17 +208,20 @@ function Review({
         {
           keys: " ",
           label: texts.keys.toggle,
-          run: () => paperId && setSelected(toggle(selected ?? new Set(), paperId)),
+          run: () => {
+            const now = readNow();
+            if (now.id) setSelected(toggle(now.selected ?? new Set(), now.id));
+          },
         },
         { keys: "a", label: texts.keys.finish, run: () => setOverlay("finish") },
         { keys: "r", label: texts.keys.another, run: () => setOverlay("another") },
       ]
     : [];
   useKeys(texts.keyTitle, [
-    { keys: "j", label: texts.keys.next, run: () => go(rows[index + 1]) },
-    { keys: "ArrowDown", label: texts.keys.next, isHidden: true, run: () => go(rows[index + 1]) },
-    { keys: "k", label: texts.keys.previous, run: () => go(rows[Math.max(0, index - 1)]) },
-    { keys: "ArrowUp", label: texts.keys.previous, isHidden: true, run: () => go(rows[Math.max(0, index - 1)]) },
+    { keys: "j", label: texts.keys.next, run: () => move(1) },
+    { keys: "ArrowDown", label: texts.keys.next, isHidden: true, run: () => move(1) },
+    { keys: "k", label: texts.keys.previous, run: () => move(-1) },
+    { keys: "ArrowUp", label: texts.keys.previous, isHidden: true, run: () => move(-1) },
     ...decisionKeys,
     { keys: "o", label: texts.keys.open, run: () => url && open(url, "_blank", "noopener") },
     { keys: "/", label: texts.keys.find, run: () => document.getElementById("review-find")?.focus() },
