@@ -101,7 +101,7 @@ def test_an_interrupted_node_that_was_edited_is_still_uncertain(service: Service
 
 
 def test_a_node_with_effects_that_was_given_up_on_is_not_tried_again(service: Service) -> None:
-    flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=0.3, retry={"attempts": 3}))
+    flow = chain(shell("act", "echo x >> xs; sleep 60", timeout=2, retry={"attempts": 3}))
     assert not service.run_document(flow, name="flow").success
     assert (service.folder / "xs").read_text() == "x\n"
 
