@@ -84,6 +84,24 @@ def make_state(drafts: Sequence[BodyDraft]) -> dict[str, Any]:
     }
 
 
+def make_kepler(
+    axis: float, e: float, tilt: float, node: float, periapsis: float, mean: float, period: float
+) -> dict[str, Any]:
+    """Return an orbit at the epoch 0 with a period that was computed; an open orbit does not have one."""
+    kepler: dict[str, Any] = {
+        "units": "astronomical",
+        "semiMajorAxis": axis,
+        "eccentricity": e,
+        "inclination": tilt,
+        "longitudeOfAscendingNode": node,
+        "argumentOfPeriapsis": periapsis,
+        "meanAnomaly": mean,
+        "epoch": 0.0,
+        "derived": "period",
+    }
+    return {**kepler, "period": period} if e < 1 else kepler
+
+
 def _make_body(draft: BodyDraft) -> dict[str, Any]:
     radius = 0.0 if draft.radius_km is None else convert_unit(draft.radius_km, "km", "au") * draft.magnification
     body: dict[str, Any] = {

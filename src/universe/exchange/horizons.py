@@ -11,7 +11,14 @@ from typing import Any, Final, cast
 import numpy as np
 import orjson
 
-from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color, make_id, make_state
+from universe.exchange.body_drafts import (
+    BodyDraft,
+    choose_planet_color,
+    choose_star_color,
+    make_id,
+    make_kepler,
+    make_state,
+)
 from universe.exchange.errors import ImportRefused
 from universe.exchange.import_report import ImportedSystem, ImportReport
 from universe.exchange.vector_bodies import VectorBody, make_drafts
@@ -290,18 +297,7 @@ def _make_element_draft(answer: Answer, centre: BodyDraft, used: list[str], inde
             )
         ],
     )
-    draft.kepler = {
-        "units": "astronomical",
-        "semiMajorAxis": axis,
-        "eccentricity": e,
-        "inclination": tilt,
-        "longitudeOfAscendingNode": node,
-        "argumentOfPeriapsis": periapsis,
-        "meanAnomaly": mean,
-        "epoch": 0.0,
-        "derived": "period",
-        **({"period": period} if e < 1 else {}),
-    }
+    draft.kepler = make_kepler(axis, e, tilt, node, periapsis, mean, period)
     return draft
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color
+from universe.exchange.body_drafts import BodyDraft, choose_planet_color, choose_star_color, make_kepler
 from universe.nbody.jacobi_coordinates import make_relative_matrix
 from universe.nbody.osculating_elements import compute_osculating_elements
 from universe.orbits.jacobi_hierarchy import build_hierarchy
@@ -76,20 +76,8 @@ def make_drafts(bodies: Sequence[VectorBody]) -> list[BodyDraft]:
             tilt, node, periapsis, mean = (float(one[index]) for one in angles)
             if not all(map(math.isfinite, (axis, e, tilt, node, periapsis, mean))):
                 raise ValueError(f"the state of '{body.name[:60]}' gives no orbit about '{ordered[parent].name[:60]}'")
-            draft.kepler = {
-                "units": "astronomical",
-                "semiMajorAxis": axis,
-                "eccentricity": e,
-                "inclination": tilt,
-                "longitudeOfAscendingNode": node,
-                "argumentOfPeriapsis": periapsis,
-                "meanAnomaly": mean,
-                "epoch": 0.0,
-                "derived": "period",
-            }
             period = compute_period(abs(axis), family.orbited_masses[index])
-            if e < 1:
-                draft.kepler["period"] = period
+            draft.kepler = make_kepler(axis, e, tilt, node, periapsis, mean, period)
             draft.orbit = Orbit(axis, e, period, mean, (tilt, node), periapsis)
         drafts.append(draft)
     return drafts
