@@ -78,8 +78,7 @@ class BackgroundTasks:
             except UraniborgError as error:
                 _log.warning("a session cannot continue", session_id=session.session_id, reason=error.message)
         for deleted in await asyncio.to_thread(inbox.missing, list(waiting)):
-            self._sessions.remove(waiting[deleted])
-            await waiting[deleted].stop()
+            await self._sessions.drop_deleted(waiting[deleted])
 
     async def _clean_up_periodically(self) -> None:
         count = 0

@@ -282,6 +282,7 @@ class SessionManager:
 
     async def _find_or_restore_session(self, session_id: str) -> tuple[WorkflowSession | None, SessionState]:
         self._background.start()
+        await self._sessions.drop_if_deleted(session_id)
         return await self._sessions.find_or_restore_session(session_id)
 
     async def _take_over(self, session_id: str) -> None:
@@ -313,7 +314,8 @@ class SessionManager:
         on_progress: Listener,
         timeout_s: float | None,
     ) -> dict[str, Any]:
-        session, state = await self._find_or_restore_session(session_id)
+        self._background.start()  # concurrent decisions keep their order: nothing is awaited for a session in memory
+        session, state = await self._sessions.find_or_restore_session(session_id)
         if checkpoint_id is not None and checkpoint_id != state.checkpoint_id:
             return await self._report_earlier_decision(state, checkpoint_id, decision, on_progress)
         pending = get_pending_or_raise(session, state)

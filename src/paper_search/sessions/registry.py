@@ -67,6 +67,19 @@ class SessionRegistry:
             if self._sessions.get(session.session_id) is session:
                 del self._sessions[session.session_id]
 
+    async def drop_deleted(self, session: WorkflowSession) -> None:
+        """Remove a session from memory, and stop it: another process has deleted it from the store."""
+        self.remove(session)
+        await session.stop()
+
+    async def drop_if_deleted(self, session_id: str) -> None:
+        """Remove a waiting session from memory if another process has deleted it from the store."""
+        session = self.get(session_id)
+        if session is None or session.pending_id is None:
+            return
+        if not await asyncio.to_thread(self._services.store.has_session, session_id):
+            await self.drop_deleted(session)
+
     def check_config(self, config: AppConfig) -> None:
         """Raise the error of a config that no search can be built for. May read the disk."""
         self._build(config)

@@ -71,6 +71,10 @@ class SessionStore(Protocol):
         """Return the names of the stored steps, in the order in which they were stored."""
         ...
 
+    def has_session(self, session_id: str) -> bool:
+        """Return whether the session is stored."""
+        ...
+
     def acquire_lease(self, session_id: str) -> SessionLease | None:
         """Return a lease on the session, or None if another process holds it. Also touch the session."""
         ...
@@ -118,6 +122,9 @@ class SessionFiles:
     def list_steps(self, session_id: str) -> list[str]:
         with self._open_and_migrate_database(session_id) as connection, translate_read_errors(connection):
             return [step for (step,) in connection.execute("SELECT step FROM steps ORDER BY rowid")]
+
+    def has_session(self, session_id: str) -> bool:
+        return self._get_path(session_id).exists()
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
         lease = self._acquire_lease_without_touch(session_id)
@@ -248,6 +255,10 @@ class MemorySessions:
     def list_steps(self, session_id: str) -> list[str]:
         with self._lock:
             return list(self._get_steps(session_id))
+
+    def has_session(self, session_id: str) -> bool:
+        with self._lock:
+            return session_id in self._sessions
 
     def acquire_lease(self, session_id: str) -> SessionLease | None:
         with self._lock:

@@ -248,3 +248,12 @@ async def test_a_session_deleted_by_another_process_is_removed_from_memory(data_
         await wait_until(lambda: holder.get(session_id) is None, within_s=3)
         with pytest.raises(SessionNotFound):
             await holder.get_state(session_id)
+
+
+async def test_a_session_deleted_by_another_process_is_unknown_here_at_once(data_folder: DataFolder) -> None:
+    async with data_folder.open_manager() as holder, data_folder.open_manager() as other:
+        session_id = (await open_session(holder))["session_id"]
+        other.cleanup(session_id)  # on this thread: the holder has no time to poll the inbox
+        with pytest.raises(SessionNotFound):
+            await holder.get_state(session_id)
+        assert holder.get(session_id) is None
