@@ -104,6 +104,8 @@ PAGES: Final = {
     "strategy": "/searches/{planned}/strategy",
     "review": "/searches/{session}/review/{paper}",
     "progress": "/searches/{session}/progress",
+    "library": "/library",
+    "shelf": "/library/sample-shelf?q=habitable+planets+transit",
     "settings": "/settings",
     "connections": "/connections",
 }

@@ -46,6 +46,16 @@ export const PAGES: readonly Page[] = [
   { path: "/searches/{id}/review", title: strings.review.keyTitle, component: REVIEW },
   { path: "/searches/{id}/review/{paper}", title: strings.review.keyTitle, component: REVIEW },
   {
+    path: "/library",
+    title: names.library,
+    component: lazyPage(async () => (await import("./pages/library.tsx")).LibraryPage),
+  },
+  {
+    path: "/library/{shelf}",
+    title: names.library,
+    component: lazyPage(async () => (await import("./pages/library.tsx")).ShelfPage),
+  },
+  {
     path: "/connections",
     title: names.connections,
     component: lazyPage(async () => (await import("./pages/connections.tsx")).ConnectionsPage),
@@ -75,6 +85,7 @@ export interface NavigationEntry {
 export const NAVIGATION: readonly NavigationEntry[] = [
   { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
   { href: "/searches", label: names.searches, icon: "search", key: "s" },
+  { href: "/library", label: names.library, icon: "book", key: "l" },
   { href: "/connections", label: names.connections, icon: "plug", key: "c", isSecondary: true },
   { href: "/settings", label: names.settings, icon: "settings", key: ",", isSecondary: true },
 ];

@@ -1,0 +1,50 @@
+import type { PaperHit } from "../../api_types.ts";
+import { Tag } from "../../components/controls.tsx";
+import { Passage } from "../../components/text_tree.tsx";
+import { strings } from "../../strings.ts";
+import { type LibraryQuery, makePaperAddress } from "./library_query.ts";
+
+const texts = strings.library;
+const SHOWN_AUTHORS = 4;
+
+/** Return the authors, the venue and the year of a paper in one line. */
+export function describeHit(hit: Pick<PaperHit, "authors" | "venue" | "year">): string {
+  const names = hit.authors.slice(0, SHOWN_AUTHORS).join(", ");
+  const people = hit.authors.length > SHOWN_AUTHORS ? `${names} et al.` : names;
+  return [people, hit.venue, hit.year].filter(Boolean).join(" · ");
+}
+
+/** The papers found, each with the passage that matches best. */
+export function HitList(props: {
+  shelf: string;
+  query: LibraryQuery;
+  hits: readonly PaperHit[];
+  current: number | undefined;
+}) {
+  return (
+    <ol class="hits" aria-label={texts.found}>
+      {props.hits.map((hit, index) => (
+        <li key={hit.paper_id} class={index === props.current ? "hit current" : "hit"}>
+          <h2 class="hit-title foreign" dir="auto">
+            <a href={makePaperAddress(props.shelf, hit.paper_id, props.query)}>{hit.title}</a>
+          </h2>
+          <p class="quiet small" dir="auto">
+            {hit.retracted && <Tag tone="no">{texts.retracted}</Tag>} {describeHit(hit)}
+          </p>
+          {hit.snippet.length > 0 && (
+            <p class="hit-passage foreign" dir="auto">
+              <Passage nodes={hit.snippet} />
+            </p>
+          )}
+          {hit.section && (
+            <p class="small">
+              <a href={makePaperAddress(props.shelf, hit.paper_id, props.query, hit.offset)} dir="auto">
+                {texts.section(hit.section)}
+              </a>
+            </p>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}

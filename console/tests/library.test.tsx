@@ -1,0 +1,102 @@
+import { render } from "@testing-library/preact";
+import { expect, test } from "vitest";
+import { type Block, Passage, TextTree } from "../src/components/text_tree.tsx";
+import {
+  formatLibraryQuery,
+  formatYears,
+  makeBars,
+  makePaperAddress,
+  readLibraryQuery,
+  readYears,
+} from "../src/pages/library/library_query.ts";
+
+test("a search survives its address, whatever was typed", () => {
+  const query = {
+    q: 'author:"Mayor & Queloz" #1 ?=/%',
+    sort: "year_asc" as const,
+    filters: { author: "Ångström, A. & B.", year: "1995..2010" },
+    offset: 40,
+  };
+  expect(readLibraryQuery(new URLSearchParams(formatLibraryQuery(query)))).toEqual(query);
+  expect(formatLibraryQuery(readLibraryQuery(new URLSearchParams()))).toBe("");
+});
+
+test("an address with values that no shelf accepts shows the papers that the rest of it names", () => {
+  const query = readLibraryQuery(new URLSearchParams("q=moon&sort=colour&year=soon&offset=-5&author=+"));
+  expect(query).toEqual({ q: "moon", sort: "relevance", filters: {}, offset: 0 });
+});
+
+test("the address of a paper keeps its id and the position of the passage", () => {
+  const address = makePaperAddress("my shelf", "10.1000/a b?#", undefined, 0);
+  expect(address).toBe("/library/my%20shelf/10.1000%2Fa%20b%3F%23?at=0");
+});
+
+test("years are a range with open ends, in either order", () => {
+  expect([formatYears(2010, 2001), formatYears(2010, 2010), formatYears(undefined, 1999), formatYears(2020, undefined)])
+    // biome-ignore format: one line
+    .toEqual(["2001..2010", "2010", "..1999", "2020.."]);
+  expect(formatYears(undefined, undefined)).toBeUndefined();
+  expect([readYears("2010"), readYears("..1999"), readYears("2020.."), readYears(undefined)]).toEqual([
+    [2010, 2010],
+    [undefined, 1999],
+    [2020, undefined],
+    [undefined, undefined],
+  ]);
+});
+
+test("a histogram has a bar for years without papers, and few bars for many years", () => {
+  const short = makeBars([
+    { year: 2001, paper_count: 2 },
+    { year: 2004, paper_count: 1 },
+  ]);
+  expect(short.map((bar) => bar.count)).toEqual([2, 0, 0, 1]);
+  const long = makeBars([
+    { year: 1543, paper_count: 1 },
+    { year: 2026, paper_count: 7 },
+  ]);
+  expect(long.length).toBeLessThanOrEqual(49);
+  expect(long.reduce((sum, bar) => sum + bar.count, 0)).toBe(8);
+  expect(long.at(-1)?.last).toBeGreaterThanOrEqual(2026);
+  expect(makeBars([])).toEqual([]);
+});
+
+test("a text is drawn as elements, and what looks like HTML or a script stays text", () => {
+  const blocks: Block[] = [
+    { type: "heading", level: 1, offset: 0, children: [{ type: "text", text: "<script>alert(1)</script>" }] },
+    {
+      type: "paragraph",
+      offset: 30,
+      children: [
+        { type: "text", text: "A moon & " },
+        { type: "link", href: "javascript:alert(1)", children: [{ type: "text", text: "bad" }] },
+        { type: "link", href: "https://doi.org/10.1/x", children: [{ type: "text", text: "good" }] },
+        { type: "figure", alt: "<img src=x>", href: null },
+      ],
+    },
+    { type: "code_block", offset: 60, language: "html", text: "<b>code</b>" },
+  ];
+  const { container } = render(<TextTree blocks={blocks} terms={["moon"]} found={30} />);
+  expect(container.querySelector("script, img, b")).toBeNull();
+  expect(container.querySelector("h2")?.textContent).toBe("<script>alert(1)</script>");
+  expect([...container.querySelectorAll("a")].map((link) => link.href)).toEqual(["https://doi.org/10.1/x"]);
+  expect(container.querySelector(".found mark")?.textContent).toBe("moon");
+});
+
+test("matched words of a passage are marked", () => {
+  const { container } = render(
+    <Passage
+      nodes={[
+        { type: "text", text: "a " },
+        { type: "strong", children: [{ type: "text", text: "planet" }] },
+      ]}
+    />,
+  );
+  expect(container.innerHTML).toBe("a <mark>planet</mark>");
+});
+
+test("lists as deep as a hostile file makes them end somewhere", () => {
+  let blocks: Block[] = [{ type: "paragraph", offset: 0, children: [{ type: "text", text: "deep" }] }];
+  for (let depth = 0; depth < 500; depth++) blocks = [{ type: "quote", offset: 0, children: blocks }];
+  const { container } = render(<TextTree blocks={blocks} />);
+  expect(container.querySelectorAll("blockquote").length).toBeLessThan(50);
+});
