@@ -106,6 +106,8 @@ PAGES: Final = {
     "progress": "/searches/{session}/progress",
     "library": "/library",
     "shelf": "/library/sample-shelf?q=habitable+planets+transit",
+    "paper": "/library/sample-shelf/gillon2017?q=resonance+chain&at=2600",
+    "paper-beside": "/library/sample-shelf/shockley1961?beside=lang:de",
     "settings": "/settings",
     "connections": "/connections",
 }

@@ -732,6 +732,7 @@ export interface PaperMetadata {
   has_source: boolean;
   source_chars: number;
   outline: OutlineHeading[];
+  links: PublicationLink[];
 }
 
 /** A paper in a list. The decisions of others are hidden until you have decided. */
@@ -876,6 +877,14 @@ export interface PlannedStep {
 export interface Provenance {
   records: MergedRecord[];
   fields: FieldOrigin[];
+}
+
+/** An address under which a paper was published. */
+export interface PublicationLink {
+  scheme: string;
+  label: string;
+  text: string;
+  url: string;
 }
 
 /** A problem of a query; positions count characters of the text as it was sent. */

@@ -56,6 +56,11 @@ export const PAGES: readonly Page[] = [
     component: lazyPage(async () => (await import("./pages/library.tsx")).ShelfPage),
   },
   {
+    path: "/library/{shelf}/{paper}",
+    title: strings.paper.title,
+    component: lazyPage(async () => (await import("./pages/paper.tsx")).PaperPage),
+  },
+  {
     path: "/connections",
     title: names.connections,
     component: lazyPage(async () => (await import("./pages/connections.tsx")).ConnectionsPage),

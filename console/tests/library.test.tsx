@@ -1,6 +1,6 @@
 import { render } from "@testing-library/preact";
 import { expect, test } from "vitest";
-import { type Block, Passage, TextTree } from "../src/components/text_tree.tsx";
+import { type Block, findBlockAt, Passage, TextTree } from "../src/components/text_tree.tsx";
 import {
   formatLibraryQuery,
   formatYears,
@@ -9,6 +9,7 @@ import {
   readLibraryQuery,
   readYears,
 } from "../src/pages/library/library_query.ts";
+import { listTerms } from "../src/pages/library/query_terms.ts";
 
 test("a search survives its address, whatever was typed", () => {
   const query = {
@@ -99,4 +100,34 @@ test("lists as deep as a hostile file makes them end somewhere", () => {
   for (let depth = 0; depth < 500; depth++) blocks = [{ type: "quote", offset: 0, children: blocks }];
   const { container } = render(<TextTree blocks={blocks} />);
   expect(container.querySelectorAll("blockquote").length).toBeLessThan(50);
+});
+
+test("the block around a position is found, also in lists and tables", () => {
+  const line = (offset: number): Block => ({ type: "paragraph", offset, children: [] });
+  const blocks: Block[] = [
+    line(0),
+    { type: "list", offset: 10, ordered: false, start: 1, items: [[line(10)], [line(20), line(25)]] },
+    {
+      type: "table",
+      offset: 40,
+      align: [],
+      header: [],
+      rows: [
+        { offset: 60, cells: [] },
+        { offset: 70, cells: [] },
+      ],
+    },
+    line(90),
+  ];
+  expect([5, 22, 30, 45, 65, 79, 1_000].map((at) => findBlockAt(blocks, at))).toEqual([0, 20, 25, 40, 60, 70, 90]);
+  expect(findBlockAt([], 5)).toBeUndefined();
+});
+
+test("the words of a query are marked, and not its syntax", () => {
+  expect(listTerms('resonant "habitable zone" -gas author:Gillon year:2015.. is:retracted transit* AND x')).toEqual([
+    "resonant",
+    "habitable zone",
+    "Gillon",
+    "transit",
+  ]);
 });

@@ -17,6 +17,7 @@ from paper_library.html_page_frame import (
 )
 from paper_library.library import Library
 from paper_library.limits import HTML_CHARS
+from paper_library.paper_links import list_paper_links, make_identifier_url
 from paper_library.text.bibtex_edits import get_or_make_citation_key
 from paper_library.text.citation_lines import format_authors_venue_year
 from paper_library.text.citations import FORMATS
@@ -25,13 +26,6 @@ from paper_library.text.markdown import render_safe_html
 
 _AUTHORS_SHOWN: Final = 12
 _SIMILAR_SHOWN: Final = 5
-_SITES: Final = {
-    "doi": ("DOI", "https://doi.org/"),
-    "arxiv": ("arXiv", "https://arxiv.org/abs/"),
-    "pmid": ("PubMed", "https://pubmed.ncbi.nlm.nih.gov/"),
-    "pmcid": ("PubMed Central", "https://pmc.ncbi.nlm.nih.gov/articles/"),
-    "url": ("URL", ""),
-}
 _NOTICE_FACTS: Final = {"date": "", "source": "source: "}
 _LABELS: Final = {"bibkey": "BibTeX key", "isbn": "ISBN", "issn": "ISSN"}
 
@@ -77,7 +71,7 @@ def _render_notices(metadata: dict[str, Any]) -> str:
 def _render_notice(notice: dict[str, str]) -> str:
     status, doi = notice["status"], notice.get("notice_doi", "")
     facts = [escape(f"{label}{notice[name]}") for name, label in _NOTICE_FACTS.items() if notice.get(name)]
-    facts += [f"notice: {render_external_link(_make_identifier_url('https://doi.org/', doi), doi)}"] if doi else []
+    facts += [f"notice: {render_external_link(make_identifier_url('doi', doi), doi)}"] if doi else []
     label = "Expression of concern" if status == "concern" else status.replace("_", " ").capitalize()
     kind = "notice retracted" if status in RETRACTIONS else "notice"
     return f'<p class="{kind}" role="note">{" · ".join([f"<b>{escape(label)}</b>", *facts])}</p>'
@@ -100,17 +94,12 @@ def _describe_publication(metadata: dict[str, Any]) -> str:
 
 def _render_identifiers(metadata: dict[str, Any]) -> str:
     ids: dict[str, str] = metadata["identifiers"]
-    parts: list[str] = []
-    for scheme, (label, site) in _SITES.items():
-        if value := ids.get(scheme):
-            parts.append(f"{label}: {render_external_link(_make_identifier_url(site, value), value)}")
-    others = (scheme for scheme in ids if scheme not in _SITES)
+    links = list_paper_links(ids)
+    parts = [f"{link.label}: {render_external_link(link.url, link.text)}" for link in links]
+    linked = {link.scheme for link in links}
+    others = (scheme for scheme in ids if scheme not in linked)
     parts += [f"{escape(_LABELS.get(scheme, scheme))}: {escape(ids[scheme])}" for scheme in others]
     return " · ".join(parts)
-
-
-def _make_identifier_url(site: str, identifier: str) -> str:
-    return site + quote(identifier, safe="/:;()") if site else identifier
 
 
 def _render_formats(metadata: dict[str, Any]) -> str:

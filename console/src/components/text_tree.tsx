@@ -32,6 +32,22 @@ export function Passage({ nodes }: { nodes: readonly Inline[] }) {
   );
 }
 
+/** Return the position of the block, or of the row of a table, that contains a position in the text. */
+export function findBlockAt(blocks: readonly Block[], at: number, depth = 0): number | undefined {
+  let found: number | undefined;
+  for (const block of blocks) {
+    if (typeof block.offset !== "number" || block.offset > at) break;
+    found = block.offset;
+    if (depth >= MOST_DEPTH) continue;
+    if (block.type === "table") found = block.rows.findLast((row) => row.offset <= at)?.offset ?? found;
+    if (block.type === "quote") found = findBlockAt(block.children, at, depth + 1) ?? found;
+    if (block.type === "list") {
+      for (const item of block.items) found = findBlockAt(item, at, depth + 1) ?? found;
+    }
+  }
+  return found;
+}
+
 /** The text of a paper: a tree of blocks with formulas. It is never read as HTML. */
 export function TextTree(props: {
   blocks: readonly Block[];
@@ -66,7 +82,11 @@ function renderBlock(block: Block, key: number, look: Look, depth: number): Comp
     case "paragraph":
       return <p {...position}>{inlines(block.children)}</p>;
     case "list": {
-      const items = block.items.map((item, index) => <li key={index}>{renderItem(item, look, depth + 1)}</li>);
+      const items = block.items.map((item, index) => (
+        <li key={index} {...placeItem(item, look)}>
+          {renderItem(item, look, depth + 1)}
+        </li>
+      ));
       return block.ordered ? (
         <ol {...position} start={block.start}>
           {items}
@@ -128,6 +148,13 @@ function renderBlock(block: Block, key: number, look: Look, depth: number): Comp
         </p>
       );
   }
+}
+
+/** Return the position of an item whose paragraph has no element of its own. */
+function placeItem(item: readonly Block[], look: Look) {
+  const [only] = item;
+  if (item.length !== 1 || only?.type !== "paragraph") return {};
+  return { "data-offset": only.offset, class: only.offset === look.found ? "found" : undefined };
 }
 
 /** Return the blocks of an item of a list; a single paragraph without its element. */

@@ -135,6 +135,15 @@ class EditorialNotice(Reply):
     label: str | None = None
 
 
+class PublicationLink(Reply):
+    """An address under which a paper was published."""
+
+    scheme: str
+    label: str
+    text: str
+    url: str
+
+
 class PaperMetadata(Reply):
     """All metadata of a paper."""
 
@@ -163,6 +172,7 @@ class PaperMetadata(Reply):
     has_source: bool
     source_chars: int
     outline: list[OutlineHeading]
+    links: list[PublicationLink]
 
 
 class TextPage(Reply):

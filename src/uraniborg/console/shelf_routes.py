@@ -8,6 +8,7 @@ from fastapi import FastAPI, Path, Query
 
 from paper_library.library import Library, open_shared_library
 from paper_library.limits import DEFAULT_FACETS, DEFAULT_PAGE_SIZE, FACETS, PAGE_SIZE, QUERY_CHARS, VALUE_CHARS
+from paper_library.paper_links import list_paper_links
 from paper_library.search.query import Sort
 from paper_library.shelf_catalog import find_known_shelf, list_known_shelves
 from paper_library.text.citations import FORMATS
@@ -134,8 +135,10 @@ def _add_paper_routes(api: FastAPI) -> None:
 
     @api.get(papers, response_model=PaperMetadata, tags=["shelves"], summary="Return a paper")
     async def get_paper(shelf: ShelfName, paper_id: PaperId) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
-        """Return all metadata of a paper, with its outline and editorial notices."""
-        return JsonReply(await read_shelf(shelf, lambda library: library.metadata(paper_id)))
+        """Return all metadata of a paper, with its outline, editorial notices and links."""
+        metadata = await read_shelf(shelf, lambda library: library.metadata(paper_id))
+        links = [link._asdict() for link in list_paper_links(metadata["identifiers"])]
+        return JsonReply({**metadata, "links": links})
 
     @api.get(f"{papers}/text", response_model=TextPage, tags=["shelves"], summary="Return the text of a paper")
     async def get_paper_text(  # pyright: ignore[reportUnusedFunction]

@@ -117,7 +117,9 @@ def test_a_misspelled_query_is_corrected(client: httpx.Client) -> None:
 
 def test_a_paper_has_its_metadata_outline_and_identifiers(client: httpx.Client, library: Library) -> None:
     paper = get_sample(client, f"papers/{GILLON}")
+    links = paper.pop("links")
     assert paper == library.metadata(GILLON)
+    assert links[0]["url"] == "https://doi.org/10.1038/nature21360"
     found = get_sample(client, "lookup", id=paper["identifiers"]["doi"])
     assert found == {"paper_ids": [paper["paper_id"]]}
     assert get_sample(client, "lookup", title=paper["title"]) == found

@@ -1,0 +1,84 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import type { Citation, PaperMetadata } from "../../api_types.ts";
+import { Button, Choices } from "../../components/controls.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { showToast } from "../../components/toasts.tsx";
+import { useResource } from "../../resource.ts";
+import { strings } from "../../strings.ts";
+
+const texts = strings.paper;
+
+/** The citation of a paper in every format, to copy or to download. */
+export function CiteDialog(props: { shelf: string; paper: PaperMetadata; onClose: () => void }) {
+  const { shelf, paper, onClose } = props;
+  const citations = useResource(`cite ${shelf} ${paper.paper_id}`, (signal) =>
+    api.get("/api/shelves/{shelf}/papers/{paper_id}/citations", {
+      path: { shelf, paper_id: paper.paper_id },
+      signal,
+    }),
+  );
+  return (
+    <Dialog title={texts.citeTitle} kind="wide" onClose={onClose}>
+      <Loaded resource={citations}>
+        {(reply) => <Formats citations={reply.citations} name={paper.citation_key || paper.paper_id} />}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function Formats({ citations, name }: { citations: readonly Citation[]; name: string }) {
+  const [chosen, setChosen] = useState(citations[0]?.format ?? "");
+  const citation = citations.find((one) => one.format === chosen);
+  if (!citation) return null;
+  return (
+    <>
+      <Choices
+        label={texts.format}
+        value={chosen}
+        choices={citations.map((one) => ({ value: one.format, label: one.label }))}
+        onChange={setChosen}
+      />
+      <CitationText citation={citation} />
+      <footer>
+        <Button kind="primary" icon="copy" onClick={() => void copy(citation.text)}>
+          {texts.copy}
+        </Button>
+        <Download citation={citation} name={name} />
+      </footer>
+    </>
+  );
+}
+
+function CitationText({ citation }: { citation: Citation }) {
+  const scroll = { tabIndex: 0, role: "region" as const, "aria-label": citation.label }; // also by keyboard
+  return (
+    <pre {...scroll} class="json citation-text" dir="auto">
+      {citation.text.trim()}
+    </pre>
+  );
+}
+
+function Download({ citation, name }: { citation: Citation; name: string }) {
+  const url = useMemo(
+    () => URL.createObjectURL(new Blob([citation.text], { type: `${citation.media_type};charset=utf-8` })),
+    [citation],
+  );
+  useEffect(() => () => URL.revokeObjectURL(url), [url]);
+  const file = `${name.replace(/[^\p{L}\p{N}._-]+/gu, "_").slice(0, 80)}.${citation.suffix}`;
+  return (
+    <a class="button plain" href={url} download={file}>
+      {texts.download}
+    </a>
+  );
+}
+
+async function copy(text: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    showToast(texts.copied);
+  } catch {
+    showToast(`${texts.notCopied} ${texts.notCopiedHint}`, "no");
+  }
+}

@@ -1,0 +1,145 @@
+import { api } from "../../api.ts";
+import type { PaperMetadata } from "../../api_types.ts";
+import { Button } from "../../components/controls.tsx";
+import { checkLink } from "../../components/foreign_text.tsx";
+import { Icon } from "../../components/icon.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { useResource } from "../../resource.ts";
+import { formatPath } from "../../router.ts";
+import { strings } from "../../strings.ts";
+import { describeHit } from "../library/hit_list.tsx";
+import { makePaperAddress } from "../library/library_query.ts";
+import type { AddressAt } from "./reading.tsx";
+
+const texts = strings.paper;
+const SIMILAR = 5;
+
+/** What stands beside a paper: citing, outline, links, where it is used, and similar papers. */
+export function PaperContext(props: { shelf: string; paper: PaperMetadata; addressAt: AddressAt; onCite: () => void }) {
+  const { shelf, paper, addressAt, onCite } = props;
+  return (
+    <>
+      <Button kind="primary" keyHint="c" onClick={onCite}>
+        {texts.cite}
+      </Button>
+      {paper.outline.length > 0 && <Outline paper={paper} addressAt={addressAt} />}
+      <Links paper={paper} />
+      <Values shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
+      <Values shelf={shelf} title={texts.tags} name="tag" values={paper.tags} />
+      <Similar shelf={shelf} paper={paper} />
+    </>
+  );
+}
+
+function Outline({ paper, addressAt }: { paper: PaperMetadata; addressAt: AddressAt }) {
+  const top = Math.min(...paper.outline.map((heading) => heading.level));
+  return (
+    <nav aria-labelledby="paper-outline">
+      <h2 id="paper-outline" class="section-title">
+        {texts.outline}
+      </h2>
+      <ol class="outline">
+        {paper.outline.map((heading) => (
+          <li key={heading.offset} class={`depth-${Math.min(3, heading.level - top)}`}>
+            <a href={addressAt(heading.offset)} dir="auto">
+              {heading.title}
+            </a>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  );
+}
+
+function Links({ paper }: { paper: PaperMetadata }) {
+  const linked = new Set(paper.links.map((link) => link.scheme));
+  const others = Object.entries(paper.identifiers).filter(([scheme]) => !linked.has(scheme));
+  if (!paper.links.length && !others.length) return null;
+  return (
+    <section>
+      <h2 class="section-title">{texts.links}</h2>
+      <dl class="identifiers">
+        {paper.links.map((link) => {
+          const href = checkLink(link.url);
+          return (
+            <div key={link.scheme}>
+              <dt>{texts.identifiers[link.scheme] ?? link.label}</dt>
+              <dd class="mono">
+                {href ? (
+                  <a href={href} target="_blank" rel="noopener noreferrer">
+                    {link.text} <Icon name="external" />
+                  </a>
+                ) : (
+                  link.text
+                )}
+              </dd>
+            </div>
+          );
+        })}
+        {others.map(([scheme, value]) => (
+          <div key={scheme}>
+            <dt>{texts.identifiers[scheme] ?? scheme}</dt>
+            <dd class="mono">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+function Values(props: { shelf: string; title: string; name: "keyword" | "tag"; values: readonly string[] }) {
+  if (!props.values.length) return null;
+  const address = formatPath("/library/{shelf}", { shelf: props.shelf });
+  return (
+    <section>
+      <h2 class="section-title">{props.title}</h2>
+      <ul class="value-links">
+        {props.values.map((value) => (
+          <li key={value}>
+            <a class="tag" href={`${address}?${new URLSearchParams({ [props.name]: value })}`} dir="auto">
+              {value}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Similar({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
+  const similar = useResource(
+    `similar ${shelf} ${paper.paper_id}`,
+    (signal) =>
+      api.get("/api/shelves/{shelf}/papers/{paper_id}/similar", {
+        path: { shelf, paper_id: paper.paper_id },
+        query: { limit: SIMILAR },
+        signal,
+      }),
+    (change) => change.kind === "shelf",
+  );
+  return (
+    <section>
+      <h2 class="section-title">{texts.similar}</h2>
+      <Loaded resource={similar}>
+        {(page) =>
+          page.results.length ? (
+            <ul class="similar">
+              {page.results.map((hit) => (
+                <li key={hit.paper_id}>
+                  <a class="foreign" href={makePaperAddress(shelf, hit.paper_id)} dir="auto">
+                    {hit.title}
+                  </a>
+                  <p class="quiet small" dir="auto">
+                    {describeHit(hit)}
+                  </p>
+                </li>
+              ))}
+            </ul>
+          ) : (
+            <p class="quiet small">{texts.noSimilar}</p>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}

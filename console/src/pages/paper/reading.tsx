@@ -1,0 +1,153 @@
+import { useEffect, useRef } from "preact/hooks";
+import { api } from "../../api.ts";
+import type { PaperMetadata, TextPage } from "../../api_types.ts";
+import { ForeignText } from "../../components/foreign_text.tsx";
+import { ErrorNote, Loaded } from "../../components/states.tsx";
+import { findBlockAt, TextTree } from "../../components/text_tree.tsx";
+import { useResource } from "../../resource.ts";
+import { strings } from "../../strings.ts";
+
+const texts = strings.paper;
+
+/** Where to read: the address of another position in the text. */
+export type AddressAt = (offset: number) => string;
+
+interface TextProps {
+  shelf: string;
+  paper: PaperMetadata;
+  at: number | undefined;
+  terms: readonly string[];
+  addressAt: AddressAt;
+}
+
+/** The text of a paper, or its abstract and what else the shelf has. */
+export function TextColumn(props: TextProps) {
+  const { paper } = props;
+  return (
+    <section class="column" aria-label={texts.text} lang={paper.language || undefined}>
+      {paper.abstract && (
+        <>
+          <h2 class="column-title">{texts.abstract}</h2>
+          <ForeignText text={paper.abstract} terms={props.terms} />
+        </>
+      )}
+      {paper.has_source ? (
+        <>
+          <h2 class="column-title">{texts.text}</h2>
+          <TextPages {...props} lang={undefined} />
+        </>
+      ) : (
+        <p class="quiet">
+          {texts.noText} {texts.noTextHint}
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** A translation of a paper, beside its text. */
+export function TranslationColumn({ lang, ...props }: Omit<TextProps, "at" | "addressAt"> & { lang: string }) {
+  return (
+    <section class="column" aria-label={texts.translation(nameLanguage(lang))} lang={lang}>
+      <h2 class="column-title">{texts.translation(nameLanguage(lang))}</h2>
+      <TextPages {...props} at={undefined} addressAt={() => ""} lang={lang} />
+    </section>
+  );
+}
+
+function TextPages(props: TextProps & { lang: string | undefined }) {
+  const { shelf, paper, at, lang } = props;
+  const page = useResource(
+    `text ${shelf} ${paper.paper_id} ${lang ?? ""} ${at ?? 0}`,
+    (signal) =>
+      api.get("/api/shelves/{shelf}/papers/{paper_id}/text", {
+        path: { shelf, paper_id: paper.paper_id },
+        query: { lang: lang ?? null, offset: at ?? 0 },
+        signal,
+      }),
+    (change) => change.kind === "shelf",
+  );
+  const last = useRef<TextPage>(undefined);
+  const value = page.value.value;
+  if (value) last.current = value;
+  const shown = value ?? last.current;
+  if (!shown) return <Loaded resource={page}>{() => null}</Loaded>;
+  return (
+    <>
+      {page.error.value && <ErrorNote error={page.error.value} onRetry={page.reload} />}
+      <OneTextPage {...props} page={shown} />
+    </>
+  );
+}
+
+function OneTextPage({ page, at, terms, addressAt, lang }: TextProps & { page: TextPage; lang: string | undefined }) {
+  const place = useRef<HTMLDivElement>(null);
+  const found = at === undefined ? undefined : findBlockAt(page.nodes, at);
+  useEffect(() => {
+    if (found !== undefined)
+      place.current?.querySelector(`[data-offset="${found}"]`)?.scrollIntoView({ block: "center" });
+  }, [found, page]);
+  const isWhole = page.previous_offset === null && page.next_offset === null;
+  return (
+    <div ref={place}>
+      <TextTree blocks={page.nodes} terms={terms} level={3} found={found} />
+      {!isWhole && (
+        <p class="text-pager quiet small">
+          <span>{texts.position(page.offset, page.end, page.total_chars)}</span>
+          {lang === undefined && page.previous_offset !== null && (
+            <a href={addressAt(page.previous_offset)}>{texts.earlier}</a>
+          )}
+          {lang === undefined && page.next_offset !== null && <a href={addressAt(page.next_offset)}>{texts.later}</a>}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** A summary of a paper, beside its text. */
+export function SummaryColumn(props: { shelf: string; paper: PaperMetadata; template: string }) {
+  const { shelf, paper, template } = props;
+  const summary = useResource(
+    `summary ${shelf} ${paper.paper_id} ${template}`,
+    (signal) =>
+      api.get("/api/shelves/{shelf}/papers/{paper_id}/summary", {
+        path: { shelf, paper_id: paper.paper_id },
+        query: { template },
+        signal,
+      }),
+    (change) => change.kind === "shelf",
+  );
+  return (
+    <section class="column" aria-label={texts.summary(template)}>
+      <h2 class="column-title">{texts.summary(template)}</h2>
+      <Loaded resource={summary}>
+        {(reply) => (
+          <>
+            {reply.sections.map((section) => (
+              <div key={section.name} class="summary-section">
+                <h3>{nameSection(section.name)}</h3>
+                <TextTree blocks={section.nodes} level={4} />
+              </div>
+            ))}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function nameSection(name: string): string {
+  const words = name.replaceAll("_", " ").trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+const languages = new Intl.DisplayNames("en", { type: "language" });
+
+/** Return the English name of a language; the code itself if it is unknown. */
+export function nameLanguage(code: string): string {
+  try {
+    return languages.of(code) ?? code;
+  } catch {
+    return code;
+  }
+}

@@ -1,0 +1,39 @@
+"""The addresses under which a paper was published, made of its identifiers."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+from urllib.parse import quote
+
+_SITES: Final = {
+    "doi": ("DOI", "https://doi.org/"),
+    "arxiv": ("arXiv", "https://arxiv.org/abs/"),
+    "pmid": ("PubMed", "https://pubmed.ncbi.nlm.nih.gov/"),
+    "pmcid": ("PubMed Central", "https://pmc.ncbi.nlm.nih.gov/articles/"),
+    "url": ("URL", ""),
+}
+
+
+class PaperLink(NamedTuple):
+    """An address of a paper."""
+
+    scheme: str
+    """The name of the identifier, such as `doi`."""
+    label: str
+    text: str
+    """The identifier."""
+    url: str
+
+
+def list_paper_links(identifiers: Mapping[str, str]) -> list[PaperLink]:
+    """Return the addresses of a paper. A `url` is given as it is in the metadata: check its scheme before linking."""
+    return [
+        PaperLink(scheme, label, value, make_identifier_url(scheme, value))
+        for scheme, (label, _) in _SITES.items()
+        if (value := identifiers.get(scheme))
+    ]
+
+
+def make_identifier_url(scheme: str, identifier: str) -> str:
+    """Return the address of an identifier of one of the known schemes."""
+    site = _SITES[scheme][1]
+    return site + quote(identifier, safe="/:;()") if site else identifier
