@@ -99,4 +99,14 @@ export const api = {
   async getText<P extends PathsOf<"GET">>(path: P, ...[given]: Arguments<Operation<"GET", P>>): Promise<string> {
     return (await request("GET", path, given as AnyGiven)).text();
   },
+  /** Return a reply that is binary. */
+  async getBytes<P extends PathsOf<"GET">>(path: P, ...[given]: Arguments<Operation<"GET", P>>): Promise<ArrayBuffer> {
+    const response = await request("GET", path, given as AnyGiven);
+    try {
+      return await response.arrayBuffer();
+    } catch (error) {
+      if (given?.signal?.aborted) throw error;
+      throw makeOfflineError(); // the connection ended within the body
+    }
+  },
 };

@@ -688,6 +688,69 @@ export const strings = {
     },
   },
 
+  sky: {
+    loading: "The universe is loading.",
+    unreadable: "The orbits of this universe cannot be read.",
+    picture: (name: string, bodies: number) =>
+      `${name}: a picture of ${plural(bodies, "body", "bodies")}. The keys n and p select a body, the arrows turn the view.`,
+    panel: "Universe",
+    nothingSelected: "Select a body in the picture.",
+    noDrawing: "This browser cannot draw in three dimensions.",
+    noDrawingHint:
+      "WebGL 2 is off or missing: switch on hardware acceleration, or use another browser. These are the positions at the chosen time; z points to the north of the reference plane.",
+    positions: "Positions",
+    body: "Body",
+    following: "Following",
+    readableSizes: "Sizes: readable, not to scale",
+    realSizes: "Sizes: to scale; a dot is smaller than a pixel",
+    logRadius: "Distances: logarithmic",
+    zone: "Green: habitable zone (Kopparapu et al. 2014)",
+    zoneOf: (kelvin: number) => `Green: habitable zone of a star of ${kelvin} K (Kopparapu et al. 2014)`,
+    all: "Whole view",
+    top: "From above",
+    options: "Options",
+    optionLog: "Logarithmic distances",
+    optionReal: "Real sizes",
+    optionOrbits: "Orbits",
+    optionLabels: "Names",
+    optionZone: "Habitable zone",
+    save: "Save the picture",
+    saved: "The picture is in your downloads.",
+    timeBar: "Time",
+    time: "Time",
+    play: "Play",
+    pause: "Pause",
+    speed: "Speed",
+    date: "Date (year-month-day)",
+    day: "Time",
+    dateProblem: "Type a date such as 2026-11-17.",
+    dayNumber: (text: string) => `time ${text}`,
+    toUniverseTime: "Back to the universe's time",
+    perSecond: (speed: number, isDays: boolean) => {
+      if (!isDays) return `${speed} / s`;
+      if (speed >= 365) return `${plural(Math.round(speed / 365.25), "year")} / s`;
+      if (speed >= 1) return `${plural(speed, "day")} / s`;
+      const hours = speed * 24;
+      return hours >= 1 ? `${plural(Math.round(hours), "hour")} / s` : `${Math.round(hours * 60)} min / s`;
+    },
+    keyTitle: "Universe",
+    keys: {
+      play: "Play or pause",
+      left: "Turn left",
+      right: "Turn right",
+      up: "Raise the view",
+      down: "Lower the view",
+      closer: "Closer",
+      farther: "Farther",
+      next: "Select the next body",
+      previous: "Select the previous body",
+      follow: "Follow the selected body, or stop",
+      top: "View from above",
+      all: "Whole view",
+      log: "Logarithmic or true distances",
+    },
+  },
+
   settings: {
     title: "Settings",
     places: "Where everything is",

@@ -1,0 +1,61 @@
+import { effect, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { address, navigate, type Params, query } from "../router.ts";
+import type { SkyData } from "../sky/load.ts";
+import { Sky, type SkyHandle } from "../sky/sky.tsx";
+import { makeSkyState, type SkyState, writeSkyState } from "../sky/state.ts";
+import { strings } from "../strings.ts";
+import { SidePanel } from "../universe/side_panel.tsx";
+
+const ADDRESS_MS = 400;
+
+/** A universe: the sky, and a panel beside it. The address restores what is seen. */
+export function UniversePage({ params }: { params: Params }) {
+  const id = params.id ?? "";
+  return <UniverseView key={id} id={id} />;
+}
+
+function UniverseView({ id }: { id: string }) {
+  const state = useMemo(() => makeSkyState(query.peek()), []);
+  const data = useSignal<SkyData | undefined>(undefined);
+  const sky = useSignal<SkyHandle | undefined>(undefined);
+  useEffect(() => keepAddress(state), [state]);
+  return (
+    <div class="universe-page">
+      <Sky
+        universe={id}
+        state={state}
+        onData={(loaded) => {
+          data.value = loaded;
+        }}
+        onReady={(handle) => {
+          sky.value = handle;
+        }}
+      />
+      <aside class="universe-panel" aria-label={strings.sky.panel}>
+        <SidePanel universe={id} state={state} data={data.value} sky={sky.value} />
+      </aside>
+    </div>
+  );
+}
+
+/** Write what is seen into the address, at most a few times a second. */
+function keepAddress(state: SkyState): () => void {
+  const own = location.pathname;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const write = () => {
+    timer = undefined;
+    if (location.pathname !== own || state.time.peek() === undefined) return;
+    const parameters = new URLSearchParams(address.peek().split("?")[1] ?? "");
+    writeSkyState(state, parameters);
+    navigate(`${own}?${parameters}`, { replace: true });
+  };
+  const stop = effect(() => {
+    for (const one of Object.values(state)) void one.value;
+    timer ??= setTimeout(write, ADDRESS_MS);
+  });
+  return () => {
+    stop();
+    clearTimeout(timer);
+  };
+}

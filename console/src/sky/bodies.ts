@@ -1,0 +1,106 @@
+import { api } from "../api.ts";
+import { type Elements, EXACT, getFlags, getParent, getRadius, NO_POSITION } from "./elements.ts";
+
+/** A body that is drawn as a disc with a label. All others are points. */
+export interface Body {
+  index: number;
+  id: string;
+  name: string;
+  type: string;
+  color: string;
+  /** The index of the parent, or -1, and the number of parents above. */
+  parent: number;
+  depth: number;
+  hasChildren: boolean;
+  /** The true radius in the unit of positions. */
+  radius: number;
+  /** The place in the order of importance, from 0. */
+  rank: number;
+}
+
+/** What the API says about a body, as far as the picture needs it. */
+interface BodyReply {
+  name?: string;
+  bodyType?: string;
+  color?: string;
+  kepler?: { units?: string };
+  physical?: { epochJulianDate?: number; displayMagnification?: number; radiusKm?: number };
+}
+
+/** The bodies with labels, and what holds for the whole universe. */
+export interface Cast {
+  name: string;
+  bodies: readonly Body[];
+  byIndex: ReadonlyMap<number, Body>;
+  /** The Julian date of time 0, if the universe has one. */
+  epoch: number | undefined;
+  /** Whether lengths are astronomical units and times days. */
+  isAstronomical: boolean;
+}
+
+const MOST_BODIES = 200;
+const KM_PER_AU = 149_597_870.7;
+const DEFAULT_COLOR = "#b9ad98";
+const FIELDS = ["name", "bodyType", "color", "physical", "kepler"];
+
+/** Return the indices of the most important bodies: roots, then parents, then the largest. */
+export function chooseBodies(elements: Elements, most = MOST_BODIES): number[] {
+  const { childCounts } = elements.hierarchy;
+  const all: number[] = [];
+  for (let index = 0; index < elements.count; index += 1) {
+    if (!(getFlags(elements, index) & NO_POSITION)) all.push(index);
+  }
+  const rate = (index: number) =>
+    (getParent(elements, index) < 0 ? 4 : 0) +
+    (childCounts[index] ? 2 : 0) +
+    (getFlags(elements, index) & EXACT ? 1 : 0);
+  const rates = new Map(all.map((index) => [index, rate(index)]));
+  all.sort(
+    (a, b) => (rates.get(b) ?? 0) - (rates.get(a) ?? 0) || getRadius(elements, b) - getRadius(elements, a) || a - b,
+  );
+  return all.slice(0, most);
+}
+
+/** Read the names and looks of the most important bodies. */
+export async function loadCast(
+  universe: string,
+  version: number | undefined,
+  elements: Elements,
+  signal: AbortSignal,
+): Promise<Cast> {
+  const { depths, childCounts } = elements.hierarchy;
+  const chosen = chooseBodies(elements);
+  const ids = chosen.map((index) => elements.ids[index] ?? "");
+  const reply = (await api.get("/api/universes/{universe_id}", {
+    path: { universe_id: universe },
+    query: { ids: ids.length ? ids : ["-"], fields: FIELDS, version: version ?? null },
+    signal,
+  })) as { name?: string; state?: { stars?: Record<string, BodyReply> } };
+  const stars = reply.state?.stars ?? {};
+  const bodies = chosen.map((index, rank): Body => {
+    const id = elements.ids[index] ?? "";
+    const one = stars[id] ?? {};
+    const physical = one.physical ?? {};
+    const magnified = getRadius(elements, index) / (physical.displayMagnification || 1);
+    return {
+      index,
+      id,
+      rank,
+      name: typeof one.name === "string" && one.name ? one.name : id,
+      type: typeof one.bodyType === "string" ? one.bodyType : "",
+      color: typeof one.color === "string" && /^#[0-9a-f]{6}$/i.test(one.color) ? one.color : DEFAULT_COLOR,
+      parent: getParent(elements, index),
+      depth: depths[index] ?? 0,
+      hasChildren: (childCounts[index] ?? 0) > 0,
+      radius: physical.radiusKm && one.kepler ? physical.radiusKm / KM_PER_AU : magnified,
+    };
+  });
+  const all = Object.values(stars);
+  return {
+    name: reply.name ?? universe,
+    bodies,
+    byIndex: new Map(bodies.map((body) => [body.index, body])),
+    epoch: all.find((one) => Number.isFinite(one.physical?.epochJulianDate))?.physical?.epochJulianDate,
+    isAstronomical: all.some((one) => one.kepler?.units === "astronomical"),
+  };
+}

@@ -1,0 +1,154 @@
+import { useRef } from "preact/hooks";
+import { Button } from "../components/controls.tsx";
+import { showToast } from "../components/toasts.tsx";
+import { useKeys } from "../keys.ts";
+import { strings } from "../strings.ts";
+import type { Cast } from "./bodies.ts";
+import type { FoundZone } from "./load.ts";
+import type { SkyRunner } from "./runner.ts";
+import type { SkyState } from "./state.ts";
+
+const texts = strings.sky;
+const TURN_STEP = 0.12;
+const ZOOM_STEP = 1.25;
+
+/** What is drawn and how, and a line that says so. The keys do the same. */
+export function Controls(props: { runner: SkyRunner; state: SkyState; cast: Cast; zone: FoundZone | undefined }) {
+  const { runner, state, cast, zone } = props;
+  const details = useRef<HTMLDetailsElement>(null);
+
+  function move(step: number): void {
+    const ids = cast.bodies.map((body) => body.id);
+    const at = ids.indexOf(state.selected.peek() ?? "");
+    const next = ids[(at + step + ids.length) % ids.length];
+    if (next !== undefined) state.selected.value = next;
+  }
+  function toggleFollow(): void {
+    const id = state.selected.peek();
+    state.followed.value = state.followed.peek() === id ? undefined : id;
+  }
+  async function save(): Promise<void> {
+    const picture = await runner.screenshot();
+    if (!picture) return;
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(picture);
+    link.download = `${cast.name.replace(/[^\p{L}\p{N}-]+/gu, "-") || "universe"}.png`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+    showToast(texts.saved);
+  }
+  useKeys(texts.keyTitle, [
+    {
+      keys: " ",
+      label: texts.keys.play,
+      run: () => {
+        state.isPlaying.value = !state.isPlaying.peek();
+      },
+    },
+    { keys: "ArrowLeft", label: texts.keys.left, run: () => runner.turn(-TURN_STEP, 0) },
+    { keys: "ArrowRight", label: texts.keys.right, run: () => runner.turn(TURN_STEP, 0) },
+    { keys: "ArrowUp", label: texts.keys.up, run: () => runner.turn(0, TURN_STEP) },
+    { keys: "ArrowDown", label: texts.keys.down, run: () => runner.turn(0, -TURN_STEP) },
+    { keys: "+", label: texts.keys.closer, run: () => runner.zoom(1 / ZOOM_STEP) },
+    { keys: "=", label: texts.keys.closer, run: () => runner.zoom(1 / ZOOM_STEP), isHidden: true },
+    { keys: "-", label: texts.keys.farther, run: () => runner.zoom(ZOOM_STEP) },
+    { keys: "n", label: texts.keys.next, run: () => move(1) },
+    { keys: "p", label: texts.keys.previous, run: () => move(-1) },
+    { keys: "f", label: texts.keys.follow, run: toggleFollow },
+    { keys: "t", label: texts.keys.top, run: () => runner.showTop() },
+    { keys: "h", label: texts.keys.all, run: () => runner.showAll() },
+    {
+      keys: "l",
+      label: texts.keys.log,
+      run: () => {
+        state.isLog.value = !state.isLog.peek();
+      },
+    },
+  ]);
+
+  const isLog = state.isLog.value ?? false;
+  const isReal = state.isReal.value && !isLog;
+  const followed = cast.bodies.find((body) => body.id === state.followed.value);
+  return (
+    <>
+      <p class="sky-facts">
+        {followed && (
+          <span>
+            {texts.following} <span dir="auto">{followed.name}</span>
+          </span>
+        )}
+        <span>{isReal ? texts.realSizes : texts.readableSizes}</span>
+        {isLog && <span>{texts.logRadius}</span>}
+        {zone && state.hasZone.value && (
+          <span title={zone.note}>{zone.note ? texts.zoneOf(zone.temperature) : texts.zone}</span>
+        )}
+      </p>
+      <div class="sky-tools">
+        <Button kind="quiet" onClick={() => runner.showAll()}>
+          {texts.all}
+        </Button>
+        <Button kind="quiet" onClick={() => runner.showTop()}>
+          {texts.top}
+        </Button>
+        <details ref={details} class="sky-options">
+          <summary class="button quiet">{texts.options}</summary>
+          <div class="sky-menu">
+            <Toggle
+              label={texts.optionLog}
+              isOn={isLog}
+              onChange={(on) => {
+                state.isLog.value = on;
+              }}
+            />
+            <Toggle
+              label={texts.optionReal}
+              isOn={isReal}
+              isDisabled={isLog}
+              onChange={(on) => {
+                state.isReal.value = on;
+              }}
+            />
+            <Toggle
+              label={texts.optionOrbits}
+              isOn={state.hasOrbits.value}
+              onChange={(on) => {
+                state.hasOrbits.value = on;
+              }}
+            />
+            <Toggle
+              label={texts.optionLabels}
+              isOn={state.hasLabels.value}
+              onChange={(on) => {
+                state.hasLabels.value = on;
+              }}
+            />
+            {zone && (
+              <Toggle
+                label={texts.optionZone}
+                isOn={state.hasZone.value}
+                onChange={(on) => {
+                  state.hasZone.value = on;
+                }}
+              />
+            )}
+            <Button onClick={() => void save()}>{texts.save}</Button>
+          </div>
+        </details>
+      </div>
+    </>
+  );
+}
+
+function Toggle(props: { label: string; isOn: boolean; isDisabled?: boolean; onChange: (on: boolean) => void }) {
+  return (
+    <label class="sky-toggle">
+      <input
+        type="checkbox"
+        checked={props.isOn}
+        disabled={props.isDisabled}
+        onChange={(event) => props.onChange(event.currentTarget.checked)}
+      />
+      <span>{props.label}</span>
+    </label>
+  );
+}

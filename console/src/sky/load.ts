@@ -1,0 +1,54 @@
+import { api } from "../api.ts";
+import { type Cast, loadCast } from "./bodies.ts";
+import { type Elements, parseElements } from "./elements.ts";
+import type { Zone } from "./scene.ts";
+
+/** Everything that a picture of one version needs. */
+export interface SkyData {
+  elements: Elements;
+  cast: Cast;
+}
+
+/** Read the orbits and the looks of a universe, at its present version or at an earlier one. */
+export async function loadSky(universe: string, version: number | undefined, signal: AbortSignal): Promise<SkyData> {
+  const bytes = await api.getBytes("/api/universes/{universe_id}/elements", {
+    path: { universe_id: universe },
+    query: { version: version ?? null },
+    signal,
+  });
+  const elements = parseElements(bytes);
+  return { elements, cast: await loadCast(universe, elements.version, elements, signal) };
+}
+
+interface PhysicsReply {
+  zones?: Record<string, { limits?: Record<string, { au?: number }>; note?: string | null; temperature?: number }>;
+}
+
+/** A habitable zone, and a remark if it is that of another temperature than the star's. */
+export interface FoundZone {
+  zone: Zone;
+  note: string | undefined;
+  temperature: number;
+}
+
+/** Read the first habitable zone of a universe, if it has one. */
+export async function loadZone(
+  universe: string,
+  elements: Elements,
+  signal: AbortSignal,
+): Promise<FoundZone | undefined> {
+  const reply = (await api.get("/api/universes/{universe_id}/physics", {
+    path: { universe_id: universe },
+    query: { version: elements.version },
+    signal,
+  })) as PhysicsReply;
+  for (const [id, one] of Object.entries(reply.zones ?? {})) {
+    const star = elements.indexOf.get(id);
+    const names = ["recentVenus", "runawayGreenhouse", "maximumGreenhouse", "earlyMars"];
+    const [a, b, c, d] = names.map((name) => one.limits?.[name]?.au);
+    if (star !== undefined && a && b && c && d) {
+      return { zone: { star, limits: [a, b, c, d] }, note: one.note ?? undefined, temperature: one.temperature ?? 0 };
+    }
+  }
+  return undefined;
+}

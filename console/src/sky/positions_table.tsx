@@ -1,0 +1,37 @@
+import { Table } from "../components/layout.tsx";
+import { strings } from "../strings.ts";
+import type { SkyData } from "./load.ts";
+import { computePosition } from "./motion.ts";
+import type { SkyState } from "./state.ts";
+
+const texts = strings.sky;
+const MOST_ROWS = 200;
+
+/** The positions of the bodies as numbers, where the browser cannot draw them. */
+export function PositionsTable({ data, state }: { data: SkyData; state: SkyState }) {
+  const { elements, cast } = data;
+  const time = state.time.value ?? elements.time;
+  const rows = cast.bodies.slice(0, MOST_ROWS).map((body) => {
+    const [x, y, z] = computePosition(elements, body.index, time);
+    const cells = [x, z, y].map((value) => value.toPrecision(6));
+    return [<span dir="auto">{body.name}</span>, ...cells];
+  });
+  const unit = cast.isAstronomical ? " (AU)" : "";
+  return (
+    <div class="sky-table">
+      <p role="status">
+        <strong>{texts.noDrawing}</strong> {texts.noDrawingHint}
+      </p>
+      <Table
+        label={texts.positions}
+        columns={[
+          { title: texts.body },
+          { title: `x${unit}`, isNumber: true },
+          { title: `y${unit}`, isNumber: true },
+          { title: `z${unit}`, isNumber: true },
+        ]}
+        rows={rows}
+      />
+    </div>
+  );
+}

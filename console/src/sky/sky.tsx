@@ -1,0 +1,179 @@
+import { effect, type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { type ApiError, toApiError } from "../api_error.ts";
+import { ErrorState, LoadingState } from "../components/states.tsx";
+import { listenForChanges } from "../live.ts";
+import { strings } from "../strings.ts";
+import { Controls } from "./controls.tsx";
+import { type FoundZone, loadSky, loadZone, type SkyData } from "./load.ts";
+import { usePointer } from "./pointer.ts";
+import { PositionsTable } from "./positions_table.tsx";
+import type { SkyRunner } from "./runner.ts";
+import type { SkyState } from "./state.ts";
+import { TimeBar } from "./time_bar.tsx";
+
+const texts = strings.sky;
+
+/** What others can do with a sky that is drawn. */
+export interface SkyHandle {
+  /** Keep a body in the middle; undefined shows the whole universe. */
+  follow(id: string | undefined): void;
+  /** Return the picture as a PNG, or null if the browser draws none. */
+  screenshot(): Promise<Blob | null>;
+}
+
+export interface SkyProps {
+  universe: string;
+  state: SkyState;
+  /** Show this version instead of the present one. */
+  version?: ReadonlySignal<number | undefined>;
+  onSelect?: (id: string) => void;
+  onReady?: (handle: SkyHandle) => void;
+  /** Called with every version that is shown. */
+  onData?: (data: SkyData) => void;
+}
+
+/** A universe in three dimensions, with its time bar. It follows the changes of the universe. */
+export function Sky(props: SkyProps) {
+  const { universe, state } = props;
+  const data = useSignal<SkyData | undefined>(undefined);
+  const error = useSignal<ApiError | undefined>(undefined);
+  const runner = useSignal<SkyRunner | undefined>(undefined);
+  const cannotDraw = useSignal(false);
+  const zone = useSignal<FoundZone | undefined>(undefined);
+  const host = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const labels = useRef<HTMLDivElement>(null);
+  const ring = useRef<HTMLSpanElement>(null);
+  const select = useRef<(id: string) => void>(() => undefined);
+  select.current = (id) => {
+    state.selected.value = id;
+    props.onSelect?.(id);
+  };
+
+  useEffect(() => followUniverse(universe, props.version, data, error), [universe, props.version]);
+
+  useEffect(() => {
+    let isGone = false;
+    let made: SkyRunner | undefined;
+    const start = async () => {
+      const { SkyRunner } = await import("./runner.ts");
+      if (isGone || !host.current || !canvas.current || !labels.current || !ring.current) return;
+      try {
+        const parts = { canvas: canvas.current, labels: labels.current, ring: ring.current };
+        made = new SkyRunner(host.current, parts, state, (id) => select.current(id));
+      } catch {
+        cannotDraw.value = true;
+        return;
+      }
+      runner.value = made;
+      Object.assign(host.current, { sky: made }); // for tests and benchmarks
+      props.onReady?.({
+        follow: (id) => {
+          state.followed.value = id;
+        },
+        screenshot: () => made?.screenshot() ?? Promise.resolve(null),
+      });
+    };
+    start().catch(() => {
+      cannotDraw.value = true;
+    });
+    return () => {
+      isGone = true;
+      made?.dispose();
+      runner.value = undefined;
+    };
+  }, [state]);
+
+  useEffect(() => {
+    const loaded = data.value;
+    if (!loaded) return undefined;
+    props.onData?.(loaded);
+    const drawing = runner.value;
+    if (!drawing) {
+      if (cannotDraw.value) state.time.value ??= loaded.elements.time;
+      return undefined;
+    }
+    drawing.setData(loaded);
+    const stop = new AbortController();
+    loadZone(universe, loaded.elements, stop.signal).then(
+      (found) => {
+        if (stop.signal.aborted) return;
+        drawing.setZone(found?.zone);
+        zone.value = found;
+      },
+      () => undefined, // the picture is complete without a zone
+    );
+    return () => stop.abort();
+  }, [data.value, runner.value, cannotDraw.value]);
+
+  usePointer(canvas, runner);
+  const failed = error.value;
+  const cast = data.value?.cast;
+  return (
+    <div class="sky" ref={host}>
+      {cannotDraw.value && data.value && <PositionsTable data={data.value} state={state} />}
+      <canvas
+        ref={canvas}
+        role="img"
+        aria-label={cast ? texts.picture(cast.name, data.value?.elements.count ?? 0) : texts.loading}
+        hidden={cannotDraw.value}
+      />
+      <div class="sky-labels" ref={labels} aria-hidden="true" />
+      <span class="sky-ring" ref={ring} aria-hidden="true" hidden />
+      {!data.value && <div class="sky-message">{failed ? <ErrorState error={failed} /> : <LoadingState />}</div>}
+      {data.value && failed && (
+        <p class="sky-note" role="alert">
+          {failed.message} {failed.hint}
+        </p>
+      )}
+      {cast && runner.value && <Controls runner={runner.value} state={state} cast={cast} zone={zone.value} />}
+      {cast && data.value && <TimeBar state={state} cast={cast} universeTime={data.value.elements.time} />}
+    </div>
+  );
+}
+
+/** Read a universe now and whenever it changes. Changes during a request become one further request. */
+function followUniverse(
+  universe: string,
+  version: ReadonlySignal<number | undefined> | undefined,
+  data: Signal<SkyData | undefined>,
+  error: Signal<ApiError | undefined>,
+): () => void {
+  const stop = new AbortController();
+  let isLoading = false;
+  let isStale = false;
+  const load = async () => {
+    if (isLoading) {
+      isStale = true;
+      return;
+    }
+    isLoading = true;
+    do {
+      isStale = false;
+      try {
+        const loaded = await loadSky(universe, version?.peek(), stop.signal);
+        if (stop.signal.aborted) return;
+        data.value = loaded;
+        error.value = undefined;
+      } catch (thrown) {
+        if (stop.signal.aborted) return;
+        error.value = toApiError(thrown);
+      }
+    } while (isStale);
+    isLoading = false;
+  };
+  const stopVersion = effect(() => {
+    void version?.value;
+    void load();
+  });
+  const stopChanges = listenForChanges((change) => {
+    const isOurs = change.kind === "universe" && change.subject === universe;
+    if (change.kind === "reset" || (isOurs && version?.peek() === undefined)) void load();
+  });
+  return () => {
+    stop.abort();
+    stopVersion();
+    stopChanges();
+  };
+}
