@@ -46,7 +46,6 @@ export const PAGES: readonly Page[] = [
   { path: "/searches/{id}/review", title: strings.review.keyTitle, component: REVIEW },
   { path: "/searches/{id}/review/{paper}", title: strings.review.keyTitle, component: REVIEW },
   {
-<<<<<<< HEAD
     path: "/library",
     title: names.library,
     component: lazyPage(async () => (await import("./pages/library.tsx")).LibraryPage),
@@ -60,11 +59,11 @@ export const PAGES: readonly Page[] = [
     path: "/library/{shelf}/{paper}",
     title: strings.paper.title,
     component: lazyPage(async () => (await import("./pages/paper.tsx")).PaperPage),
-=======
+  },
+  {
     path: "/universes/{id}",
     title: names.universes,
     component: lazyPage(async () => (await import("./pages/universe.tsx")).UniversePage),
->>>>>>> fe364f7f (console: show a universe in three dimensions)
   },
   {
     path: "/connections",
