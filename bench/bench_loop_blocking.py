@@ -54,7 +54,7 @@ async def run_watched(self, on_ready, stopping):
 
 
 ServedParts.run = run_watched
-run_serve(0, as_json=True)
+run_serve(0, open_browser=False, as_json=True)
 """
 """The server as `uraniborg serve` runs it, with a task that records how late its event loop is."""
 WORKFLOW: Final[dict[str, Any]] = {

@@ -184,14 +184,14 @@ class Service:
         """
         from pflow.engine.engine import Engine
         from pflow.engine.spool import remove_old_spools
-        from uraniborg.kernel.change_feed import QueuedChangeFeed
+        from uraniborg.kernel.queued_changes import TimedChangeFeed
 
         registry = Registry(self.home)
         checked = self.check_document(document, registry)
         workflow = require_valid_workflow(checked, name)
         if only is not None:
             workflow = extract_node_with_ancestors(workflow, only)
-        feed = QueuedChangeFeed()
+        feed = TimedChangeFeed()
         engine = Engine(
             self.home,
             registry,

@@ -11,10 +11,11 @@ from typing import Any, Final, Literal
 
 from paper_library.config import load_config
 from paper_library.store.manifest import read_manifest
-from uraniborg.kernel.change_feed import Publisher, QueuedChangeFeed
+from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.errors import Conflict, InvalidInput, UraniborgError
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.logging import get_logger, make_printable
+from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
 
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")

@@ -39,13 +39,14 @@ from paper_search.sessions.workflow_factory import WorkflowFactory
 from paper_search.workflow.checkpoints import Checkpoint, Decision, ResultPayload
 from paper_search.workflow.decisions import CheckedDecision
 from paper_search.workflow.engine import SearchWorkflow
-from uraniborg.kernel.change_feed import Publisher, QueuedChangeFeed
+from uraniborg.kernel.change_feed import Publisher
 from uraniborg.kernel.clock import Clock, SystemClock
 from uraniborg.kernel.deciders import check_person_decides
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.inbox import AlreadyDecided, DecisionNotFound, Entry, Inbox, InboxPort
 from uraniborg.kernel.inbox import Decision as InboxDecision
+from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.sqlite import DatabaseUnusable
 
 MAX_LISTED_SESSIONS: Final = 50

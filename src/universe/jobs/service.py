@@ -14,11 +14,12 @@ from universe.jobs.store import NUMBERS, Job, JobState, JobStore, make_owner_id
 from universe.jobs.worker_processes import STOPPED, WorkerProcesses
 from universe.service.universes import UniverseService
 from universe.store.interface import Change
-from uraniborg.kernel.change_feed import NullPublisher, Publisher, QueuedChangeFeed
+from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import format_now
 from uraniborg.kernel.errors import InvalidInput
 from uraniborg.kernel.files import Lease
 from uraniborg.kernel.ids import new_id
+from uraniborg.kernel.queued_changes import QueuedChangeFeed
 
 FEED_KIND: Final = "nbody-job"
 MAX_RUNNING: Final = 2

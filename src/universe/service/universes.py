@@ -36,11 +36,12 @@ from universe.service.universe_cache import SNAPSHOT_EVERY, UniverseCache, check
 from universe.store.interface import BranchesDepend, Change, Entry, KeyUse, Record, Snapshot, Source, Store
 from universe.store.replica import Replica, read_entry_pages, rebuild_replica
 from universe.store.state_encoding import encode_json
-from uraniborg.kernel.change_feed import NullPublisher, Publisher, QueuedChangeFeed
+from uraniborg.kernel.change_feed import NullPublisher, Publisher
 from uraniborg.kernel.clock import Clock, SystemClock, format_iso
 from uraniborg.kernel.errors import UraniborgError
 from uraniborg.kernel.ids import new_id
 from uraniborg.kernel.logging import get_logger
+from uraniborg.kernel.queued_changes import QueuedChangeFeed
 
 PYTHON_API: Final = "Python API"
 """The author of changes by programs that do not name one."""

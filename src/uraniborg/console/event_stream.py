@@ -122,7 +122,7 @@ class EventBroadcast:
         end = self._frames[-1].position if self._frames else self._start_position
         if last_event_id is None:  # an id without data: a client that loses the connection now misses nothing
             return self._number, b"id: %s\n\n" % end.encode()
-        for frame in reversed(self._frames):
+        for frame in self._frames:  # changes that share a line share its position: repeat them rather than miss one
             if frame.position == last_event_id:
                 return frame.number, b""
         number = self._number

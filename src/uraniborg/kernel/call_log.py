@@ -12,7 +12,8 @@ from typing import Any, Final
 
 import orjson
 
-from uraniborg.kernel.change_feed import Announcement, ChangeFeed, QueuedChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.change_feed import Announcement, ChangeFeed, create_feed, list_segment_paths
+from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.kernel.settings import secure_own_folder
 
 CALL: Final = "call"

@@ -14,8 +14,10 @@ import threading
 import time
 from collections.abc import Iterable
 from contextlib import suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, cast
 
 import orjson
 
@@ -28,13 +30,14 @@ RESET: Final = "reset"
 """The kind of the change that tells a reader to read the stores again: changes before it were lost."""
 MAX_LINE_BYTES: Final = 2_000
 """A change with more facts is written without them."""
-BATCH_S: Final = 0.03
-"""The time for which a queued change waits for others."""
 _SEGMENT_BYTES: Final = 1_000_000
 _MAX_SEGMENTS: Final = 8
 _READ_BYTES: Final = 256_000
 _MAX_CHANGES: Final = 10_000
 _SUFFIX: Final = ".log"
+_GROUP: Final = "changes"
+"""The key of the changes that share a line."""
+_GROUP_SIZE: Final = 50
 _BROKEN_LINE: Final = b"\n"
 """A line that readers cannot decode, so that they report a reset."""
 
@@ -92,7 +95,7 @@ class NullPublisher:
 class ChangeFeed:
     """The feed as writers see it. Any number of processes and threads may write to the same folder.
 
-    `publish` writes to the disk: on an event loop, use QueuedChangeFeed.
+    `publish` writes to the disk: on an event loop, use a queued feed.
     """
 
     def __init__(self, folder: Path | None = None, *, segment_bytes: int = _SEGMENT_BYTES) -> None:
@@ -111,7 +114,9 @@ class ChangeFeed:
     def publish_all(self, changes: "Iterable[Announcement]") -> None:
         """Append changes in one write, if there is a feed."""
         at = format_now()
-        lines = b"".join([_encode_change(kind, subject, facts, at) for kind, subject, facts in changes])
+        lines = bytearray()  # one buffer: a thousand small ones cost more than the encoding
+        for (kind, subject), group in groupby(changes, key=itemgetter(0, 1)):
+            lines += _encode_changes(kind, subject, [facts for _, _, facts in group], at)
         with self._lock:
             try:
                 self._append(_BROKEN_LINE + lines if self._has_lost_changes else lines)
@@ -125,7 +130,7 @@ class ChangeFeed:
         with self._lock:
             self._close_segment()
 
-    def _append(self, lines: bytes) -> None:
+    def _append(self, lines: bytes | bytearray) -> None:
         """Write the lines where readers of the newest segment find them. Raise OSError."""
         for _ in range(_MAX_SEGMENTS):
             if self._descriptor is None and not self._open_newest_segment():
@@ -173,66 +178,6 @@ class ChangeFeed:
 
     def __del__(self) -> None:
         self._close_segment()
-
-
-class QueuedChangeFeed:
-    """A feed for event loops and busy writers: `publish` returns at once, and a thread writes the changes in order.
-
-    The thread writes what has been published within BATCH_S at once. Of a node that changed several times meanwhile,
-    only the last state is announced.
-    """
-
-    def __init__(self, feed: ChangeFeed | None = None) -> None:
-        self._feed = feed or ChangeFeed()
-        self._queue: dict[object, Announcement] = {}
-        self._queue_lock = threading.Lock()
-        self._lock = threading.Lock()
-        self._has_changes = threading.Event()
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def publish(self, kind: str, subject: str, /, **facts: Any) -> None:
-        """Append a change soon, if there is a feed."""
-        change = (kind, subject, facts)
-        key = (subject, facts.get("node")) if kind == "node" else id(change)
-        with self._queue_lock:
-            self._queue[key] = change
-        if not self._has_changes.is_set():
-            self._wake_thread()
-
-    def close(self) -> None:
-        """Write the changes that are queued, and close the file. The next call of `publish` opens it again."""
-        with self._lock:
-            thread, self._thread = self._thread, None
-            if thread is not None:
-                self._closing.set()
-                self._has_changes.set()
-                thread.join()
-                self._closing.clear()
-                self._has_changes.clear()
-        if self._queue:  # published by another thread meanwhile
-            self._wake_thread()
-
-    def _wake_thread(self) -> None:
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._write_changes, name="change-feed", daemon=True)
-                self._thread.start()
-            self._has_changes.set()
-
-    def _write_changes(self) -> None:
-        while not self._closing.is_set():
-            self._has_changes.wait()
-            self._closing.wait(BATCH_S)
-            self._has_changes.clear()
-            self._write_queue()
-        self._feed.close()
-
-    def _write_queue(self) -> None:
-        with self._queue_lock:
-            changes, self._queue = self._queue, {}
-        if changes:
-            self._feed.publish_all(changes.values())
 
 
 class ChangeReader:
@@ -312,16 +257,24 @@ class ChangeReader:
             return False
         lines = block.split(b"\n")[:-1]
         for line in lines:
+            start = self.position
             self._offset += len(line) + 1
-            found.append(self._decode_line(line))
+            found += self._decode_line(line, start)
         return not lines
 
-    def _decode_line(self, line: bytes) -> Change:
+    def _decode_line(self, line: bytes, start: str) -> list[Change]:
+        """Return the changes in a line.
+
+        All but the last have the position `start`: a reader that continues there receives the whole line again.
+        """
         try:
             stored = orjson.loads(line)
-            return Change(stored.pop("kind"), stored.pop("subject"), stored, stored.pop("at"), self.position)
-        except (orjson.JSONDecodeError, KeyError, AttributeError, TypeError):
-            return self._make_reset()
+            kind, subject, at = stored.pop("kind"), stored.pop("subject"), stored.pop("at")
+            facts: list[dict[str, Any]] = stored.get(_GROUP, [stored])
+            changes = [Change(kind, subject, one, at, start) for one in facts]
+            return [*changes[:-1], changes[-1]._replace(position=self.position)]
+        except (orjson.JSONDecodeError, IndexError, KeyError, AttributeError, TypeError):
+            return [self._make_reset()]
 
     def _make_reset(self) -> Change:
         return Change(RESET, "", {}, format_now(), self.position)
@@ -346,16 +299,31 @@ class ChangeReader:
         self._offset = _segment_path(self._folder, self._number).stat().st_size
 
 
-def _encode_change(kind: str, subject: str, facts: dict[str, Any], at: str) -> bytes:
+def _encode_changes(kind: str, subject: str, facts: list[dict[str, Any]], at: str) -> bytes:
+    """Return the lines of changes of one thing; those of the nodes of a run share a line."""
     head = {"kind": kind, "subject": subject, "at": at}
+    if kind == "node" and len(facts) > 1:
+        groups = [facts[start : start + _GROUP_SIZE] for start in range(0, len(facts), _GROUP_SIZE)]
+        lines = [_encode_line({**head, _GROUP: group}) for group in groups]
+        if all(line is not None and len(line) <= _READ_BYTES // 4 for line in lines):
+            return b"".join(cast("list[bytes]", lines))
+    return b"".join([_encode_change(head, one) for one in facts])
+
+
+def _encode_change(head: dict[str, str], facts: dict[str, Any]) -> bytes:
+    line = _encode_line({**facts, **head})
+    if line is None or len(line) > MAX_LINE_BYTES:
+        subject = head["subject"].encode(errors="replace").decode()[:200]
+        line = orjson.dumps({**head, "subject": subject}, option=orjson.OPT_APPEND_NEWLINE)
+    return line
+
+
+def _encode_line(values: dict[str, Any]) -> bytes | None:
+    """Return the values as a line; None for a lone surrogate, or a value that is not JSON."""
     try:
-        line = orjson.dumps({**facts, **head})
-    except (orjson.JSONEncodeError, TypeError):  # a lone surrogate, or a value that is not JSON
-        line = b""
-    if not line or len(line) > MAX_LINE_BYTES:
-        head["subject"] = subject.encode(errors="replace").decode()[:200]
-        line = orjson.dumps(head)
-    return line + b"\n"
+        return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+    except (orjson.JSONEncodeError, TypeError):
+        return None
 
 
 def _find_or_create_newest_segment(folder: Path) -> int:

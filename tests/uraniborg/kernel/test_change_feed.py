@@ -1,5 +1,6 @@
 """The change feed: nothing is missed, positions resume, and damage is reported as a reset."""
 
+import asyncio
 import errno
 import multiprocessing
 import os
@@ -14,7 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uraniborg.kernel import change_feed
-from uraniborg.kernel.change_feed import MAX_LINE_BYTES, RESET, Change, ChangeFeed, ChangeReader, QueuedChangeFeed
+from uraniborg.kernel.change_feed import MAX_LINE_BYTES, RESET, Change, ChangeFeed, ChangeReader
+from uraniborg.kernel.queued_changes import QueuedChangeFeed, TimedChangeFeed
 
 _COUNT = 400
 """The number of changes that each writer publishes: together they fit into the segments that are kept."""
@@ -282,3 +284,60 @@ def test_a_queued_feed_writes_in_order_and_close_waits_for_all(folder: Path) -> 
     feed.publish("run", "after")
     feed.close()
     assert list_subjects(read_all(reader)) == ["after"]
+
+
+async def test_a_timed_feed_writes_within_its_batch_and_on_close(folder: Path) -> None:
+    reader, feed = ChangeReader(folder), TimedChangeFeed(ChangeFeed(folder))
+    for number in range(200):
+        feed.publish("run", str(number))
+    assert reader.read() == [], "nothing is written while the loop works"
+    found: list[Change] = []
+    async with asyncio.timeout(10):
+        while len(found) < 200:
+            await asyncio.sleep(0.01)
+            found += reader.read()
+    assert list_subjects(found) == [str(number) for number in range(200)]
+    feed.publish("run", "last")
+    feed.close()
+    assert list_subjects(read_all(reader)) == ["last"]
+
+
+def test_a_timed_feed_without_a_loop_writes_at_once(folder: Path) -> None:
+    reader, feed = ChangeReader(folder), TimedChangeFeed(ChangeFeed(folder))
+    feed.publish("run", "r1")
+    assert list_subjects(reader.read()) == ["r1"]
+
+
+def test_the_last_states_of_the_nodes_of_a_run_share_lines_and_arrive_one_by_one(folder: Path) -> None:
+    reader, feed = ChangeReader(folder), TimedChangeFeed(ChangeFeed(folder))
+
+    async def publish_states() -> None:
+        for status in ("running", "success"):
+            for number in range(120):
+                feed.publish("node", "run-1", node=f"n{number}", status=status)
+        feed.close()
+
+    asyncio.run(publish_states())
+    found = read_all(reader)
+    assert [(one.kind, one.subject, one.facts) for one in found] == [
+        ("node", "run-1", {"node": f"n{number}", "status": "success"}) for number in range(120)
+    ]
+    assert len({one.position for one in found}) < 10, "the nodes share lines"
+
+
+@pytest.mark.parametrize("stopped_after", [1, 49, 50, 51, 119])
+def test_a_reader_that_stops_within_a_shared_line_misses_no_change(folder: Path, stopped_after: int) -> None:
+    reader = ChangeReader(folder)
+    ChangeFeed(folder).publish_all([("node", "run-1", {"node": str(number)}) for number in range(120)])
+    found = read_all(reader)
+    later = read_all(ChangeReader(folder, found[stopped_after - 1].position))
+    seen = [one.facts["node"] for one in [*found[:stopped_after], *later]]
+    assert list(dict.fromkeys(seen)) == [str(number) for number in range(120)]
+    assert not any(one.kind == RESET for one in later)
+
+
+def test_nodes_with_facts_that_are_not_json_or_too_long_are_written_one_by_one(folder: Path) -> None:
+    reader = ChangeReader(folder)
+    names = ["plain", "\ud800", "x" * MAX_LINE_BYTES]
+    ChangeFeed(folder).publish_all([("node", "run-1", {"node": name}) for name in names])
+    assert [one.facts for one in read_all(reader)] == [{"node": "plain"}, {}, {}]
