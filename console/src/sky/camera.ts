@@ -1,5 +1,5 @@
 import type { Cast } from "./bodies.ts";
-import { CONIC, type Elements, EXACT, getFlags, KEPLER, WORDS } from "./elements.ts";
+import { CONIC, type Elements, getFlags, getParent, getRadius, KEPLER, WORDS } from "./elements.ts";
 import type { Point } from "./motion.ts";
 
 /** Where the camera is: turned about the pole of the orbits, raised above their plane, and its distance. */
@@ -61,34 +61,37 @@ export function computeFrame(elements: Elements, cast: Cast): Frame {
   return { first, second, pole: up };
 }
 
-/** Return the nearest and the farthest distance of the orbits about a body, or of all bodies for a lone one. */
+/** Return the nearest and the farthest distance of the orbits about a body, or about its parent for a lone one. */
 export function computeReach(elements: Elements, cast: Cast, focus: number): { nearest: number; farthest: number } {
   let nearest = Number.POSITIVE_INFINITY;
   let farthest = 0;
-  const add = (near: number, far: number) => {
-    if (near > 0) nearest = Math.min(nearest, near);
-    farthest = Math.max(farthest, far);
-  };
-  const centre = cast.byIndex.get(focus);
-  for (const body of cast.bodies) {
-    if (body.parent !== focus) continue;
-    const at = body.index * WORDS;
+  for (const index of listChildren(elements, cast, focus)) {
+    const at = index * WORDS;
     const f = (place: number) => elements.floats[at + place] ?? 0;
-    const orbit = getFlags(elements, body.index) & EXACT ? elements.exact.get(body.index) : undefined;
-    if (orbit?.kind === CONIC) {
-      add(orbit.values[0] ?? 0, orbit.values[0] ?? 0);
-    } else if (!orbit) {
+    const orbit = elements.exact.get(index);
+    let near = orbit?.kind === CONIC ? (orbit.values[0] ?? 0) : 0;
+    let far = near;
+    if (!orbit) {
       const size = Math.max(Math.hypot(f(4), f(5), f(6)), Math.hypot(f(7), f(8), f(9)));
       const e = 1 - f(10);
-      // A comet far out does not make everything else small.
-      add(size * (1 - e), e < 0.6 ? size * (1 + e) : size * (1 - e) * 2);
+      near = size * (1 - e);
+      far = e < 0.6 ? size * (1 + e) : near * 2; // a comet far out does not make everything else small
     }
+    if (near > 0) nearest = Math.min(nearest, near);
+    farthest = Math.max(farthest, far);
   }
-  if (farthest === 0 && centre) {
-    const own = centre.radius || 1e-6;
-    return { nearest: own, farthest: own * 12 };
-  }
-  return { nearest: Number.isFinite(nearest) ? nearest : 1, farthest: farthest || 1 };
+  if (farthest > 0 && Number.isFinite(nearest)) return { nearest, farthest };
+  const parent = focus < 0 ? -1 : getParent(elements, focus);
+  if (parent >= 0 && !elements.hierarchy.rings.has(focus)) return computeReach(elements, cast, parent);
+  const own = (focus < 0 ? 0 : getRadius(elements, focus)) || 1;
+  return { nearest: own, farthest: own * 12 };
+}
+
+/** Return the bodies whose parent a body is: the important ones, or else all. */
+function listChildren(elements: Elements, cast: Cast, parent: number): number[] {
+  const important = cast.bodies.filter((body) => body.parent === parent).map((body) => body.index);
+  if (important.length || !elements.hierarchy.childCounts[parent]) return important;
+  return elements.ids.flatMap((_, index) => (getParent(elements, index) === parent ? [index] : []));
 }
 
 /** Return the distance from which a circle of this radius fits the screen. */

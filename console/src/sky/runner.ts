@@ -16,7 +16,7 @@ import {
 import type { Elements } from "./elements.ts";
 import { Labels, type Place } from "./labels.ts";
 import type { SkyData } from "./load.ts";
-import { computePosition, type Point } from "./motion.ts";
+import type { Point } from "./motion.ts";
 import { SkyScene, type Zone } from "./scene.ts";
 import { chooseSpeed } from "./speeds.ts";
 import type { SkyState } from "./state.ts";
@@ -224,29 +224,23 @@ export class SkyRunner {
     return new Promise((resolve) => this.scene.canvas.toBlob(resolve, "image/png"));
   }
 
-  /** Return where the picture draws a position of the API at the time that is shown, in pixels. */
-  project(position: Readonly<Point>): { x: number; y: number } | undefined {
+  /** Return where the picture draws a position relative to the followed body, in pixels; for tests. */
+  project(position: Readonly<Point>): { x: number; y: number; depth: number } | undefined {
     const lens = this.makeLens();
-    const { elements } = this;
-    if (!lens || !elements) return undefined;
-    const centre = computePosition(elements, this.focus, this.state.time.peek() ?? 0);
-    return project(lens, [position[0] - centre[0], position[1] - centre[1], position[2] - centre[2]]);
+    return lens && project(lens, position);
   }
 
-  /** Return the positions that the shaders compute, by id; for tests. */
+  /** Return the positions relative to the followed body that the shaders compute, by id; for tests. */
   readPositions(): Record<string, Point> {
     const { elements, tracker } = this;
     const lens = this.makeLens();
     const time = this.state.time.peek() ?? 0;
     if (!elements || !tracker || !lens) return {};
     tracker.update(time);
-    const relative = this.scene.readPositions(time, lens, this.focus);
-    const centre = computePosition(elements, this.focus, time);
+    const read = this.scene.readPositions(time, lens, this.focus);
+    const at = (place: number) => read[place] ?? 0;
     return Object.fromEntries(
-      elements.ids.map((id, index) => [
-        id,
-        [0, 1, 2].map((axis) => (relative[index * 3 + axis] ?? 0) + (centre[axis] ?? 0)) as Point,
-      ]),
+      elements.ids.map((id, index) => [id, [at(index * 3), at(index * 3 + 1), at(index * 3 + 2)]]),
     );
   }
 
@@ -255,10 +249,17 @@ export class SkyRunner {
     return Object.fromEntries(this.labels.places);
   }
 
-  /** Return the version and the number of bodies that are shown, and the script time of the last frames. */
-  readStatistics(): { version: number | undefined; bodies: number; frames: number; scriptTimes: number[] } {
+  /** Return what is shown, and the script time of the last frames in milliseconds; for tests and benchmarks. */
+  readStatistics() {
     const { elements, frames, scriptTimes } = this;
-    return { version: elements?.version, bodies: elements?.count ?? 0, frames, scriptTimes: [...scriptTimes] };
+    const followed = elements?.ids[this.focus];
+    return {
+      version: elements?.version,
+      bodies: elements?.count ?? 0,
+      followed,
+      frames,
+      scriptTimes: [...scriptTimes],
+    };
   }
 
   dispose(): void {
