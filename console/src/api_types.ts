@@ -1,5 +1,21 @@
 // Written by tools/write_console_types.py from the OpenAPI document of the API. Do not edit: run `make docs`.
 
+/** A node that runs now; of a batch with the number of its items, and of those that have ended. */
+export interface ActiveNode {
+  node: string;
+  at: string;
+  items?: number | null;
+  items_done?: number | null;
+}
+
+/** A schedule that was installed, with notes for the person. */
+export interface AddedSchedule {
+  name: string;
+  at: string;
+  as: string;
+  notes: string[];
+}
+
 /** A client of agents, and which of our servers its file has. */
 export interface AgentClient {
   client: string;
@@ -52,6 +68,12 @@ export interface ApprovalQuestion {
   payload: ApprovalPayload;
 }
 
+export interface Body_add_schedule {
+  /** Such as `mon 07:00`, `weekdays 18:30` or `hourly`. */
+  at: string;
+  inputs?: Record<string, unknown> | null;
+}
+
 export interface Body_check_search_strategy {
   /** The data of an edit, as `decide` takes it. */
   data: Record<string, unknown>;
@@ -88,6 +110,12 @@ export interface Body_put_papers_on_shelf {
   /** A shelf of `/api/search-shelves`, or a new name. */
   name: string;
   statuses?: ReviewStatus[];
+}
+
+export interface Body_replace_workflow {
+  document: Record<string, unknown>;
+  /** Refuse to replace a text that has another revision. */
+  revision?: string | null;
 }
 
 export interface Body_resume_run {
@@ -142,6 +170,8 @@ export interface Body_update_setting {
 
 export interface Body_write_draft {
   document: Record<string, unknown>;
+  /** Refuse to replace a text that has another revision. */
+  revision?: string | null;
 }
 
 /** A tool of an MCP server was called. `subject` is the name of the server. */
@@ -578,6 +608,9 @@ export interface NodeChange {
   node?: string | null;
   status?: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain" | null;
   duration_ms?: number | null;
+  /** The number of items of a batch. */
+  items?: number | null;
+  items_done?: number | null;
 }
 
 /** A node in two runs. */
@@ -595,6 +628,20 @@ export interface NodeEnding {
   status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
   action: string | null;
   duration_ms: number | null;
+}
+
+/** How a node of a run ended. `seq` is its position in the order of the ends. */
+export interface NodeResult {
+  seq: number;
+  node: string;
+  type: string;
+  status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
+  action: string | null;
+  started_at: string | null;
+  duration_ms: number | null;
+  error: RunError | null;
+  /** Why an earlier result was not reused. */
+  note: string | null;
 }
 
 /** An editorial notice. */
@@ -1063,6 +1110,7 @@ export interface RunDetails {
   inputs: unknown;
   /** The outputs; instead of a large value its size in `bytes`. */
   outputs: unknown;
+  warnings?: string[];
   nodes: RunNode[];
 }
 
@@ -1077,6 +1125,12 @@ export interface RunError {
   approval_id?: string | null;
 }
 
+/** The nodes and edges of a run. */
+export interface RunGraph {
+  nodes: WorkflowNode[];
+  edges: WorkflowEdge[];
+}
+
 /** The last runs. */
 export interface RunList {
   runs: RunSummary[];
@@ -1084,7 +1138,7 @@ export interface RunList {
   next: string | null;
 }
 
-/** A node of a run that has ended. `seq` is its position in the order of the ends. */
+/** A node of a run that has ended, with its values. */
 export interface RunNode {
   seq: number;
   node: string;
@@ -1100,6 +1154,22 @@ export interface RunNode {
   params?: unknown;
   /** The outputs. Secrets are masked; large values are sizes in `bytes`. */
   outputs?: unknown;
+  /** The values of the parameters, if they differ from `params`. Secrets are masked; large values are sizes. */
+  inputs?: unknown;
+  /** The last messages of the node. */
+  messages?: string[] | null;
+}
+
+/** A run, its graph, nodes that have ended, and nodes that run now. */
+export interface RunProgress {
+  run: RunSummary;
+  graph: RunGraph | null;
+  /** Whether the graph is that of the workflow as it is now: the log has no graph of the run. */
+  is_present_graph: boolean;
+  nodes: NodeResult[];
+  /** The value of `after` for the next page of nodes. */
+  next: number | null;
+  active: ActiveNode[];
 }
 
 /** A run in the log. */
@@ -1119,6 +1189,7 @@ export interface RunSummary {
   inputs: unknown;
   /** The outputs; instead of a large value its size in `bytes`. */
   outputs: unknown;
+  warnings?: string[];
 }
 
 /** A draft that was moved to the library. */
@@ -2647,12 +2718,15 @@ export interface WorkflowText {
   name: string;
   source: string;
   document: Record<string, unknown>;
+  /** Differs if the text differs. Send it with a new text, so that a change of somebody else is not lost. */
+  revision: string;
 }
 
-/** The findings about a draft that was written. */
-export interface WrittenDraft {
+/** The findings about a text that was written. */
+export interface WrittenText {
   name: string;
   diagnostics: Diagnostic[];
+  revision: string;
 }
 
 /** The first and the last year of papers. */
@@ -2759,7 +2833,7 @@ export interface Operations {
     };
     query: Record<never, never>;
     body: Body_write_draft;
-    reply: WrittenDraft;
+    reply: WrittenText;
   };
   /** Save a draft to the library. */
   "POST /api/drafts/{name}/save": {
@@ -2933,6 +3007,34 @@ export interface Operations {
     body: undefined;
     reply: CancelledRun;
   };
+  /** Return a node of a run. */
+  "GET /api/runs/{run_id}/nodes/{seq}": {
+    id: "get_run_node";
+    path: {
+      /** The id of a run, or its beginning. */
+      run_id: string;
+      /** The `seq` of the node. */
+      seq: number;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: RunNode;
+  };
+  /** Return the progress of a run. */
+  "GET /api/runs/{run_id}/progress": {
+    id: "get_run_progress";
+    path: {
+      /** The id of a run, or its beginning. */
+      run_id: string;
+    };
+    query: {
+      /** `seq` of the last node that is known, or `next`. */
+      after?: number;
+      limit?: number;
+    };
+    body: undefined;
+    reply: RunProgress;
+  };
   /** Run a workflow again. */
   "POST /api/runs/{run_id}/resume": {
     id: "resume_run";
@@ -2951,6 +3053,17 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: ScheduleList;
+  };
+  /** Add a schedule. */
+  "PUT /api/schedules/{name}": {
+    id: "add_schedule";
+    path: {
+      /** The name of a workflow. */
+      name: string;
+    };
+    query: Record<never, never>;
+    body: Body_add_schedule;
+    reply: AddedSchedule;
   };
   /** Remove a schedule. */
   "DELETE /api/schedules/{name}": {
@@ -3949,6 +4062,17 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: WorkflowDescription;
+  };
+  /** Replace a saved workflow. */
+  "PUT /api/workflows/{name}": {
+    id: "replace_workflow";
+    path: {
+      /** The name of a workflow. */
+      name: string;
+    };
+    query: Record<never, never>;
+    body: Body_replace_workflow;
+    reply: WrittenText;
   };
   /** Read a workflow. */
   "GET /api/workflows/{name}/document": {

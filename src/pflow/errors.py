@@ -5,6 +5,7 @@ PflowError
 ├── WorkflowNotFound     not in the library nor among the drafts; a FileNotFoundError     FileNotFoundError
 ├── RunNotFound          not in the log of runs                                           FileNotFoundError
 ├── WorkflowExists       the name is in use; nothing is overwritten                       already_exists
+├── WorkflowChanged      somebody else has changed the text; nothing was written          conflict
 ├── LibraryUnwritable    a file cannot be written; nothing was changed                    execution_error
 ├── ScheduleNotFound     no scheduler runs this workflow                                  FileNotFoundError
 ├── SchedulerUnavailable systemd, cron or launchd is missing or fails                     execution_error
@@ -69,6 +70,11 @@ class RunNotFound(PflowError, NotFound):
 class WorkflowExists(PflowError, Conflict):
     code = "already_exists"
     type = "already_exists"
+
+
+class WorkflowChanged(PflowError, Conflict):
+    code = "workflow_changed"
+    type = "conflict"
 
 
 class LibraryUnwritable(PflowError, Unavailable):

@@ -58,6 +58,10 @@ class Secrets:
             return True
         return bool(self._short) and any(text.strip() in self._short for text in iter_texts_and_numbers(value))
 
+    def has_short_secret_in(self, value: Any) -> bool:
+        """Return True if a text or number in the value contains a secret that is too short to be masked."""
+        return any(short in text for short in self._short for text in iter_texts_and_numbers(value))
+
     def mask_file(self, path: Path) -> None:
         """Mask secrets in a file of any size. Raise OSError."""
         # Masking a secret can join the text around it into another one.

@@ -1,7 +1,9 @@
 """The operations of pflow, for agents and people. Each one creates its own registry, engine and log."""
 
+import os
+import sys
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,11 +16,12 @@ from pflow.engine.results import RunResult
 from pflow.errors import InvalidInputs, InvalidWorkflow, RepairRefused, WorkflowNotFound
 from pflow.ir.checker import CheckResult, check_workflow
 from pflow.ir.diagnostics import Diagnostic
-from pflow.ir.graph import extract_node_with_ancestors
+from pflow.ir.graph import describe_graph, extract_node_with_ancestors
 from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
 from pflow.library.manager import WorkflowManager
+from pflow.library.workflow_file import require_revision
 from pflow.registry.registry import Registry
 from pflow.workflow_description import describe_workflow
 from uraniborg.kernel.errors import UraniborgError, as_error
@@ -74,12 +77,30 @@ class Service:
         """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
         return find_draft(self.home, name, self.folder)[1].ir
 
-    def write_draft(self, name: str, document: Mapping[str, Any]) -> None:
+    def write_draft(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> None:
         """Store the text of a workflow as a draft, valid or not; an older text is replaced.
 
-        Raise SecurityError or LibraryUnwritable.
+        With `revision`, only if the draft still has the text of this revision. Raise WorkflowChanged, SecurityError or
+        LibraryUnwritable.
         """
+        if revision is not None:
+            require_revision(revision, self.read_draft(name), name)
         WorkflowManager.for_drafts(self.home).replace(name, document)
+
+    def replace_workflow(self, name: str, document: Mapping[str, Any], revision: str | None = None) -> CheckResult:
+        """Replace the text of a saved workflow by a valid one, and return the findings of the checker.
+
+        With `revision`, only if the workflow still has the text of this revision. Raise WorkflowNotFound,
+        WorkflowChanged, InvalidWorkflow, SecurityError or LibraryUnwritable.
+        """
+        library = WorkflowManager.for_library(self.home)
+        stored = library.load(name)
+        if revision is not None:
+            require_revision(revision, stored.ir, name)
+        checked = self.check_document(document)
+        require_valid_workflow(checked, name)
+        library.replace_saved(stored, document)
+        return checked
 
     def describe_workflow(self, name: str) -> dict[str, Any]:
         """Return the description of a workflow. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""
@@ -105,6 +126,32 @@ class Service:
             while len(ids) < _MAX_LINEAGE and (earlier := log.find_resumed_run(ids[-1])):
                 ids.append(earlier)
         return ids
+
+    def read_run_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> dict[str, Any]:
+        """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that run now.
+
+        `is_present_graph` is True if the log has no graph of the run: then the graph is that of the workflow as it is
+        now. Nodes that run now are only returned with `after` 0. Raise RunNotFound.
+        """
+        from pflow.active_nodes import find_active_nodes
+
+        with closing(self.open_run_log()) as log:
+            progress: dict[str, Any] = log.get_progress(run_id, after, limit)
+        run = progress["run"]
+        is_present_graph = progress["graph"] is None
+        if is_present_graph:
+            with suppress(UraniborgError):
+                found = self.find_workflow(run["workflow"])
+                workflow = self.check_document(found.stored.ir).workflow
+                progress["graph"] = workflow and describe_graph(workflow)
+        is_active = run["status"] == "running"
+        active = find_active_nodes(run["id"]) if is_active and after == 0 else []
+        return {**progress, "is_present_graph": is_present_graph, "active": active}
+
+    def read_run_node(self, run_id: str, seq: int) -> dict[str, Any]:
+        """Return a node of a run with its inputs, outputs and messages. Raise RunNotFound."""
+        with closing(self.open_run_log()) as log:
+            return log.get_node(run_id, seq)
 
     def read_inputs_to_resume(self, run_id: str, changed: Mapping[str, Any] | None) -> tuple[str, dict[str, Any]]:
         """Return the workflow and the inputs of a run, with changed inputs. Raise RunNotFound or InvalidInputs."""
@@ -282,6 +329,33 @@ class Service:
         finally:
             log.close()
         return {"success": True, "path": library.display_path(final_name), "name": final_name, "warnings": warnings}
+
+    def add_schedule(self, name: str, at: str, inputs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Let the scheduler of this system run a workflow at fixed times, such as 'mon 07:00'.
+
+        Raise WorkflowNotFound, InvalidWorkflow, InvalidInputs, TemplateUnresolved, or as `Scheduler.install_job` does.
+        """
+        from pflow.scheduling.scheduled_workflow import (
+            describe_schedule,
+            format_input_texts,
+            install_job,
+            make_scheduled_job,
+        )
+        from pflow.scheduling.scheduler_selection import select_scheduler
+        from pflow.scheduling.timing import parse_timing
+
+        timing = parse_timing(at)
+        found = self.find_workflow(name)
+        workflow = require_valid_workflow(self.check_document(found.stored.ir), name)
+        values = dict(inputs or {})
+        texts = format_input_texts(workflow, values)
+        job, secrets = make_scheduled_job(
+            found.stored.name, workflow, timing, texts, values, home=self.home, folder=self.folder
+        )
+        scheduler = select_scheduler(None, sys.platform, os.environ)
+        install_job(scheduler, job, self.home)
+        notes = describe_schedule(scheduler, job, secrets)
+        return {"name": job.workflow, "at": str(timing), "as": scheduler.kind, "notes": notes}
 
     def _open_resume_point(self, name: str) -> "ResumePoint":
         from pflow.engine.resume.resume_point import FOLDER, ResumePoint

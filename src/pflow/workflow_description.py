@@ -6,6 +6,7 @@ from typing import Any, Final
 from pflow.engine.runlog import RunLog
 from pflow.ir.checker import CheckResult
 from pflow.ir.diagrams import draw_mermaid
+from pflow.ir.graph import describe_graph
 from pflow.ir.model import Input, Workflow
 from pflow.ir.template_uses import list_variables
 from pflow.library.lookup import FoundWorkflow
@@ -77,11 +78,7 @@ def _describe_parts(name: str, workflow: Workflow) -> dict[str, Any]:
             for one in workflow.outputs.values()
         },
         "template_variables": variables,
-        "nodes": [
-            {"id": node.id, "type": node.type, "purpose": node.purpose, "is_batch": node.batch is not None}
-            for node in workflow.nodes.values()
-        ],
-        "edges": [{"from": edge.source, "to": edge.target, "action": edge.action} for edge in workflow.edges],
+        **describe_graph(workflow),
         "example": {
             "name": name,
             "inputs": {

@@ -3,8 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
     from pflow.scheduling.job import Job
     from pflow.scheduling.scheduler import Kind, Scheduler
     from pflow.scheduling.timing import Timing
-
-_PASSED_ON: Final = ("PATH", "PFLOW_HOME", "URANIBORG_HOME")
-"""Variables of this environment that a scheduled run gets, too."""
-_RUNS: Final = "pflow history {name} lists its runs; uraniborg inbox lists questions that wait for you."
-_NOTES: Final = {
-    "systemd": "Output: journalctl --user -u pflow-{name}. To run without a login: loginctl enable-linger",
-    "cron": "Output: {log}. Runs are skipped while the machine is off.",
-    "launchd": "Output: {log}.",
-}
 
 
 @app.command(name="schedule")
@@ -73,7 +63,7 @@ def schedule_workflow(
 def _install_or_print_schedule(
     name: str, inputs: list[str], at: str, kind: "Kind | None", install: bool, json: bool
 ) -> None:
-    from pflow.scheduling.installed_schedules import hold_schedule_lock
+    from pflow.scheduling.scheduled_workflow import describe_schedule, install_job
     from pflow.scheduling.scheduler_selection import select_scheduler
     from pflow.scheduling.timing import parse_timing
 
@@ -83,11 +73,8 @@ def _install_or_print_schedule(
     scheduler = select_scheduler(kind, sys.platform, os.environ)
     text = scheduler.render_files(job)
     if install:
-        with hold_schedule_lock(service.home):
-            scheduler.install_job(job)
-    notes = [_NOTES[scheduler.kind].format(name=name, log=job.log), _RUNS.format(name=name)]
-    if secrets:
-        notes.append(f"Each run takes from its environment: {', '.join(secrets)}.")
+        install_job(scheduler, job, service.home)
+    notes = describe_schedule(scheduler, job, secrets)
     if json:
         plain = {"name": name, "as": scheduler.kind, "at": str(timing), "installed": install, "files": text}
         print_json({**plain, "notes": notes})
@@ -114,7 +101,7 @@ def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: 
     from pflow.cli.input_values import read_input_values
     from pflow.cli.run_arguments import InvalidRunArguments, parse_run_arguments
     from pflow.cli.workflow_sources import is_file_path
-    from pflow.scheduling.job import Job, check_inputs_and_list_secrets
+    from pflow.scheduling.scheduled_workflow import make_scheduled_job
     from pflow.service import require_valid_workflow
 
     if is_file_path(name):
@@ -124,21 +111,8 @@ def _make_scheduled_job(service: Service, name: str, inputs: list[str], timing: 
     given = parse_run_arguments(["--", name, *inputs]).inputs
     stored = service.find_workflow(name).stored
     workflow = require_valid_workflow(service.check_document(stored.ir), name)
-    secrets = check_inputs_and_list_secrets(workflow, given, read_input_values(stored.ir, given, may_read_stdin=False))
-    job = Job(
-        workflow=name,
-        timing=timing,
-        program=(os.path.abspath(sys.executable), "-P", "-m", "pflow"),  # -P: do not import from the working folder
-        inputs=tuple(f"{key}={value}" for key, value in given.items()),
-        folder=str(service.folder.absolute()),
-        environment={key: _make_env_path_absolute(key, os.environ[key]) for key in _PASSED_ON if os.environ.get(key)},
-        log=str(service.home.absolute() / f"schedule-{name}.log"),
-    )
-    return job, secrets
-
-
-def _make_env_path_absolute(key: str, value: str) -> str:
-    return value if key == "PATH" else str(Path(value).expanduser().absolute())
+    values = read_input_values(stored.ir, given, may_read_stdin=False)
+    return make_scheduled_job(name, workflow, timing, given, values, home=service.home, folder=service.folder)
 
 
 def _remove_schedule(name: str, kind: "Kind | None", json: bool) -> None:

@@ -139,6 +139,10 @@ class _RunListener(WalkListener):
         self._output.on_node_started(key, node.type)
         self._feed.publish("node", self._run_id, node=key, status="running")
 
+    def on_item_ended(self, key: str, item_count: int, done_count: int) -> None:
+        facts = {"status": "running", "items": item_count, "items_done": done_count}
+        self._feed.publish("node", self._run_id, node=key, **facts)
+
     def on_node_ended(self, end: NodeEnd) -> None:
         self._log.record_node(end)
         if end.step is not None:
@@ -231,7 +235,7 @@ class _Run:
         )
         self._walker = WorkflowWalker(self.workflow, values, self._state)
         resumed_from = self._recorder.earlier.run if self._recorder else None
-        self._log.record_run_start(self._mask_secret_inputs(), resumed_from, self.secrets)
+        self._log.record_run_start(self._mask_secret_inputs(), resumed_from, self.secrets, self.workflow)
         self.engine.feed.publish("run", self.run_id, workflow=self.name, status="running")
         try:
             await self._run_nodes_with_timeout(self._walker)
@@ -298,7 +302,9 @@ class _Run:
         )
 
     def _show_node_message(self, node: str, text: str) -> None:
-        self.engine.output.on_node_message(node, self.secrets.mask(text))
+        masked = self.secrets.mask(text)
+        self._log.record_message(node, masked)
+        self.engine.output.on_node_message(node, masked)
 
     def _log_and_store_result(self, error: PflowError | None, outputs: dict[str, Any]) -> RunResult:
         """Log how the run ended, then store or clear its results, and return the result.

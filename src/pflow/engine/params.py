@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from pflow.errors import NodeFailed
 from pflow.ir.coercion import try_coerce_param
@@ -49,6 +49,21 @@ def resolve_nested_params(node: Node, interface: Interface, scope: Scope) -> dic
         if not is_fit:
             raise NodeFailed(f"`{name}` of '{node.id}' must be {param.type}.", hint="Check the value of its template.")
     return params
+
+
+def select_given_params(node: Node, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the values of the parameters that the workflow gives; `variables` are the templates of a command.
+
+    Variables that `pass_env` passes on are left out.
+    """
+    given = {key: params[key] for key in node.params if key in params}
+    if isinstance(environment := given.get(ENV), dict) and PASS_ENV in node.params:
+        written: Any = node.params[ENV]
+        names = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
+        given[ENV] = {name: value for name, value in cast("dict[str, Any]", environment).items() if name in names}
+    if variables := params.get(ENVIRONMENT):
+        given["variables"] = variables
+    return given
 
 
 def _resolve_shell_command(node: Node, text: str, resolution: Resolution) -> tuple[str, dict[str, str]]:

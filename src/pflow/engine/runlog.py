@@ -13,51 +13,33 @@ from contextlib import suppress
 from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import Any, Concatenate, Final, Literal, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
 
-from pflow.engine.progress_output import NodeStatus
 from pflow.engine.runlog_file import RunLogFile
+from pflow.engine.runlog_rows import (
+    END_COLUMNS,
+    NodeRow,
+    Plain,
+    format_masked_json,
+    make_node_columns,
+    parse_json,
+    parse_node_end,
+    parse_node_row,
+    parse_run_row,
+    read_process_start_time,
+    replace_surrogates,
+)
 from pflow.errors import RunNotFound
-from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
 from uraniborg.kernel.errors import UraniborgError
-from uraniborg.kernel.logging import make_printable, redact
+from uraniborg.kernel.logging import make_printable
 from uraniborg.kernel.sqlite import DatabaseUnusable, commit_durably, transaction
 
 Ending = Literal["success", "failed", "cancelled", "waiting"]
-Plain = dict[str, Any]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-_MAX_CHARS: Final = 100_000
-"""Characters of JSON that one value may take; of a longer value only the beginning is stored."""
 _RUNS_PER_PRUNE: Final = 100
-_USUAL_ACTIONS: Final = (DEFAULT_ACTION, ERROR_ACTION)
-
-
-class NodeRow(NamedTuple):
-    """How one node of a run ended. `seq` is the position in the order of their ends; `error` is JSON."""
-
-    seq: int
-    node: str
-    type: str
-    status: NodeStatus
-    action: str | None = None
-    started_at: str | None = None
-    duration_ms: float | None = None
-    error: Any = None
-    note: str | None = None
-    params: Any = None
-    """The parameters as the workflow has them, with templates; JSON."""
-    outputs: Any = None
-    """The outputs; instead of a large value its size. JSON."""
-
-    def to_json(self) -> Plain:
-        """Return the node as JSON; without parameters and outputs if the log does not have them."""
-        return {
-            name: value
-            for name, value in self._asdict().items()
-            if value is not None or name not in ("params", "outputs")
-        }
+_MAX_GRAPH_CHARS: Final = 2_000_000
 
 
 def _replace_damaged_file_and_retry(
@@ -108,22 +90,25 @@ class RunLog:
         inputs: Mapping[str, Any],
         resumed_from: str | None = None,
         pid: int | None = None,
+        graph: Plain | None = None,
     ) -> None:
-        """Record that a run begins, in this process unless `pid` is given."""
+        """Record that a run begins, in this process unless `pid` is given. `graph` has its nodes and edges."""
         pid = os.getpid() if pid is None else pid
-        name = _replace_surrogates(workflow)
+        name = replace_surrogates(workflow)
         row = (
             run_id,
             name,
             source,
             started_at,
-            _format_masked_json(inputs),
+            format_masked_json(inputs),
             resumed_from,
             pid,
-            _read_process_start_time(pid),
+            read_process_start_time(pid),
         )
         with self.file.open_or_reuse_connection(create=True) as connection, transaction(connection):
-            connection.execute(_INSERT_RUN, row)
+            number = connection.execute(_INSERT_RUN, row).lastrowid
+            if graph is not None and len(text := json.dumps(graph, ensure_ascii=False)) <= _MAX_GRAPH_CHARS:
+                connection.execute("INSERT INTO graphs VALUES (?, ?)", (number, replace_surrogates(text)))
             (begun,) = connection.execute(_COUNT_EXECUTION, (name,)).fetchone()
         if begun % _RUNS_PER_PRUNE == 0:
             with suppress(DatabaseUnusable):  # the run has begun nevertheless
@@ -132,7 +117,7 @@ class RunLog:
     @_replace_damaged_file_and_retry
     def record_nodes(self, run_id: str, rows: Iterable[NodeRow]) -> None:
         """Record nodes of the run that have ended. Many at once cost little more than one."""
-        values = [_make_node_columns(row) for row in rows]
+        values = [make_node_columns(row) for row in rows]
         with self.file.open_or_reuse_connection() as connection, transaction(connection):
             number = _get_run_number(connection, run_id)
             connection.executemany(_INSERT_NODE, ((number, *row) for row in values))
@@ -148,17 +133,19 @@ class RunLog:
         error: Any = None,
         reused: int = 0,
         outputs: Any = None,
+        warnings: Any = None,
     ) -> None:
         """Record durably that the run has ended. A run that has ended before keeps its first status."""
-        failed_node = failed_node and _replace_surrogates(failed_node)
+        failed_node = failed_node and replace_surrogates(failed_node)
         ending = (
             status,
             ended_at,
             duration_ms,
             failed_node,
-            _format_masked_json(error),
+            format_masked_json(error),
             reused,
-            _format_masked_json(outputs),
+            format_masked_json(outputs),
+            format_masked_json(warnings),
         )
         succeeded, failed = status == "success", status == "failed"
         with self.file.open_or_reuse_connection() as connection, commit_durably(connection), transaction(connection):
@@ -172,7 +159,7 @@ class RunLog:
         query = "SELECT 1 FROM runs WHERE id = ? AND status = 'success'"
         try:
             with self.file.open_or_reuse_connection() as connection:
-                return connection.execute(query, (_replace_surrogates(run_id),)).fetchone() is not None
+                return connection.execute(query, (replace_surrogates(run_id),)).fetchone() is not None
         except UraniborgError:
             return False
 
@@ -186,7 +173,7 @@ class RunLog:
         """
         with self.file.open_or_reuse_connection() as connection:
             tally = connection.execute(
-                "SELECT * FROM tallies WHERE workflow = ?", (_replace_surrogates(workflow),)
+                "SELECT * FROM tallies WHERE workflow = ?", (replace_surrogates(workflow),)
             ).fetchone()
             last = next((run for run in _select_runs(connection, workflow) if run["status"] != "running"), None) or {}
             failure = _find_last_failure(connection, workflow) or {}
@@ -241,28 +228,50 @@ class RunLog:
 
         Raise RunNotFound if no run, or several runs, have such an id.
         """
-        start = _replace_surrogates(id_prefix)
         with self.file.open_or_reuse_connection() as connection:
-            found = connection.execute(_SELECT_BY_PREFIX, (start,)).fetchall() if start else []
-            found = [row for row in found if row[1] == start] or found
-            if len(found) != 1:
-                raise _make_not_found_error(id_prefix, [row[1] for row in found])
-            rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", found[0][:1])
-            nodes = [_parse_node_row(row).to_json() for row in rows]
-            return {**_parse_run_row(found[0]), "nodes": nodes}
+            run = _find_run_row(connection, id_prefix)
+            rows = connection.execute("SELECT * FROM nodes WHERE run = ? ORDER BY seq", run[:1])
+            return {**parse_run_row(run), "nodes": [parse_node_row(row).to_json() for row in rows]}
+
+    @_replace_damaged_file_and_retry
+    def get_progress(self, id_prefix: str, after: int = 0, limit: int = 1_000) -> Plain:
+        """Return the run, its graph, and the nodes that ended after the one with this `seq`, without their values.
+
+        `next` is the `seq` to continue after, or None if there are no more nodes yet. Raise RunNotFound.
+        """
+        with self.file.open_or_reuse_connection() as connection:
+            run = _find_run_row(connection, id_prefix)
+            rows = connection.execute(_SELECT_ENDS, (run[0], after, limit)).fetchall()
+            graph = connection.execute("SELECT graph FROM graphs WHERE run = ?", run[:1]).fetchone()
+        return {
+            "run": parse_run_row(run),
+            "graph": parse_json(graph[0]) if graph else None,
+            "nodes": [parse_node_end(row) for row in rows],
+            "next": rows[-1][0] if len(rows) == limit else None,
+        }
+
+    @_replace_damaged_file_and_retry
+    def get_node(self, id_prefix: str, seq: int) -> Plain:
+        """Return a node of a run with its values. Raise RunNotFound, also if the run has no such node."""
+        with self.file.open_or_reuse_connection() as connection:
+            run = _find_run_row(connection, id_prefix)
+            row = connection.execute("SELECT * FROM nodes WHERE run = ? AND seq = ?", (run[0], seq)).fetchone()
+        if row is None:
+            raise RunNotFound(f"The run has no node {seq}.", hint="List its nodes: pflow show RUN", run_id=run[1])
+        return parse_node_row(row).to_json()
 
     @_replace_damaged_file_and_retry
     def find_resumed_run(self, run_id: str) -> str | None:
         """Return the id of the run that a run resumed, or None, also if the log no longer has either."""
         query = "SELECT earlier.id FROM runs JOIN runs AS earlier ON earlier.id = runs.resumed_from WHERE runs.id = ?"
         with self.file.open_or_reuse_connection() as connection:
-            row = connection.execute(query, (_replace_surrogates(run_id),)).fetchone()
+            row = connection.execute(query, (replace_surrogates(run_id),)).fetchone()
         return row[0] if row else None
 
     @_replace_damaged_file_and_retry
     def rename_workflow(self, old_name: str, new_name: str) -> None:
         """Give the runs and statistics of a workflow to its new name, which may have others already."""
-        names = (_replace_surrogates(new_name), _replace_surrogates(old_name))
+        names = (replace_surrogates(new_name), replace_surrogates(old_name))
         if old_name == new_name:
             return
         with self.file.open_or_reuse_connection() as connection, transaction(connection):
@@ -292,79 +301,14 @@ class RunLog:
         self.file.close()
 
 
-def _read_process_start_time(pid: int) -> str:
-    """Return the start time of a process, which a later process with the same id does not share; "" if unknown."""
-    try:
-        state, *more = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
-    except (OSError, ValueError):
-        return ""
-    return "" if state in "ZX" else more[18]
-
-
-def _is_process_alive(pid: int, start_time: str) -> bool:
-    """Return True if the process with this id and start time still runs."""
-    if start_time or os.name == "nt":  # where `os.kill` would end it
-        return not start_time or _read_process_start_time(pid) == start_time
-    try:
-        os.kill(pid, 0)
-    except (OSError, OverflowError) as exc:
-        return not isinstance(exc, ProcessLookupError)
-    return True
-
-
-def _replace_surrogates(text: str) -> str:
-    """Return the text without lone surrogates, which a database refuses."""
-    return text.encode("utf-8", "replace").decode()
-
-
-def _format_masked_json(value: Any) -> str | None:
-    """Return the value as JSON, with secrets masked that the caller missed, cut if it is too long."""
-    if value is None:
-        return None
-    text = json.dumps(redact(value), ensure_ascii=False, default=str)
-    if len(text) > _MAX_CHARS:
-        text = json.dumps({"characters": len(text), "beginning": text[:1_000]}, ensure_ascii=False)
-    return _replace_surrogates(text)
-
-
-def _parse_json(text: str | None) -> Any:
-    return None if text is None else json.loads(text, parse_constant=lambda _: None)
-
-
-def _parse_error(text: str | None) -> Any:
-    """Return a stored error; of one that was cut, an error with the beginning of its text."""
-    error: Plain | None = _parse_json(text)
-    if error is not None and "beginning" in error and "message" not in error:
-        return {"code": "error_cut", "message": error["beginning"]}
-    return error
-
-
-def _make_node_columns(row: NodeRow) -> tuple[Any, ...]:
-    """Return the columns of a node, with secrets masked."""
-    action, note, error = row.action, row.note, _format_masked_json(row.error)
-    if action not in _USUAL_ACTIONS:
-        action = action and _replace_surrogates(redact(action))
-    note = note and _replace_surrogates(redact(note))
-    return (
-        row.seq,
-        _replace_surrogates(row.node),
-        _replace_surrogates(row.type),
-        row.status,
-        action,
-        row.started_at,
-        row.duration_ms,
-        error,
-        note,
-        _format_masked_json(row.params),
-        _format_masked_json(row.outputs),
-    )
-
-
-def _parse_node_row(row: tuple[Any, ...]) -> NodeRow:
-    _, *columns, error, note, params, outputs = row
-    return NodeRow(
-        *columns, error=_parse_error(error), note=note, params=_parse_json(params), outputs=_parse_json(outputs)
-    )
+def _find_run_row(connection: sqlite3.Connection, id_prefix: str) -> tuple[Any, ...]:
+    """Return the row of the run with this id, or with an id that begins so. Raise RunNotFound."""
+    start = replace_surrogates(id_prefix)
+    found = connection.execute(_SELECT_BY_PREFIX, (start,)).fetchall() if start else []
+    found = [row for row in found if row[1] == start] or found
+    if len(found) != 1:
+        raise _make_not_found_error(id_prefix, [row[1] for row in found])
+    return found[0]
 
 
 def _get_error_message(error: Any) -> Any:
@@ -372,7 +316,7 @@ def _get_error_message(error: Any) -> Any:
 
 
 def _get_run_number(connection: sqlite3.Connection, run_id: str) -> int:
-    row = connection.execute("SELECT number FROM runs WHERE id = ?", (_replace_surrogates(run_id),)).fetchone()
+    row = connection.execute("SELECT number FROM runs WHERE id = ?", (replace_surrogates(run_id),)).fetchone()
     if row is None:
         raise _make_not_found_error(run_id, [])
     return row[0]
@@ -382,27 +326,15 @@ def _select_runs(
     connection: sqlite3.Connection, workflow: str | None, extra_condition: str = "", *values: Any
 ) -> Iterator[Plain]:
     """Yield the runs of one workflow or of all that meet a condition, the latest first."""
-    names = [] if workflow is None else [_replace_surrogates(workflow)]
+    names = [] if workflow is None else [replace_surrogates(workflow)]
     conditions = [*(["workflow = ?"] if names else []), *([extra_condition] if extra_condition else [])]
     chosen = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     query = f"SELECT * FROM runs {chosen} ORDER BY number DESC"  # noqa: S608 - it contains constants only
-    return map(_parse_run_row, connection.execute(query, (*names, *values)))
+    return map(parse_run_row, connection.execute(query, (*names, *values)))
 
 
 def _find_last_failure(connection: sqlite3.Connection, workflow: str) -> Plain | None:
     return next(_select_runs(connection, workflow, "status = 'failed'"), None)
-
-
-def _parse_run_row(row: tuple[Any, ...]) -> Plain:
-    run = dict(zip(_COLUMNS, row[1:], strict=True))
-    pid, birth = run.pop("pid"), run.pop("birth")
-    if run["status"] == "running" and not _is_process_alive(pid, birth):
-        run["status"] = "interrupted"
-    return run | {
-        "inputs": _parse_json(run["inputs"]),
-        "error": _parse_error(run["error"]),
-        "outputs": _parse_json(run["outputs"]),
-    }
 
 
 def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:
@@ -417,10 +349,9 @@ def _make_not_found_error(run_id: str, matching_ids: list[str]) -> RunNotFound:
     return RunNotFound(f"There is no run '{shown}'.", hint="List the runs: pflow history", run_id=shown)
 
 
-_COLUMNS: Final = (
-    *("id", "workflow", "source", "status", "started_at", "ended_at", "duration_ms", "failed_node", "error"),
-    *("reused", "resumed_from", "inputs", "outputs", "pid", "birth"),
-)
+_SELECT_ENDS: Final = f"""
+    SELECT {", ".join(END_COLUMNS)}, error FROM nodes WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?
+"""  # noqa: S608 - constants only
 _INSERT_RUN: Final = """
     INSERT INTO runs (id, workflow, source, started_at, inputs, resumed_from, pid, birth)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -429,9 +360,10 @@ _COUNT_EXECUTION: Final = """
     INSERT INTO tallies (workflow, executions) VALUES (?, 1)
     ON CONFLICT DO UPDATE SET executions = executions + 1 RETURNING executions
 """
-_INSERT_NODE: Final = "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT_NODE: Final = "INSERT OR REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _UPDATE_RUN: Final = """
-    UPDATE runs SET status = ?, ended_at = ?, duration_ms = ?, failed_node = ?, error = ?, reused = ?, outputs = ?
+    UPDATE runs SET status = ?, ended_at = ?, duration_ms = ?, failed_node = ?, error = ?, reused = ?, outputs = ?,
+        warnings = ?
     WHERE number = ? AND status = 'running'
 """
 _COUNT_OUTCOME: Final = """

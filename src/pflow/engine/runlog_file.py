@@ -39,6 +39,15 @@ _MIGRATIONS: Final = [
     ),
     ("node_values", "ALTER TABLE nodes ADD COLUMN params TEXT; ALTER TABLE nodes ADD COLUMN outputs TEXT;"),
     ("runs_by_workflow", "CREATE INDEX last_runs_of_a_workflow ON runs (workflow, number)"),
+    (
+        "run_details",
+        """
+        ALTER TABLE runs ADD COLUMN warnings TEXT;
+        ALTER TABLE nodes ADD COLUMN inputs TEXT;
+        ALTER TABLE nodes ADD COLUMN messages TEXT;
+        CREATE TABLE graphs (run INTEGER PRIMARY KEY REFERENCES runs ON DELETE CASCADE, graph TEXT NOT NULL);
+        """,
+    ),
 ]
 
 

@@ -1,20 +1,28 @@
 """The writer of one run in the log of runs: it collects rows and writes many at a time."""
 
+import asyncio
 import time
+from collections import deque
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from pflow.engine.results import RunResult
-from pflow.engine.runlog import Ending, NodeRow, RunLog
+from pflow.engine.runlog import Ending, RunLog
+from pflow.engine.runlog_rows import NodeRow
 from pflow.engine.steps import NodeEnd
+from pflow.ir.graph import describe_graph
+from pflow.ir.model import Workflow
 from pflow.redaction import Secrets
 from uraniborg.kernel.clock import format_iso, format_now
 from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.logging import MASK
 
 _MAX_ROWS: Final = 500
 _FLUSH_S: Final = 1.0
 _MAX_BYTES: Final = 20_000
+_MAX_MESSAGES: Final = 100
+_MAX_MESSAGE_CHARS: Final = 1_000
 
 
 class RunLogWriter:
@@ -33,19 +41,39 @@ class RunLogWriter:
         self._flushed_at = time.monotonic()
         self._began = False
         self._secrets = Secrets()
+        self._timer: asyncio.TimerHandle | None = None
+        self._messages: dict[str, deque[str]] = {}
+        """The last messages of nodes that have not ended."""
 
-    def record_run_start(self, inputs: Mapping[str, Any], resumed_from: str | None, secrets: Secrets) -> None:
+    def record_run_start(
+        self,
+        inputs: Mapping[str, Any],
+        resumed_from: str | None,
+        secrets: Secrets,
+        workflow: Workflow | None = None,
+    ) -> None:
         """Write that the run begins. Its secrets are masked in everything that is written from now on."""
         self._secrets = secrets
         if self._log is None:
             return
         try:
             self._log.record_run_start(
-                self._run_id, self._workflow, self._source, format_now(), secrets.mask(inputs), resumed_from
+                self._run_id,
+                self._workflow,
+                self._source,
+                format_now(),
+                secrets.mask(inputs),
+                resumed_from,
+                graph=workflow and secrets.mask(describe_graph(workflow)),
             )
             self._began = True
         except UraniborgError as exc:
             self._stop_logging_with_notice(exc)
+
+    def record_message(self, key: str, text: str) -> None:
+        """Keep a message of a node, without secrets, until the node ends. Nodes call this from their threads."""
+        node = key[: key.rindex("[")] if key.endswith("]") else key  # an item of a batch
+        self._messages.setdefault(node, deque(maxlen=_MAX_MESSAGES)).append(text[:_MAX_MESSAGE_CHARS])
 
     def record_node(self, end: NodeEnd) -> None:
         """Add a row for a node that has ended."""
@@ -60,12 +88,15 @@ class RunLogWriter:
         params = self._secrets.mask(_replace_large_values(end.node.params))
         found = (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
         outputs = self._secrets.mask(_replace_large_values(found)) if found else None
-        row = NodeRow(
-            *(self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note, params, outputs)
-        )
-        self._rows.append(row)
+        is_given = end.params is not None and end.params != end.node.params
+        inputs = self._mask_inputs(_replace_large_values(end.params or {})) if is_given else None
+        messages = list(self._messages.pop(end.key, ())) or None
+        ending = (self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
+        self._rows.append(NodeRow(*ending, params, outputs, inputs, messages))
         if len(self._rows) >= _MAX_ROWS or time.monotonic() - self._flushed_at > _FLUSH_S:
             self._flush_rows()
+        elif self._timer is None:  # so that others can read the row while the next node runs for long
+            self._timer = asyncio.get_running_loop().call_later(_FLUSH_S, self._flush_rows)
 
     def record_run_end(self, result: RunResult, *, is_waiting: bool) -> None:
         """Write that the run has ended, and close the log."""
@@ -106,11 +137,20 @@ class RunLogWriter:
                     result.error_body,
                     len(result.progress.reused),
                     _replace_large_values(result.outputs),
+                    result.warnings,
                 )
         except UraniborgError as exc:
             self._stop_logging_with_notice(exc)
 
+    def _mask_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
+        """Return the values of parameters without secrets. One that contains a short secret is masked as a whole."""
+        masked: dict[str, Any] = self._secrets.mask(inputs)
+        return {name: MASK if self._secrets.has_short_secret_in(value) else value for name, value in masked.items()}
+
     def _flush_rows(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         rows, self._rows = self._rows, []
         self._flushed_at = time.monotonic()
         if not rows or self._log is None or not self._began:

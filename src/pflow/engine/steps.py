@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, Protocol
 
 from pflow.engine.executors import Call
-from pflow.engine.params import resolve_params
+from pflow.engine.params import resolve_params, select_given_params
 from pflow.engine.progress_output import NodeStatus
 from pflow.engine.resume.earlier_runs import EarlierRuns, ResultLookup
 from pflow.engine.resume.journal import StepKey, StoredResult
@@ -109,6 +109,8 @@ class NodeEnd(NamedTuple):
     error: PflowError | None = None
     waits_for: Sequence[str] = ()
     """The values that are not known before the run, and that the node needs: only in a dry run."""
+    params: Mapping[str, Any] | None = None
+    """The values of the parameters; None for a batch, and if they could not be resolved."""
 
 
 class WalkListener:
@@ -119,6 +121,9 @@ class WalkListener:
 
     def on_node_started(self, key: str, node: Node, deciding_nodes: Sequence[str]) -> None:
         """Handle the start of a node. `deciding_nodes` decide whether it is reached, if that is not known yet."""
+
+    def on_item_ended(self, key: str, item_count: int, done_count: int) -> None:
+        """Handle the end of an item of a batch, of which `done_count` have ended."""
 
     def on_batch_ended(self, key: str, item_count: int, reused_count: int, problem: str) -> None:
         """Handle the end of a batch. `problem` is the first failure of an item, or empty."""
@@ -146,6 +151,8 @@ class RunState:
     uncertain: list[str] = field(default_factory=list[str])
     rerun_reasons: dict[str, str] = field(default_factory=dict[str, str])
     """Why steps were not reused from an earlier run."""
+    given_params: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
+    """For each node that runs, the values of the parameters that the workflow gives."""
     secret_references: SecretReferences = field(default_factory=dict[str, list[Reference]])
     """For each node, the references to its outputs that are secrets."""
 
@@ -202,6 +209,8 @@ def prepare_and_register_job(
     params = resolve_params(node, interface, scope, state.secrets.mask)
     if secrets := find_secret_param_values(params):
         state.secrets.add(secrets)
+    if node.batch is None:
+        state.given_params[key] = select_given_params(node, params)
     timeout = node.timeout if node.timeout is not None else interface.timeout
     context = state.build_step_context(key, timeout)
     effect = get_effect(state.interfaces, node, params)

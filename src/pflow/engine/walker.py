@@ -193,16 +193,22 @@ class WorkflowWalker:
             waits_for = sorted(self.unknown) if is_blind else _list_unknown_references(node, self.unknown)
         except asyncio.CancelledError:
             self.progress.interrupted.append(node.id)
-            self._listener.on_node_ended(NodeEnd(key, node, "uncertain", None, measure_elapsed_ms(began)))
+            self._listener.on_node_ended(self._make_node_end(key, node, "uncertain", None, began))
             raise
         self._record_outputs(node.id, step.outputs)
         self._record_effects(node.id, effects_digest, step.effect_run_id)
         status: NodeStatus = "reused" if step.is_reused else "completed"
         self._record_progress(node.id, step)
-        self._listener.on_node_ended(NodeEnd(key, node, status, step, measure_elapsed_ms(began), None, waits_for))
+        self._listener.on_node_ended(self._make_node_end(key, node, status, step, began, waits_for))
         if step.action is not None and not self._schedule.has_edge(node.id, step.action):
             self._warn_of_dead_end(node, step.action)
         return self._schedule.end_node_and_list_ready(node.id, step.action)
+
+    def _make_node_end(
+        self, key: str, node: Node, status: NodeStatus, step: StepResult | None, began: float, waits: Sequence[str] = ()
+    ) -> NodeEnd:
+        params = self._state.given_params.pop(key, None)
+        return NodeEnd(key, node, status, step, measure_elapsed_ms(began), None, waits, params)
 
     def _record_failure_and_list_ready(
         self, node: Node, exc: PflowError, duration_ms: float, effects_digest: str | None
@@ -213,7 +219,8 @@ class WorkflowWalker:
         if reason := self._state.rerun_reasons.get(key):
             self.progress.not_reused[node.id] = reason
         status: NodeStatus = "waiting" if isinstance(exc, ApprovalRequired) else "failed"
-        self._listener.on_node_ended(NodeEnd(key, node, status, None, duration_ms, exc))
+        params = self._state.given_params.pop(key, None)
+        self._listener.on_node_ended(NodeEnd(key, node, status, None, duration_ms, exc, params=params))
         if isinstance(exc, RunStopped) or not self._schedule.has_edge(node.id, ERROR_ACTION):
             if node.id not in self._schedule.deciding_nodes:
                 self.progress.failures[node.id] = exc
@@ -296,8 +303,15 @@ class WorkflowWalker:
             return await self._run_nested_or_step(node, self._scope, key, effects_digest)
         retry = node.batch.retry if node.batch.retry.attempts > 1 else None
 
+        done_count = 0
+
         async def run_item(scope: Scope, index: int) -> StepResult:
-            return await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects_digest, retry)
+            nonlocal done_count
+            try:
+                return await self._run_nested_or_step(node, scope, f"{key}[{index}]", effects_digest, retry)
+            finally:
+                done_count += 1
+                self._listener.on_item_ended(key, len(batch.items), done_count)
 
         batch = BatchRun(node, self._scope, run_item, self._runner.concurrency)
         await batch.run_items()
@@ -324,6 +338,8 @@ class WorkflowWalker:
                 f"Workflows are nested more than {MAX_DEPTH} deep.", hint="Check whether a workflow runs itself."
             )
         params = resolve_nested_params(node, self._state.interfaces[NESTED], scope)
+        if node.batch is None:
+            self._state.given_params[key] = {name: params[name] for name in node.params if name in params}
         try:
             workflow = self._runner.load_nested_workflow(key, params)
             if workflow is None:

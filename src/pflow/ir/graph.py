@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from pflow.errors import InvalidWorkflow
 from pflow.ir.model import Edge, Workflow
@@ -122,3 +123,14 @@ def extract_node_with_ancestors(workflow: Workflow, node: str) -> Workflow:
         edges=tuple(edge for edge in workflow.edges if edge.source in needed and edge.target in needed),
         outputs={},
     )
+
+
+def describe_graph(workflow: Workflow) -> dict[str, Any]:
+    """Return the nodes and edges of a workflow, for drawing."""
+    return {
+        "nodes": [
+            {"id": node.id, "type": node.type, "purpose": node.purpose, "is_batch": node.batch is not None}
+            for node in workflow.nodes.values()
+        ],
+        "edges": [{"from": edge.source, "to": edge.target, "action": edge.action} for edge in workflow.edges],
+    }

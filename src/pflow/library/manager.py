@@ -111,6 +111,15 @@ class WorkflowManager:
         except OSError as exc:
             raise LibraryUnwritable(self.display_path(name), exc) from exc
 
+    def replace_saved(self, stored: StoredWorkflow, ir: Mapping[str, Any]) -> None:
+        """Replace the IR of a saved workflow; its description stays. Raise InvalidWorkflow or LibraryUnwritable."""
+        path = self._require_writable_path(stored.name)
+        content = encode_wrapped_workflow(stored.name, ir, stored.description, created_at=stored.created_at)
+        try:
+            write_atomic(path, content)
+        except OSError as exc:
+            raise LibraryUnwritable(self.display_path(stored.name), exc) from exc
+
     def list_all(self) -> list[Summary]:
         """Return the workflows sorted by name. `list_workflows` reports files that cannot be read."""
         listing = list_folders_and_update_index(self._root, {self.folder: self._folder_kind}, self._index)

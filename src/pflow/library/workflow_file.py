@@ -1,5 +1,6 @@
 """The file of a workflow: the IR alone, or wrapped with a name and a description."""
 
+import hashlib
 import json
 import re
 import stat
@@ -11,7 +12,7 @@ from typing import Any, Final, cast
 
 import orjson
 
-from pflow.errors import InvalidInputs, InvalidWorkflow
+from pflow.errors import InvalidInputs, InvalidWorkflow, WorkflowChanged
 from pflow.ir.diagnostics import make_error
 from uraniborg.kernel.clock import SystemClock, format_iso
 
@@ -54,14 +55,16 @@ def read_document(path: Path, display_path: str) -> Document:
     return _make_document(parse_json_object(data, display_path), status.st_mtime)
 
 
-def encode_wrapped_workflow(name: str, ir: Mapping[str, Any], description: str) -> bytes:
-    """Return the content of a new file of the library. Raise InvalidInputs or InvalidWorkflow."""
+def encode_wrapped_workflow(
+    name: str, ir: Mapping[str, Any], description: str, *, created_at: str | None = None
+) -> bytes:
+    """Return the content of a file of the library, by default a new one. Raise InvalidInputs or InvalidWorkflow."""
     now = format_iso(SystemClock().now())
     plain = {
         "name": name,
         "description": trim_and_validate_description(description),
         "ir": dict(ir),
-        "created_at": now,
+        "created_at": created_at or now,
         "updated_at": now,
         "version": _VERSION,
     }
@@ -74,6 +77,21 @@ def encode_wrapped_workflow(name: str, ir: Mapping[str, Any], description: str) 
     if len(data) > LARGEST_FILE:
         raise make_invalid_file_error(name, "file_too_large", TOO_LARGE)
     return data
+
+
+def compute_revision(document: Mapping[str, Any]) -> str:
+    """Return a short text that differs if the text of a workflow differs."""
+    return hashlib.sha256(json.dumps(document, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def require_revision(revision: str, document: Mapping[str, Any], name: str) -> None:
+    """Raise WorkflowChanged if the text of a workflow is no longer that of this revision."""
+    if compute_revision(document) != revision:
+        raise WorkflowChanged(
+            f"'{name}' was changed by somebody else. Nothing was written.",
+            hint="Read it again, and make your changes there.",
+            name=name,
+        )
 
 
 def trim_and_validate_description(description: str) -> str:

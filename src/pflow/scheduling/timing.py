@@ -59,7 +59,9 @@ def parse_timing(text: str) -> Timing:
     time = _TIME.fullmatch(words[-1]) if words else None
     days = {day for word in words[:-1] for day in _parse_days(word)}
     if time is None or len(text) > _LONGEST or any(not _parse_days(word) for word in words[:-1]):
-        raise InvalidInputs(f"--at must be days and a time, got '{text[:60]}'.", hint=f"Write one of {FORMS}.")
+        raise InvalidInputs(
+            f"The time of a schedule must be days and a time, got '{text[:60]}'.", hint=f"Write one of {FORMS}."
+        )
     return Timing(tuple(sorted(days)) or _ALL, int(time[1]), int(time[2]))
 
 

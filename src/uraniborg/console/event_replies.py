@@ -75,6 +75,9 @@ class NodeChange(ChangeEvent):
     node: str | None = None
     status: NodeStatus | None = None
     duration_ms: float | None = None
+    items: int | None = None
+    """The number of items of a batch."""
+    items_done: int | None = None
 
 
 class ShelfChange(ChangeEvent):

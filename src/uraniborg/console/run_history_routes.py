@@ -6,15 +6,19 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Path, Query
 
 from pflow.errors import SchedulerUnavailable
+from pflow.library.workflow_file import compute_revision
 from pflow.scheduling.installed_schedules import list_installed_schedules, remove_schedule
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_workers import RunWorkers
 from uraniborg.console.workflow_replies import (
+    AddedSchedule,
     ComponentList,
     EndedRun,
     RunApprovals,
     RunComparison,
+    RunNode,
+    RunProgress,
     ScheduleList,
     StartedRun,
     WorkflowGraph,
@@ -54,7 +58,26 @@ def _add_reading_routes(api: FastAPI, service: Service) -> None:
     async def read_workflow(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Return the text of a saved workflow, or of the draft of this name."""
         stored = (await asyncio.to_thread(service.find_workflow, name)).stored
-        return JsonReply({"name": stored.name, "source": stored.source, "document": stored.ir})
+        reply = {"name": stored.name, "source": stored.source, "document": stored.ir}
+        return JsonReply({**reply, "revision": compute_revision(stored.ir)})
+
+    @api.get(
+        "/api/runs/{run_id}/progress", response_model=RunProgress, tags=["runs"], summary="Return the progress of a run"
+    )
+    async def get_run_progress(  # pyright: ignore[reportUnusedFunction]
+        run_id: RunId,
+        after: Annotated[int, Query(ge=0, description="`seq` of the last node that is known, or `next`.")] = 0,
+        limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
+    ) -> JsonReply:
+        """Return a run, its graph, the nodes that have ended, and with `after` 0 the nodes that run now."""
+        return JsonReply(await asyncio.to_thread(service.read_run_progress, run_id, after, limit))
+
+    @api.get("/api/runs/{run_id}/nodes/{seq}", response_model=RunNode, tags=["runs"], summary="Return a node of a run")
+    async def get_run_node(  # pyright: ignore[reportUnusedFunction]
+        run_id: RunId, seq: Annotated[int, Path(ge=0, le=2**53, description="The `seq` of the node.")]
+    ) -> JsonReply:
+        """Return a node that has ended, with its inputs, outputs and messages."""
+        return JsonReply(await asyncio.to_thread(service.read_run_node, run_id, seq))
 
     @api.get("/api/run-comparison", response_model=RunComparison, tags=["runs"], summary="Compare two runs")
     async def compare_runs(  # pyright: ignore[reportUnusedFunction]
@@ -99,11 +122,23 @@ def _add_resume_routes(api: FastAPI, service: Service, workers: RunWorkers) -> N
 def _add_schedule_routes(api: FastAPI, service: Service) -> None:
     @api.get("/api/schedules", response_model=ScheduleList, tags=["workflows"], summary="List the schedules")
     async def list_schedules() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
-        """Return the workflows that this system runs at fixed times. `pflow schedule` adds one."""
+        """Return the workflows that this system runs at fixed times."""
         try:
             return JsonReply({"schedules": await asyncio.to_thread(list_installed_schedules), "problem": None})
         except SchedulerUnavailable as exc:
             return JsonReply({"schedules": [], "problem": exc.message})
+
+    @api.put("/api/schedules/{name}", response_model=AddedSchedule, tags=["workflows"], summary="Add a schedule")
+    async def add_schedule(  # pyright: ignore[reportUnusedFunction]
+        name: Name,
+        at: Annotated[str, Body(max_length=200, description="Such as `mon 07:00`, `weekdays 18:30` or `hourly`.")],
+        inputs: Annotated[dict[str, Any] | None, Body()] = None,
+    ) -> JsonReply:
+        """Let this system run a workflow at fixed times, with systemd, cron or launchd. An older schedule is replaced.
+
+        Secrets are not written into a schedule: a run takes them from its environment.
+        """
+        return JsonReply(await asyncio.to_thread(service.add_schedule, name, at, inputs))
 
     @api.delete("/api/schedules/{name}", tags=["workflows"], summary="Remove a schedule", status_code=204)
     async def delete_schedule(name: Name) -> None:  # pyright: ignore[reportUnusedFunction]

@@ -193,13 +193,16 @@ class WorkflowText(Reply):
     name: str
     source: str
     document: dict[str, Any]
+    revision: str
+    """Differs if the text differs. Send it with a new text, so that a change of somebody else is not lost."""
 
 
-class WrittenDraft(Reply):
-    """The findings about a draft that was written."""
+class WrittenText(Reply):
+    """The findings about a text that was written."""
 
     name: str
     diagnostics: list[Diagnostic]
+    revision: str
 
 
 class SavedDraft(Reply):
@@ -273,6 +276,7 @@ class RunSummary(Reply):
     """The inputs, with secrets masked; of long inputs `characters` and `beginning`."""
     outputs: Any
     """The outputs; instead of a large value its size in `bytes`."""
+    warnings: list[str] = Field(default_factory=list)
 
 
 class RunList(Reply):
@@ -283,8 +287,8 @@ class RunList(Reply):
     """The value of `before` for the next page."""
 
 
-class RunNode(Reply):
-    """A node of a run that has ended. `seq` is its position in the order of the ends."""
+class NodeResult(Reply):
+    """How a node of a run ended. `seq` is its position in the order of the ends."""
 
     seq: int
     node: str
@@ -296,10 +300,48 @@ class RunNode(Reply):
     error: RunError | None
     note: str | None
     """Why an earlier result was not reused."""
+
+
+class RunNode(NodeResult):
+    """A node of a run that has ended, with its values."""
+
     params: Any = None
     """The parameters as the workflow has them, with templates. Secrets are masked; large values are sizes."""
     outputs: Any = None
     """The outputs. Secrets are masked; large values are sizes in `bytes`."""
+    inputs: Any = None
+    """The values of the parameters, if they differ from `params`. Secrets are masked; large values are sizes."""
+    messages: list[str] | None = None
+    """The last messages of the node."""
+
+
+class ActiveNode(Reply):
+    """A node that runs now; of a batch with the number of its items, and of those that have ended."""
+
+    node: str
+    at: str
+    items: int | None = None
+    items_done: int | None = None
+
+
+class RunGraph(Reply):
+    """The nodes and edges of a run."""
+
+    nodes: list[WorkflowNode]
+    edges: list[WorkflowEdge]
+
+
+class RunProgress(Reply):
+    """A run, its graph, nodes that have ended, and nodes that run now."""
+
+    run: RunSummary
+    graph: RunGraph | None
+    is_present_graph: bool
+    """Whether the graph is that of the workflow as it is now: the log has no graph of the run."""
+    nodes: list[NodeResult]
+    next: int | None
+    """The value of `after` for the next page of nodes."""
+    active: list[ActiveNode]
 
 
 class RunDetails(RunSummary):
@@ -359,6 +401,15 @@ class InstalledSchedule(Reply):
     as_: str = Field(alias="as")
     """systemd, cron or launchd."""
     path: str | None
+
+
+class AddedSchedule(Reply):
+    """A schedule that was installed, with notes for the person."""
+
+    name: str
+    at: str
+    as_: str = Field(alias="as")
+    notes: list[str]
 
 
 class ScheduleList(Reply):

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Path, Query
 
 from pflow.engine.cancel_requests import request_cancel
+from pflow.ir.checker import CheckResult
+from pflow.library.workflow_file import compute_revision
 from pflow.service import Service
 from uraniborg.console.replies import JsonReply
 from uraniborg.console.run_history_routes import add_run_history_routes
@@ -24,13 +26,17 @@ from uraniborg.console.workflow_replies import (
     WorkflowDescription,
     WorkflowList,
     WorkflowText,
-    WrittenDraft,
+    WrittenText,
 )
 from uraniborg.kernel.errors import Conflict
 
 Name = Annotated[str, Path(max_length=100, description="The name of a workflow.")]
 RunId = Annotated[str, Path(max_length=100, description="The id of a run, or its beginning.")]
 Inputs = Annotated[dict[str, Any] | None, Body()]
+Document = Annotated[dict[str, Any], Body()]
+Revision = Annotated[
+    str | None, Body(max_length=100, description="Refuse to replace a text that has another revision.")
+]
 
 
 class RunNotActive(Conflict):
@@ -109,16 +115,26 @@ def _add_draft_routes(api: FastAPI, service: Service) -> None:
     @api.get("/api/drafts/{name}", response_model=WorkflowText, tags=["workflows"], summary="Read a draft")
     async def read_draft(name: Name) -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         document = await asyncio.to_thread(service.read_draft, name)
-        return JsonReply({"name": name, "source": "draft", "document": document})
+        reply = {"name": name, "source": "draft", "document": document, "revision": compute_revision(document)}
+        return JsonReply(reply)
 
-    @api.put("/api/drafts/{name}", response_model=WrittenDraft, tags=["workflows"], summary="Write a draft")
+    @api.put("/api/drafts/{name}", response_model=WrittenText, tags=["workflows"], summary="Write a draft")
     async def write_draft(  # pyright: ignore[reportUnusedFunction]
-        name: Name, document: Annotated[dict[str, Any], Body(embed=True)]
+        name: Name, document: Document, revision: Revision = None
     ) -> JsonReply:
         """Store the text of a workflow as a draft, valid or not, and return the findings of the checker."""
-        await asyncio.to_thread(service.write_draft, name, document)
-        checked = await asyncio.to_thread(service.check_document, document)
-        return JsonReply({"name": name, "diagnostics": [one.to_dict() for one in checked.diagnostics]})
+        await asyncio.to_thread(service.write_draft, name, document, revision)
+        return _make_written_text(name, document, await asyncio.to_thread(service.check_document, document))
+
+    @api.put(
+        "/api/workflows/{name}", response_model=WrittenText, tags=["workflows"], summary="Replace a saved workflow"
+    )
+    async def replace_workflow(  # pyright: ignore[reportUnusedFunction]
+        name: Name, document: Document, revision: Revision = None
+    ) -> JsonReply:
+        """Replace the text of a saved workflow by a valid one. Its name and its description stay."""
+        checked = await asyncio.to_thread(service.replace_workflow, name, document, revision)
+        return _make_written_text(name, document, checked)
 
     @api.post(
         "/api/drafts/{name}/save", response_model=SavedDraft, tags=["workflows"], summary="Save a draft to the library"
@@ -128,6 +144,11 @@ def _add_draft_routes(api: FastAPI, service: Service) -> None:
     ) -> JsonReply:
         """Move a draft to the library, as the tool `save_to_library` does."""
         return JsonReply(await asyncio.to_thread(service.save_to_library, name, final_name, description))
+
+
+def _make_written_text(name: str, document: dict[str, Any], checked: CheckResult) -> JsonReply:
+    diagnostics = [one.to_dict() for one in checked.diagnostics]
+    return JsonReply({"name": name, "diagnostics": diagnostics, "revision": compute_revision(document)})
 
 
 def _add_run_routes(api: FastAPI, service: Service, workers: RunWorkers) -> None:

@@ -296,7 +296,7 @@ def test_where_the_program_of_a_scheduler_is_absent_another_is_named_and_nothing
         (("../hello", "--at", "mon 07:00"), 2, "by its name"),
         (("./hello.json", "--at", "mon 07:00"), 2, "by its name"),
         (("-x", "--at", "mon 07:00"), 2, "No such option"),
-        (("hello", "who=x", "--at", "someday"), 2, "--at must be days and a time, got 'someday'."),
+        (("hello", "who=x", "--at", "someday"), 2, "The time of a schedule must be days and a time, got 'someday'."),
         (("hello", "who", "--at", "mon 07:00"), 2, "KEY=VALUE"),
         (("hello", "who=-", "--at", "mon 07:00"), 2, "cannot be read from stdin"),
         (("hello", "who=@none", "--at", "mon 07:00"), 2, "cannot be read"),

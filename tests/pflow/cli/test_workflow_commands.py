@@ -8,7 +8,8 @@ import pytest
 from pflow.cli.printing import measure_width
 from pflow.config import Settings
 from pflow.engine.progress_output import NodeStatus
-from pflow.engine.runlog import NodeRow, RunLog
+from pflow.engine.runlog import RunLog
+from pflow.engine.runlog_rows import NodeRow
 from pflow.service import Service
 from tests.pflow.cli.commands import ASKING, BROKEN, GREETER, RunPflow, Workplace
 from tests.requirements import requirement

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from pflow.engine import runlog, runlog_writer
+from pflow.engine import runlog_writer
 from pflow.engine.resume import resume_point
+from pflow.engine.runlog_rows import format_masked_json
 from pflow.engine.spool import remove_old_spools
 from tests.pflow.engine.counting_home import Home, build_graph, chain, node
 from tests.requirements import requirement
@@ -84,8 +85,8 @@ def test_long_output_is_stored_for_a_week(tmp_path: Path) -> None:
 
 
 def test_a_value_in_the_log_of_runs_has_a_hundred_thousand_characters_and_an_output_twenty_thousand_bytes() -> None:
-    assert runlog._format_masked_json("x" * 99_998) == f'"{"x" * 99_998}"'
-    assert str(runlog._format_masked_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
+    assert format_masked_json("x" * 99_998) == f'"{"x" * 99_998}"'
+    assert str(format_masked_json("x" * 99_999)).startswith('{"characters": 100001, "beginning": ')
     assert runlog_writer._replace_large_values({"a": "x" * 19_998, "b": "x" * 19_999}) == {
         "a": "x" * 19_998,
         "b": {"bytes": 20_001},

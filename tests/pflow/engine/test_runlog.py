@@ -18,9 +18,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pflow.engine import runlog, runlog_file
+from pflow.engine import runlog, runlog_file, runlog_rows
 from pflow.engine.progress_output import NodeStatus
-from pflow.engine.runlog import Ending, NodeRow, RunLog
+from pflow.engine.runlog import Ending, RunLog
+from pflow.engine.runlog_rows import NodeRow
 from pflow.errors import RunNotFound
 from tests.requirements import requirement
 from uraniborg.kernel.errors import UraniborgError
@@ -125,7 +126,9 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
     log.record_run_start("r1", "w", "draft", NOON, {"who": "world"}, resumed_from="r0")
     log.record_nodes("r1", [make_row(2, "failed", error={"message": "no"}), make_row(1, note="from memory")])
     log.record_nodes("r1", [make_row(3, "skipped")])
-    log.record_run_end("r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]})
+    log.record_run_end(
+        "r1", "failed", LATER, 12.25, "n2", {"message": "no"}, reused=1, outputs={"a": [1, None]}, warnings=["Slow."]
+    )
     run = log.get_run("r1")
     nodes = run.pop("nodes")
     assert run == {
@@ -142,6 +145,7 @@ def test_a_run_is_remembered_with_its_nodes_in_order(log: RunLog) -> None:
         "resumed_from": "r0",
         "inputs": {"who": "world"},
         "outputs": {"a": [1, None]},
+        "warnings": ["Slow."],
     }
     assert [(one["seq"], one["node"], one["status"], one["error"], one["note"]) for one in nodes] == [
         (1, "n1", "completed", None, "from memory"),
@@ -205,7 +209,8 @@ def test_a_run_ends_once(log: RunLog) -> None:
 BEGUN_AND_KILLED = """
 import os, signal, sys
 from pathlib import Path
-from pflow.engine.runlog import NodeRow, RunLog
+from pflow.engine.runlog import RunLog
+from pflow.engine.runlog_rows import NodeRow
 
 log = RunLog(Path(sys.argv[1]))
 log.record_run_start("killed", "w", "library", "2024-05-01T12:00:00.000000Z", {})
@@ -244,7 +249,8 @@ def test_without_a_word_on_when_processes_began_their_numbers_decide(
     def unknown(_pid: int) -> str:
         return ""
 
-    monkeypatch.setattr(runlog, "_read_process_start_time", unknown)
+    monkeypatch.setattr(runlog, "read_process_start_time", unknown)
+    monkeypatch.setattr(runlog_rows, "read_process_start_time", unknown)
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait(timeout=30)
     log.record_run_start("r1", "w", "library", NOON, {})
@@ -296,7 +302,8 @@ def test_the_log_is_bounded(log: RunLog) -> None:
 RUN_MANY = """
 import sys
 from pathlib import Path
-from pflow.engine.runlog import NodeRow, RunLog
+from pflow.engine.runlog import RunLog
+from pflow.engine.runlog_rows import NodeRow
 
 for number in range(25):
     log = RunLog(Path(sys.argv[1]))

@@ -7,7 +7,8 @@ import pytest
 
 from pflow.engine.results import RunResult
 from pflow.engine.runlog import RunLog
-from tests.pflow.engine.counting_home import Home, build_graph, chain, node
+from pflow.errors import RunNotFound
+from tests.pflow.engine.counting_home import Home, build_graph, chain, node, until
 from tests.requirements import requirement
 
 
@@ -110,3 +111,59 @@ def test_errors_without_a_json_form_are_stored_as_text(home: Home, logged: Any) 
     run = logged(home.run(chain(node("a", "odd"))))
     assert run["status"] == "failed"
     assert "object" in run["error"]["thing"]
+
+
+def test_the_values_of_parameters_are_stored_beside_their_templates(home: Home, logged: Any) -> None:
+    ir = chain(node("a", echo="${name}"), node("b", echo="Hello ${a.echo}"), inputs={"name": {"type": "string"}})
+    nodes = logged(home.run(ir, {"name": "Sophie"}))["nodes"]
+    assert (nodes["b"]["params"], nodes["b"]["inputs"]) == ({"echo": "Hello ${a.echo}"}, {"echo": "Hello Sophie"})
+    plain = logged(home.run(chain(node("c", echo="x"))))["nodes"]["c"]
+    assert "inputs" not in plain
+
+
+def test_a_short_secret_is_not_in_the_values_of_parameters(home: Home, logged: Any) -> None:
+    ir = chain(node("a", echo="pin ${pin}"), inputs={"pin": {"type": "string", "secret": True}})
+    assert logged(home.run(ir, {"pin": "42"}))["nodes"]["a"]["inputs"] == {"echo": "***"}
+
+
+def test_a_node_can_be_read_while_the_next_one_runs(home: Home) -> None:
+    home.order("wait-b")
+    log = RunLog(home.path / "runs.db")
+    running = home.process(chain(node("a"), node("b")))
+    try:
+        until(lambda: [one["node"] for one in _read_nodes(log)] == ["a"])
+    finally:
+        home.clear_orders()
+        log.close()
+    assert running.reply()["success"]
+
+
+def _read_nodes(log: RunLog) -> list[dict[str, Any]]:
+    runs = log.list_runs(limit=1)
+    return log.get_progress(runs[0]["id"])["nodes"] if runs else []
+
+
+def test_progress_has_the_graph_and_the_nodes_after_a_known_one_without_values(home: Home) -> None:
+    result = home.run(chain(*(node(name) for name in "abc")))
+    log = RunLog(home.path / "runs.db")
+    first = log.get_progress(result.run_id, limit=2)
+    rest = log.get_progress(result.run_id, first["next"], limit=2)
+    assert [one["node"] for one in first["nodes"] + rest["nodes"]] == ["a", "b", "c"]
+    assert rest["next"] is None
+    assert "params" not in first["nodes"][0]
+    assert first["graph"]["edges"][0] == {"from": "a", "to": "b", "action": "default"}
+    assert log.get_node(result.run_id, 2)["outputs"]["echo"] is None
+    with pytest.raises(RunNotFound, match="no node 9"):
+        log.get_node(result.run_id, 9)
+    log.close()
+
+
+def test_warnings_and_messages_of_nodes_are_stored(home: Home, logged: Any) -> None:
+    home.record_nodes(
+        "chatty",
+        [{"type": "chatty", "description": "c", "run": "chatty.py:act"}],
+        "def act(params, context):\n    context.say('half done')\n    return {}\n",
+    )
+    run = logged(home.run(chain(node("a", "chatty")), {"unused": 1}))
+    assert run["nodes"]["a"]["messages"] == ["half done"]
+    assert any("unused" in warning for warning in run["warnings"])

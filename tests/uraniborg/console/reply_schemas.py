@@ -23,7 +23,7 @@ class ReplySchemas:
 
     def check_reply(self, response: httpx.Response) -> None:
         """Raise ValidationError unless the reply has the type that the document declares."""
-        if response.headers.get("content-type") != "application/json":
+        if response.status_code == 204 or response.headers.get("content-type") != "application/json":
             return
         operation = self._find_operation(response.request.method, response.request.url.path)
         if operation is None:

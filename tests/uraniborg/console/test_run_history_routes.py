@@ -73,6 +73,53 @@ async def test_a_run_is_approved_resumed_with_changes_and_compared(api: httpx.As
     assert {node["node"]: node["differs"] for node in compared["nodes"]}["say"] is True
 
 
+async def test_the_progress_of_a_run_has_its_graph_and_a_node_its_values(api: httpx.AsyncClient) -> None:
+    run = await start_run(api, name="greeting", inputs={"name": "Live"})
+    progress = (await api.get(f"/api/runs/{run['id']}/progress")).json()
+    assert [(node["node"], node["status"]) for node in progress["nodes"]] == [("say", "completed"), ("ask", "waiting")]
+    assert [node["id"] for node in progress["graph"]["nodes"]] == ["say", "ask", "end"]
+    assert (progress["is_present_graph"], progress["active"], progress["next"]) == (False, [], None)
+    say = (await api.get(f"/api/runs/{run['id']}/nodes/1")).json()
+    assert (say["params"], say["inputs"]) == ({"message": "Hello ${name}"}, {"message": "Hello Live"})
+    later = (await api.get(f"/api/runs/{run['id']}/progress", params={"after": 1})).json()
+    assert [node["node"] for node in later["nodes"]] == ["ask"]
+
+
+async def test_the_nodes_that_run_now_are_in_the_progress_of_a_run(api: httpx.AsyncClient) -> None:
+    work = {
+        "nodes": [
+            {"id": "many", "type": "echo", "params": {"message": "${item}"}, "batch": {"items": [1, 2]}},
+            {"id": "slow", "type": "shell", "params": {"command": "sleep 60"}},
+        ],
+        "edges": [{"from": "many", "to": "slow"}],
+    }
+    await api.put("/api/drafts/slow-work", json={"document": work})
+    run_id = (await api.post("/api/runs", json={"name": "slow-work"})).json()["run_id"]
+    async with asyncio.timeout(60):
+        active: list[str] = []
+        while active != ["slow"]:
+            progress = (await api.get(f"/api/runs/{run_id}/progress")).json()
+            active = [node["node"] for node in progress["active"]]
+    await api.post(f"/api/runs/{run_id}/cancel")
+    assert (await wait_for_end(api, run_id))["status"] == "cancelled"
+
+
+async def test_a_saved_workflow_is_replaced_unless_somebody_else_was_first(api: httpx.AsyncClient) -> None:
+    await api.put("/api/drafts/edited", json={"document": GREETING})
+    await api.post("/api/drafts/edited/save", json={"final_name": "saved", "description": "Greets."})
+    read = (await api.get("/api/workflows/saved/document")).json()
+    changed = {**GREETING, "outputs": {}}
+    body = {"document": changed, "revision": read["revision"]}
+    written = (await api.put("/api/workflows/saved", json=body)).raise_for_status().json()
+    refused = await api.put("/api/workflows/saved", json=body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "workflow_changed")
+    described = (await api.get("/api/workflows/saved")).json()
+    assert (described["description"], described["outputs"]) == ("Greets.", {})
+    broken: dict[str, Any] = {"document": {"nodes": []}, "revision": written["revision"]}
+    assert (await api.put("/api/workflows/saved", json=broken)).json()["error"]["code"] == "invalid_workflow"
+    assert (await api.get("/api/workflows/saved/document")).json()["document"] == changed
+
+
 async def test_runs_are_listed_page_by_page(api: httpx.AsyncClient) -> None:
     one = {"nodes": [{"id": "say", "type": "echo", "params": {"message": "x"}}]}
     await api.put("/api/drafts/one", json={"document": one})
@@ -113,6 +160,8 @@ async def test_schedules_are_listed_and_an_unknown_one_is_not_removed(api: httpx
         "/api/workflows/none/graph",
         "/api/workflows/none/document",
         "/api/runs/none/approvals",
+        "/api/runs/none/progress",
+        "/api/runs/none/nodes/1",
         "/api/run-comparison?first=none&second=none",
         "/api/runs?before=none",
     ],

@@ -6,6 +6,7 @@ operation without a row fails the test.
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import asynccontextmanager
@@ -254,6 +255,21 @@ async def check_settings(on: Surfaces) -> None:
         assert pick(ours[theirs["setting"]], theirs) == theirs
 
 
+async def check_schedule(on: Surfaces) -> None:
+    await on.write_draft("scheduled", HELLO)
+    body = {"at": "mon 07:00", "inputs": {"who": "@Tycho"}}
+    ours = (await on.api.put("/api/schedules/scheduled", json=body)).raise_for_status().json()
+    files = [path.read_bytes() for path in Path(on.server.env["HOME"]).rglob("*pflow*scheduled*") if path.is_file()]
+    (installed,) = (await on.run("flow", "schedule", "--list"))["schedules"]
+    theirs = await on.run("flow", "schedule", "scheduled", "who=@@Tycho", "--at", "mon 07:00", "--install")
+    assert {key: theirs[key] for key in ours} == ours
+    assert {installed[key] == ours[key] for key in ("name", "at", "as")} == {True}
+    again = [path.read_bytes() for path in Path(on.server.env["HOME"]).rglob("*pflow*scheduled*") if path.is_file()]
+    assert files
+    assert files == again
+    assert (await on.api.delete("/api/schedules/scheduled")).status_code == 204
+
+
 class Only(str):
     """The reason why an operation has no row of its own."""
 
@@ -291,6 +307,10 @@ TABLE: Final[dict[str, Check | Only]] = {
     "cancel_run": Only("A terminal cancels with Ctrl-C, an agent by cancelling its call."),
     "resume_run": Only("The same as running the workflow again."),
     "compare_runs": PAGE,
+    "get_run_progress": PAGE,
+    "get_run_node": Only("Compared with `flow show` in the row of start_run: the same nodes, one at a time."),
+    "replace_workflow": Only("In a terminal, the file of the workflow is edited."),
+    "add_schedule": check_schedule,
     "list_run_approvals": PAGE,
     "list_components": Only("The tool `browse_components` replies with text for agents."),
     "get_workflow_graph": Only("`flow graph` prints the same graph as text."),
@@ -328,7 +348,11 @@ ONLY_BY_TAG: Final = {
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
-    with run_server(tmp_path_factory.mktemp("home")) as running:
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("systemctl", "launchctl"):  # a schedule is written, and nothing of this machine is changed
+        (folder / name).write_text("#!/bin/sh\n")
+        (folder / name).chmod(0o755)
+    with run_server(tmp_path_factory.mktemp("home"), PATH=f"{folder}:{os.environ['PATH']}") as running:
         yield running
 
 

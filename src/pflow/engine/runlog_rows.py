@@ -1,0 +1,147 @@
+"""The rows of the log of runs: nodes and runs as SQLite stores them and as plain objects, with secrets masked."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
+
+from pflow.engine.progress_output import NodeStatus
+from pflow.ir.model import DEFAULT_ACTION, ERROR_ACTION
+from uraniborg.kernel.logging import redact
+
+Plain = dict[str, Any]
+
+_MAX_CHARS: Final = 100_000
+"""Characters of JSON that one value may take; of a longer value only the beginning is stored."""
+_USUAL_ACTIONS: Final = (DEFAULT_ACTION, ERROR_ACTION)
+_NODE_VALUES: Final = ("params", "outputs", "inputs", "messages")
+_COLUMNS: Final = (
+    *("id", "workflow", "source", "status", "started_at", "ended_at", "duration_ms", "failed_node", "error"),
+    *("reused", "resumed_from", "inputs", "outputs", "pid", "birth", "warnings"),
+)
+END_COLUMNS: Final = ("seq", "node", "type", "status", "action", "started_at", "duration_ms", "note")
+
+
+class NodeRow(NamedTuple):
+    """How one node of a run ended. `seq` is the position in the order of their ends; `error` is JSON."""
+
+    seq: int
+    node: str
+    type: str
+    status: NodeStatus
+    action: str | None = None
+    started_at: str | None = None
+    duration_ms: float | None = None
+    error: Any = None
+    note: str | None = None
+    params: Any = None
+    """The parameters as the workflow has them, with templates; JSON."""
+    outputs: Any = None
+    """The outputs; instead of a large value its size. JSON."""
+    inputs: Any = None
+    """The values of the parameters, if they differ from `params`; JSON."""
+    messages: Any = None
+    """The last messages of the node; JSON."""
+
+    def to_json(self) -> Plain:
+        """Return the node as JSON; without the values that the log does not have."""
+        return {name: value for name, value in self._asdict().items() if value is not None or name not in _NODE_VALUES}
+
+
+def read_process_start_time(pid: int) -> str:
+    """Return the start time of a process, which a later process with the same id does not share; "" if unknown."""
+    try:
+        state, *more = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except (OSError, ValueError):
+        return ""
+    return "" if state in "ZX" else more[18]
+
+
+def _is_process_alive(pid: int, start_time: str) -> bool:
+    """Return True if the process with this id and start time still runs."""
+    if start_time or os.name == "nt":  # where `os.kill` would end it
+        return not start_time or read_process_start_time(pid) == start_time
+    try:
+        os.kill(pid, 0)
+    except (OSError, OverflowError) as exc:
+        return not isinstance(exc, ProcessLookupError)
+    return True
+
+
+def replace_surrogates(text: str) -> str:
+    """Return the text without lone surrogates, which a database refuses."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def format_masked_json(value: Any) -> str | None:
+    """Return the value as JSON, with secrets masked that the caller missed, cut if it is too long."""
+    if value is None:
+        return None
+    text = json.dumps(redact(value), ensure_ascii=False, default=str)
+    if len(text) > _MAX_CHARS:
+        text = json.dumps({"characters": len(text), "beginning": text[:1_000]}, ensure_ascii=False)
+    return replace_surrogates(text)
+
+
+def parse_json(text: str | None) -> Any:
+    return None if text is None else json.loads(text, parse_constant=lambda _: None)
+
+
+def _parse_error(text: str | None) -> Any:
+    """Return a stored error; of one that was cut, an error with the beginning of its text."""
+    error: Plain | None = parse_json(text)
+    if error is not None and "beginning" in error and "message" not in error:
+        return {"code": "error_cut", "message": error["beginning"]}
+    return error
+
+
+def make_node_columns(row: NodeRow) -> tuple[Any, ...]:
+    """Return the columns of a node, with secrets masked."""
+    action, note, error = row.action, row.note, format_masked_json(row.error)
+    if action not in _USUAL_ACTIONS:
+        action = action and replace_surrogates(redact(action))
+    note = note and replace_surrogates(redact(note))
+    return (
+        row.seq,
+        replace_surrogates(row.node),
+        replace_surrogates(row.type),
+        row.status,
+        action,
+        row.started_at,
+        row.duration_ms,
+        error,
+        note,
+        *(format_masked_json(getattr(row, name)) for name in _NODE_VALUES),
+    )
+
+
+def parse_node_row(row: tuple[Any, ...]) -> NodeRow:
+    _, *columns, error, note, params, outputs, inputs, messages = row
+    values = {
+        name: parse_json(text) for name, text in zip(_NODE_VALUES, (params, outputs, inputs, messages), strict=True)
+    }
+    return NodeRow(*columns, error=_parse_error(error), note=note, **values)
+
+
+def parse_node_end(row: tuple[Any, ...]) -> Plain:
+    *columns, error = row
+    return dict(zip(END_COLUMNS, columns, strict=True)) | {"error": _parse_error(error)}
+
+
+def parse_run_row(row: tuple[Any, ...]) -> Plain:
+    run = dict(zip(_COLUMNS, row[1:], strict=True))
+    pid, birth = run.pop("pid"), run.pop("birth")
+    if run["status"] == "running" and not _is_process_alive(pid, birth):
+        run["status"] = "interrupted"
+    return run | {
+        "inputs": parse_json(run["inputs"]),
+        "error": _parse_error(run["error"]),
+        "outputs": parse_json(run["outputs"]),
+        "warnings": _parse_warnings(run["warnings"]),
+    }
+
+
+def _parse_warnings(text: str | None) -> list[str]:
+    """Return the warnings of a run; none for a run of an older version. Of a text that was cut, the beginning."""
+    found: Any = parse_json(text) or []
+    return cast("list[str]", found) if isinstance(found, list) else [found["beginning"]]
