@@ -723,6 +723,7 @@ export const strings = {
     speed: "Speed",
     date: "Date (year-month-day)",
     day: "Time",
+    days: "days",
     dateProblem: "Type a date such as 2026-11-17.",
     dayNumber: (text: string) => `time ${text}`,
     toUniverseTime: "Back to the universe's time",

@@ -10,9 +10,11 @@ export interface CameraState {
 }
 
 const FIELD_OF_VIEW = (36 * Math.PI) / 180;
-const MARGIN = 1.12;
+const MARGIN = 1.16;
+/** The height of the time bar, which the middle of the picture avoids. */
+const BAR_HEIGHT = 72;
 export const DEFAULT_YAW = -0.45;
-export const DEFAULT_PITCH = 0.5;
+export const DEFAULT_PITCH = 0.6;
 export const TOP_PITCH = Math.PI / 2;
 
 /** The frame of the picture: unit vectors in the scene of the API, right-handed once Z is mirrored. */
@@ -33,6 +35,8 @@ export interface Lens {
   height: number;
   logStart: number;
   logReach: number;
+  /** How far the middle of the picture is above that of the canvas, in half heights. */
+  lift: number;
 }
 
 /** Return the pole of the orbits: the mean direction of their angular momenta, or up. */
@@ -126,6 +130,7 @@ export function makeLens(
     distance: state.distance,
     width,
     height,
+    lift: BAR_HEIGHT / Math.max(height, 2 * BAR_HEIGHT) / 2,
     logStart: log?.start ?? 0,
     logReach: log ? log.reach / Math.log(1 + log.reach / log.start) : 0,
   };
@@ -147,7 +152,7 @@ export function project(lens: Lens, point: Readonly<Point>): { x: number; y: num
   const depth = lens.distance - (r[6] * x + r[7] * y + r[8] * z);
   const across = (r[0] * x + r[1] * y + r[2] * z) * lens.focalX;
   const up = (r[3] * x + r[4] * y + r[5] * z) * lens.focalY;
-  return { x: (1 + across / depth) * (lens.width / 2), y: (1 - up / depth) * (lens.height / 2), depth };
+  return { x: (1 + across / depth) * (lens.width / 2), y: (1 - lens.lift - up / depth) * (lens.height / 2), depth };
 }
 
 /** Return the pixels of a unit of length at a distance from the camera. */

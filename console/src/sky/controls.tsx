@@ -79,7 +79,7 @@ export function Controls(props: { runner: SkyRunner; state: SkyState; cast: Cast
         )}
         <span>{isReal ? texts.realSizes : texts.readableSizes}</span>
         {isLog && <span>{texts.logRadius}</span>}
-        {zone && state.hasZone.value && (
+        {zone && runner.zoneStrength.value > 0.3 && (
           <span title={zone.note}>{zone.note ? texts.zoneOf(zone.temperature) : texts.zone}</span>
         )}
       </p>

@@ -31,6 +31,7 @@ export interface Place {
 const MOST_SHOWN = 40;
 const HEIGHT = 18;
 const GAP = 5;
+const RING_GAP = 10;
 const VISIBLE = 0.5;
 
 function overlaps(a: Box, b: Box): boolean {
@@ -97,10 +98,11 @@ export class Labels {
     const shown = new Set<Label>();
     for (const [order, { label, place }] of seen.entries()) {
       if (!hasLabels || shown.size >= MOST_SHOWN || place.radius > lens.height / 2) break;
+      const isSelected = label.body.id === selected;
       const others = discs.filter((_, index) => index !== order);
       const sides = [label.side, ...[0, 1, 2, 3].filter((side) => side !== label.side)];
       for (const side of sides) {
-        const box = makeBox(place, label.width, side);
+        const box = makeBox(place, label.width + (isSelected ? 4 : 0), side, isSelected ? RING_GAP : GAP);
         if (box.left < 4 || box.right > lens.width - 4 || box.top < 4 || box.bottom > lens.height - 4) continue;
         if (taken.some((one) => overlaps(one, box)) || others.some((one) => overlaps(one, box))) continue;
         taken.push(box);
@@ -131,8 +133,8 @@ export class Labels {
 }
 
 /** Return the box of a name right of, left of, above or below its body. */
-function makeBox({ x, y, radius }: Place, width: number, side: number): Box {
-  const beside = radius + GAP;
+function makeBox({ x, y, radius }: Place, width: number, side: number, gap: number): Box {
+  const beside = radius + gap;
   let left = x - width / 2;
   let top = y - HEIGHT / 2;
   if (side === 0) left = x + beside;

@@ -5,7 +5,7 @@ import { CONIC, type Elements, FAST, getFlags, KEPLER, LINE, WORDS } from "./ele
 import type { Point } from "./motion.ts";
 import type { Tracker } from "./tracker.ts";
 
-const STEPS = 128;
+const STEPS = 160;
 const CIRCLE = 0;
 const ELLIPSE = 1;
 const OPEN = 2;
@@ -32,7 +32,6 @@ export function makeOrbitGeometry(count: number): { geometry: InstancedBufferGeo
     const along = step / STEPS - 1;
     strip.push(along, -1, along, 1);
     const at = step * 2;
-    // The step at the body begins anew: the line is bright behind it and faint ahead.
     if (step < STEPS * 2) index.push(at, at + 1, at + 2, at + 2, at + 1, at + 3);
   }
   geometry.setIndex(index);
@@ -93,8 +92,9 @@ export function fillOrbits(attributes: OrbitAttributes, elements: Elements, cast
       C.setXYZ(place, f(11), f(12), f(13));
     }
     const isBackward = !exact && (elements.integers[at + 1] ?? 0) < 0;
-    const farthest = kind === OPEN ? Math.sqrt((OPEN_REACH - 1) / (1 - OPEN_REACH * shape)) : 0;
-    conic.setXYZW(place, kind, shape, farthest, isBackward ? -1 : 1);
+    const density = kind === ELLIPSE ? ((2 - shape) / Math.max(shape, 1e-9)) ** 0.25 : 1;
+    const third = kind === OPEN ? Math.sqrt((OPEN_REACH - 1) / (1 - OPEN_REACH * shape)) : density;
+    conic.setXYZW(place, kind, shape, third, isBackward ? -1 : 1);
     color.setStyle(body.color, "srgb-linear");
     paint.setXYZW(place, color.r, color.g, color.b, 1);
     bodies.push({ ...body, kind, shape });

@@ -1,4 +1,4 @@
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { Cast } from "./bodies.ts";
 import {
   type CameraState,
@@ -35,6 +35,9 @@ export class SkyRunner {
   private cast: Cast | undefined;
   private tracker: Tracker | undefined;
   private frame: Frame = { first: [1, 0, 0], second: [0, 0, 1], pole: [0, 1, 0] };
+  private zone: Zone | undefined;
+  /** How clearly the habitable zone is drawn, from 0 to 1. */
+  readonly zoneStrength = signal(0);
   private focus = -1;
   private reach = { nearest: 1, farthest: 1 };
   private width = 1;
@@ -90,6 +93,7 @@ export class SkyRunner {
   }
 
   setZone(zone: Zone | undefined): void {
+    this.zone = zone;
     this.scene.setZone(zone, this.frame.first, this.frame.second);
     this.requestFrame();
   }
@@ -153,13 +157,21 @@ export class SkyRunner {
     const lens = this.makeLens();
     if (!tracker || !lens) return;
     tracker.update(time);
+    this.zoneStrength.value = this.computeZoneStrength(lens);
     const isReal = state.isReal.peek() && !state.isLog.peek();
     this.scene.draw(time, lens, this.focus, {
       isReal,
       hasOrbits: state.hasOrbits.peek(),
-      hasZone: state.hasZone.peek(),
+      zoneStrength: this.zoneStrength.value,
     });
     this.labels.place(tracker, this.focus, lens, isReal, state.hasLabels.peek(), state.selected.peek());
+  }
+
+  /** From within, a zone would be a veil over everything. */
+  private computeZoneStrength(lens: Lens): number {
+    if (!this.zone || !this.state.hasZone.peek()) return 0;
+    const part = lens.distance / this.zone.limits[3];
+    return Math.round(Math.min(Math.max((part - 0.25) / 0.5, 0), 1) * 20) / 20;
   }
 
   private makeLens(): Lens | undefined {

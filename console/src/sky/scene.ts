@@ -37,6 +37,8 @@ import { fadeByDistance, fillOrbits, makeOrbitGeometry, moveOrbits, type OrbitAt
 import {
   DISC_FRAGMENT,
   DISC_VERTEX,
+  NIGHT_FRAGMENT,
+  NIGHT_VERTEX,
   ORBIT_FRAGMENT,
   ORBIT_VERTEX,
   PICK_FRAGMENT,
@@ -62,7 +64,8 @@ const ZONE_COLOR = "#5fae94";
 export interface FrameOptions {
   isReal: boolean;
   hasOrbits: boolean;
-  hasZone: boolean;
+  /** From 0, not at all, to 1. */
+  zoneStrength: number;
 }
 
 /** A habitable zone: its star and four limits, from the innermost to the outermost. */
@@ -92,6 +95,8 @@ export class SkyScene {
     dot_: { value: new Vector2(2, 1) },
     width: { value: 1 },
     size: { value: new Vector2() },
+    lift: { value: 0 },
+    strength: { value: 1 },
     middle: { value: new Vector3() },
     first: { value: new Vector3() },
     second: { value: new Vector3() },
@@ -103,6 +108,7 @@ export class SkyScene {
   );
   private readonly discs = new Mesh(new BufferGeometry(), this.makeMaterial(DISC_VERTEX, DISC_FRAGMENT));
   private readonly orbits = new Mesh(new BufferGeometry(), this.makeMaterial(ORBIT_VERTEX, ORBIT_FRAGMENT));
+  private readonly night = new Mesh(makeCorners(), this.makeMaterial(NIGHT_VERTEX, NIGHT_FRAGMENT));
   private readonly zone = new Mesh(new BufferGeometry(), this.makeMaterial(RING_VERTEX, RING_FRAGMENT, ZONE_COLOR));
   private readonly pickMaterial = this.makeMaterial(POINT_VERTEX, PICK_FRAGMENT);
   private readonly pickTarget = new WebGLRenderTarget(PICK_SIZE, PICK_SIZE, { depthBuffer: false });
@@ -124,7 +130,7 @@ export class SkyScene {
     this.renderer.setClearColor(new Color("#07090c"), 1);
     this.renderer.autoClear = true;
     canvas.addEventListener("webglcontextrestored", onRestored);
-    for (const [order, mesh] of [this.zone, this.orbits, this.points, this.discs].entries()) {
+    for (const [order, mesh] of [this.night, this.zone, this.orbits, this.points, this.discs].entries()) {
       mesh.frustumCulled = false;
       mesh.renderOrder = order;
       this.scene.add(mesh);
@@ -234,7 +240,8 @@ export class SkyScene {
     this.set("isReal", options.isReal);
     this.set("width", 1.2 * this.renderer.getPixelRatio());
     this.orbits.visible = options.hasOrbits;
-    this.zone.visible = options.hasZone && this.zoneStar >= 0;
+    this.zone.visible = options.zoneStrength > 0 && this.zoneStar >= 0;
+    this.set("strength", options.zoneStrength);
     this.renderer.render(this.scene, this.camera);
   }
 
@@ -261,6 +268,7 @@ export class SkyScene {
     this.get<Vector4>("lens").set(lens.focalX, lens.focalY, lens.distance, halfHeight);
     this.get<Vector2>("depthRange").set(lens.distance * 1e-6, Math.log(1e14));
     this.get<Vector2>("logRadius").set(lens.logStart, lens.logReach);
+    this.set("lift", lens.lift);
     const centre: Point = [0, 0, 0];
     tracker.read(focus, centre);
     this.get<Vector3>("origin").set(-centre[0], -centre[1], -centre[2]);
@@ -348,7 +356,7 @@ export class SkyScene {
   dispose(): void {
     this.get<DataTexture | null>("elements")?.dispose();
     this.get<DataTexture | null>("known")?.dispose();
-    for (const mesh of [this.zone, this.orbits, this.points, this.discs]) {
+    for (const mesh of [this.night, this.zone, this.orbits, this.points, this.discs]) {
       mesh.geometry.dispose();
       mesh.material.dispose();
     }
@@ -365,11 +373,15 @@ export function getReadableRadius(body: Body): number {
   return 2.8;
 }
 
-function makeDiscGeometry(bodies: readonly Body[]): InstancedBufferGeometry {
-  const geometry = new InstancedBufferGeometry();
-  geometry.instanceCount = bodies.length;
+function makeCorners<T extends BufferGeometry>(geometry: T = new BufferGeometry() as T): T {
   geometry.setAttribute("corner", new BufferAttribute(new Float32Array([-1, -1, 1, -1, -1, 1, 1, 1]), 2));
   geometry.setIndex([0, 1, 2, 2, 1, 3]);
+  return geometry;
+}
+
+function makeDiscGeometry(bodies: readonly Body[]): InstancedBufferGeometry {
+  const geometry = makeCorners(new InstancedBufferGeometry());
+  geometry.instanceCount = bodies.length;
   const body = new Float32Array(bodies.length);
   const color = new Float32Array(bodies.length * 3);
   const looks = new Float32Array(bodies.length * 3);

@@ -10,6 +10,7 @@ uniform mat3 rotation;
 uniform vec4 lens;       // focal lengths of x and y, distance of the camera, pixels of half the height
 uniform vec2 depthRange; // nearest distance, logarithm of the farthest over the nearest
 uniform vec2 logRadius;  // smallest radius, reach; 0 for true distances
+uniform float lift;      // of the middle of the picture, in half heights
 
 vec3 mapRadius(vec3 p) {
   float r = length(p);
@@ -23,7 +24,7 @@ vec3 toEye(vec3 p) {
 vec4 toClip(vec3 eye) {
   float w = -eye.z;
   float depth = 2.0 * log(max(w, depthRange.x) / depthRange.x) / depthRange.y - 1.0;
-  return vec4(eye.x * lens.x, eye.y * lens.y, depth * w, w);
+  return vec4(eye.x * lens.x, eye.y * lens.y + lift * w, depth * w, w);
 }
 `;
 
@@ -219,7 +220,8 @@ void main() {
   if (inside < 0.01) discard;
   vec3 normal = vec3(place, sqrt(max(1.0 - d * d, 0.0)));
   float lit = smoothstep(-0.25, 0.85, dot(normal, toLight));
-  drawn = vec4(tint * mix(0.30, 1.04, lit), 1.0) * inside * opacity;
+  float night = mix(0.5, 0.1, smoothstep(4.0, 40.0, shape.x)); // a small disc must be seen from its night side too
+  drawn = vec4(tint * mix(night, 1.04, lit), 1.0) * inside * opacity;
 }
 `;
 
@@ -230,7 +232,7 @@ in vec2 strip; // along from -1 to 1, side
 in vec3 P;
 in vec3 Q;
 in vec3 C;
-in vec4 conic;  // kind, 1 - e or (1 - e) / (1 + e), farthest parameter, direction
+in vec4 conic;  // kind, 1 - e or (1 - e) / (1 + e), farthest parameter or density at the periapsis, direction
 in vec4 centre; // position of the parent, parameter of the body
 in vec4 paint;  // colour, opacity
 out float side;
@@ -242,7 +244,13 @@ vec3 findPlace(float s) {
     float h = s < 0.0 ? mix(centre.w, -conic.z, -s) : mix(centre.w, conic.z, s);
     return centre.xyz + (P * (1.0 - h * h) + Q * 2.0 * h) / (1.0 + conic.y * h * h);
   }
-  float E = centre.w + conic.w * HALF_TURN * (0.4 * s + 0.6 * s * s * s);
+  // Points are dense at the body, so that a line passes through it at any scale.
+  float step = conic.w * HALF_TURN * s * (0.05 + s * s * (0.55 + 0.4 * s * s));
+  float E = centre.w + step;
+  if (conic.z > 1.1) { // and at the periapsis of an eccentric orbit
+    float g = 2.0 * atan(conic.z * sin(centre.w * 0.5), cos(centre.w * 0.5)) + step;
+    E = 2.0 * atan(sin(g * 0.5), conic.z * cos(g * 0.5));
+  }
   float half_ = sin(E * 0.5);
   float along = conic.x > 0.5 ? conic.y - 2.0 * half_ * half_ : cos(E);
   return centre.xyz + C + P * along + Q * sin(E);
@@ -260,7 +268,7 @@ void main() {
   gl_Position = a;
   gl_Position.xy += normal * side * reach / scale / lens.w * a.w;
   float past = max(1.0 + strip.x, 0.0);
-  opacity = paint.w * (strip.x <= 0.0 ? mix(0.3, 1.0, past * past * past) : 0.3);
+  opacity = paint.w * (strip.x <= 0.0 ? mix(0.36, 1.0, past * past * past) : 0.36);
   tint = paint.rgb;
 }
 `;
@@ -294,7 +302,32 @@ void main() {
 export const RING_FRAGMENT = `
 precision highp float;
 uniform vec3 color;
+uniform float strength;
 in float opacity;
 out vec4 drawn;
-void main() { drawn = vec4(color * opacity, opacity); }
+void main() {
+  float a = opacity * strength;
+  drawn = vec4(color * a, a);
+}
+`;
+
+/** The night behind everything: a little lighter in the middle, without visible steps. */
+export const NIGHT_VERTEX = `
+in vec2 corner;
+out vec2 place;
+void main() {
+  place = corner;
+  gl_Position = vec4(corner, 0.0, 1.0);
+}
+`;
+export const NIGHT_FRAGMENT = `
+precision highp float;
+in vec2 place;
+out vec4 drawn;
+void main() {
+  float d = dot(place, place) * 0.5;
+  vec3 c = mix(vec3(0.043, 0.055, 0.075), vec3(0.020, 0.024, 0.031), smoothstep(0.0, 0.9, d));
+  float noise = fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453);
+  drawn = vec4(c + (noise - 0.5) / 255.0, 1.0);
+}
 `;

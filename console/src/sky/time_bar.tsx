@@ -126,6 +126,7 @@ function DateField(props: { state: SkyState; cast: Cast; time: number; anchor: (
           if (event.key === "Enter") event.currentTarget.blur();
         }}
       />
+      {epoch === undefined && cast.isAstronomical && <span class="quiet">{texts.days}</span>}
       {epoch !== undefined && (
         <span class="mono quiet" aria-hidden="true">
           {formatClock(toDate(time, epoch))}
