@@ -16,7 +16,6 @@ INSTALL_LOCK = $(BIN)/python tools/install_lock.py $(BIN)/python
 
 demo: $(VENV)/core.stamp ## all parts end to end: no network, no key
 	@$(BUILD_CONSOLE) build || echo "The web console cannot be built here; everything in the terminal works." >&2
-	@echo "Running the demo; its N-body runs take about a minute on two cores ..." >&2
 	@$(BIN)/uraniborg demo
 
 BUILD_CONSOLE = $(BIN)/python tools/build_console.py

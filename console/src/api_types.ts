@@ -1502,6 +1502,22 @@ export interface StepInput {
   maximum: number | null;
 }
 
+/** A page of the console with what a step made. */
+export interface StepLink {
+  label: string;
+  path: string;
+}
+
+/** A step of the story began, progressed or ended, or the story was deleted. `subject` is the id of the step. */
+export interface StoryChange {
+  /** The id of the thing that changed. */
+  subject: string;
+  at: string;
+  kind: "story";
+  state?: "running" | "done" | "failed" | "deleted" | null;
+  progress?: number | null;
+}
+
 /** The error with which the last step ended. */
 export interface StoryError {
   step: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export";
@@ -1514,8 +1530,12 @@ export interface StoryError {
 export interface StoryState {
   question: string;
   home: string;
+  /** True if the pages of this server show the data of the story, so that the links of the steps lead there. */
+  has_pages: boolean;
   next: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export" | null;
   running: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export" | null;
+  /** The step that a process ran which was killed; run the step again. */
+  interrupted: "ask" | "approve" | "review" | "shelve" | "read" | "give" | "build" | "branch" | "integrate" | "compare" | "break" | "scrub" | "export" | null;
   /** From 0 to 1, while this server runs a step. */
   progress: number | null;
   is_complete: boolean;
@@ -1537,6 +1557,8 @@ export interface StoryStep {
   facts: StepFact[];
   /** Addresses below `/api/story/files/`. */
   pictures: string[];
+  /** Pages of the server that serves the data folder of the story. */
+  links: StepLink[];
   inputs: StepInput[];
   /** The name of the person who ran the step. */
   by: string | null;
@@ -1557,6 +1579,8 @@ export interface StoryStepWithResult {
   facts: StepFact[];
   /** Addresses below `/api/story/files/`. */
   pictures: string[];
+  /** Pages of the server that serves the data folder of the story. */
+  links: StepLink[];
   inputs: StepInput[];
   /** The name of the person who ran the step. */
   by: string | null;

@@ -16,6 +16,7 @@ export interface Page {
 
 const names = strings.navigation;
 
+const STORY = lazyPage(async () => (await import("./pages/story.tsx")).StoryPage);
 const REVIEW = lazyPage(async () => (await import("./pages/review.tsx")).ReviewPage);
 
 /** All pages. A page that few visits need is loaded when it is shown: `lazyPage(() => import(...))`. */
@@ -45,6 +46,8 @@ export const PAGES: readonly Page[] = [
   },
   { path: "/searches/{id}/review", title: strings.review.keyTitle, component: REVIEW },
   { path: "/searches/{id}/review/{paper}", title: strings.review.keyTitle, component: REVIEW },
+  { path: "/story", title: strings.story.title, component: STORY },
+  { path: "/story/{step}", title: strings.story.title, component: STORY },
   {
     path: "/library",
     title: names.library,
@@ -96,6 +99,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
   { href: "/searches", label: names.searches, icon: "search", key: "s" },
   { href: "/library", label: names.library, icon: "book", key: "l" },
+  { href: "/story", label: names.story, icon: "story", key: "t", isSecondary: true },
   { href: "/connections", label: names.connections, icon: "plug", key: "c", isSecondary: true },
   { href: "/settings", label: names.settings, icon: "settings", key: ",", isSecondary: true },
 ];

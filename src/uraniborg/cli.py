@@ -95,28 +95,39 @@ def serve(
 @app.command()
 def demo(
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder of the exported files.")
-    ] = Path("demo-output"),
-    script: Annotated[bool, typer.Option("--script", help="Run all steps without questions.")] = False,
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Run as a script and export to this folder.",
+            show_default="demo-output",
+        ),
+    ] = None,
+    script: Annotated[bool, typer.Option("--script", help="Run all steps in the terminal, without questions.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Forget the steps of an earlier demo.")] = False,
     years: Annotated[
         float | None,
-        typer.Option(metavar="N", min=0.1, max=100, help="The span of the N-body runs.", show_default="10"),
+        typer.Option(
+            metavar="N", min=0.1, max=100, help="Run as a script with N-body runs of this span.", show_default="10"
+        ),
     ] = None,
+    open_browser: Annotated[bool, typer.Option("--open", help="Open the story in the browser.")] = False,
     json: Json = False,
 ) -> None:
     """Answer a question with all parts: is TRAPPIST-1's chain stable if planet h is twice as heavy?
 
-    You press Enter for each step, and can leave and go on later. Without a terminal, all steps run. No network and no
-    key are needed. The runs for ten years take about a minute on two cores.
+    Prints the address of a page on which you click through the steps; you can leave and go on later. Without a
+    terminal, all steps run as a script. No network and no key are needed. The runs for ten years take about a minute on
+    two cores.
 
     Examples:
     - `uraniborg demo`
     - `uraniborg demo --script --output out`
     """
-    from uraniborg.story.terminal import run_story_in_terminal  # imported only by the command that needs it
+    from uraniborg.story_server import run_demo  # imported only by the command that needs it
 
-    run_story_in_terminal(output, is_script=script, is_restart=restart, years=years, as_json=json)
+    run_demo(output, is_script=script, is_restart=restart, years=years, open_browser=open_browser, as_json=json)
 
 
 @app.command()

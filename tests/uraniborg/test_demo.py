@@ -1,22 +1,30 @@
 """The front door and the demo."""
 
+import io
 import json
 import os
 import pty
+import re
 import select
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 from functools import partial
 from pathlib import Path
 
+import httpx
 import pytest
+from rich.console import Console
 
 from tests.forked_processes import template
 from tests.pasted_blocks import make_pasting_environment, paste
 from tests.shared_folders import PATIENCE_S, make_once
 from tests.uraniborg.demo_runs import YEARS, Demo, make_demo, make_environment, read_demo
+from uraniborg.console.web_files import find_web_folder
+from uraniborg.story.service import Story
+from uraniborg.story.terminal import run_story
 
 INTERRUPTED = 130
 takes_long = pytest.mark.timeout(2 * PATIENCE_S)
@@ -113,37 +121,57 @@ def test_a_second_demo_shows_the_stored_steps_whatever_the_settings_are(demo: De
 
 
 @takes_long
-def test_a_person_at_a_terminal_can_leave_the_demo_and_go_on_later(tmp_path: Path) -> None:
-    first = type_into_demo(tmp_path, "\nq\n")
+def test_a_person_at_a_terminal_without_the_console_can_leave_the_story_and_go_on_later(tmp_path: Path) -> None:
+    first = answer_story(tmp_path, "", "q")
     assert "3 queries to 4 sources" in first
     assert "Left." in first
-    second = type_into_demo(tmp_path, "strike=9\nstrike=2\nq\n")
-    assert "strike must be from 1 to 3, got 9." in " ".join(second.split())
-    assert "You struck query 2 and approved the rest" in " ".join(second.split())
+    second = answer_story(tmp_path, "strike=9", "strike=2", "q")
+    assert "strike must be from 1 to 3, got 9." in second
+    assert "You struck query 2 and approved the rest" in second
 
 
-def type_into_demo(folder: Path, keys: str) -> str:
-    """Run the demo at a terminal, type the keys at its questions, and return what it displays."""
+def answer_story(folder: Path, *answers: str) -> str:
+    """Run the story with these answers to its questions, and return what it displays."""
+    shown, given = io.StringIO(), iter(answers)
+    story = Story(folder / "story")
+    run_story(
+        story,
+        folder / "output",
+        is_script=False,
+        as_json=False,
+        console=Console(file=shown),
+        ask=lambda _question: next(given),
+    )
+    return " ".join(shown.getvalue().split())
+
+
+@takes_long
+def test_a_person_at_a_terminal_gets_the_address_of_the_story_until_the_demo_is_interrupted(tmp_path: Path) -> None:
+    if find_web_folder() is None:
+        pytest.skip("The console is not built: run `make console`.")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
-        [Path(sys.executable).with_name("uraniborg"), "demo"],
-        stdin=theirs, stdout=theirs, stderr=theirs, cwd=folder, env=make_environment(folder, {"TERM": "dumb"}),
+        [Path(sys.executable).with_name("uraniborg"), "demo", "--restart"],
+        stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, env=make_environment(tmp_path, {"TERM": "dumb"}),
     )  # fmt: skip
     os.close(theirs)
-    os.write(ours, keys.encode())
-    shown = b""
+    shown = ""
     try:
-        while select.select([ours], [], [], PATIENCE_S)[0]:
-            try:
-                shown += os.read(ours, 65_536)
-            except OSError:  # the other end is closed
-                break
-        process.wait(PATIENCE_S)
+        while "demo --script" not in shown and select.select([ours], [], [], PATIENCE_S)[0]:
+            shown += os.read(ours, 65_536).decode(errors="replace")
+        (address,) = re.findall(r"http://127\.0\.0\.1:\d+/story", shown)
+        token = re.findall(r"#token=([\w-]+)", shown)[0]
+        answer = httpx.get(f"{address}", timeout=PATIENCE_S)
+        assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+        headers = {"Authorization": f"Bearer {token}"}
+        state = httpx.get(address.replace("/story", "/api/story"), headers=headers, timeout=PATIENCE_S).json()
+        assert (state["has_pages"], state["next"]) == (True, "ask")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE_S) == 0
     finally:
         process.kill()
         process.wait()
         os.close(ours)
-    return shown.decode(errors="replace")
 
 
 @takes_long

@@ -126,6 +126,14 @@ class JobChange(ChangeEvent):
     deleted: bool | None = None
 
 
+class StoryChange(ChangeEvent):
+    """A step of the story began, progressed or ended, or the story was deleted. `subject` is the id of the step."""
+
+    kind: Literal["story"]
+    state: Literal["running", "done", "failed", "deleted"] | None = None
+    progress: float | None = None
+
+
 class CallChange(ChangeEvent):
     """A tool of an MCP server was called. `subject` is the name of the server."""
 
@@ -154,6 +162,7 @@ AnyChange = Annotated[
     | ShelfBuildChange
     | UniverseChange
     | JobChange
+    | StoryChange
     | CallChange
     | Reset,
     Field(discriminator="kind"),

@@ -29,6 +29,13 @@ class StepFact(Reply):
     text: str
 
 
+class StepLink(Reply):
+    """A page of the console with what a step made."""
+
+    label: str
+    path: str
+
+
 class StoryStep(Reply):
     """A step with its status and one sentence, which is computed from results."""
 
@@ -44,6 +51,8 @@ class StoryStep(Reply):
     facts: list[StepFact]
     pictures: list[str]
     """Addresses below `/api/story/files/`."""
+    links: list[StepLink]
+    """Pages of the server that serves the data folder of the story."""
     inputs: list[StepInput]
     by: str | None
     """The name of the person who ran the step."""
@@ -70,8 +79,12 @@ class StoryState(Reply):
 
     question: str
     home: str
+    has_pages: bool
+    """True if the pages of this server show the data of the story, so that the links of the steps lead there."""
     next: StepId | None
     running: StepId | None
+    interrupted: StepId | None
+    """The step that a process ran which was killed; run the step again."""
     progress: float | None
     """From 0 to 1, while this server runs a step."""
     is_complete: bool

@@ -63,4 +63,4 @@ def add_story_routes(api: FastAPI, runner: StoryRunner) -> None:
         kind = _TYPES.get(file.suffix)
         if kind is None or not await asyncio.to_thread(file.is_file):
             raise StoryFileNotFound(f"There is no file '{path[:80]}'.", hint="Use a picture of a step, or bundle.zip.")
-        return FileResponse(file, media_type=kind)
+        return FileResponse(file, media_type=kind, headers={"Cache-Control": "no-cache"})

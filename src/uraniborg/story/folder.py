@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any, Final, cast
 
+from uraniborg.kernel.change_feed import FEED_FOLDER
 from uraniborg.kernel.child_environment import build_child_environment
 from uraniborg.kernel.files import make_private_folder, write_atomic
 from uraniborg.kernel.settings import HOME, data_dir
@@ -17,6 +18,8 @@ DEMO_FOLDER: Final = "demo"
 """The home of the story, inside the data folder of the reader."""
 OWN_FOLDER: Final = "story"
 """The folder of the story's own files, beside those of the parts. It also marks a data folder as that of a story."""
+SHELF: Final = "trappist-1"
+"""The name of the shelf of the kept papers."""
 _FORMAT: Final = 1
 _OWN_SETTINGS: Final = ("URANIBORG_CONFIG", "PFLOW_HOME")
 
@@ -40,9 +43,13 @@ class StoryFolder:
         self.lease_file = self.own / ".running"
         self.running_step_file = self.own / ".running-step"
         self.papers_file = self.own / "papers.json"
-        self.shelf = self.own / "shelf"
+        self.shelf = self.home / "data" / "library" / "shelves" / SHELF
         self.plots = self.own / "plots"
         self.bundle = self.own / "bundle"
+
+    def is_data_folder(self) -> bool:
+        """Return True if the data folder of this process is that of the story: its pages then show the story's data."""
+        return data_dir() == self.home / "data"
 
     def make_environment(self) -> dict[str, str]:
         """Return the environment of the processes of the story. It has none of the reader's settings and no network."""
@@ -68,6 +75,10 @@ class StoryFolder:
         make_private_folder(self.own)
         text = json.dumps({"format": _FORMAT, "steps": records}, ensure_ascii=False, indent=1)
         write_atomic(self.state_file, text + "\n")
+
+    def find_feeds(self) -> list[Path]:
+        """Return the folders of the change feeds in which the story is announced: that of the story and our own one."""
+        return list(dict.fromkeys((self.home / "data" / FEED_FOLDER, data_dir() / FEED_FOLDER)))
 
     def read_view(self) -> Plain | None:
         """Return the stored view of the steps, or None if there is none of this version of the program."""

@@ -38,7 +38,7 @@ def write_methods(results: Results) -> str:
 def _describe_search(results: Results) -> list[str]:
     asked, found, reviewed = results["ask"], results["approve"], results["review"]["papers"]
     kept = sum(paper["status"] == "include" for paper in reviewed)
-    queries = [text for number, text in enumerate(asked["queries"], 1) if number != found["struck"]]
+    queries = found["approved"]
     return [
         f"Uraniborg {version()} searched {', '.join(asked['sources'])} offline, in its shipped recording, with "
         f"{plural(len(queries), 'query', 'queries')} ({'; '.join(f'`{text}`' for text in queries)}).",

@@ -79,6 +79,7 @@ def describe_integrate(results: Results) -> Description:
         f"{f', {reused} of them as stored before' if reused else ''}.",
         [(run["name"], f"version {run['version']}, {run['job_id']}") for run in done["runs"]],
         [f"plots/{run['job_id']}.svg" for run in done["runs"]],
+        [(run["name"], f"/universes/{run['universe_id']}?job={run['job_id']}") for run in done["runs"]],
     )
 
 
@@ -106,6 +107,7 @@ def describe_comparison(found: Plain) -> Description:
             ("left out", " ".join(found["left_out"])),
         ],
         [found["picture"]],
+        [(run["name"], f"/universes/{run['universe_id']}?job={run['job_id']}") for run in found["runs"]],
     )
 
 

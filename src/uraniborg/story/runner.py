@@ -64,6 +64,7 @@ async def run_step(
         folder.write_records({**kept, step.id: record})
         write_view(folder, steps)
     finally:
+        folder.running_step_file.unlink(missing_ok=True)
         lease.release()
 
 

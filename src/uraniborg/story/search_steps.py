@@ -10,7 +10,7 @@ from paper_search.models import Paper
 from paper_search.recordings import OFFLINE_NOTICE
 from paper_search.review_models import PaperDecision, ReviewStatus
 from paper_search.sessions import SessionManager
-from uraniborg.kernel.errors import InvalidInput
+from uraniborg.kernel.errors import Conflict, InvalidInput
 from uraniborg.kernel.inbox import Decision, Entry, Inbox, describe_decision
 from uraniborg.kernel.text import plural
 from uraniborg.part_questions import check_and_decide
@@ -26,6 +26,12 @@ TOPICS: Final = {
     "stability": re.compile(r"\b(?:stable|stability|long-lived)\b", re.IGNORECASE),
 }
 """The topics of the question, and the words that name them in a title or summary."""
+
+
+class QuestionRejected(Conflict):
+    """The person rejected the question in the inbox, so that the agent plans another round, which is not the story."""
+
+    code = "question_rejected"
 
 
 @asynccontextmanager
@@ -76,6 +82,7 @@ def describe_ask(results: Results) -> Description:
             ("sources", ", ".join(found["sources"])),
             ("note", OFFLINE_NOTICE),
         ],
+        links=[("the question", f"/inbox/{found['checkpoint_id']}")],
     )
 
 
@@ -113,6 +120,7 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
     queries = [one for number, one in enumerate(asked["strategy_queries"], 1) if number != struck]
     decision = Decision(action="edit", data={"queries": queries}, note=note)
     entry = await _decide_or_get(asked["checkpoint_id"], decision, context)
+    approved = list_approved_queries(asked["queries"], entry.decision)
     async with start_agent() as agent:
         state = await agent.wait_until(
             asked["session_id"],
@@ -122,9 +130,9 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
     async with open_sessions() as manager:
         collection = await manager.get_collection(asked["session_id"])
     return {
-        "struck": struck,
-        "struck_query": asked["queries"][struck - 1],
-        "reason": note,
+        "struck": [number for number, text in enumerate(asked["queries"], 1) if text not in approved],
+        "approved": approved,
+        "reason": (entry.decision.note if entry.decision else None) or "",
         "decision": describe_decision(entry),
         "checkpoint_id": state["checkpoint_id"],
         "sources": [{key: one[key] for key in ("name", "status", "returned", "reason")} for one in state["sources"]],
@@ -133,8 +141,19 @@ async def run_approve(context: StepContext, inputs: Plain) -> Plain:
     }
 
 
+def list_approved_queries(asked: Sequence[str], decision: Decision | None) -> list[str]:
+    """Return the queries that a decision lets through; it may have been made on the page of the question."""
+    if decision is None or decision.action != "edit" or "queries" not in (decision.data or {}):
+        return list(asked)
+    queries: list[Plain] = decision.data["queries"]
+    return [str(one["boolean_query"]) for one in queries]
+
+
 async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepContext) -> Entry:
-    """Decide, or return the decision of a step that was interrupted after it."""
+    """Decide, or return the decision if there is one: of a step that was interrupted, or made in the inbox.
+
+    Raise QuestionRejected.
+    """
 
     def decide() -> Entry:
         inbox = Inbox()
@@ -146,7 +165,13 @@ async def _decide_or_get(checkpoint_id: str, decision: Decision, context: StepCo
         finally:
             inbox.close()
 
-    return await asyncio.to_thread(decide)
+    entry = await asyncio.to_thread(decide)
+    if entry.decision is not None and entry.decision.action == "reject":
+        raise QuestionRejected(
+            "This question was rejected in the inbox, so that the agent plans another round.",
+            hint="Start the story over.",
+        )
+    return entry
 
 
 def _summarise_paper(paper: Paper) -> Plain:
@@ -186,19 +211,32 @@ def describe_approve(results: Results) -> Description:
     done = results["approve"]
     total = sum(one["returned"] for one in done["sources"])
     return Description(
-        f"You struck query {done['struck']} and approved the rest; {plural(len(done['sources']), 'source')} returned "
+        f"{_describe_strike(done)}; {plural(len(done['sources']), 'source')} returned "
         f"{plural(total, 'record')}, which are {plural(len(done['papers']), 'paper')} after merging.",
         [
-            ("struck", done["struck_query"]),
-            ("why", done["reason"]),
+            *(("struck", results["ask"]["queries"][number - 1]) for number in done["struck"]),
+            *((("why", done["reason"]),) if done["reason"] else ()),
             ("decision", done["decision"]),
             *((one["name"], f"{one['status']}, {plural(one['returned'], 'record')}") for one in done["sources"]),
             (
                 "server",
-                f"process {results['ask']['server_pid']} asked and was killed; process {done['server_pid']} resumed",
+                f"process {results['ask']['server_pid']} asked and was killed; "
+                f"process {done['server_pid']} has the papers",
             ),
         ],
+        links=[
+            ("your decision", f"/inbox/{results['ask']['checkpoint_id']}"),
+            ("the papers", f"/searches/{results['ask']['session_id']}/review"),
+        ],
     )
+
+
+def _describe_strike(done: Plain) -> str:
+    struck: list[int] = done["struck"]
+    if not struck:
+        return f"You approved {plural(len(done['approved']), 'query', 'queries')}"
+    numbers = " and ".join(str(number) for number in struck)
+    return f"You struck {'query' if len(struck) == 1 else 'queries'} {numbers} and approved the rest"
 
 
 def read_marks(given: Mapping[str, Any], papers: Sequence[Plain]) -> dict[str, Plain]:
@@ -270,6 +308,7 @@ def describe_review(results: Results) -> Description:
             else ("left out", "none"),
             ("decision", results["review"]["decision"]),
         ],
+        links=[("the review", f"/searches/{results['ask']['session_id']}/review")],
     )
 
 

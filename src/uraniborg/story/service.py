@@ -11,8 +11,9 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+from uraniborg.kernel.change_feed import ChangeFeed, QueuedChangeFeed
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import Lease, make_private_folder
 from uraniborg.kernel.person import get_user_name
@@ -22,6 +23,10 @@ from uraniborg.story.steps import Progress
 
 _MAX_LINE_BYTES: Final = 1 << 20
 _END_S: Final = 10.0
+_PROGRESS_STEP: Final = 0.01
+"""Progress is announced when it has grown by so much."""
+CHANGE_KIND: Final = "story"
+StepState = Literal["running", "done", "failed", "deleted"]
 
 
 class Story:
@@ -35,6 +40,7 @@ class Story:
         self._lock = asyncio.Lock()
         self._running: str | None = None
         self._progress: float | None = None
+        self._feeds = [QueuedChangeFeed(ChangeFeed(folder)) for folder in self.folder.find_feeds()]
 
     async def list_steps(self) -> list[Plain]:
         """Return the steps in their order, each with its status, sentence and result. Raise StoryUnreadable."""
@@ -54,11 +60,16 @@ class Story:
         view = await self._get_view()
         steps: list[Plain] = view["steps"]
         following = next((step["id"] for step in steps if step["status"] == "next"), None)
+        running, interrupted = self._running, None
+        if running is None:
+            running, interrupted = await asyncio.to_thread(self._find_step_of_other_process)
         return {
             "question": view["question"],
             "home": str(self.folder.home),
             "next": following,
-            "running": self._running or await asyncio.to_thread(self._find_step_of_other_process),
+            "has_pages": self.folder.is_data_folder(),
+            "running": running,
+            "interrupted": interrupted,
             "progress": self._progress if self._running else None,
             "is_complete": following is None,
             "steps": [{key: value for key, value in step.items() if key != "result"} for step in steps],
@@ -81,24 +92,40 @@ class Story:
         if self._running is not None:
             raise StepRunning(f"The step '{self._running}' is running.", hint="Wait until it ends.", step=self._running)
         self._running, self._progress = step_id, 0.0
+        self._announce(step_id, "running", 0.0)
+        state: StepState = "failed"
         try:
             request = {"step": step_id, "inputs": dict(inputs or {}), "person": person or get_user_name(), "door": door}
             await self._send_and_wait(request, progress)
+            state = "done"
         finally:
             self._running = None
+            self._announce(step_id, state)
         return await self.get_step(step_id)
 
     async def restart(self) -> None:
-        """Delete everything that the story has stored. Raise StepRunning while a step runs."""
-        if self._running or await asyncio.to_thread(self._find_step_of_other_process):
+        """Delete everything that the story has stored. Raise StepRunning while a step runs.
+
+        The folder of the story is deleted, unless it is the data folder of this process, which has other data as well.
+        """
+        if self._running or (await asyncio.to_thread(self._find_step_of_other_process))[0]:
             raise StepRunning("A step is running.", hint="Wait until it ends.")
         await self.aclose()
-        if self.folder.own.is_dir():
+        if self.folder.is_data_folder():
+            await self._send_and_wait({"delete": True}, None)
+        elif self.folder.own.is_dir():
             await asyncio.to_thread(shutil.rmtree, self.folder.home, ignore_errors=True)
+        self._announce("", "deleted")
 
     async def aclose(self) -> None:
         """End the process that runs the steps; one that runs a step now is killed."""
         await self._end_process(is_killed=self._running is not None)
+        for feed in self._feeds:
+            await asyncio.to_thread(feed.close)
+
+    def _announce(self, step_id: str, state: StepState, progress: float | None = None) -> None:
+        for feed in self._feeds:
+            feed.publish(CHANGE_KIND, step_id, state=state, progress=progress)
 
     async def _end_process(self, *, is_killed: bool) -> None:
         process, self._process = self._process, None
@@ -125,15 +152,17 @@ class Story:
             )
         return view
 
-    def _find_step_of_other_process(self) -> str | None:
-        """Return the id of the step that another process runs now, or None."""
-        if not self.folder.running_step_file.exists():
-            return None
+    def _find_step_of_other_process(self) -> tuple[str | None, str | None]:
+        """Return the ids of the step that another process runs now, and of one whose process ended before it did."""
+        try:
+            step_id = self.folder.running_step_file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None, None
         lease = Lease(self.folder.lease_file)
         if not lease.acquire():
-            return self.folder.running_step_file.read_text(encoding="utf-8")
+            return step_id, None
         lease.release()
-        return None
+        return None, step_id
 
     async def _send_and_wait(self, request: Plain, progress: Progress | None) -> None:
         """Send a request to the process and wait for its end; end the process if that fails."""
@@ -157,7 +186,7 @@ class Story:
         async for line in process.stdout:
             reply: Plain = json.loads(line)
             if "progress" in reply:
-                self._progress = reply["progress"]
+                self._set_progress(reply["progress"])
                 if progress is not None:
                     progress(reply["progress"])
             elif "error" in reply:
@@ -169,6 +198,11 @@ class Story:
             hint="Run the step again; nothing is lost.",
             **_name_step(request),
         )
+
+    def _set_progress(self, progress: float) -> None:
+        if self._running is not None and progress - (self._progress or 0.0) >= _PROGRESS_STEP:
+            self._progress = progress
+            self._announce(self._running, "running", progress)
 
     async def _start_process(self) -> Process:
         if self._process is None or self._process.returncode is not None:

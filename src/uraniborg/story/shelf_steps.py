@@ -18,7 +18,7 @@ from uraniborg.kernel.bibliography.names import split_name
 from uraniborg.kernel.errors import Conflict
 from uraniborg.kernel.files import write_atomic
 from uraniborg.kernel.text import plural
-from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.folder import SHELF, Plain, StoryFolder
 from uraniborg.story.search_steps import list_kept_ids, open_sessions
 from uraniborg.story.steps import Description, Input, Results, Step, StepContext
 
@@ -102,6 +102,7 @@ def describe_shelve(results: Results) -> Description:
             ),
             ("merged", f"{plural(shelf['entries'], 'entry', 'entries')} became {plural(shelf['papers'], 'paper')}"),
         ],
+        links=[("the shelf", f"/library/{SHELF}")],
     )  # fmt: skip
 
 
@@ -136,7 +137,9 @@ def preview_read(results: Results) -> str:
 def describe_read(results: Results) -> Description:
     run, read = results["read"]["run"], results["read"]["masses_read"]
     if run["success"]:
-        return Description(f"The workflow read {plural(len(read), 'mass', 'masses')}, each from a table row.")
+        return Description(
+            f"The workflow read {plural(len(read), 'mass', 'masses')}, each from a table row.", links=_link_run(run)
+        )
     point = run["checkpoint"]
     return Description(
         f"The workflow read {plural(len(read), 'mass', 'masses')} and stopped at the node {point['failed_node']}; the "
@@ -147,6 +150,7 @@ def describe_read(results: Results) -> Description:
             ("why", run["error"]["hint"]),
             ("run", f"{run['run_id']}, {'can be resumed' if point['resumable'] else 'cannot be resumed'}"),
         ],
+        links=_link_run(run),
     )
 
 
@@ -193,7 +197,7 @@ def describe_give(results: Results) -> Description:
     run, masses = done["run"], done["masses"]
     with_row = [one for one in masses if one["location"]]
     if not run["success"]:
-        return Description(f"The workflow stopped again: {run['error']['message']}")
+        return Description(f"The workflow stopped again: {run['error']['message']}", links=_link_run(run))
     return Description(
         f"You gave {done['given']:g} solar masses; the run resumed, reused {plural(len(run['reused_nodes']), 'node')} "
         f"and ended with {plural(len(masses), 'mass', 'masses')}, {len(with_row)} of them with a table row.",
@@ -202,7 +206,12 @@ def describe_give(results: Results) -> Description:
             ("reused", ", ".join(run["reused_nodes"])),
             ("ran", ", ".join(run.get("not_reused") or ())),
         ],
+        links=_link_run(run),
     )
+
+
+def _link_run(run: Plain) -> list[tuple[str, str]]:
+    return [("the run", f"/runs/{run['run_id']}")]
 
 
 def _describe_mass(mass: Plain) -> str:

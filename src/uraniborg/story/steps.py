@@ -67,6 +67,8 @@ class Description:
     facts: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     pictures: list[str] = field(default_factory=list[str])
     """Paths of pictures, relative to the story's own files."""
+    links: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    """Pages of the console with what the step made: a label and an address."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def run_story_in_terminal(
     if is_restart:
         asyncio.run(story.restart())
     story = Story(story.folder.home)
-    run_story(story, output, is_script=is_script or not sys.stdin.isatty(), as_json=as_json, years=years)
+    run_story(story, output, is_script=is_script, as_json=as_json, years=years)
 
 
 def run_story(

@@ -116,6 +116,7 @@ def describe_build(results: Results) -> Description:
         f"{plural(built['commands'], 'command')} brought the universe to version {built['version']}; of its "
         f"{plural(built['bodies'], 'mass', 'masses')}, {statuses}.",
         [(one["name"], format_mass_line(one)) for one in built["masses"]],
+        links=[("the universe", f"/universes/{built['universe_id']}")],
     )
 
 
@@ -181,6 +182,7 @@ def describe_branch(results: Results) -> Description:
         f"instead of {branch['before']:.4g} Earth masses, {branch['factor']:g} times as much; the universe itself is "
         f"still at version {branch['from']['version_after']}.",
         [("the new mass", format_mass_line(mass)), ("branch", branch["universe_id"])],
+        links=[("the branch", f"/universes/{branch['universe_id']}")],
     )
 
 
@@ -211,6 +213,10 @@ def describe_scrub(results: Results) -> Description:
         f"Earth masses ({first['status']}), at version {last['version']} it is {last['earth_masses']:.4g} "
         f"({last['status']}); the branch is still at version {found['version_after']}.",
         [(f"version {one['version']}", format_mass_line(one)) for one in found["versions"]],
+        links=[
+            (f"version {one['version']}", f"/universes/{found['universe_id']}?version={one['version']}")
+            for one in (first, last)
+        ],
     )
 
 

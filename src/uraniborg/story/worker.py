@@ -1,6 +1,7 @@
 """`python -m uraniborg.story.worker`: runs steps of the story, in the data folder of its environment.
 
-Each line on stdin is a request: `step`, `inputs`, `person` and `door`, or `describe` to store the view of the steps.
+Each line on stdin is a request: `step`, `inputs`, `person` and `door`, or `describe` to store the view of the steps, or
+`delete` to delete the story.
 The worker answers each with lines on stdout: `{"progress": 0.5}` any number of times, then `{"done": true}` or
 `{"error": {…}}`.
 """
@@ -30,6 +31,8 @@ def main() -> None:
         try:
             if "describe" in request:
                 describe_story(folder)
+            elif "delete" in request:
+                asyncio.run(_delete(folder))
             else:
                 asyncio.run(_run_step(folder, request))
             _write_line({"done": True})
@@ -49,6 +52,12 @@ async def _run_step(folder: StoryFolder, request: dict[str, Any]) -> None:
         door=request["door"],
         progress=lambda done: _write_line({"progress": round(done, 4)}),
     )
+
+
+async def _delete(folder: StoryFolder) -> None:
+    from uraniborg.story.deletion import delete_story
+
+    await delete_story(folder)
 
 
 def _write_line(reply: dict[str, Any]) -> None:

@@ -55,7 +55,7 @@ def test_the_question_of_the_agent_waits_until_the_person_strikes_a_query(steps:
     asked, approved = steps["ask"]["result"], steps["approve"]["result"]
     assert (asked["state"], asked["searched"]) == ("pending", [])
     assert approved["decision"].startswith("edit, through terminal, by Ada")
-    assert approved["struck_query"] == asked["queries"][0]
+    assert approved["approved"] == asked["queries"][1:]
     assert asked["server_pid"] != approved["server_pid"]
 
 
@@ -162,6 +162,7 @@ async def test_a_step_that_is_interrupted_can_be_run_again(copied: Story) -> Non
 async def test_a_story_that_another_process_runs_can_be_neither_run_nor_restarted(copied: Story) -> None:
     lease = Lease(copied.folder.lease_file)
     assert lease.acquire()
+    copied.folder.running_step_file.write_text("export")  # as the runner does
     try:
         assert (await copied.get_state())["running"] == "export"
         with pytest.raises(UraniborgError, match="Another step is running"):
@@ -170,6 +171,8 @@ async def test_a_story_that_another_process_runs_can_be_neither_run_nor_restarte
             await copied.restart()
     finally:
         lease.release()
+    state = await copied.get_state()
+    assert (state["running"], state["interrupted"]) == (None, "export")
     try:
         await copied.restart()
         assert (await copied.get_state())["next"] == "ask"

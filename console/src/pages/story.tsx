@@ -1,0 +1,153 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import type { StoryState, StoryStep } from "../api_types.ts";
+import { Button, Tag, type Tone } from "../components/controls.tsx";
+import { ConfirmDialog } from "../components/dialog.tsx";
+import { Panes } from "../components/layout.tsx";
+import { Loaded } from "../components/states.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import { useKeys } from "../keys.ts";
+import { type Resource, useResource } from "../resource.ts";
+import { navigate, type Params } from "../router.ts";
+import { StepPane } from "../story/step_pane.tsx";
+import { strings } from "../strings.ts";
+
+const texts = strings.story;
+const ANSWERS = ["compare", "break"];
+const TONES: Record<string, Tone> = { done: "yes", next: "accent", running: "waiting", interrupted: "maybe" };
+
+/** The story, step by step: what each step did, and the button that runs the next one. */
+export function StoryPage({ params }: { params: Params }) {
+  const story = useResource(
+    "story",
+    (signal) => api.get("/api/story", { signal }),
+    (change) => change.kind === "story",
+  );
+  return <Loaded resource={story}>{(state) => <Story state={state} story={story} chosen={params.step} />}</Loaded>;
+}
+
+/** Return the word of a step: one that runs now, or was interrupted, is neither done nor next. */
+export function describeStatus(state: StoryState, step: StoryStep): string {
+  if (state.running === step.id) return "running";
+  if (state.interrupted === step.id) return "interrupted";
+  return step.status;
+}
+
+function Story(props: { state: StoryState; story: Resource<StoryState>; chosen: string | undefined }) {
+  const { state, story, chosen } = props;
+  const current = chosen ?? state.running ?? state.next ?? state.steps.at(-1)?.id;
+  const index = Math.max(
+    0,
+    state.steps.findIndex((one) => one.id === current),
+  );
+  const step = state.steps[index];
+  const goTo = (place: number) => {
+    const there = state.steps[place];
+    if (there) navigate(`/story/${there.id}`);
+  };
+  useKeys(texts.keyTitle, [
+    { keys: "j", label: texts.keyNext, run: () => goTo(index + 1) },
+    { keys: "k", label: texts.keyPrevious, run: () => goTo(index - 1) },
+  ]);
+  if (!step) return null;
+  return (
+    <Panes
+      listLabel={texts.steps}
+      list={<StepList state={state} current={step.id} story={story} />}
+      detail={<StepPane key={step.id} state={state} step={step} number={index + 1} story={story} goTo={goTo} />}
+      context={<Answers state={state} />}
+      contextLabel={texts.answer}
+      hasDetail={chosen !== undefined}
+      backTo="/story"
+    />
+  );
+}
+
+function StepList({ state, current, story }: { state: StoryState; current: string; story: Resource<StoryState> }) {
+  return (
+    <div class="story-list">
+      <header class="story-question">
+        <h1>{state.question}</h1>
+        <p class="quiet small">{texts.lead(state.steps.length)}</p>
+      </header>
+      <ol class="story-steps" aria-label={texts.steps}>
+        {state.steps.map((step, index) => {
+          const status = describeStatus(state, step);
+          return (
+            <li key={step.id}>
+              <a class="row" href={`/story/${step.id}`} aria-current={step.id === current ? "step" : undefined}>
+                <span class="row-top">
+                  <span class="row-title">
+                    <span class="mono quiet">{index + 1}</span> {step.title}
+                  </span>
+                  {status !== "later" && <Tag tone={TONES[status] ?? "neutral"}>{texts.status[status]}</Tag>}
+                </span>
+                <span class="row-detail quiet small">{texts.who[step.who]}</span>
+              </a>
+            </li>
+          );
+        })}
+      </ol>
+      <Restart story={story} isDisabled={state.running !== null} />
+    </div>
+  );
+}
+
+/** The sentences that answer the question, as soon as they are computed. */
+function Answers({ state }: { state: StoryState }) {
+  const answers = state.steps.filter((step) => ANSWERS.includes(step.id) && step.status === "done");
+  return (
+    <div class="story-answers">
+      <h2>{texts.answer}</h2>
+      {answers.map((step) => (
+        <p key={step.id}>
+          <a class="plain-link" href={`/story/${step.id}`}>
+            {step.sentence}
+          </a>
+        </p>
+      ))}
+      {answers.length === 0 && <p class="quiet">{texts.noAnswer(state.steps.filter(isOpen).length)}</p>}
+      {!state.has_pages && <p class="quiet small">{texts.noLinks}</p>}
+    </div>
+  );
+}
+
+function isOpen(step: StoryStep): boolean {
+  return step.status !== "done";
+}
+
+function Restart({ story, isDisabled }: { story: Resource<StoryState>; isDisabled: boolean }) {
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  async function restart(): Promise<void> {
+    setBusy(true);
+    try {
+      story.set(await api.post("/api/story/restart"));
+      navigate("/story");
+      showToast(texts.restarted);
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    } finally {
+      setBusy(false);
+      setAsking(false);
+    }
+  }
+  return (
+    <footer class="pane-footer">
+      <Button kind="quiet" onClick={() => setAsking(true)} isDisabled={isDisabled}>
+        {texts.restart}
+      </Button>
+      {isAsking && (
+        <ConfirmDialog
+          title={texts.restartTitle}
+          text={texts.restartText}
+          action={texts.restart}
+          isBusy={isBusy}
+          onConfirm={() => void restart()}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </footer>
+  );
+}

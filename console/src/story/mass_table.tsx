@@ -1,0 +1,60 @@
+import { api } from "../api.ts";
+import { Tag, type Tone } from "../components/controls.tsx";
+import { Loaded } from "../components/states.tsx";
+import { useResource } from "../resource.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.story;
+const DIGITS = 3;
+const STELLAR = 0.01; // solar masses: lighter bodies are no stars
+const TONES: Record<string, Tone> = { supported: "yes", cited: "yes", "unverified claim": "maybe" };
+
+interface Mass {
+  body: string;
+  name: string;
+  mass: number;
+  earth_masses: number;
+  status: string;
+  reason: string;
+  as_written: string;
+  is_on_shelf: boolean;
+  location: { row?: string[]; section?: string } | null;
+  set_by: string;
+}
+
+/** The mass of every body, with its status and the table row that states the mass. */
+export function MassTable({ endedAt }: { endedAt: string }) {
+  const built = useResource(`story masses ${endedAt}`, (signal) =>
+    api.get("/api/story/steps/{step_id}", { path: { step_id: "build" }, signal }),
+  );
+  return (
+    <Loaded resource={built}>
+      {(step) => (
+        <ul class="value-list" aria-label={texts.masses}>
+          {((step.result?.masses ?? []) as Mass[]).map((mass) => (
+            <li key={mass.body}>
+              <span dir="auto">{mass.name}</span>
+              <span class="mono small">{formatMass(mass)}</span>
+              <Tag tone={TONES[mass.status] ?? "neutral"}>{mass.status}</Tag>
+              <span class="quiet small" dir="auto">
+                {describeOrigin(mass)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Loaded>
+  );
+}
+
+function formatMass(mass: Mass): string {
+  return mass.mass > STELLAR
+    ? texts.solarMasses(mass.mass.toPrecision(DIGITS))
+    : texts.earthMasses(mass.earth_masses.toPrecision(DIGITS));
+}
+
+function describeOrigin(mass: Mass): string {
+  if (!mass.location?.row) return mass.reason || mass.set_by;
+  const place = mass.is_on_shelf ? texts.onShelf : texts.notOnShelf;
+  return `${texts.row(mass.location.row.join(" | "))}, ${place}`;
+}

@@ -1,0 +1,165 @@
+import { api } from "../api.ts";
+import type { StepInput, StoryState, StoryStep } from "../api_types.ts";
+import { Choices, TextField } from "../components/controls.tsx";
+import { Loaded } from "../components/states.tsx";
+import { useResource } from "../resource.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.story;
+const LISTS = ["strike", "marks"];
+const FACTORS = ["2", "10", "50"];
+
+/** The values that a person chose; the others keep their defaults. */
+export type StepValues = Record<string, unknown>;
+
+interface InputsProps {
+  /** Lists are beside what they are about; numbers are beside the button. */
+  kind: "lists" | "numbers";
+  state: StoryState;
+  step: StoryStep;
+  values: StepValues;
+  setValues: (values: StepValues) => void;
+}
+
+/** The inputs of a step: a query to strike, marks of papers, a factor, or a number. */
+export function StepInputs({ kind, state, step, values, setValues }: InputsProps) {
+  const inputs = step.inputs.filter((input) => LISTS.includes(input.name) === (kind === "lists"));
+  return (
+    <>
+      {inputs.map((input) => {
+        const set = (value: unknown) => setValues({ ...values, [input.name]: value });
+        const shared = { key: input.name, input, value: values[input.name] ?? input.value, set };
+        if (input.name === "strike") return <StrikeInput {...shared} state={state} />;
+        if (input.name === "marks") return <MarksInput {...shared} />;
+        if (input.name === "factor") return <FactorInput {...shared} />;
+        return <NumberInput {...shared} />;
+      })}
+    </>
+  );
+}
+
+interface InputProps {
+  input: StepInput;
+  value: unknown;
+  set: (value: unknown) => void;
+}
+
+/** A number as typed; the server checks it and says what is allowed. */
+function NumberInput({ input, value, set }: InputProps) {
+  return (
+    <div class="story-number">
+      <TextField
+        label={input.description}
+        value={String(value)}
+        onInput={(text) => set(text.trim() === "" || Number.isNaN(Number(text)) ? text : Number(text))}
+        isMono
+        maxLength={20}
+      />
+    </div>
+  );
+}
+
+function FactorInput({ input, value, set }: InputProps) {
+  const choices = FACTORS.map((factor) => ({ value: factor, label: texts.times(Number(factor)) }));
+  return (
+    <div class="story-factor">
+      <Choices label={texts.factor} value={String(value)} choices={choices} onChange={(text) => set(Number(text))} />
+      <NumberInput input={{ ...input, description: texts.otherFactor }} value={value} set={set} />
+    </div>
+  );
+}
+
+function StrikeInput({ value, set, state }: InputProps & { state: StoryState }) {
+  const queries = state.steps.find((one) => one.id === "ask")?.facts.filter((fact) => /^query \d+$/.test(fact.label));
+  return (
+    <fieldset class="story-queries">
+      <legend>{texts.strike}</legend>
+      {queries?.map((fact, index) => (
+        <label key={fact.label} class={index + 1 === value ? "struck" : ""}>
+          <input type="radio" name="strike" checked={index + 1 === value} onChange={() => set(index + 1)} />
+          <span class="mono small" dir="auto">
+            {fact.text}
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  );
+}
+
+interface FoundPaper {
+  id: string;
+  title: string;
+  authors: string[];
+  year: number | null;
+  proposed: Mark;
+}
+interface Mark {
+  status: string;
+  reason: string;
+}
+
+/** The papers with a proposed mark and its reason each; a person can change both. */
+function MarksInput({ value, set }: InputProps) {
+  const found = useResource("story papers", (signal) =>
+    api.get("/api/story/steps/{step_id}", { path: { step_id: "approve" }, signal }),
+  );
+  const marks = value as Record<string, Mark>;
+  return (
+    <Loaded resource={found}>
+      {(step) => {
+        const papers = (step.result?.papers ?? []) as FoundPaper[];
+        const kept = papers.filter((paper) => (marks[paper.id] ?? paper.proposed).status === "include").length;
+        return (
+          <fieldset class="story-papers">
+            <legend>
+              {texts.papers}: {texts.paperCount(kept, papers.length)}
+            </legend>
+            <ul>
+              {papers.map((paper) => (
+                <PaperMark
+                  key={paper.id}
+                  paper={paper}
+                  mark={marks[paper.id] ?? paper.proposed}
+                  onChange={(mark) => set({ ...marks, [paper.id]: mark })}
+                />
+              ))}
+            </ul>
+          </fieldset>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+const VERDICTS = ["include", "maybe", "exclude"] as const;
+
+function PaperMark(props: { paper: FoundPaper; mark: Mark; onChange: (mark: Mark) => void }) {
+  const { paper, mark, onChange } = props;
+  return (
+    <li>
+      <p class="foreign" dir="auto">
+        {paper.title} {paper.year !== null && <span class="quiet small">{paper.year}</span>}
+      </p>
+      <div class="story-mark">
+        <select
+          aria-label={texts.verdict(paper.title)}
+          value={mark.status}
+          onChange={(event) => onChange({ ...mark, status: event.currentTarget.value })}
+        >
+          {VERDICTS.map((verdict) => (
+            <option key={verdict} value={verdict}>
+              {strings.decision[verdict]}
+            </option>
+          ))}
+        </select>
+        <input
+          type="text"
+          aria-label={`${texts.reason}: ${paper.title}`}
+          value={mark.reason}
+          maxLength={500}
+          onInput={(event) => onChange({ ...mark, reason: event.currentTarget.value })}
+        />
+      </div>
+    </li>
+  );
+}

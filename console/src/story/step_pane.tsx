@@ -1,0 +1,201 @@
+import { useRef, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { type ApiError, toApiError } from "../api_error.ts";
+import type { StoryState, StoryStep } from "../api_types.ts";
+import { Button, ButtonLink, Tag } from "../components/controls.tsx";
+import { Detail } from "../components/layout.tsx";
+import { ErrorNote } from "../components/states.tsx";
+import { When } from "../components/time.tsx";
+import { useKeys } from "../keys.ts";
+import { hasPage } from "../page_paths.ts";
+import type { Resource } from "../resource.ts";
+import { navigate } from "../router.ts";
+import { strings } from "../strings.ts";
+import { MassTable } from "./mass_table.tsx";
+import { StepInputs, type StepValues } from "./step_inputs.tsx";
+
+const texts = strings.story;
+
+interface StepProps {
+  state: StoryState;
+  step: StoryStep;
+  number: number;
+  story: Resource<StoryState>;
+  goTo: (index: number) => void;
+}
+
+/** One step: its sentence, what came of it, and the bar with which it is run. */
+export function StepPane(props: StepProps) {
+  const { state, step, number, story, goTo } = props;
+  const [values, setValues] = useState<StepValues>({});
+  const [error, setError] = useState<ApiError>();
+  const [isSent, setSent] = useState(false);
+  const isRunning = state.running === step.id || isSent;
+  const isBlocked = state.running !== null || isSent;
+  const sent = useRef(false);
+
+  async function run(): Promise<void> {
+    if (sent.current || !step.can_run || state.running !== null) return;
+    sent.current = true;
+    setSent(true);
+    setError(undefined);
+    navigate(`/story/${step.id}`, { replace: true }); // the step stays in view when it is done
+    try {
+      story.set(await api.post("/api/story/steps/{step_id}", { path: { step_id: step.id }, body: { inputs: values } }));
+    } catch (thrown) {
+      setError(toApiError(thrown));
+    } finally {
+      sent.current = false;
+      setSent(false);
+      story.reload();
+    }
+  }
+  const isDone = step.status === "done";
+  const advance = () => (isDone ? goTo(number) : void run());
+  useKeys(texts.keyTitle, [{ keys: "Enter", label: texts.keyRun, run: advance }]);
+  const stored = state.error?.step === step.id && !isRunning && !error ? state.error : undefined;
+  return (
+    <Detail
+      bar={
+        <StepBar
+          {...props}
+          isRunning={isRunning}
+          isBlocked={isBlocked}
+          onRun={() => void run()}
+          values={values}
+          setValues={setValues}
+        />
+      }
+    >
+      <div class="tags">
+        <Tag>{texts.step(number, state.steps.length)}</Tag>
+        <Tag tone="accent">{texts.who[step.who]}</Tag>
+        {step.by && step.ended_at && (
+          <span class="quiet small" dir="auto">
+            {texts.by(step.by)}, <When at={step.ended_at} />
+          </span>
+        )}
+      </div>
+      <h1 class="story-title">{step.title}</h1>
+      <p class="story-sentence" aria-live="polite">
+        {step.status === "later" ? describeLater(state) : step.sentence}
+      </p>
+      {state.interrupted === step.id && <p class="note-box">{texts.interrupted}</p>}
+      {error && <ErrorNote error={error} />}
+      {stored && (
+        <p class="note no" role="alert">
+          <strong>{stored.message}</strong> {stored.hint}
+        </p>
+      )}
+      {step.can_run && !isRunning && (
+        <StepInputs kind="lists" state={state} step={step} values={values} setValues={setValues} />
+      )}
+      <StepResult {...props} />
+    </Detail>
+  );
+}
+
+function describeLater(state: StoryState): string {
+  return texts.later(state.steps.find((one) => one.status === "next")?.title ?? "");
+}
+
+function StepResult({ state, step }: StepProps) {
+  const links = state.has_pages ? step.links.filter((link) => hasPage(link.path.split("?", 1)[0] ?? "")) : [];
+  return (
+    <>
+      {links.length > 0 && (
+        <p class="tags">
+          <span class="quiet small">{texts.look}</span>
+          {links.map((link) => (
+            <ButtonLink key={link.path} href={link.path}>
+              {link.label}
+            </ButtonLink>
+          ))}
+        </p>
+      )}
+      {step.pictures.map((picture, index) => (
+        <figure key={`${picture} ${step.ended_at}`} class="story-plot">
+          <a href={`/api/story/files/${picture}`} target="_blank" rel="noreferrer" title={texts.openInTab}>
+            <img
+              src={`/api/story/files/${picture}`}
+              alt={`${texts.picture(step.title, index + 1)}: ${step.sentence}`}
+            />
+          </a>
+        </figure>
+      ))}
+      {step.id === "build" && step.status === "done" && <MassTable endedAt={step.ended_at ?? ""} />}
+      {step.facts.length > 0 && (step.id !== "build" || step.status !== "done") && (
+        <dl class="story-facts">
+          {step.facts.map((fact, index) => (
+            <div key={`${fact.label} ${index}`}>
+              <dt>{fact.label}</dt>
+              <dd dir="auto">{fact.text}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {step.id === "export" && step.status === "done" && (
+        <p>
+          <a class="button" href="/api/story/files/bundle.zip" download>
+            {texts.bundle}
+          </a>
+        </p>
+      )}
+    </>
+  );
+}
+
+interface BarProps extends StepProps {
+  isRunning: boolean;
+  isBlocked: boolean;
+  onRun: () => void;
+  values: StepValues;
+  setValues: (values: StepValues) => void;
+}
+
+function StepBar(props: BarProps) {
+  const { state, step, number, goTo, isRunning, isBlocked, onRun, values, setValues } = props;
+  if (isRunning) return <Running state={state} />;
+  const isDone = step.status === "done";
+  const isLast = number === state.steps.length;
+  return (
+    <div class="story-bar">
+      {step.can_run && <StepInputs kind="numbers" state={state} step={step} values={values} setValues={setValues} />}
+      <div class="story-buttons">
+        {isDone && !isLast && (
+          <Button kind="primary" keyHint="Enter" onClick={() => goTo(number)}>
+            {texts.next}
+          </Button>
+        )}
+        {step.can_run && (
+          <Button
+            kind={isDone ? "plain" : "primary"}
+            keyHint={isDone ? undefined : "Enter"}
+            onClick={onRun}
+            isDisabled={isBlocked}
+          >
+            {isDone ? texts.runAgain : step.action}
+          </Button>
+        )}
+        {isDone && step.can_run && !isLast && <span class="quiet small">{texts.runAgainHint}</span>}
+        {step.status === "later" && <p class="quiet">{describeLater(state)}</p>}
+      </div>
+    </div>
+  );
+}
+
+function Running({ state }: { state: StoryState }) {
+  const percent = Math.round((state.progress ?? 0) * 100);
+  return (
+    <div class="story-running" role="status">
+      <p>
+        {texts.running} {state.progress ? texts.progress(percent) : ""} <span class="quiet">{texts.runningLeave}</span>
+      </p>
+      {state.progress ? (
+        <progress max={100} value={percent} aria-label={texts.running} />
+      ) : (
+        <progress aria-label={texts.running} />
+      )}
+    </div>
+  );
+}

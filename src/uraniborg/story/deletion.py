@@ -1,0 +1,34 @@
+"""Deletes what the story has stored in its data folder, also while a server works with the rest of the folder."""
+
+import asyncio
+import shutil
+from contextlib import suppress
+
+from uraniborg.kernel.errors import NotFound
+from uraniborg.story.errors import StoryUnreadable
+from uraniborg.story.folder import Plain, StoryFolder
+from uraniborg.story.search_steps import open_sessions
+from uraniborg.story.universe_steps import UNIVERSE, open_universes
+
+
+async def delete_story(folder: StoryFolder) -> None:
+    """Delete the search, the shelf, the universes and the own files of the story. Runs stay in the log of workflows."""
+    try:
+        results = {key: record["result"] for key, record in folder.read_records().items()}
+    except StoryUnreadable:
+        results = {}
+    async with open_universes() as service:
+        for universe_id in _list_universes(results):
+            with suppress(NotFound):
+                await service.delete(universe_id)
+    if "ask" in results:
+        async with open_sessions() as sessions:
+            with suppress(NotFound):
+                await asyncio.to_thread(sessions.cleanup, results["ask"]["session_id"])
+    for path in (folder.shelf, folder.own):
+        await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+
+
+def _list_universes(results: dict[str, Plain]) -> list[str]:
+    branches = [results.get("branch"), results.get("break", {}).get("branch")]
+    return [UNIVERSE, *(branch["universe_id"] for branch in branches if branch)]

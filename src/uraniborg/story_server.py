@@ -1,0 +1,139 @@
+"""`uraniborg demo` in the browser: a server in the data folder of the story, whose console shows its page."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import Any, Final
+
+from rich.console import Console
+from rich.text import Text
+
+from uraniborg.kernel.errors import Unavailable
+from uraniborg.kernel.files import make_private_folder
+from uraniborg.kernel.serving import print_status
+from uraniborg.served_parts import HOST
+from uraniborg.story.folder import StoryFolder, find_story_home
+
+PAGE: Final = "/story"
+_PORT: Final = 8421
+"""The port of the console of the story; another one if it is taken. The next demo then has the same address."""
+_FREE_PORTS: Final = {
+    "URANIBORG_CONSOLE__SEARCH_PORT": "0",
+    "URANIBORG_LIBRARY__PORT": "0",
+    "URANIBORG_UNIVERSE__PORT": "0",
+}
+_END_S: Final = 20.0
+_OUTPUT: Final = Path("demo-output")
+
+
+def run_demo(
+    output: Path | None, *, is_script: bool, is_restart: bool, years: float | None, open_browser: bool, as_json: bool
+) -> None:
+    """Serve the story for a person at a terminal, else run its steps. Raise the errors of both."""
+    is_script = is_script or as_json or output is not None or years is not None or not sys.stdin.isatty()
+    if not is_script and has_console():
+        serve_story(find_story_home(), is_restart=is_restart, open_browser=open_browser)
+        return
+    if not is_script:
+        print_status("The pages of the console are not built here, so the story runs in the terminal.")
+    from uraniborg.story.terminal import run_story_in_terminal
+
+    run_story_in_terminal(output or _OUTPUT, is_script=is_script, is_restart=is_restart, years=years, as_json=as_json)
+
+
+def has_console() -> bool:
+    """Return True if the pages of the console are built and can be served."""
+    if find_spec("fastapi") is None or find_spec("uvicorn") is None:
+        return False
+    from uraniborg.console.web_files import find_web_folder
+
+    return find_web_folder() is not None
+
+
+def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Console | None = None) -> None:
+    """Serve the console of the story's data folder until interrupted. Raise Unavailable if the server cannot start."""
+    console = console or Console(highlight=False, stderr=True)
+    folder = StoryFolder(home)
+    make_private_folder(folder.own)
+    with _run_server(folder) as (process, served):
+        if is_restart:
+            _post(f"{served['url']}/api/story/restart", served["token"])
+        address = served["console"].replace("/#", f"{PAGE}#", 1)
+        console.print(Text.assemble("\nOpen the story:\n  ", (address, "cyan")), soft_wrap=True)
+        console.print(
+            "\nNo network and no key are needed. You can close the page, stop this command, and go on later.\n"
+            "[dim]All steps without a browser: uraniborg demo --script[/]\n"
+        )
+        if open_browser:
+            from uraniborg.serve import open_in_browser
+
+            open_in_browser(address, folder.own)
+        with console.status("The story is served. Press Ctrl-C to stop."):
+            process.wait()
+
+
+@contextmanager
+def _run_server(folder: StoryFolder) -> Generator[tuple["subprocess.Popen[str]", dict[str, Any]]]:
+    """Yield the server and what it prints at its start; end it with this process, also on SIGTERM."""
+    command = [sys.executable, "-m", "uraniborg", "serve", "--json", "--port", str(_find_port())]
+    env = {**folder.make_environment(), **_FREE_PORTS}
+    previous = signal.signal(signal.SIGTERM, _raise_exit)
+    process = subprocess.Popen(command, env=env, cwd=folder.own, stdout=subprocess.PIPE, text=True)  # noqa: S603 - our own program
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise Unavailable(
+                f"The server of the story did not start; it exited with {process.wait(_END_S)}.",
+                hint="Its message is above. All steps without a browser: uraniborg demo --script.",
+            )
+        yield process, json.loads(line)
+    except KeyboardInterrupt:
+        pass  # the terminal has interrupted the server as well
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+        _end_server(process)
+
+
+def _end_server(process: "subprocess.Popen[str]") -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
+
+
+def _raise_exit(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+def _find_port() -> int:
+    """Return the port of the story if it is free, else 0."""
+    with socket.socket() as tried:
+        if os.name == "posix":
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((HOST, _PORT))
+        except OSError:
+            return 0
+        return _PORT
+
+
+def _post(address: str, token: str) -> None:
+    headers = {"Authorization": f"Bearer {token}", "X-Uraniborg": "1"}
+    request = urllib.request.Request(address, b"", headers, method="POST")  # noqa: S310 - our own server
+    with urllib.request.urlopen(request, timeout=60):  # noqa: S310
+        pass
