@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -144,3 +145,40 @@ def test_a_database_that_is_down_is_reported_and_the_rest_runs(tmp_path: Path) -
         assert server.parts["universe"]["problem"]
         assert server.parts["universe"]["hint"]
         assert server.parts["paper-library"]["running"]
+
+
+def limit_file_size(server: ServerProcess, size: int) -> None:
+    """Let no process of the server write beyond this size, as a full disk does; -1 lifts the limit."""
+    for process_id in (server.process.pid, *find_children(server.process.pid)):
+        resource.prlimit(process_id, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+
+async def test_a_full_disk_is_reported_and_nothing_is_lost_or_half_written(tmp_path: Path) -> None:
+    document = {"document": {"nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello"}}]}}
+    with run_server(tmp_path) as server:
+        async with server.make_async_client() as api, open_stream(server) as events:
+            session_id = (await api.post("/api/searches", json={"query": QUERY})).json()["session_id"]
+            await api.put("/api/drafts/before", json=document)
+            (question,) = (await api.get("/api/inbox", params={"state": "pending"})).json()["entries"]
+            decide = f"/api/inbox/{question['id']}/decide"
+            limit_file_size(server, 0)
+            for refused in (
+                await api.put("/api/drafts/during", json=document),
+                await api.post("/api/searches", json={"query": QUERY}),
+                await api.post(decide, json={"action": "approve"}),
+                await api.post("/api/universes", json={"name": "U1"}),
+            ):
+                error = refused.json()["error"]
+                assert refused.status_code >= 500, refused.text
+                assert error["code"] != "internal_error", error
+                assert error["message"], error
+            for address in ("/api/inbox", "/api/searches", "/api/workflows", "/api/runs", "/api/universes"):
+                assert (await api.get(address)).status_code == 200, address
+            assert (await api.get(f"/api/inbox/{question['id']}")).json()["state"] == "pending"
+            limit_file_size(server, -1)
+            drafts = (await api.get("/api/workflows")).json()["drafts"]
+            assert [one["name"] for one in drafts] == ["before"]
+            assert [one["session_id"] for one in (await api.get("/api/searches")).json()["sessions"]] == [session_id]
+            assert (await api.post(decide, json={"action": "approve"})).status_code == 200
+            await wait_for_event(events, "inbox", state="pending", about=session_id)
+            assert (await api.put("/api/drafts/during", json=document)).status_code < 300
