@@ -13,10 +13,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from uraniborg.kernel.change_feed import ChangeFeed, QueuedChangeFeed
+from uraniborg.kernel.change_feed import ChangeFeed
 from uraniborg.kernel.errors import Unavailable
 from uraniborg.kernel.files import Lease, make_private_folder
 from uraniborg.kernel.person import get_user_name
+from uraniborg.kernel.queued_changes import QueuedChangeFeed
 from uraniborg.story.errors import StepFailed, StepNotFound, StepRunning
 from uraniborg.story.folder import Plain, StoryFolder
 from uraniborg.story.steps import Progress

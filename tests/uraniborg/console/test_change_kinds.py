@@ -117,6 +117,12 @@ async def change_job(on: Station) -> None:
     await on.wait_for("nbody-job", universeId="t1", state="done")
 
 
+async def change_story(on: Station) -> None:
+    state = (await on.api.get("/api/story")).json()
+    await on.api.post(f"/api/story/steps/{state['next']}", json={})
+    await on.wait_for("story", subject=state["next"], state="done")
+
+
 TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "session": change_session,
     "source": change_session,
@@ -129,6 +135,7 @@ TABLE: Final[dict[str, Callable[[Station], Awaitable[None]]]] = {
     "shelf_build": build_shelf_from_search,
     "universe": change_universe,
     "nbody-job": change_job,
+    "story": change_story,
 }
 
 
