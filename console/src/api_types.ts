@@ -68,6 +68,14 @@ export interface ApprovalQuestion {
   payload: ApprovalPayload;
 }
 
+/** A body of a universe, and its fields whose values come from a paper. */
+export interface BodyUse {
+  universe_id: string;
+  universe: string;
+  body: string;
+  fields: string[];
+}
+
 export interface Body_add_schedule {
   /** Such as `mon 07:00`, `weekdays 18:30` or `hourly`. */
   at: string;
@@ -828,6 +836,14 @@ export interface PaperSource {
   needs_key: boolean;
   has_key: boolean;
   key_variable: string;
+}
+
+/** Where a paper is used. */
+export interface PaperUseList {
+  bodies: BodyUse[];
+  workflows: WorkflowUse[];
+  /** False if there may be more bodies. */
+  is_complete: boolean;
 }
 
 /** A person marked papers. `subject` is the id of the session. */
@@ -2746,6 +2762,13 @@ export interface WorkflowText {
   revision: string;
 }
 
+/** A workflow that mentions a paper, and the ids of its nodes that do. */
+export interface WorkflowUse {
+  name: string;
+  source: "library" | "draft";
+  nodes: string[];
+}
+
 /** The findings about a text that was written. */
 export interface WrittenText {
   name: string;
@@ -3506,6 +3529,19 @@ export interface Operations {
     };
     body: undefined;
     reply: TextPage;
+  };
+  /** List where a paper is used. */
+  "GET /api/shelves/{shelf}/papers/{paper_id}/uses": {
+    id: "list_paper_uses";
+    path: {
+      /** The name of a shelf. */
+      shelf: string;
+      /** A paper_id, arXiv id or BibTeX key. */
+      paper_id: string;
+    };
+    query: Record<never, never>;
+    body: undefined;
+    reply: PaperUseList;
   };
   /** Search a shelf. */
   "GET /api/shelves/{shelf}/search": {

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,6 +21,7 @@ from pflow.ir.model import Workflow
 from pflow.library.listing import Summary, list_workflows
 from pflow.library.lookup import FoundWorkflow, find_draft, find_workflow
 from pflow.library.manager import WorkflowManager
+from pflow.library.mentions import Mention, find_mentions
 from pflow.library.workflow_file import require_revision
 from pflow.registry.registry import Registry
 from pflow.workflow_description import describe_workflow
@@ -72,6 +73,10 @@ class Service:
     def list_drafts(self) -> list[Summary]:
         """Return the drafts."""
         return [one for one in list_workflows(self.home).workflows if one.source == "draft"]
+
+    def find_mentions(self, texts: Iterable[str]) -> list[Mention]:
+        """Return the saved workflows and drafts that contain one of the texts, such as the DOI of a paper."""
+        return find_mentions(self.home, texts)
 
     def read_draft(self, name: str) -> dict[str, Any]:
         """Return the text of a draft. Raise WorkflowNotFound, SecurityError or InvalidWorkflow."""

@@ -28,11 +28,12 @@ PAGES: Final = frozenset(("/", "/docs"))
 
 
 class UniverseApp(StoppableApp):
-    """The app of the server, and its REST interface without the checks of requests."""
+    """The app of the server, its REST interface without the checks of requests, and its service."""
 
-    def __init__(self, app: ASGIApp, stop: Callable[[], None], rest: FastAPI) -> None:
+    def __init__(self, app: ASGIApp, stop: Callable[[], None], rest: FastAPI, service: UniverseService) -> None:
         super().__init__(app, stop)
         self.rest = rest
+        self.service = service
         self.is_running = False
         """Whether the store is open."""
 
@@ -72,5 +73,5 @@ def make_app(config: UniverseConfig, store: Store | None = None) -> UniverseApp:
         streams.close()
         jobs.close_streams()
 
-    served = UniverseApp(secured, end_streams, api)
+    served = UniverseApp(secured, end_streams, api, service)
     return served

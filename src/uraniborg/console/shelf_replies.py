@@ -1,6 +1,6 @@
 """The replies of shelves: lists, search results, papers, texts and citations."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -222,3 +222,29 @@ class FoundPapers(Reply):
     """The ids of papers."""
 
     paper_ids: list[str]
+
+
+class BodyUse(Reply):
+    """A body of a universe, and its fields whose values come from a paper."""
+
+    universe_id: str
+    universe: str
+    body: str
+    fields: list[str]
+
+
+class WorkflowUse(Reply):
+    """A workflow that mentions a paper, and the ids of its nodes that do."""
+
+    name: str
+    source: Literal["library", "draft"]
+    nodes: list[str]
+
+
+class PaperUseList(Reply):
+    """Where a paper is used."""
+
+    bodies: list[BodyUse]
+    workflows: list[WorkflowUse]
+    is_complete: bool
+    """False if there may be more bodies."""

@@ -235,3 +235,15 @@ def test_a_shelf_that_is_replaced_is_read_again(client: httpx.Client, server: Se
         raise AssertionError("the old shelf is still served")
     shutil.rmtree(shelves / "swapped")
     assert client.get("/api/shelves/swapped/search").status_code == 404
+
+
+def test_bodies_and_workflows_that_use_a_paper_are_listed(client: httpx.Client) -> None:
+    assert get_sample(client, "papers/agol2021/uses") == {"bodies": [], "workflows": [], "is_complete": True}
+    created = client.post("/api/universes", json={"name": "T1", "from": "trappist-1"}).json()
+    document = {"nodes": [{"id": "read", "type": "echo", "params": {"message": "agol2021"}}]}
+    client.put("/api/drafts/masses", json={"document": document}).raise_for_status()
+    uses = get_sample(client, "papers/agol2021/uses")
+    assert {(use["universe_id"], use["universe"]) for use in uses["bodies"]} == {(created["id"], "T1")}
+    assert "mass" in next(use["fields"] for use in uses["bodies"] if use["body"] == "TRAPPIST-1 h")
+    assert uses["workflows"] == [{"name": "masses", "source": "draft", "nodes": ["read"]}]
+    assert get_sample(client, "papers/gillon2017/uses")["workflows"] == []
