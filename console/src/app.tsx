@@ -1,21 +1,24 @@
 import { useComputed } from "@preact/signals";
 import { Component, type ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError } from "./api_error.ts";
 import { Key } from "./components/controls.tsx";
 import { Icon } from "./components/icon.tsx";
 import { KeyHelp } from "./components/key_help.tsx";
-import { Palette, type PaletteEntry } from "./components/palette.tsx";
+import { type FindEntries, Palette, type PaletteEntry } from "./components/palette.tsx";
 import { ErrorState, LoadingState } from "./components/states.tsx";
 import { Toasts } from "./components/toasts.tsx";
-import { useKeys } from "./keys.ts";
+import { keyScopes, useKeys } from "./keys.ts";
 import { connection } from "./live.ts";
 import { SignInPage } from "./pages/sign_in.tsx";
 import { findPage, isInPart, NAVIGATION } from "./pages.tsx";
+import { theme } from "./preferences.ts";
 import { navigate, path } from "./router.ts";
 import { session } from "./session.ts";
 import { waiting, waitingCount } from "./stores/inbox.ts";
 import { strings } from "./strings.ts";
+
+const PALETTE_KEY = "Control+k";
 
 export function App() {
   const person = session.value;
@@ -41,7 +44,7 @@ function Shell() {
   const [overlay, setOverlay] = useState<"palette" | "keys" | undefined>();
   const close = () => setOverlay(undefined);
   useKeys(strings.keys.everywhere, [
-    { keys: "Control+k", label: strings.keys.palette, run: () => setOverlay("palette") },
+    { keys: PALETTE_KEY, label: strings.keys.palette, run: () => setOverlay("palette") },
     { keys: "?", label: strings.keys.help, run: () => setOverlay("keys") },
     ...NAVIGATION.map((entry) => ({
       keys: `g ${entry.key}`,
@@ -49,17 +52,6 @@ function Shell() {
       run: () => navigate(entry.href),
     })),
   ]);
-  const entries = useMemo<PaletteEntry[]>(
-    () => [
-      ...NAVIGATION.map((entry) => ({
-        label: strings.keys.goTo(entry.label),
-        keys: `g ${entry.key}`,
-        run: () => navigate(entry.href),
-      })),
-      { label: strings.keys.help, keys: "?", run: () => setOverlay("keys") },
-    ],
-    [],
-  );
   return (
     <div class="shell">
       <a class="skip-link" href="#main">
@@ -69,10 +61,45 @@ function Shell() {
       <Navigation onKeys={() => setOverlay("keys")} />
       <PageView />
       <Toasts />
-      {overlay === "palette" && <Palette entries={entries} onClose={close} />}
+      {overlay === "palette" && <Palette entries={listPaletteEntries()} find={findAnything} onClose={close} />}
       {overlay === "keys" && <KeyHelp onClose={close} />}
     </div>
   );
+}
+
+const findAnything: FindEntries = async (...given) => (await import("./palette_search.ts")).findAnything(...given);
+
+/** Return what the palette offers before anything is typed: pages, what the keys do now, and a few commands. */
+function listPaletteEntries(): PaletteEntry[] {
+  const texts = strings.palette;
+  const pages = NAVIGATION.map((entry) => ({
+    group: texts.go,
+    label: strings.keys.goTo(entry.label),
+    keys: `g ${entry.key}`,
+    run: () => navigate(entry.href),
+  }));
+  const commands = keyScopes.peek().flatMap((scope) =>
+    scope.commands
+      .filter((one) => !one.isHidden && one.keys !== PALETTE_KEY && !one.keys.startsWith("g "))
+      .map((one) => ({
+        group: scope.title === strings.keys.everywhere ? texts.everywhere : texts.here,
+        key: `${scope.title} ${one.keys}`,
+        label: one.label,
+        keys: one.keys === " " ? "Space" : one.keys,
+        run: () => one.run(),
+      })),
+  );
+  const themes = (["auto", "light", "dark"] as const).map((name) => ({
+    group: texts.everywhere,
+    label: texts.theme(strings.settings.themes[name]),
+    run: () => {
+      theme.value = name;
+    },
+  }));
+  const start = { group: texts.everywhere, label: texts.startSearch, run: () => navigate("/searches?new=1") };
+  const ofPage = commands.filter((one) => one.group === texts.here);
+  const general = commands.filter((one) => one.group !== texts.here);
+  return [...ofPage, ...pages, start, ...general, ...themes];
 }
 
 function TopBar({ onPalette }: { onPalette: () => void }) {

@@ -99,9 +99,20 @@ export const strings = {
 
   palette: {
     label: "Find or do anything",
-    placeholder: "Type a page or a command",
+    placeholder: "A page, a command, words of a paper, a search, a run, a universe",
     nothing: "Nothing matches.",
+    searching: "Searching …",
     results: (count: number) => plural(count, "result"),
+    go: "Go to",
+    here: "On this page",
+    everywhere: "Everywhere",
+    searches: "Searches",
+    papers: "Papers",
+    workflows: "Workflows",
+    runs: "Runs",
+    universes: "Universes",
+    theme: (name: string) => `Theme: ${name}`,
+    startSearch: "Start a search",
   },
 
   toasts: {
@@ -591,7 +602,7 @@ export const strings = {
     filters: (count: number) => (count ? `Filter (${count})` : "Filter"),
     filterPane: "Filter",
     clear: "Clear all",
-    remove: (kind: string, value: string) => `Remove the filter ${kind}: ${value}`,
+    remove: "Remove the filter",
     sort: "Sort",
     sorts: {
       relevance: "Best match",
@@ -665,6 +676,10 @@ export const strings = {
     noSimilar: "No similar paper on this shelf.",
     used: "Used in",
     notUsed: "No universe or workflow cites this paper.",
+    usedIn: (body: string, fields: string) => (fields ? `${body}: ${fields}` : body),
+    usedMore: (count: number) => `and ${plural(count, "body", "bodies")} more`,
+    usedIncomplete: "There may be more: not every universe could be read.",
+    usedWorkflow: { library: "workflow", draft: "draft of a workflow" },
     moreAuthors: (more: number) => `and ${more} more`,
     fewerAuthors: "fewer",
     retractions: ["retracted", "withdrawn", "removed", "partially_retracted"] as readonly string[],

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Button, IconButton } from "./controls.tsx";
 
@@ -14,7 +14,8 @@ export function Dialog(props: {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
   const { onClose } = props;
-  useEffect(() => {
+  // At once, so that no key that follows the one that opens the dialog reaches the page behind it
+  useLayoutEffect(() => {
     const dialog = element.current;
     const before = document.activeElement;
     dialog?.showModal();

@@ -1,4 +1,4 @@
-import { useId, useMemo, useState } from "preact/hooks";
+import { useEffect, useId, useMemo, useRef, useState } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { Key } from "./controls.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -7,8 +7,26 @@ export interface PaletteEntry {
   label: string;
   /** The keys that do the same. */
   keys?: string;
+  /** The heading above the entry. */
+  group?: string;
+  /** What tells entries with the same label apart, within a group. */
+  key?: string;
+  /** A quiet line below the label. */
+  detail?: string;
+  /** The label is foreign text, such as the title of a paper. */
+  isForeign?: boolean;
   run(): void;
 }
+
+/** Finds entries that are not known beforehand, and shows them as they arrive. */
+export type FindEntries = (
+  words: string,
+  signal: AbortSignal,
+  show: (entries: PaletteEntry[]) => void,
+) => Promise<void>;
+
+const PAUSE_MS = 120;
+const SHORTEST = 2;
 
 /** Return the entries whose label has all words of the query, those that begin with it first. */
 export function filterEntries(entries: readonly PaletteEntry[], query: string): PaletteEntry[] {
@@ -19,13 +37,33 @@ export function filterEntries(entries: readonly PaletteEntry[], query: string): 
   return matching.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Find a page or a command by typing. */
-export function Palette({ entries, onClose }: { entries: readonly PaletteEntry[]; onClose: () => void }) {
+/** Return the entries in groups, in the order in which the groups first appear. */
+export function groupEntries(entries: readonly PaletteEntry[]): [string, PaletteEntry[]][] {
+  const groups = new Map<string, PaletteEntry[]>();
+  for (const entry of entries) {
+    const group = entry.group ?? "";
+    groups.set(group, [...(groups.get(group) ?? []), entry]);
+  }
+  return [...groups];
+}
+
+/** Find a page, a command or anything on the server by typing. */
+export function Palette(props: { entries: readonly PaletteEntry[]; find?: FindEntries; onClose: () => void }) {
+  const { entries, onClose } = props;
   const [query, setQuery] = useState("");
   const [chosen, setChosen] = useState(0);
   const id = useId();
-  const found = useMemo(() => filterEntries(entries, query), [entries, query]);
+  const list = useRef<HTMLDivElement>(null);
+  const remote = useRemoteEntries(query, props.find);
+  const groups = useMemo(
+    () => groupEntries([...filterEntries(entries, query), ...remote.entries]),
+    [entries, query, remote.entries],
+  );
+  const found = groups.flatMap(([, ofGroup]) => ofGroup);
   const current = Math.min(chosen, Math.max(0, found.length - 1));
+  useEffect(() => {
+    list.current?.querySelector(".chosen")?.scrollIntoView?.({ block: "nearest" });
+  }, [current]);
 
   function run(entry: PaletteEntry | undefined): void {
     if (!entry) return;
@@ -55,6 +93,7 @@ export function Palette({ entries, onClose }: { entries: readonly PaletteEntry[]
         aria-activedescendant={found.length ? `${id}-${current}` : undefined}
         autocomplete="off"
         spellcheck={false}
+        maxLength={500}
         placeholder={strings.palette.placeholder}
         value={query}
         onInput={(event) => {
@@ -63,30 +102,100 @@ export function Palette({ entries, onClose }: { entries: readonly PaletteEntry[]
         }}
         onKeyDown={handleKey}
       />
-      <div id={`${id}-list`} class="palette-list" role="listbox" aria-label={strings.palette.results(found.length)}>
-        {found.map((entry, index) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
-          // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the text field
-          <div
-            key={entry.label}
-            id={`${id}-${index}`}
-            role="option"
-            aria-selected={index === current}
-            class={index === current ? "palette-entry chosen" : "palette-entry"}
-            onClick={() => run(entry)}
-          >
-            <span dir="auto">{entry.label}</span>
-            {entry.keys && (
-              <span class="key-hint" aria-hidden="true">
-                {entry.keys.split(" ").map((key) => (
-                  <Key key={key}>{key}</Key>
-                ))}
-              </span>
+      <div
+        id={`${id}-list`}
+        ref={list}
+        class="palette-list"
+        role="listbox"
+        aria-label={strings.palette.results(found.length)}
+      >
+        {groups.map(([group, ofGroup]) => (
+          <div key={group} role="group" aria-label={group || strings.palette.label}>
+            {group && (
+              <p class="palette-group" aria-hidden="true">
+                {group}
+              </p>
             )}
+            {ofGroup.map((entry) => {
+              const index = found.indexOf(entry);
+              return (
+                <Option
+                  key={entry.key ?? entry.label}
+                  id={`${id}-${index}`}
+                  entry={entry}
+                  isChosen={index === current}
+                  onRun={() => run(entry)}
+                />
+              );
+            })}
           </div>
         ))}
       </div>
-      {!found.length && <p class="palette-nothing quiet">{strings.palette.nothing}</p>}
+      <p class="palette-nothing quiet" role="status">
+        {remote.isLoading ? strings.palette.searching : found.length ? "" : strings.palette.nothing}
+      </p>
     </Dialog>
   );
 }
+
+function Option(props: { id: string; entry: PaletteEntry; isChosen: boolean; onRun: () => void }) {
+  const { entry } = props;
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text field
+    // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the text field
+    <div
+      id={props.id}
+      role="option"
+      aria-selected={props.isChosen}
+      class={props.isChosen ? "palette-entry chosen" : "palette-entry"}
+      onClick={props.onRun}
+    >
+      <span class="palette-words">
+        <span class={entry.isForeign ? "palette-label foreign" : "palette-label"} dir="auto">
+          {entry.label}
+        </span>
+        {entry.detail && (
+          <span class="palette-detail quiet small" dir="auto">
+            {entry.detail}
+          </span>
+        )}
+      </span>
+      {entry.keys && (
+        <span class="key-hint" aria-hidden="true">
+          {entry.keys.split(" ").map((key) => (
+            <Key key={key}>{key}</Key>
+          ))}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** Use what is found on the server for a query. A query that is out of date is aborted. */
+function useRemoteEntries(query: string, find: FindEntries | undefined) {
+  const [found, setFound] = useState<{ words: string; entries: readonly PaletteEntry[] }>({ words: "", entries: [] });
+  const [isLoading, setLoading] = useState(false);
+  const words = query.trim();
+  useEffect(() => {
+    if (!find || words.length < SHORTEST) {
+      setFound({ words, entries: [] });
+      setLoading(false);
+      return;
+    }
+    const abort = new AbortController();
+    setLoading(true);
+    const timer = setTimeout(() => {
+      find(words, abort.signal, (entries) => setFound({ words, entries })).then(
+        () => abort.signal.aborted || setLoading(false),
+        () => abort.signal.aborted || setLoading(false),
+      );
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [words, find]);
+  return { entries: found.words === words ? found.entries : NOTHING, isLoading };
+}
+
+const NOTHING: readonly PaletteEntry[] = [];

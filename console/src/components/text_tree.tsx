@@ -70,17 +70,24 @@ function renderBlocks(blocks: readonly Block[], look: Look, depth: number): Comp
 function renderBlock(block: Block, key: number, look: Look, depth: number): ComponentChild {
   const inlines = (nodes: readonly Inline[]) => nodes.map((node, index) => renderInline(node, index, look, depth));
   const position = {
-    key,
     "data-offset": block.offset ?? undefined,
     class: block.offset !== null && block.offset === look.found ? "found" : undefined,
   };
   switch (block.type) {
     case "heading": {
       const Heading = `h${Math.min(6, Math.max(2, block.level) + look.level - 2)}` as "h2";
-      return <Heading {...position}>{inlines(block.children)}</Heading>;
+      return (
+        <Heading key={key} {...position}>
+          {inlines(block.children)}
+        </Heading>
+      );
     }
     case "paragraph":
-      return <p {...position}>{inlines(block.children)}</p>;
+      return (
+        <p key={key} {...position}>
+          {inlines(block.children)}
+        </p>
+      );
     case "list": {
       const items = block.items.map((item, index) => (
         <li key={index} {...placeItem(item, look)}>
@@ -88,20 +95,26 @@ function renderBlock(block: Block, key: number, look: Look, depth: number): Comp
         </li>
       ));
       return block.ordered ? (
-        <ol {...position} start={block.start}>
+        <ol key={key} {...position} start={block.start}>
           {items}
         </ol>
       ) : (
-        <ul {...position}>{items}</ul>
+        <ul key={key} {...position}>
+          {items}
+        </ul>
       );
     }
     case "quote":
-      return <blockquote {...position}>{renderBlocks(block.children, look, depth + 1)}</blockquote>;
+      return (
+        <blockquote key={key} {...position}>
+          {renderBlocks(block.children, look, depth + 1)}
+        </blockquote>
+      );
     case "table": {
       const className = `table-scroll ${position.class ?? ""}`;
-      const scroll = { tabIndex: 0, role: "region" as const, "aria-label": strings.paper.table }; // also by keyboard
+      const scroll = { tabIndex: 0, role: "group" as const, "aria-label": strings.paper.table }; // also by keyboard
       return (
-        <div {...position} {...scroll} class={className}>
+        <div key={key} {...position} {...scroll} class={className}>
           <table>
             <thead>
               <tr>
@@ -129,21 +142,21 @@ function renderBlock(block: Block, key: number, look: Look, depth: number): Comp
     }
     case "code_block":
       return (
-        <pre {...position}>
+        <pre key={key} {...position}>
           <code>{block.text}</code>
         </pre>
       );
     case "math_block":
       return (
-        <div {...position} class={`formula-block ${position.class ?? ""}`}>
+        <div key={key} {...position} class={`formula-block ${position.class ?? ""}`}>
           <Formula tex={block.tex} isBlock />
         </div>
       );
     case "rule":
-      return <hr {...position} />;
+      return <hr key={key} {...position} />;
     case "figure":
       return (
-        <p {...position}>
+        <p key={key} {...position}>
           <Figure alt={block.alt} href={block.href} />
         </p>
       );

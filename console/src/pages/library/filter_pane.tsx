@@ -84,14 +84,9 @@ export function ActiveFilters({ query, onFilter }: Pick<Props, "query" | "onFilt
     <ul class="active-filters">
       {names.map((name) => (
         <li key={name}>
-          <button
-            type="button"
-            class="filter-chip"
-            aria-label={texts.remove(texts.kinds[name], query.filters[name] ?? "")}
-            onClick={() => onFilter(name, undefined)}
-          >
-            <span class="quiet">{texts.kinds[name]}</span>
-            <span dir="auto">{query.filters[name]}</span>
+          <button type="button" class="filter-chip" onClick={() => onFilter(name, undefined)}>
+            <span class="visually-hidden">{texts.remove}</span>
+            <span class="quiet">{texts.kinds[name]}</span> <span dir="auto">{query.filters[name]}</span>
             <span aria-hidden="true">×</span>
           </button>
         </li>

@@ -1,9 +1,10 @@
 import { api } from "../../api.ts";
-import type { PaperMetadata } from "../../api_types.ts";
+import type { BodyUse, PaperMetadata } from "../../api_types.ts";
 import { Button } from "../../components/controls.tsx";
 import { checkLink } from "../../components/foreign_text.tsx";
 import { Icon } from "../../components/icon.tsx";
 import { Loaded } from "../../components/states.tsx";
+import { hasPage } from "../../page_paths.ts";
 import { useResource } from "../../resource.ts";
 import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
@@ -13,6 +14,7 @@ import type { AddressAt } from "./reading.tsx";
 
 const texts = strings.paper;
 const SIMILAR = 5;
+const SHOWN_BODIES = 8;
 
 /** What stands beside a paper: citing, outline, links, where it is used, and similar papers. */
 export function PaperContext(props: { shelf: string; paper: PaperMetadata; addressAt: AddressAt; onCite: () => void }) {
@@ -26,6 +28,7 @@ export function PaperContext(props: { shelf: string; paper: PaperMetadata; addre
       <Links paper={paper} />
       <Values shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
       <Values shelf={shelf} title={texts.tags} name="tag" values={paper.tags} />
+      <Uses shelf={shelf} paper={paper} />
       <Similar shelf={shelf} paper={paper} />
     </>
   );
@@ -104,6 +107,65 @@ function Values(props: { shelf: string; title: string; name: "keyword" | "tag"; 
       </ul>
     </section>
   );
+}
+
+/** The universes whose bodies take values from the paper, and the workflows that mention it. */
+function Uses({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
+  const uses = useResource(`uses ${shelf} ${paper.paper_id}`, (signal) =>
+    api.get("/api/shelves/{shelf}/papers/{paper_id}/uses", { path: { shelf, paper_id: paper.paper_id }, signal }),
+  );
+  return (
+    <section>
+      <h2 class="section-title">{texts.used}</h2>
+      <Loaded resource={uses}>
+        {(found) => (
+          <>
+            {found.bodies.length + found.workflows.length === 0 && <p class="quiet small">{texts.notUsed}</p>}
+            <ul class="similar">
+              {groupByUniverse(found.bodies).map(([id, bodies]) => (
+                <li key={id}>
+                  <PlaceLink href={formatPath("/universes/{id}", { id })} name={bodies[0]?.universe ?? id} />
+                  <ul class="small quiet">
+                    {bodies.slice(0, SHOWN_BODIES).map((use, index) => (
+                      <li key={index} dir="auto">
+                        {texts.usedIn(use.body, use.fields.join(", "))}
+                      </li>
+                    ))}
+                    {bodies.length > SHOWN_BODIES && <li>{texts.usedMore(bodies.length - SHOWN_BODIES)}</li>}
+                  </ul>
+                </li>
+              ))}
+              {found.workflows.map((use) => (
+                <li key={`${use.source} ${use.name}`}>
+                  <PlaceLink href={formatPath("/workflows/{name}", { name: use.name })} name={use.name} />
+                  <p class="small quiet" dir="auto">
+                    {texts.usedIn(texts.usedWorkflow[use.source], use.nodes.join(", "))}
+                  </p>
+                </li>
+              ))}
+            </ul>
+            {!found.is_complete && <p class="quiet small">{texts.usedIncomplete}</p>}
+          </>
+        )}
+      </Loaded>
+    </section>
+  );
+}
+
+function PlaceLink({ href, name }: { href: string; name: string }) {
+  return hasPage(href) ? (
+    <a href={href} dir="auto">
+      {name}
+    </a>
+  ) : (
+    <span dir="auto">{name}</span>
+  );
+}
+
+function groupByUniverse(uses: readonly BodyUse[]): [string, BodyUse[]][] {
+  const groups = new Map<string, BodyUse[]>();
+  for (const use of uses) groups.set(use.universe_id, [...(groups.get(use.universe_id) ?? []), use]);
+  return [...groups];
 }
 
 function Similar({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {

@@ -1,0 +1,224 @@
+"""The library as a person uses it: find a passage, read it, cite it; and papers whose every text is an attack."""
+
+import json
+import re
+from collections.abc import Callable, Generator
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from paper_library.build.builder import build_shelf
+from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
+from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
+from tests.uraniborg.console.processes import ServerProcess, run_server
+
+pytestmark = pytest.mark.timeout(240)
+expect.set_options(timeout=30_000)
+FORMULAS = (
+    r"\href{javascript:window.hit=1}{x}",
+    r"\url{javascript:window.hit=1}",
+    r"\includegraphics{https://attacker.invalid/p.png}",
+    r"\class{app}{x}",
+    r"\id{app}{x}",
+    r"\style{position:fixed}{x}",
+    r"\text{<img src=x onerror=window.hit=1>}",
+    r"\begin{align}x \label{app}\end{align}",
+    r"\def\a{\a\a}\a",
+    r"\frac{",
+    r"E = m c^2",
+)
+ADDRESS = "/library/sample-shelf?q=planet&sort=year_asc&author=Michel+Mayor&year=1990..2005"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]:
+    """Run a server with a shelf of hostile papers beside the sample shelf."""
+    home = tmp_path_factory.mktemp("home")
+    inputs = home / "inputs"
+    inputs.mkdir()
+    papers = [
+        {
+            "title": f"Hostile {number} {payload}",
+            "authors": [payload, "Tycho Brahe"],
+            "abstract": f"A moon. {payload}",
+            "venue": payload,
+            "keywords": [payload],
+            "year": 1990 + number % 30,
+            "url": "javascript:window.hit=1",
+            "retraction": {"status": payload, "label": payload, "source": payload, "notice_doi": payload},
+        }
+        for number, payload in enumerate(PAYLOADS)
+    ]
+    (inputs / "papers.json").write_text(json.dumps(papers), encoding="utf-8")
+    text = "\n\n".join([*PAYLOADS, *(f"## {payload}\n\n| {payload} |\n|---|\n| x |" for payload in PAYLOADS[:20])])
+    formulas = "\n\n".join(f"$${formula}$$\n\nand ${formula}$ in a line" for formula in FORMULAS)
+    (inputs / "text.md").write_text(
+        f"---\ntitle: The whole text\nbibkey: whole\n---\n\n{formulas}\n\n{text}\n", encoding="utf-8"
+    )
+    shelves = home / "uraniborg" / "data" / "library" / "shelves"
+    shelves.mkdir(parents=True)
+    build_shelf([inputs], shelves / "hostile")
+    with run_server(home) as running:
+        with running.make_client() as client:
+            client.post("/api/universes", json={"name": PAYLOADS[0], "from": "trappist-1"}).raise_for_status()
+        yield running
+
+
+def get_hits(page: Page) -> list[str]:
+    return page.locator(".hit-title").all_inner_texts()
+
+
+def test_a_person_finds_a_passage_reads_it_and_cites_it(visitor: Visitor) -> None:
+    visitor.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = visitor.open_page("/inbox")
+    expect(page.get_by_text("Live")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("l")
+    page.get_by_role("link", name="sample-shelf").click()
+    expect(page.get_by_text("37 papers")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("plannet")
+    page.get_by_role("button", name="planet", exact=True).click()
+    expect(page).to_have_url(re.compile(r"q=planet$"))
+    page.get_by_label("Find in this shelf").fill("masses of a near-resonant chain")
+    hit = page.locator(".hit").filter(has_text="Seven temperate terrestrial planets")
+    expect(hit.locator("mark", has_text="chain").first).to_be_visible()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator(".hit-title a").first).to_be_focused()
+    hit.get_by_role("link", name="Seven temperate").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^Seven temperate"))
+    expect(page.locator(".text-tree math mfrac").first).to_be_visible()
+    page.get_by_role("link", name="What came of it").click()
+    expect(page.locator(".found")).to_have_text("What came of it")
+    expect(page.locator(".found")).to_be_in_viewport()
+    page.keyboard.press("c")
+    dialog = page.get_by_role("dialog", name="Cite this paper")
+    expect(dialog.get_by_text("@article{gillon2017")).to_be_visible()
+    dialog.get_by_text("RIS").click()
+    dialog.get_by_role("button", name="Copy").click()
+    expect(page.get_by_text("The citation is on the clipboard.")).to_be_visible()
+    assert "DO  - 10.1038/nature21360" in page.evaluate("() => navigator.clipboard.readText()")
+    with page.expect_download() as download:
+        dialog.get_by_role("link", name="Download").click()
+    assert download.value.suggested_filename == "gillon2017.ris"
+    page.keyboard.press("Escape")
+    page.get_by_role("link", name="Summary: brief").click()
+    expect(page.get_by_role("region", name="Summary: brief")).to_be_visible()
+    page.reload()
+    expect(page.get_by_role("region", name="Summary: brief")).to_be_visible()
+    expect(page.locator(".found")).to_be_in_viewport()
+    page.keyboard.press("Escape")
+    expect(page.get_by_label("Find in this shelf")).to_have_value("masses of a near-resonant chain")
+
+
+def test_an_address_restores_a_search_and_older_requests_are_aborted(visitor: Visitor) -> None:
+    page = visitor.open_page(ADDRESS)
+    expect(page.get_by_role("button", name="Remove the filter Author Michel Mayor")).to_be_visible()
+    expect(page.get_by_label("From year")).to_have_value("1990")
+    expect(page.get_by_label("Sort")).to_have_value("year_asc")
+    shown = get_hits(page)
+    assert shown
+    page.reload()
+    expect(page.locator(".hit-title")).to_have_text(shown)
+    page.get_by_label("To year").fill("1996")
+    expect(page.locator(".hit-title")).to_have_count(1)
+    page.go_back()
+    expect(page.locator(".hit-title")).to_have_text(shown)
+
+    def ignore_request(_: Route) -> None:
+        """Leave the request without a reply."""
+
+    page.route(re.compile(r"/search\?q=neural&"), ignore_request)
+    page.goto(f"{visitor.url}/library/sample-shelf")
+    expect(page.locator(".hit").first).to_be_visible()
+    page.get_by_label("Find in this shelf").fill("neural")
+    with page.expect_event("requestfailed", lambda request: "q=neural" in request.url):
+        page.get_by_label("Find in this shelf").fill("solar cell")
+    expect(page.locator(".hit").first).to_contain_text("olar")
+    box = page.locator(".year-bars").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 2, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+    page.mouse.up()
+    expect(page.get_by_role("button", name="Remove the filter Year 19")).to_be_visible()
+    page.get_by_label("Find in this shelf").fill("qwertyuiop")
+    expect(page.get_by_text("No paper matches.")).to_be_visible()
+    page.get_by_role("button", name="Clear all").click()
+    expect(page.get_by_text("37 papers")).to_be_visible()
+
+
+def test_the_palette_finds_a_paper_and_runs_commands(visitor: Visitor) -> None:
+    page = visitor.open_page("/settings")
+    expect(page.get_by_text("Live")).to_be_visible()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find or do anything")).to_be_focused()
+    page.keyboard.type("detailed balance limit")
+    option = page.get_by_role("group", name="Papers").get_by_role("option").first
+    expect(option).to_contain_text("Detailed Balance Limit")
+    assert find_accessibility_problems(page) == []
+    option.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(re.compile("^Detailed Balance Limit"))
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find or do anything")).to_be_focused()
+    page.keyboard.type("cite")
+    expect(page.get_by_role("option").first).to_contain_text("Cite")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Cite this paper")).to_be_visible()
+
+
+def test_no_text_of_a_paper_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
+    fetched: list[str] = []
+    visitor.context.on("request", lambda request: fetched.append(request.url))
+    page = visitor.open_page("/library/hostile?q=moon")
+    page.on("dialog", lambda dialog: fetched.append(f"dialog {dialog.message}"))
+    expect(page.locator(".hit")).to_have_count(20)
+    page.locator(".hit-title a").first.click()
+    expect(page.locator(".similar a").first).to_be_visible()
+    expect(page.locator(".identifiers a")).to_have_count(0)
+    page.goto(f"{server.url}/library/sample-shelf/agol2021")
+    expect(page.get_by_role("complementary").get_by_text(PAYLOADS[0])).to_be_visible()
+    page.goto(f"{server.url}/library/hostile/whole")
+    expect(page.locator(".text-tree math").first).to_be_visible()
+    expect(page.locator(".math code").filter(has_text=r"\frac{").first).to_be_visible()
+    expect(page.locator("main").locator("img, script, iframe, object, math a, math [id], math [href]")).to_have_count(0)
+    links = page.locator("main a").evaluate_all("(all) => all.map((one) => new URL(one.href).protocol)")
+    assert set(links) <= {"http:", "https:"}
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find or do anything")).to_be_focused()
+    page.keyboard.type("script")
+    expect(page.get_by_role("option").nth(4)).to_be_visible()
+    assert page.evaluate("() => window.hit") is None
+    assert [address for address in fetched if not address.startswith(server.url)] == []
+    assert not any(FOREIGN in address for address in fetched)
+
+
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    [
+        ("light", 1440),
+        ("dark", 390),
+        pytest.param("dark", 1440, marks=pytest.mark.soak),
+        pytest.param("light", 390, marks=pytest.mark.soak),
+    ],
+)
+def test_the_pages_of_the_library_are_accessible(
+    make_visitor: Callable[..., Visitor], server: ServerProcess, theme: str, width: int
+) -> None:
+    visitor = make_visitor(theme=theme, width=width)
+    visitor.expected = ("404 (Not Found)",)  # of the shelf that does not exist
+    page = visitor.open_page("/library")
+    visits = [
+        ("/library", ".shelf-facts"),
+        (ADDRESS, ".hit"),
+        ("/library/sample-shelf/gillon2017?at=2600", "math"),
+        ("/library/sample-shelf/mayor1995?beside=lang:de", ".has-beside .column:last-child .text-tree"),
+        ("/library/nowhere", ".state"),
+    ]
+    for path, sign in visits:
+        page.goto(f"{server.url}{path}")
+        expect(page.locator(sign).first).to_be_visible()
+        assert find_accessibility_problems(page) == [], path
+        overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert overflow <= 0, path
