@@ -2,7 +2,7 @@
 
 python tools/make_console_pictures.py [FOLDER] [PATH ...]
 
-Look at the pictures after a change of a page. `docs/` uses those of the inbox and of the review.
+Look at the pictures after a change of a page. `docs/` uses some of them.
 
 Starts `uraniborg serve` in a temporary home with an offline trial search, and needs Chromium and a built console.
 The default folder is docs/images/console. PATH restricts the pictures to these pages, such as /inbox.
@@ -80,6 +80,7 @@ def prepare(station: Station) -> dict[str, str]:
     station.send("POST", f"/api/inbox/{rejected['checkpoint_id']}/decide", body)
     station.send("PUT", "/api/drafts/weekly-digest", {"document": PUBLISH})
     station.send("POST", "/api/runs", {"name": "weekly-digest"})
+    station.send("POST", "/api/universes", {"name": "TRAPPIST-1", "from": "trappist-1"})
     planned = station.send("POST", "/api/searches", {"query": "How do moons of rocky exoplanets form and stay bound?"})
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -108,9 +109,15 @@ PAGES: Final = {
     "shelf": "/library/sample-shelf?q=habitable+planets+transit",
     "paper": "/library/sample-shelf/gillon2017?q=resonance+chain&at=2600",
     "paper-beside": "/library/sample-shelf/shockley1961?beside=lang:de",
+    "paper-used": "/library/sample-shelf/agol2021",
+    "cite": "/library/sample-shelf/gillon2017?cite",
+    "palette": "/library?palette",
     "settings": "/settings",
     "connections": "/connections",
 }
+
+KEYS: Final = {"cite": ("c", ""), "palette": ("Control+k", "trappist")}
+"""A key to press on a page, and a text to type afterwards."""
 
 
 def main() -> None:
@@ -138,6 +145,11 @@ def main() -> None:
                         page.goto(station.url + re.sub(r"\{(\w+)\}", lambda found: values[found[1]], path))
                         page.get_by_text("Live").first.wait_for(state="attached")
                         page.wait_for_timeout(600)
+                        if name in KEYS:
+                            key, text = KEYS[name]
+                            page.keyboard.press(key)
+                            page.keyboard.type(text, delay=20)
+                            page.wait_for_timeout(800)
                         page.screenshot(path=folder / f"{name}-{size}-{theme}.png")
                         print(f"{name}-{size}-{theme}.png")
                     context.close()

@@ -6,6 +6,7 @@ import { describeHit } from "./pages/library/hit_list.tsx";
 import { makePaperAddress, NO_QUERY } from "./pages/library/library_query.ts";
 import { formatPath, navigate } from "./router.ts";
 import { strings } from "./strings.ts";
+import { formatWhen } from "./times.ts";
 
 const texts = strings.palette;
 const MOST = 5;
@@ -24,7 +25,11 @@ function hasWords(text: string, words: string): boolean {
 }
 
 function makeEntry(group: string, key: string, label: string, detail: string, href: string): PaletteEntry {
-  return { group, key, label, detail, isForeign: true, run: () => navigate(href) };
+  return { group, key, label, detail, isForeign: group === texts.papers, run: () => navigate(href) };
+}
+
+function describeWhen(at: string): string {
+  return formatWhen(Date.parse(at), Date.now());
 }
 
 const findSearches: Find = async (words, signal) => {
@@ -76,7 +81,7 @@ const findRuns: Find = async (words, signal) => {
         texts.runs,
         run.id,
         run.workflow,
-        `${run.status} · ${run.id}`,
+        `${run.status} · ${describeWhen(run.started_at)}`,
         formatPath("/runs/{id}", { id: run.id }),
       ),
     );
@@ -87,7 +92,15 @@ const findUniverses: Find = async (words, signal) => {
   return universes
     .filter((one) => hasWords(`${one.name} ${one.id}`, words))
     .slice(0, MOST)
-    .map((one) => makeEntry(texts.universes, one.id, one.name, one.id, formatPath("/universes/{id}", { id: one.id })));
+    .map((one) =>
+      makeEntry(
+        texts.universes,
+        one.id,
+        one.name,
+        describeWhen(one.updatedAt),
+        formatPath("/universes/{id}", { id: one.id }),
+      ),
+    );
 };
 
 /** The sources in the order of their results, each with an address of its pages. */

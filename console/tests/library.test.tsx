@@ -10,6 +10,7 @@ import {
   readYears,
 } from "../src/pages/library/library_query.ts";
 import { listTerms } from "../src/pages/library/query_terms.ts";
+import { groupByFields } from "../src/pages/paper/paper_uses.ts";
 
 test("a search survives its address, whatever was typed", () => {
   const query = {
@@ -129,5 +130,18 @@ test("the words of a query are marked, and not its syntax", () => {
     "habitable zone",
     "Gillon",
     "transit",
+  ]);
+});
+
+test("bodies that take the same values from a paper are one line", () => {
+  const use = (body: string, ...fields: string[]) => ({ universe_id: "u", universe: "U", body, fields });
+  const uses = [
+    use("b", "mass", "physical.massKg", "kepler.period", "orbitRotX", "semiMajorAxis"),
+    use("c", "mass", "kepler.eccentricity"),
+    use("star", "physical.luminositySolar", "physical.spinPeriodDays"),
+  ];
+  expect(groupByFields(uses)).toEqual([
+    ["mass, orbit", ["b", "c"]],
+    ["luminosity, spin period", ["star"]],
   ]);
 });

@@ -13,7 +13,7 @@ export interface PaletteEntry {
   key?: string;
   /** A quiet line below the label. */
   detail?: string;
-  /** The label is foreign text, such as the title of a paper. */
+  /** The label has the words of a paper. */
   isForeign?: boolean;
   run(): void;
 }

@@ -58,7 +58,7 @@ function PaperView({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
   const choices = listChoices(paper);
   const chosen = choices.find((one) => one.value === beside);
   return (
-    <div class="search-page">
+    <div class="search-page paper-page">
       <nav class="views" aria-label={texts.views}>
         <a href={back} class="up-link" dir="auto">
           <Icon name="back" />

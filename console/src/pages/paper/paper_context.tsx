@@ -1,5 +1,5 @@
 import { api } from "../../api.ts";
-import type { BodyUse, PaperMetadata } from "../../api_types.ts";
+import type { PaperMetadata } from "../../api_types.ts";
 import { Button } from "../../components/controls.tsx";
 import { checkLink } from "../../components/foreign_text.tsx";
 import { Icon } from "../../components/icon.tsx";
@@ -10,6 +10,7 @@ import { formatPath } from "../../router.ts";
 import { strings } from "../../strings.ts";
 import { describeHit } from "../library/hit_list.tsx";
 import { makePaperAddress } from "../library/library_query.ts";
+import { groupByFields, groupByUniverse } from "./paper_uses.ts";
 import type { AddressAt } from "./reading.tsx";
 
 const texts = strings.paper;
@@ -21,9 +22,11 @@ export function PaperContext(props: { shelf: string; paper: PaperMetadata; addre
   const { shelf, paper, addressAt, onCite } = props;
   return (
     <>
-      <Button kind="primary" keyHint="c" onClick={onCite}>
-        {texts.cite}
-      </Button>
+      <div class="wide-only context-actions">
+        <Button kind="primary" keyHint="c" onClick={onCite}>
+          {texts.cite}
+        </Button>
+      </div>
       {paper.outline.length > 0 && <Outline paper={paper} addressAt={addressAt} />}
       <Links paper={paper} />
       <Values shelf={shelf} title={texts.keywords} name="keyword" values={paper.keywords} />
@@ -126,12 +129,12 @@ function Uses({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
                 <li key={id}>
                   <PlaceLink href={formatPath("/universes/{id}", { id })} name={bodies[0]?.universe ?? id} />
                   <ul class="small quiet">
-                    {bodies.slice(0, SHOWN_BODIES).map((use, index) => (
-                      <li key={index} dir="auto">
-                        {texts.usedIn(use.body, use.fields.join(", "))}
+                    {groupByFields(bodies).map(([fields, names]) => (
+                      <li key={fields} dir="auto">
+                        {texts.usedIn(names.slice(0, SHOWN_BODIES).join(", "), fields)}
+                        {names.length > SHOWN_BODIES && ` ${texts.usedMore(names.length - SHOWN_BODIES)}`}
                       </li>
                     ))}
-                    {bodies.length > SHOWN_BODIES && <li>{texts.usedMore(bodies.length - SHOWN_BODIES)}</li>}
                   </ul>
                 </li>
               ))}
@@ -139,7 +142,7 @@ function Uses({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {
                 <li key={`${use.source} ${use.name}`}>
                   <PlaceLink href={formatPath("/workflows/{name}", { name: use.name })} name={use.name} />
                   <p class="small quiet" dir="auto">
-                    {texts.usedIn(texts.usedWorkflow[use.source], use.nodes.join(", "))}
+                    {texts.usedNodes(texts.usedWorkflow[use.source], use.nodes.join(", "))}
                   </p>
                 </li>
               ))}
@@ -160,12 +163,6 @@ function PlaceLink({ href, name }: { href: string; name: string }) {
   ) : (
     <span dir="auto">{name}</span>
   );
-}
-
-function groupByUniverse(uses: readonly BodyUse[]): [string, BodyUse[]][] {
-  const groups = new Map<string, BodyUse[]>();
-  for (const use of uses) groups.set(use.universe_id, [...(groups.get(use.universe_id) ?? []), use]);
-  return [...groups];
 }
 
 function Similar({ shelf, paper }: { shelf: string; paper: PaperMetadata }) {

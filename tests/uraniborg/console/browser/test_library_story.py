@@ -27,6 +27,11 @@ FORMULAS = (
     r"\frac{",
     r"E = m c^2",
 )
+COUNT_OVERLAPS = """() => {
+  const find = (selector) => document.querySelector(selector)?.getBoundingClientRect();
+  const [text, context] = [find('.reader'), find('.context-pane')];
+  return text && context && context.left < text.right && context.top < text.bottom ? 1 : 0;
+}"""
 ADDRESS = "/library/sample-shelf?q=planet&sort=year_asc&author=Michel+Mayor&year=1990..2005"
 
 
@@ -222,3 +227,4 @@ def test_the_pages_of_the_library_are_accessible(
         assert find_accessibility_problems(page) == [], path
         overflow = page.evaluate("() => document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert overflow <= 0, path
+        assert page.evaluate(COUNT_OVERLAPS) == 0, path
