@@ -1,4 +1,8 @@
-"""SQLite files of running servers: copied consistently, checked without a change, and found in use."""
+"""SQLite files of running servers: copied consistently, checked without a change, and found in use.
+
+Use this module only in processes that have no connection to these files: closing a file releases all locks of the
+process on it, also those of its connections.
+"""
 
 import os
 import shutil

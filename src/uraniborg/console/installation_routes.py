@@ -1,7 +1,10 @@
 """The routes of the installation: connections, the last calls of tools, settings, locations and checks."""
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any
+import json
+import sys
+from asyncio.subprocess import DEVNULL, PIPE
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import Body, FastAPI, Path, Query
 
@@ -16,11 +19,17 @@ from uraniborg.console.installation_replies import (
 from uraniborg.console.replies import JsonReply
 from uraniborg.installation_facts import CHANGEABLE, change_setting, list_location_facts, list_setting_facts
 from uraniborg.kernel.call_log import list_calls
-from uraniborg.kernel.errors import UraniborgError
+from uraniborg.kernel.errors import Unavailable, UraniborgError
 
 if TYPE_CHECKING:
     from uraniborg.console.services import ConsoleServices
     from uraniborg.served_parts import ServedPart
+
+_DOCTOR_S: Final = 120.0
+
+
+class DoctorUnavailable(Unavailable):
+    code = "doctor_unavailable"
 
 
 def add_installation_routes(api: FastAPI, services: "ConsoleServices") -> None:
@@ -65,10 +74,34 @@ def _add_setting_routes(api: FastAPI) -> None:
     @api.get("/api/doctor", response_model=CheckList, tags=["installation"], summary="Check the installation")
     async def check_installation() -> JsonReply:  # pyright: ignore[reportUnusedFunction]
         """Run the checks of `uraniborg doctor`. They read all stored data, so that they can take seconds."""
-        from uraniborg.doctor import run_checks
+        return JsonReply(await _run_doctor())
 
-        checks = await asyncio.to_thread(lambda: [check.as_dict() for check in run_checks()])
-        return JsonReply({"ok": all(check["status"] != "failure" for check in checks), "checks": checks})
+
+async def _run_doctor() -> dict[str, Any]:
+    """Return the checks of a `doctor` in a process of its own.
+
+    The checks open the files of databases. A process that closes a file releases all of its locks on it, so that this
+    server would lose those of its own connections, and another program could delete a log that the server writes to.
+    """
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "uraniborg", "doctor", "--json", stdin=DEVNULL, stdout=PIPE, stderr=PIPE
+    )
+    try:
+        output, problem = await asyncio.wait_for(process.communicate(), _DOCTOR_S)
+    except TimeoutError:
+        raise DoctorUnavailable(
+            f"The checks did not end within {_DOCTOR_S:.0f} s.", hint="Run `uraniborg doctor` in a terminal."
+        ) from None
+    finally:
+        if process.returncode is None:
+            process.kill()
+    try:
+        return json.loads(output)
+    except ValueError:
+        last = problem.decode(errors="replace").strip().rpartition("\n")[2]
+        raise DoctorUnavailable(
+            f"The checks failed: {last[:300]}", hint="Run `uraniborg doctor` in a terminal."
+        ) from None
 
 
 def _describe_part(part: "ServedPart") -> dict[str, Any]:

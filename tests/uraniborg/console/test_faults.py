@@ -1,6 +1,7 @@
 """Faults of `uraniborg serve`: processes killed at any moment, and what the others make of it."""
 
 import asyncio
+import json
 import os
 import resource
 import signal
@@ -182,3 +183,14 @@ async def test_a_full_disk_is_reported_and_nothing_is_lost_or_half_written(tmp_p
             assert (await api.post(decide, json={"action": "approve"})).status_code == 200
             await wait_for_event(events, "inbox", state="pending", about=session_id)
             assert (await api.put("/api/drafts/during", json=document)).status_code < 300
+
+
+def test_checks_of_the_installation_do_not_release_the_locks_of_the_server(tmp_path: Path) -> None:
+    with run_server(tmp_path) as server, server.make_client() as api:
+        api.post("/api/universes", json={"name": "Before", "id": "before"}).raise_for_status()
+        assert api.get("/api/doctor").status_code == 200
+        assert run_uraniborg(server.env, "universe", "list").returncode == 0  # the last to close deletes the log
+        api.post("/api/universes", json={"name": "After", "id": "after"}).raise_for_status()
+        listed = run_uraniborg(server.env, "universe", "list", "--json")
+    assert {one["id"] for one in json.loads(listed.stdout)["universes"]} == {"before", "after"}
+    assert not listed.stderr, "no version was lost"

@@ -7,20 +7,15 @@ operation without a row fails the test.
 import asyncio
 import json
 import os
-import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from itertools import zip_longest
+from collections.abc import Generator
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
-import httpx
 import pytest
 
-from tests.forked_processes import template
+from tests.uraniborg.console import shelf_and_universe_checks as parts
 from tests.uraniborg.console.processes import ServerProcess, run_server
-from uraniborg.kernel.mcp.testing import connect_stdio_client, get_json
+from tests.uraniborg.console.surfaces import Check, Surfaces, assert_contains, open_surfaces, pick, strip
 from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(180)
@@ -29,84 +24,7 @@ HELLO: Final[dict[str, Any]] = {
     "nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello ${who}"}}],
     "outputs": {"said": {"source": "${say.echo}"}},
 }
-VOLATILE: Final = {
-    "session_id",
-    "elapsed_s",
-    "checkpoint_id",
-    "id",
-    "papers_uri",
-    "request_id",
-    "run_id",
-    "duration_ms",
-}
-"""Fields that differ between two sessions or two moments."""
-
-
-@dataclass
-class Surfaces:
-    """The interfaces of one installation: all processes share the data of the server."""
-
-    server: ServerProcess
-    api: httpx.AsyncClient
-    search: Any
-    flow: Any
-
-    async def get(self, path: str, **params: Any) -> Any:
-        return (await self.api.get(path, params=params)).raise_for_status().json()
-
-    async def post(self, path: str, body: Any = None) -> Any:
-        return (await self.api.post(path, json=body or {})).raise_for_status().json()
-
-    async def call(self, client: Any, tool: str, **arguments: Any) -> Any:
-        return get_json(await client.call_tool(tool, arguments))
-
-    async def run(self, *arguments: str) -> Any:
-        """Return the JSON that the command `uraniborg` prints."""
-        loaded = template("uraniborg.cli:main", "uraniborg.inbox_commands", "paper_search.sessions", "pflow.service")
-        done = await asyncio.to_thread(
-            loaded.run, *arguments, "--json", env=self.server.env, cwd=Path(self.server.env["HOME"])
-        )
-        assert done.stdout, done.stderr
-        return json.loads(done.stdout)
-
-    async def start_search(self) -> str:
-        return (await self.post("/api/searches", {"query": QUERY}))["session_id"]
-
-    async def complete_search(self) -> str:
-        session_id = await self.start_search()
-        await self.post(f"/api/searches/{session_id}/decide", {"action": "approve"})
-        assert (await self.post(f"/api/searches/{session_id}/decide", {"action": "approve"}))["is_complete"]
-        return session_id
-
-    async def write_draft(self, name: str, document: dict[str, Any]) -> None:
-        (await self.api.put(f"/api/drafts/{name}", json={"document": document})).raise_for_status()
-
-
-Check = Callable[[Surfaces], Awaitable[None]]
-
-
-def strip(value: Any) -> Any:
-    """Return the value without volatile fields."""
-    if isinstance(value, dict):
-        return {name: strip(one) for name, one in cast("dict[str, Any]", value).items() if name not in VOLATILE}
-    return [strip(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
-
-
-def pick(whole: Any, part: Any) -> Any:
-    """Return the fields of `whole` that `part` has, at every level. The API declares fields that others leave out."""
-    if isinstance(whole, dict) and isinstance(part, dict):
-        fields = cast("dict[str, Any]", whole)
-        return {name: pick(fields.get(name), one) for name, one in cast("dict[str, Any]", part).items()}
-    if isinstance(whole, list) and isinstance(part, list):
-        pairs = zip_longest(cast("list[Any]", whole), cast("list[Any]", part))
-        return [pick(one, other) for one, other in pairs]
-    return cast("Any", whole)
-
-
-def assert_contains(whole: dict[str, Any], part: dict[str, Any]) -> None:
-    """Check that the reply of the API has every field of the other reply, with the same value."""
-    whole, part = strip(whole), strip(part)
-    assert pick(whole, part) == part
+EDGE: Final[dict[str, Any]] = {"inputs": HELLO["inputs"], "edges": [{"from": "a", "to": "b"}]}
 
 
 async def check_start(on: Surfaces) -> None:
@@ -270,6 +188,45 @@ async def check_schedule(on: Surfaces) -> None:
     assert (await on.api.delete("/api/schedules/scheduled")).status_code == 204
 
 
+async def check_plan(on: Surfaces) -> None:
+    await on.write_draft("planned", HELLO)
+    ours = await on.post("/api/workflows/planned/plan", {"inputs": {"who": "Tycho"}})
+    theirs = await on.run("flow", "run", "planned", "who=Tycho", "--dry-run")
+    assert ours["steps"] == pick(theirs["plan"], ours["steps"]) != []
+
+
+async def check_components(on: Surfaces) -> None:
+    ours = await on.get("/api/components")
+    theirs = await on.run("flow", "browse")
+    assert [one["type"] for one in ours["nodes"]] == [one["type"] for one in theirs["nodes"]] != []
+    assert pick(ours["nodes"], theirs["nodes"]) == theirs["nodes"]
+
+
+async def check_graph(on: Surfaces) -> None:
+    await on.write_draft("drawn", {"nodes": [{**HELLO["nodes"][0], "id": one} for one in "ab"], **EDGE})
+    ours = await on.get("/api/workflows/drawn/graph")
+    drawn = (await on.run("flow", "graph", "drawn"))["graph"]
+    assert all(f"{node['id']}[" in drawn for node in ours["nodes"])
+    assert [(one["from"], one["to"]) for one in ours["edges"]] == [("a", "b")]
+    assert "a --> b" in drawn
+
+
+async def check_flow_of_records(on: Surfaces) -> None:
+    session_id = await on.complete_search()
+    ours = await on.get(f"/api/searches/{session_id}/flow")
+    tool = await on.search.call_tool("export_results", {"session_id": session_id, "format": "prisma-json"})
+    theirs = json.loads(tool.content[0].text)
+    shared = {name for name in theirs if name in ours}
+    assert shared
+    assert {name: ours[name] for name in shared} == {name: theirs[name] for name in shared}
+
+
+async def check_doctor(on: Surfaces) -> None:
+    ours = {(one["topic"], one["name"]): one["status"] for one in (await on.get("/api/doctor"))["checks"]}
+    theirs = {(one["topic"], one["name"]): one["status"] for one in (await on.run("doctor"))["checks"]}
+    assert ours == theirs
+
+
 class Only(str):
     """The reason why an operation has no row of its own."""
 
@@ -303,7 +260,7 @@ TABLE: Final[dict[str, Check | Only]] = {
     "write_draft": Only("Agents write the file of a draft; the rows above use it."),
     "read_draft": Only("Agents read the file of a draft."),
     "read_workflow": Only("Agents read the file of a workflow."),
-    "plan_run": Only("`flow run --dry-run` prints the same plan as text."),
+    "plan_run": check_plan,
     "cancel_run": Only("A terminal cancels with Ctrl-C, an agent by cancelling its call."),
     "resume_run": Only("The same as running the workflow again."),
     "compare_runs": PAGE,
@@ -312,8 +269,8 @@ TABLE: Final[dict[str, Check | Only]] = {
     "replace_workflow": Only("In a terminal, the file of the workflow is edited."),
     "add_schedule": check_schedule,
     "list_run_approvals": PAGE,
-    "list_components": Only("The tool `browse_components` replies with text for agents."),
-    "get_workflow_graph": Only("`flow graph` prints the same graph as text."),
+    "list_components": check_components,
+    "get_workflow_graph": check_graph,
     "list_schedules": Only("`flow schedule --list` prints the same schedules as text."),
     "delete_schedule": Only("`flow schedule --remove` does the same."),
     "stream_events": Only("The stream of changes is a feature of the server."),
@@ -326,7 +283,7 @@ TABLE: Final[dict[str, Check | Only]] = {
     "mark_papers": REVIEW,
     "undo_marks": REVIEW,
     "list_exclusion_reasons": REVIEW,
-    "get_search_flow": Only("The numbers of the export prisma-json; compared in the row of export_search."),
+    "get_search_flow": check_flow_of_records,
     "list_shelves_for_papers": REVIEW,
     "put_papers_on_shelf": REVIEW,
     "get_shelf_build": REVIEW,
@@ -334,16 +291,34 @@ TABLE: Final[dict[str, Check | Only]] = {
     "check_search_strategy": REVIEW,
     "list_connections": PAGE,
     "list_tool_calls": PAGE,
-    "check_installation": Only("`uraniborg doctor` prints the same checks; compared in its own tests."),
+    "check_installation": check_doctor,
     "update_setting": Only("A person edits the settings file."),
+    "get_shelf": parts.check_shelf,
+    "search_shelf": parts.check_shelf_search,
+    "list_facet_values": parts.check_facets,
+    "get_paper": parts.check_paper,
+    "get_paper_text": parts.check_paper_text,
+    "get_paper_summary": parts.check_paper_summary,
+    "list_similar_papers": parts.check_similar_papers,
+    "universe_create": parts.check_new_universe,
+    "universe_universes": parts.check_list_of_universes,
+    "universe_read": parts.check_universe,
+    "universe_send": parts.check_command,
+    "universe_undo": parts.check_undo,
+    "universe_branch": parts.check_branch,
+    "universe_history": parts.check_history,
+    "universe_cite": parts.check_sources,
+    "universe_export": parts.check_export,
+    "universe_differences": parts.check_differences,
+    "universe_list_all_jobs": parts.check_jobs,
 }
 ONLY_BY_TAG: Final = {
     "sign-in": BROWSER,
-    "shelves": Only("The library's REST and MCP servers call the same Library."),
-    "universes": Only("The routes of the universe's own REST server, mounted here."),
+    "shelves": Only("Pages need it; the tools of the library return the same papers."),
+    "universes": Only("Its own REST server has the same route; tools and commands have no counterpart."),
     "story": PAGE,
 }
-"""Tags whose operations are all of one kind."""
+"""The reasons for the operations of a tag that are not in the table."""
 
 
 @pytest.fixture(scope="module")
@@ -354,17 +329,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
         (folder / name).chmod(0o755)
     with run_server(tmp_path_factory.mktemp("home"), PATH=f"{folder}:{os.environ['PATH']}") as running:
         yield running
-
-
-@asynccontextmanager
-async def open_surfaces(server: ServerProcess) -> AsyncGenerator[Surfaces]:
-    environment = {**server.env, "URANIBORG_PAPER_SEARCH__REPLAY_DIR": ""}
-    async with (
-        server.make_async_client() as api,
-        connect_stdio_client(sys.executable, ["-m", "paper_search.mcp_server"], env=environment) as search,
-        connect_stdio_client(sys.executable, ["-m", "pflow", "mcp", "serve"], env=environment) as flow,
-    ):
-        yield Surfaces(server, api, search, flow)
 
 
 async def test_the_results_are_the_same(server: ServerProcess) -> None:
