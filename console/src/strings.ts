@@ -770,6 +770,11 @@ export const strings = {
     positions: "Positions",
     body: "Body",
     following: "Following",
+    playedRun: (degrees: number | undefined) =>
+      degrees === undefined
+        ? "N-body run; its error is unknown. Lines: Kepler orbits"
+        : `N-body run, error at most ${degrees < 1e-6 ? "0.000001" : Number(degrees.toPrecision(2))}°. Lines: Kepler orbits`,
+    outsideRun: "Outside the N-body run: Kepler orbits",
     readableSizes: "Sizes: readable, not to scale",
     realSizes: "Sizes: to scale; a dot is smaller than a pixel",
     logRadius: "Distances: logarithmic",

@@ -1,9 +1,10 @@
-import { effect, useSignal } from "@preact/signals";
+import { effect, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, navigate, type Params, query } from "../router.ts";
 import type { SkyData } from "../sky/load.ts";
 import { Sky, type SkyHandle } from "../sky/sky.tsx";
 import { makeSkyState, type SkyState, writeSkyState } from "../sky/state.ts";
+import type { Trajectory } from "../sky/trajectory.ts";
 import { strings } from "../strings.ts";
 import { SidePanel } from "../universe/side_panel.tsx";
 
@@ -19,12 +20,16 @@ function UniverseView({ id }: { id: string }) {
   const state = useMemo(() => makeSkyState(query.peek()), []);
   const data = useSignal<SkyData | undefined>(undefined);
   const sky = useSignal<SkyHandle | undefined>(undefined);
-  useEffect(() => keepAddress(state), [state]);
+  const version = useSignal(readVersion());
+  const trajectory = useSignal<Trajectory | undefined>(undefined);
+  useEffect(() => keepAddress(state, version), [state]);
   return (
     <div class="universe-page">
       <Sky
         universe={id}
         state={state}
+        version={version}
+        trajectory={trajectory}
         onData={(loaded) => {
           data.value = loaded;
         }}
@@ -33,14 +38,26 @@ function UniverseView({ id }: { id: string }) {
         }}
       />
       <aside class="universe-panel" aria-label={strings.sky.panel}>
-        <SidePanel universe={id} state={state} data={data.value} sky={sky.value} />
+        <SidePanel
+          universe={id}
+          state={state}
+          data={data.value}
+          sky={sky.value}
+          version={version}
+          trajectory={trajectory}
+        />
       </aside>
     </div>
   );
 }
 
+function readVersion(): number | undefined {
+  const text = query.peek().get("version") ?? "";
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
 /** Write what is seen into the address, at most a few times a second. */
-function keepAddress(state: SkyState): () => void {
+function keepAddress(state: SkyState, version: Signal<number | undefined>): () => void {
   const own = location.pathname;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = () => {
@@ -48,10 +65,12 @@ function keepAddress(state: SkyState): () => void {
     if (location.pathname !== own || state.time.peek() === undefined) return;
     const parameters = new URLSearchParams(address.peek().split("?")[1] ?? "");
     writeSkyState(state, parameters);
+    if (version.peek() === undefined) parameters.delete("version");
+    else parameters.set("version", String(version.peek()));
     navigate(`${own}?${parameters}`, { replace: true });
   };
   const stop = effect(() => {
-    for (const one of Object.values(state)) void one.value;
+    for (const one of [...Object.values(state), version]) void one.value;
     timer ??= setTimeout(write, ADDRESS_MS);
   });
   return () => {

@@ -1,3 +1,4 @@
+import { useComputed } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { Button } from "../components/controls.tsx";
 import { showToast } from "../components/toasts.tsx";
@@ -7,14 +8,21 @@ import type { Cast } from "./bodies.ts";
 import type { FoundZone } from "./load.ts";
 import type { SkyRunner } from "./runner.ts";
 import type { SkyState } from "./state.ts";
+import { coversTime, type Trajectory } from "./trajectory.ts";
 
 const texts = strings.sky;
 const TURN_STEP = 0.12;
 const ZOOM_STEP = 1.25;
 
 /** What is drawn and how, and a line that says so. The keys do the same. */
-export function Controls(props: { runner: SkyRunner; state: SkyState; cast: Cast; zone: FoundZone | undefined }) {
-  const { runner, state, cast, zone } = props;
+export function Controls(props: {
+  runner: SkyRunner;
+  state: SkyState;
+  cast: Cast;
+  zone: FoundZone | undefined;
+  trajectory: Trajectory | undefined;
+}) {
+  const { runner, state, cast, zone, trajectory } = props;
   const details = useRef<HTMLDetailsElement>(null);
 
   function move(step: number): void {
@@ -77,6 +85,7 @@ export function Controls(props: { runner: SkyRunner; state: SkyState; cast: Cast
             {texts.following} <span dir="auto">{followed.name}</span>
           </span>
         )}
+        {trajectory && <PlayedRun trajectory={trajectory} state={state} />}
         <span>{isReal ? texts.realSizes : texts.readableSizes}</span>
         {isLog && <span>{texts.logRadius}</span>}
         {zone && runner.zoneStrength.value > 0.3 && (
@@ -137,6 +146,12 @@ export function Controls(props: { runner: SkyRunner; state: SkyState; cast: Cast
       </div>
     </>
   );
+}
+
+/** What moves the bodies now: the run with its error, or their orbits before and after it. */
+function PlayedRun({ trajectory, state }: { trajectory: Trajectory; state: SkyState }) {
+  const isCovered = useComputed(() => coversTime(trajectory, state.time.value ?? 0)).value;
+  return <span>{isCovered ? texts.playedRun(trajectory.errorDegrees) : texts.outsideRun}</span>;
 }
 
 function Toggle(props: { label: string; isOn: boolean; isDisabled?: boolean; onChange: (on: boolean) => void }) {

@@ -31,12 +31,16 @@ export interface FoundZone {
   temperature: number;
 }
 
+/** The reply with the zone lists every body: it is not read for a universe of more bodies than this. */
+const MOST_BODIES_WITH_ZONE = 5_000;
+
 /** Read the first habitable zone of a universe, if it has one. */
 export async function loadZone(
   universe: string,
   elements: Elements,
   signal: AbortSignal,
 ): Promise<FoundZone | undefined> {
+  if (elements.count > MOST_BODIES_WITH_ZONE) return undefined;
   const reply = (await api.get("/api/universes/{universe_id}/physics", {
     path: { universe_id: universe },
     query: { version: elements.version },

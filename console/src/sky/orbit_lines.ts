@@ -5,6 +5,8 @@ import { CONIC, type Elements, FAST, getFlags, KEPLER, LINE, WORDS } from "./ele
 import type { Point } from "./motion.ts";
 import type { Tracker } from "./tracker.ts";
 
+/** Orbits of more bodies would be a tangle. */
+export const MOST_ORBITS = 64;
 const STEPS = 160;
 const CIRCLE = 0;
 const ELLIPSE = 1;
@@ -61,6 +63,7 @@ export function fillOrbits(attributes: OrbitAttributes, elements: Elements, cast
   const bodies: (Body & { kind: number; shape: number })[] = [];
   const color = new Color();
   for (const body of cast.bodies) {
+    if (bodies.length === MOST_ORBITS) break;
     const at = body.index * WORDS;
     const place = bodies.length;
     const f = (offset: number) => elements.floats[at + offset] ?? 0;

@@ -21,6 +21,7 @@ import { SkyScene, type Zone } from "./scene.ts";
 import { chooseSpeed } from "./speeds.ts";
 import type { SkyState } from "./state.ts";
 import { Tracker } from "./tracker.ts";
+import type { Trajectory } from "./trajectory.ts";
 
 const LOG_FROM_RATIO = 30;
 const PICK_PIXELS = 12;
@@ -35,6 +36,7 @@ export class SkyRunner {
   private cast: Cast | undefined;
   private tracker: Tracker | undefined;
   private frame: Frame = { first: [1, 0, 0], second: [0, 0, 1], pole: [0, 1, 0] };
+  private trajectory: Trajectory | undefined;
   private zone: Zone | undefined;
   /** How clearly the habitable zone is drawn, from 0 to 1. */
   readonly zoneStrength = signal(0);
@@ -86,7 +88,7 @@ export class SkyRunner {
       state.isLog.value = this.reach.farthest / this.reach.nearest > LOG_FROM_RATIO;
     }
     if (state.camera.peek() === undefined) state.camera.value = this.makeHomeCamera();
-    this.tracker = new Tracker(elements, cast, this.focus);
+    this.tracker = new Tracker(elements, cast, this.focus, this.trajectory);
     this.scene.setBodies(elements, cast, this.tracker);
     this.labels.setBodies(cast);
     this.requestFrame();
@@ -95,6 +97,16 @@ export class SkyRunner {
   setZone(zone: Zone | undefined): void {
     this.zone = zone;
     this.scene.setZone(zone, this.frame.first, this.frame.second);
+    this.requestFrame();
+  }
+
+  /** Move bodies as an N-body run computed it, or as their elements say. */
+  setTrajectory(trajectory: Trajectory | undefined): void {
+    const { elements, cast } = this;
+    this.trajectory = trajectory;
+    if (!elements || !cast) return;
+    this.tracker = new Tracker(elements, cast, this.focus, trajectory);
+    this.scene.setTracker(this.tracker, cast);
     this.requestFrame();
   }
 
@@ -115,7 +127,7 @@ export class SkyRunner {
     if (focus === this.focus) return;
     this.focus = focus;
     this.reach = computeReach(elements, cast, focus);
-    this.tracker = new Tracker(elements, cast, focus);
+    this.tracker = new Tracker(elements, cast, focus, this.trajectory);
     this.scene.setTracker(this.tracker, cast);
     const camera = state.camera.peek();
     if (camera) state.camera.value = { ...camera, distance: fitDistance(this.reach.farthest) };

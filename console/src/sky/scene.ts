@@ -33,7 +33,14 @@ import type { Body, Cast } from "./bodies.ts";
 import type { Lens } from "./camera.ts";
 import { type Elements, WORDS } from "./elements.ts";
 import { type Point, toTicks } from "./motion.ts";
-import { fadeByDistance, fillOrbits, makeOrbitGeometry, moveOrbits, type OrbitAttributes } from "./orbit_lines.ts";
+import {
+  fadeByDistance,
+  fillOrbits,
+  MOST_ORBITS,
+  makeOrbitGeometry,
+  moveOrbits,
+  type OrbitAttributes,
+} from "./orbit_lines.ts";
 import {
   DISC_FRAGMENT,
   DISC_VERTEX,
@@ -124,7 +131,7 @@ export class SkyScene {
     readonly canvas: HTMLCanvasElement,
     onRestored: () => void,
   ) {
-    const context = canvas.getContext("webgl2", { antialias: true, alpha: false, powerPreference: "low-power" });
+    const context = canvas.getContext("webgl2", { antialias: false, alpha: false, powerPreference: "low-power" });
     if (!context) throw new Error("no WebGL 2");
     this.renderer = new WebGLRenderer({ canvas, context });
     this.renderer.setClearColor(new Color("#07090c"), 1);
@@ -186,7 +193,7 @@ export class SkyScene {
     this.discs.geometry = makeDiscGeometry(cast.bodies);
     this.star = (cast.bodies.find((body) => body.type === "star") ?? cast.bodies[0])?.index ?? -1;
     this.orbits.geometry.dispose();
-    const { geometry, attributes } = makeOrbitGeometry(cast.bodies.length);
+    const { geometry, attributes } = makeOrbitGeometry(Math.min(cast.bodies.length, MOST_ORBITS));
     this.orbits.geometry = geometry;
     this.orbitAttributes = attributes;
     fillOrbits(attributes, elements, cast);

@@ -256,6 +256,11 @@ vec3 findPlace(float s) {
   return centre.xyz + C + P * along + Q * sin(E);
 }
 void main() {
+  side = strip.y;
+  tint = paint.rgb;
+  opacity = 0.0;
+  gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+  if (paint.w < 0.01) return;
   float next = strip.x < 0.5 ? 0.004 : -0.004;
   vec4 a = toClip(toEye(findPlace(strip.x))), b = toClip(toEye(findPlace(strip.x + next)));
   vec2 scale = vec2(lens.y / lens.x, 1.0);
@@ -263,13 +268,11 @@ void main() {
   float size = length(direction);
   direction = size > 0.0 ? direction / size : vec2(1.0, 0.0);
   vec2 normal = vec2(-direction.y, direction.x);
-  side = strip.y;
   float reach = width * 0.5 + 1.0;
   gl_Position = a;
   gl_Position.xy += normal * side * reach / scale / lens.w * a.w;
   float past = max(1.0 + strip.x, 0.0);
   opacity = paint.w * (strip.x <= 0.0 ? mix(0.36, 1.0, past * past * past) : 0.36);
-  tint = paint.rgb;
 }
 `;
 export const ORBIT_FRAGMENT = `
@@ -327,7 +330,7 @@ out vec4 drawn;
 void main() {
   float d = dot(place, place) * 0.5;
   vec3 c = mix(vec3(0.043, 0.055, 0.075), vec3(0.020, 0.024, 0.031), smoothstep(0.0, 0.9, d));
-  float noise = fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453);
+  float noise = fract(dot(gl_FragCoord.xy, vec2(0.7548777, 0.5698403)));
   drawn = vec4(c + (noise - 0.5) / 255.0, 1.0);
 }
 `;

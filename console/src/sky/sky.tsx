@@ -11,6 +11,7 @@ import { PositionsTable } from "./positions_table.tsx";
 import type { SkyRunner } from "./runner.ts";
 import type { SkyState } from "./state.ts";
 import { TimeBar } from "./time_bar.tsx";
+import type { Trajectory } from "./trajectory.ts";
 
 const texts = strings.sky;
 
@@ -27,6 +28,8 @@ export interface SkyProps {
   state: SkyState;
   /** Show this version instead of the present one. */
   version?: ReadonlySignal<number | undefined>;
+  /** Move bodies as this N-body run computed it, with its error on the screen. */
+  trajectory?: ReadonlySignal<Trajectory | undefined>;
   onSelect?: (id: string) => void;
   onReady?: (handle: SkyHandle) => void;
   /** Called with every version that is shown. */
@@ -107,6 +110,9 @@ export function Sky(props: SkyProps) {
     return () => stop.abort();
   }, [data.value, runner.value, cannotDraw.value]);
 
+  const trajectory = props.trajectory?.value;
+  useEffect(() => runner.value?.setTrajectory(trajectory), [runner.value, trajectory]);
+
   usePointer(canvas, runner);
   const failed = error.value;
   const cast = data.value?.cast;
@@ -127,7 +133,9 @@ export function Sky(props: SkyProps) {
           {failed.message} {failed.hint}
         </p>
       )}
-      {cast && runner.value && <Controls runner={runner.value} state={state} cast={cast} zone={zone.value} />}
+      {cast && runner.value && (
+        <Controls runner={runner.value} state={state} cast={cast} zone={zone.value} trajectory={trajectory} />
+      )}
       {cast && data.value && <TimeBar state={state} cast={cast} universeTime={data.value.elements.time} />}
     </div>
   );

@@ -1,6 +1,7 @@
 import type { Cast } from "./bodies.ts";
 import { CONIC, type Elements, EXACT, getFlags, getParent } from "./elements.ts";
 import { computeOffset, computePosition, type Point, toTicks } from "./motion.ts";
+import { interpolate, type Trajectory } from "./trajectory.ts";
 
 /** Chains of more parents than the shaders walk up are cut by positions of the CPU. */
 const MOST_PARENTS = 4;
@@ -17,11 +18,14 @@ export class Tracker {
   readonly positions: Float64Array;
   readonly offsets: Float64Array;
   readonly anomalies: Float64Array;
+  /** Bodies of the trajectory, and the place of each in it. */
+  private readonly played = new Map<number, number>();
 
   constructor(
     private readonly elements: Elements,
     cast: Cast,
     focus: number,
+    private readonly trajectory?: Trajectory,
   ) {
     const { depths, childCounts, rings } = elements.hierarchy;
     const chosen = new Set<number>();
@@ -32,6 +36,12 @@ export class Tracker {
     for (const index of elements.exact.keys()) add(index);
     for (const index of rings) add(index);
     add(focus);
+    for (const [place, id] of trajectory?.ids.entries() ?? []) {
+      const index = elements.indexOf.get(id);
+      if (index === undefined) continue;
+      add(index);
+      this.played.set(index, place);
+    }
     for (let index = 0; index < elements.count; index += 1) {
       const depth = depths[index] ?? 0;
       if (depth >= MOST_PARENTS && depth % MOST_PARENTS === 0 && childCounts[index]) add(index);
@@ -48,7 +58,10 @@ export class Tracker {
     const { childCounts, rings } = this.elements.hierarchy;
     return (
       this.slots.has(index) &&
-      ((childCounts[index] ?? 0) > 0 || (getFlags(this.elements, index) & EXACT) !== 0 || rings.has(index))
+      ((childCounts[index] ?? 0) > 0 ||
+        this.played.has(index) ||
+        (getFlags(this.elements, index) & EXACT) !== 0 ||
+        rings.has(index))
     );
   }
 
@@ -66,6 +79,7 @@ export class Tracker {
     const { rings } = elements.hierarchy;
     const ticks = toTicks(elements, time);
     const offset: Point = [0, 0, 0];
+    const exact: Point = [0, 0, 0];
     for (const [slot, index] of this.bodies.entries()) {
       anomalies[slot] = computeOffset(elements, index, time, ticks, offset);
       const ring = rings.has(index) ? computePosition(elements, index, time, ticks) : undefined;
@@ -75,6 +89,13 @@ export class Tracker {
         const above = parent === undefined ? 0 : (positions[parent * 3 + axis] ?? 0);
         offsets[slot * 3 + axis] = part;
         positions[slot * 3 + axis] = ring?.[axis] ?? part + above;
+      }
+      const played = this.played.get(index);
+      if (played === undefined || !this.trajectory || !interpolate(this.trajectory, played, time, exact)) continue;
+      for (let axis = 0; axis < 3; axis += 1) {
+        const above = parent === undefined ? 0 : (positions[parent * 3 + axis] ?? 0);
+        positions[slot * 3 + axis] = exact[axis] ?? 0;
+        offsets[slot * 3 + axis] = (exact[axis] ?? 0) - above;
       }
     }
   }

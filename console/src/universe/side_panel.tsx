@@ -1,6 +1,8 @@
+import type { Signal } from "@preact/signals";
 import type { SkyData } from "../sky/load.ts";
 import type { SkyHandle } from "../sky/sky.tsx";
 import type { SkyState } from "../sky/state.ts";
+import type { Trajectory } from "../sky/trajectory.ts";
 import { strings } from "../strings.ts";
 
 export interface SidePanelProps {
@@ -9,6 +11,10 @@ export interface SidePanelProps {
   /** The version that is shown, once it is loaded. */
   data: SkyData | undefined;
   sky: SkyHandle | undefined;
+  /** Set it to show an earlier version, and to undefined for the present one. */
+  version: Signal<number | undefined>;
+  /** Set it to `loadTrajectory(...)` to play an N-body run. */
+  trajectory: Signal<Trajectory | undefined>;
 }
 
 /** What is beside the sky: the selected body. */

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 from universe.domain.units import has_astronomical_body
 from universe.nbody.host_stars import is_star
-from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_mass
+from universe.orbits.jacobi_hierarchy import Bodies, compute_orbited_masses
 from universe.orbits.kepler_blocks import KeplerOrbit, read_kepler_orbit
 from universe.orbits.number_fields import read_number
 from universe.orbits.units import convert_unit
@@ -45,7 +45,8 @@ def report_physics(universe_state: Mapping[str, Any]) -> dict[str, Any]:
             allowed="astronomical",
         )
     hosts = {body_id: _make_star(body) for body_id, body in stars.items() if is_star(body)}
-    bodies = {body_id: _report_body(stars, body_id, hosts) for body_id in stars}
+    masses = compute_orbited_masses(stars)
+    bodies = {body_id: _report_body(stars, body_id, hosts, masses) for body_id in stars}
     zones = {body_id: _report_zone(host) for body_id, host in hosts.items()}
     used = [
         (quantity["paper"], name)
@@ -71,14 +72,16 @@ def make_computed_sources_entry(universe_state: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dict[str, Any]:
+def _report_body(
+    stars: Bodies, body_id: str, hosts: Mapping[str, _Star], orbited_masses: Mapping[str, float]
+) -> dict[str, Any]:
     body = stars[body_id]
     mass, radius_km = _read_non_negative_number(body, "mass"), _read_positive_physical_number(body, "radiusKm")
     quantities: dict[str, Quantity] = {}
     if body_id in hosts:
         quantities |= _report_starlight(body, hosts[body_id])
-    orbit = _read_astronomical_orbit(stars, body_id)
-    host_id, around = _find_host_and_orbit(stars, body_id, hosts)
+    orbit = _read_astronomical_orbit(stars, body_id, orbited_masses)
+    host_id, around = _find_host_and_orbit(stars, body_id, hosts, orbited_masses)
     if host_id is not None and around is not None and body_id not in hosts:
         quantities |= _report_climate(hosts[host_id], around)
     if mass and radius_km:
@@ -89,7 +92,7 @@ def _report_body(stars: Bodies, body_id: str, hosts: Mapping[str, _Star]) -> dic
         ):
             quantities[name] = _make_quantity(compute(mass, radius_km), unit, formula, None)
     if orbit is not None and orbit.eccentricity < 1 and mass:
-        inner = compute_orbited_mass(stars, body_id) - mass
+        inner = orbited_masses.get(body_id, 0.0) - mass
         if inner > 0:
             value = formulas.compute_hill_radius(orbit.semi_major_axis, orbit.eccentricity, mass, inner)
             quantities["hillRadius"] = _make_quantity(value, "AU", "a (1 - e) (m / 3M)^(1/3)", _HAMILTON)
@@ -175,7 +178,7 @@ def _make_star(body: Mapping[str, Any]) -> _Star:
 
 
 def _find_host_and_orbit(
-    stars: Bodies, body_id: str, hosts: Mapping[str, _Star]
+    stars: Bodies, body_id: str, hosts: Mapping[str, _Star], orbited_masses: Mapping[str, float]
 ) -> tuple[str | None, KeplerOrbit | None]:
     """Return the nearest star above a body, and the orbit around it of the body or of the planet it belongs to."""
     seen: set[str] = set()
@@ -186,15 +189,15 @@ def _find_host_and_orbit(
         if not isinstance(parent, str) or parent not in stars:
             break
         if parent in hosts:
-            return parent, _read_astronomical_orbit(stars, current)
+            return parent, _read_astronomical_orbit(stars, current, orbited_masses)
         current = parent
     return None, None
 
 
-def _read_astronomical_orbit(stars: Bodies, body_id: str) -> KeplerOrbit | None:
+def _read_astronomical_orbit(stars: Bodies, body_id: str, orbited_masses: Mapping[str, float]) -> KeplerOrbit | None:
     if not _get_mapping_or_empty(stars[body_id], "kepler"):
         return None
-    orbit = read_kepler_orbit(stars, body_id)
+    orbit = read_kepler_orbit(stars, body_id, lambda one: orbited_masses.get(one, 0.0))
     return orbit if orbit.units == "astronomical" else None
 
 
