@@ -12,6 +12,13 @@ export default defineConfig(({ mode }) => ({
     modulePreload: { polyfill: false },
     license: { fileName: "third-party-notices.md" },
     reportCompressedSize: false,
+    rolldownOptions: {
+      input: ["index.html", "src/graph/graph_worker.ts"],
+      output: {
+        // The policy of Trusted Types knows the address of the worker: it has no hash.
+        entryFileNames: ({ name }) => (name === "graph_worker" ? "assets/graph_worker.js" : "assets/[name]-[hash].js"),
+      },
+    },
   },
   server: { proxy: { "/api": { target: API, changeOrigin: true, headers: { origin: API } } } },
   test: {

@@ -36,10 +36,59 @@ PUBLISH: Final = {
 }
 
 
+DIGEST: Final = {
+    "inputs": {
+        "topic": {"type": "string", "required": True, "description": "What the papers are about."},
+        "days": {"type": "integer", "default": 7, "description": "How far back to look."},
+        "token": {"type": "string", "secret": True, "default": "", "description": "Key of the archive."},
+    },
+    "nodes": [
+        {
+            "id": "collect",
+            "type": "shell",
+            "purpose": "Collect new papers.",
+            "params": {"command": "printf '3 papers on %s' ${topic}"},
+        },
+        {
+            "id": "clean",
+            "type": "echo",
+            "purpose": "Clean the titles, one by one.",
+            "params": {"message": "${item}"},
+            "batch": {"items": ["Tides of h", "Masses of the seven", "A chain of resonances"]},
+        },
+        {"id": "count", "type": "echo", "purpose": "Count the papers.", "params": {"message": "${clean.count} papers"}},
+        {"id": "read-notes", "type": "read-file", "purpose": "Read your notes.", "params": {"file_path": "notes.md"}},
+        {
+            "id": "summarise",
+            "type": "echo",
+            "purpose": "Write the digest.",
+            "params": {"message": "${count.echo} in ${days} days. ${read-notes.content}"},
+        },
+        {
+            "id": "approve",
+            "type": "approval",
+            "params": {"question": "Send the digest on ${topic}?", "details": {"papers": "${clean.count}"}},
+        },
+        {"id": "send", "type": "echo", "purpose": "Send it.", "params": {"message": "sent"}},
+    ],
+    "edges": [
+        {"from": "collect", "to": "clean"},
+        {"from": "collect", "to": "read-notes"},
+        {"from": "clean", "to": "count"},
+        {"from": "count", "to": "summarise"},
+        {"from": "read-notes", "to": "summarise"},
+        {"from": "summarise", "to": "approve"},
+        {"from": "approve", "to": "send"},
+    ],
+    "outputs": {"digest": {"source": "${summarise.echo}", "description": "The digest."}},
+}
+
+
 class Station:
     """A running server, and requests to it."""
 
     def __init__(self, home: Path) -> None:
+        self.home = home
         env = {
             **os.environ,
             "HOME": str(home),
@@ -81,10 +130,11 @@ def prepare(station: Station) -> dict[str, str]:
     station.send("PUT", "/api/drafts/weekly-digest", {"document": PUBLISH})
     station.send("POST", "/api/runs", {"name": "weekly-digest"})
     station.send("POST", "/api/universes", {"name": "TRAPPIST-1", "from": "trappist-1"})
+    runs = run_digest(station)
     planned = station.send("POST", "/api/searches", {"query": "How do moons of rocky exoplanets form and stay bound?"})
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        if sum(station.send("GET", "/api/inbox?state=pending")["pending"].values()) >= 3:
+        if sum(station.send("GET", "/api/inbox?state=pending")["pending"].values()) >= 4:
             break
         time.sleep(0.2)
     base = f"/api/searches/{reviewed['session_id']}"
@@ -92,11 +142,35 @@ def prepare(station: Station) -> dict[str, str]:
     marks = {papers[0]: "include", papers[1]: {"status": "exclude", "reason": "Wrong object"}, papers[3]: "maybe"}
     station.send("PUT", f"{base}/marks", {"decisions": marks})
     return {
+        **runs,
         "session": reviewed["session_id"],
         "paper": papers[2],
         "planned": planned["session_id"],
         "checkpoint": planned["checkpoint_id"],
     }
+
+
+def run_digest(station: Station) -> dict[str, str]:
+    """Save a workflow, let one run fail and another wait, write a draft with mistakes; return the ids of the runs."""
+    station.send("PUT", "/api/drafts/digest", {"document": DIGEST})
+    saving = {"final_name": "arxiv-digest", "description": "Send a digest of the week's papers after you approve it."}
+    station.send("POST", "/api/drafts/digest/save", saving)
+    nodes = [{**node, "tpye": node["type"]} if node["id"] == "count" else node for node in DIGEST["nodes"]]
+    broken = {**DIGEST, "nodes": [{**nodes[1], "type": "ehco"}, *nodes[2:4]], "edges": DIGEST["edges"][2:3]}
+    station.send("PUT", "/api/drafts/digest-with-counts", {"document": broken})
+    failed = wait_for_end(station, {"topic": "TRAPPIST-1"})
+    (Path(station.home) / "notes.md").write_text("Planet h is the least certain one.")
+    waiting = wait_for_end(station, {"topic": "TRAPPIST-1"})
+    return {"failed": failed, "waiting": waiting}
+
+
+def wait_for_end(station: Station, inputs: dict[str, Any]) -> str:
+    """Run the digest and return the id of the run when it has ended."""
+    run_id = station.send("POST", "/api/runs", {"name": "arxiv-digest", "inputs": inputs})["run_id"]
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and station.send("GET", f"/api/runs/{run_id}")["status"] == "running":
+        time.sleep(0.2)
+    return run_id
 
 
 PAGES: Final = {
@@ -112,6 +186,14 @@ PAGES: Final = {
     "paper-used": "/library/sample-shelf/agol2021",
     "cite": "/library/sample-shelf/gillon2017?cite",
     "palette": "/library?palette",
+    "workflows": "/workflows",
+    "workflow": "/workflows/arxiv-digest",
+    "editor": "/workflows/digest-with-counts/edit?source=draft",
+    "runs": "/workflows?view=runs",
+    "run": "/runs/{failed}?node=read-notes",
+    "timeline": "/runs/{waiting}?view=timeline",
+    "approval": "/runs/{waiting}",
+    "comparison": "/runs/{failed}/compare/{waiting}",
     "settings": "/settings",
     "connections": "/connections",
 }

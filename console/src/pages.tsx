@@ -69,6 +69,31 @@ export const PAGES: readonly Page[] = [
     component: lazyPage(async () => (await import("./pages/universe.tsx")).UniversePage),
   },
   {
+    path: "/workflows",
+    title: names.workflows,
+    component: lazyPage(async () => (await import("./pages/workflows.tsx")).WorkflowsPage),
+  },
+  {
+    path: "/workflows/{name}",
+    title: names.workflows,
+    component: lazyPage(async () => (await import("./pages/workflow.tsx")).WorkflowPage),
+  },
+  {
+    path: "/workflows/{name}/edit",
+    title: strings.workflows.edit,
+    component: lazyPage(async () => (await import("./pages/workflow_editor.tsx")).WorkflowEditorPage),
+  },
+  {
+    path: "/runs/{id}",
+    title: strings.run.title,
+    component: lazyPage(async () => (await import("./pages/run.tsx")).RunPage),
+  },
+  {
+    path: "/runs/{id}/compare/{other}",
+    title: strings.run.comparison,
+    component: lazyPage(async () => (await import("./pages/run_comparison.tsx")).RunComparisonPage),
+  },
+  {
     path: "/connections",
     title: names.connections,
     component: lazyPage(async () => (await import("./pages/connections.tsx")).ConnectionsPage),
@@ -91,6 +116,8 @@ export interface NavigationEntry {
   label: string;
   icon: IconName;
   key: string;
+  /** Another beginning of the addresses of this part. */
+  alsoAt?: string;
   /** At the bottom on wide screens, and not in the bar of a phone. */
   isSecondary?: boolean;
 }
@@ -99,6 +126,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { href: "/inbox", label: names.inbox, icon: "inbox", key: "i" },
   { href: "/searches", label: names.searches, icon: "search", key: "s" },
   { href: "/library", label: names.library, icon: "book", key: "l" },
+  { href: "/workflows", label: names.workflows, icon: "flow", key: "w", alsoAt: "/runs" },
   { href: "/story", label: names.story, icon: "story", key: "t", isSecondary: true },
   { href: "/connections", label: names.connections, icon: "plug", key: "c", isSecondary: true },
   { href: "/settings", label: names.settings, icon: "settings", key: ",", isSecondary: true },
@@ -115,5 +143,7 @@ export function findPage(path: string): { page: Page; params: Params } {
 
 /** Return whether a navigation entry leads to the part of the console that an address is in. */
 export function isInPart(entry: NavigationEntry, path: string): boolean {
-  return path === entry.href || path.startsWith(`${entry.href}/`) || (path === "/" && entry.href === "/inbox");
+  const beginnings = [entry.href, ...(entry.alsoAt ? [entry.alsoAt] : [])];
+  const isInside = beginnings.some((beginning) => path === beginning || path.startsWith(`${beginning}/`));
+  return isInside || (path === "/" && entry.href === "/inbox");
 }

@@ -1,5 +1,5 @@
 /** The only script that a worker of the console may run. */
-export const WORKER_ADDRESS = "/assets/graph_worker.js";
+export const WORKER_ADDRESS = import.meta.env.DEV ? "/src/graph/graph_worker.ts" : "/assets/graph_worker.js";
 
 interface PolicyFactory {
   createPolicy(

@@ -87,7 +87,8 @@ interface BarProps {
   reload: () => void;
 }
 
-function DecisionBar({ question, onDecided, set, reload }: BarProps) {
+/** The buttons that decide a question. */
+export function DecisionBar({ question, onDecided, set, reload }: BarProps) {
   const [isBusy, setBusy] = useState(false);
   const [isRejecting, setRejecting] = useState(false);
   const hint = useDraft(`reject ${question.id}`);

@@ -24,6 +24,8 @@ _TYPES: Final = {
 """The media types of the files that a build writes; what the machine has registered may differ."""
 _FILE_PATH: Final = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
 _IMMUTABLE: Final = "public, max-age=31536000, immutable"
+_WORKER: Final = "/assets/graph_worker.js"
+"""The one asset without a hash in its name: the pages know a single address of a worker."""
 
 
 def find_web_folder() -> Path | None:
@@ -57,7 +59,7 @@ class WebFiles:
         if folder is None:
             return HTMLResponse(_NOT_BUILT, 503)
         if _FILE_PATH.fullmatch(path) and (file := folder / path[1:]).is_file():
-            return _send_file(file, _IMMUTABLE if path.startswith(_ASSETS) else "no-cache")
+            return _send_file(file, _IMMUTABLE if path.startswith(_ASSETS) and path != _WORKER else "no-cache")
         if path.startswith(_ASSETS):
             return make_error_response(
                 NoSuchAddress("There is nothing at this address.", hint="The console was updated: reload the page.")

@@ -4,6 +4,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,10 +21,14 @@ _WAIT_S = 60
 
 
 class Agent:
-    """A client of the stdio server of searches. It has a thread: the event loop of the test belongs to the browser."""
+    """A client of a stdio server, by default that of searches, which `python -m` starts.
 
-    def __init__(self, env: dict[str, str]) -> None:
+    It has a thread: the event loop of the test belongs to the browser.
+    """
+
+    def __init__(self, env: dict[str, str], *command: str) -> None:
         self._env = env
+        self._command = command or ("paper_search.mcp_server",)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._opened = threading.Event()
@@ -45,12 +50,18 @@ class Agent:
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return the reply of a tool."""
-        calling = asyncio.run_coroutine_threadsafe(self._client.call_tool(tool, arguments), self._loop)
+        return self.finish(self.start(tool, **arguments))
+
+    def start(self, tool: str, **arguments: Any) -> "Future[Any]":
+        """Call a tool without waiting for its reply, which `finish` returns."""
+        return asyncio.run_coroutine_threadsafe(self._client.call_tool(tool, arguments), self._loop)
+
+    def finish(self, calling: "Future[Any]") -> dict[str, Any]:
+        """Wait for the reply of a call and return it."""
         return get_json(calling.result(_WAIT_S))
 
     async def _connect(self) -> None:
-        command = ["-m", "paper_search.mcp_server"]
-        async with connect_stdio_client(sys.executable, command, env=self._env) as client:
+        async with connect_stdio_client(sys.executable, ["-m", *self._command], env=self._env) as client:
             self._client = client
             self._opened.set()
             await self._stopping.wait()

@@ -1,0 +1,330 @@
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import type { RunSummary } from "../api_types.ts";
+import { Button, ButtonLink, Tag } from "../components/controls.tsx";
+import { Card, Detail, Panes } from "../components/layout.tsx";
+import { ErrorNote, ErrorState, LoadingState } from "../components/states.tsx";
+import { Age } from "../components/time.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import { DecisionBar } from "../inbox/question_pane.tsx";
+import { QuestionContents } from "../inbox/question_view.tsx";
+import { useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { formatPath, navigate, type Params, query } from "../router.ts";
+import { strings } from "../strings.ts";
+import { CompareDialog } from "./run/compare_dialog.tsx";
+import { GraphView } from "./run/graph_view.tsx";
+import { NodePanel, RunPanel } from "./run/node_panel.tsx";
+import { RunAgainDialog } from "./run/run_again_dialog.tsx";
+import { makeRunStore, type RunStore } from "./run/run_store.ts";
+import { describeRun, formatDuration, shortenId } from "./run/run_words.ts";
+import { Timeline } from "./run/timeline.tsx";
+import { readRefusal } from "./workflows/started_run.ts";
+
+const texts = strings.run;
+type View = "graph" | "timeline";
+const OVER: ReadonlySet<string> = new Set(["completed", "reused", "failed", "skipped", "uncertain"]);
+
+/** A run: its graph and timeline while it runs, a node beside it, and what can be done. */
+export function RunPage({ params }: { params: Params }) {
+  const id = params.id ?? "";
+  const store = useMemo(() => makeRunStore(id), [id]);
+  useEffect(() => store.start(), [store]);
+  const run = store.run.value;
+  const error = store.error.value;
+  if (!run) return error ? <ErrorState error={error} onRetry={store.reload} /> : <LoadingState />;
+  return <Run key={run.id} run={run} store={store} />;
+}
+
+function formatRunAddress(id: string, view: View, node: string | undefined): string {
+  const found = new URLSearchParams();
+  if (view !== "graph") found.set("view", view);
+  if (node !== undefined) found.set("node", node);
+  const text = found.toString();
+  return `${formatPath("/runs/{id}", { id })}${text ? `?${text}` : ""}`;
+}
+
+function Run({ run, store }: { run: RunSummary; store: RunStore }) {
+  const view: View = query.value.get("view") === "timeline" ? "timeline" : "graph";
+  const node = query.value.get("node") ?? undefined;
+  const question = useQuestion(run);
+  const later = useLaterRun(run);
+  const [dialog, setDialog] = useState<"again" | "compare">();
+  const graph = store.graph.value;
+  const hrefOf = (one: string) => formatRunAddress(run.id, view, one);
+  const pending = question.value?.state === "pending" ? question.value : undefined;
+  const error = store.error.value;
+
+  function move(step: number): void {
+    const names = store.ended.peek().map((state) => state.node);
+    const index = node === undefined ? -1 : names.indexOf(node);
+    const next = names[index < 0 ? (step > 0 ? 0 : names.length - 1) : index + step];
+    if (next !== undefined) navigate(hrefOf(next), { replace: true });
+  }
+  useKeys(texts.title, [
+    { keys: "j", label: texts.nextNode, run: () => move(1) },
+    { keys: "k", label: texts.previousNode, run: () => move(-1) },
+    {
+      keys: "v",
+      label: texts.otherView,
+      run: () => navigate(formatRunAddress(run.id, view === "graph" ? "timeline" : "graph", node), { replace: true }),
+    },
+    {
+      keys: "Escape",
+      label: strings.actions.back,
+      run: () => navigate(node === undefined ? "/workflows?view=runs" : formatRunAddress(run.id, view, undefined)),
+    },
+  ]);
+
+  return (
+    <div class={`search-page run-page${node === undefined ? "" : " has-node"}`}>
+      <nav class="views" aria-label={texts.views}>
+        <a href="/workflows?view=runs" class="up-link">
+          ‹ {strings.workflows.viewNames.runs}
+        </a>
+        {(["graph", "timeline"] as const).map((one) => (
+          <a key={one} href={formatRunAddress(run.id, one, node)} aria-current={one === view ? "page" : undefined}>
+            {texts.viewNames[one]}
+          </a>
+        ))}
+      </nav>
+      <Panes
+        detail={
+          <Detail
+            bar={
+              pending ? (
+                <DecisionBar
+                  question={pending}
+                  onDecided={() => later.follow()}
+                  set={question.set}
+                  reload={question.reload}
+                />
+              ) : (
+                <Actions
+                  run={run}
+                  onAgain={() => setDialog("again")}
+                  onCompare={() => setDialog("compare")}
+                  onResumed={later.follow}
+                />
+              )
+            }
+          >
+            <Heading run={run} store={store} />
+            {error && <ErrorNote error={error} onRetry={store.reload} />}
+            {later.run && (
+              <p class="note-box" role="status">
+                {texts.resumedAs} <a href={formatPath("/runs/{id}", { id: later.run.id })}>{shortenId(later.run.id)}</a>
+              </p>
+            )}
+            {run.error && run.status !== "waiting" && <RunFailure run={run} hrefOf={hrefOf} />}
+            {pending && (
+              <section class="approval" aria-label={texts.question}>
+                <h2 dir="auto">{pending.kind === "approval" ? pending.payload.question : texts.question}</h2>
+                <QuestionContents question={pending} />
+              </section>
+            )}
+            {view === "timeline" || !graph ? (
+              <Timeline run={run} store={store} current={node} hrefOf={hrefOf} />
+            ) : (
+              <Card title={texts.graph} aside={store.isPresentGraph.value ? texts.presentGraph : undefined}>
+                <GraphView
+                  nodes={graph.nodes}
+                  edges={graph.edges}
+                  states={store.states.value}
+                  current={node}
+                  hrefOf={hrefOf}
+                />
+              </Card>
+            )}
+            <Warnings warnings={run.warnings ?? []} />
+          </Detail>
+        }
+        contextLabel={texts.details}
+        context={
+          node === undefined ? (
+            <RunPanel run={run} store={store} hrefOf={hrefOf} />
+          ) : (
+            <NodePanel run={run} store={store} node={node} closeHref={formatRunAddress(run.id, view, undefined)} />
+          )
+        }
+      />
+      {dialog === "again" && <RunAgainDialog run={run} onClose={() => setDialog(undefined)} />}
+      {dialog === "compare" && <CompareDialog run={run} onClose={() => setDialog(undefined)} />}
+    </div>
+  );
+}
+
+function Heading({ run, store }: { run: RunSummary; store: RunStore }) {
+  const { word, tone } = describeRun(run.status);
+  const total = store.graph.value?.nodes.length ?? 0;
+  const states = store.states.value;
+  const done =
+    store.graph.value?.nodes.filter((node) => OVER.has(states.get(node.id)?.status ?? "pending")).length ?? 0;
+  return (
+    <>
+      <p class="tags quiet">
+        <span role="status" class="tags">
+          <Tag tone={tone}>{word}</Tag>
+        </span>
+        <span class="small">
+          {run.status === "running" ? (
+            <>
+              {texts.started} <Age at={run.started_at} />
+            </>
+          ) : (
+            run.duration_ms !== null && formatDuration(run.duration_ms)
+          )}
+        </span>
+        {total > 0 && <span class="small">{texts.nodesDone(done, total)}</span>}
+        {run.reused ? <span class="small">{texts.reusedCount(run.reused)}</span> : null}
+        <code class="small" title={run.id}>
+          {shortenId(run.id)}
+        </code>
+      </p>
+      <h1 class="detail-title" dir="auto">
+        <a href={formatPath("/workflows/{name}", { name: run.workflow })}>{run.workflow}</a>
+      </h1>
+    </>
+  );
+}
+
+/** Why the run failed, what to do, and the node. */
+function RunFailure({ run, hrefOf }: { run: RunSummary; hrefOf: (node: string) => string }) {
+  const { error } = run;
+  if (!error) return null;
+  return (
+    <section class="failure" role="alert" aria-label={texts.failure}>
+      <p dir="auto">
+        <strong>{error.message}</strong>
+      </p>
+      {error.hint && <p dir="auto">{error.hint}</p>}
+      <p class="tags small">
+        {run.failed_node && (
+          <a href={hrefOf(run.failed_node)} dir="auto">
+            {texts.showNode(run.failed_node)}
+          </a>
+        )}
+        <span>
+          {strings.errors.code} <code>{error.code}</code>
+        </span>
+      </p>
+    </section>
+  );
+}
+
+function Warnings({ warnings }: { warnings: readonly string[] }) {
+  if (!warnings.length) return null;
+  return (
+    <Card title={texts.warnings} aside={warnings.length}>
+      <ul class="warning-list">
+        {warnings.slice(0, 100).map((warning, index) => (
+          <li key={index} dir="auto">
+            {warning}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+interface ActionProps {
+  run: RunSummary;
+  onAgain: () => void;
+  onCompare: () => void;
+  onResumed: () => void;
+}
+
+function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
+  const [isBusy, setBusy] = useState(false);
+  const isRunning = run.status === "running";
+  const canResume = !isRunning && run.status !== "success";
+  const edit = `${formatPath("/workflows/{name}/edit", { name: run.workflow })}?${new URLSearchParams({
+    ...(run.source === "draft" ? { source: "draft" } : {}),
+    ...(canResume ? { run: run.id } : {}),
+  }).toString()}`;
+
+  async function change(work: () => Promise<void>): Promise<void> {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      await work();
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+    setBusy(false);
+  }
+  const cancel = () =>
+    change(async () => {
+      await api.post("/api/runs/{run_id}/cancel", { path: { run_id: run.id } });
+      showToast(texts.cancelling);
+    });
+  const resume = () =>
+    change(async () => {
+      const started = await api.post("/api/runs/{run_id}/resume", { path: { run_id: run.id }, body: {} });
+      const refusal = readRefusal(started);
+      if (refusal) throw refusal;
+      onResumed();
+      if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
+    });
+  useKeys(texts.actions, [
+    ...(isRunning ? [{ keys: "c", label: texts.cancel, run: () => void cancel() }] : []),
+    ...(canResume ? [{ keys: "r", label: texts.resume, run: () => void resume() }] : []),
+    ...(isRunning ? [] : [{ keys: "e", label: texts.edit, run: () => navigate(edit) }]),
+  ]);
+  if (isRunning) {
+    return (
+      <>
+        <Button kind="danger" keyHint="c" isBusy={isBusy} onClick={() => void cancel()}>
+          {texts.cancel}
+        </Button>
+        <span class="quiet small wide-only">{texts.cancelHint}</span>
+      </>
+    );
+  }
+  return (
+    <>
+      {canResume && (
+        <Button kind="primary" keyHint="r" isBusy={isBusy} onClick={() => void resume()}>
+          {texts.resume}
+        </Button>
+      )}
+      <ButtonLink href={edit} keyHint="e">
+        {canResume ? texts.editAndResume : texts.edit}
+      </ButtonLink>
+      <Button onClick={onAgain}>{texts.again}</Button>
+      <Button onClick={onCompare}>{texts.compare}</Button>
+      {canResume && <span class="quiet small wide-only">{texts.resumeHint}</span>}
+    </>
+  );
+}
+
+/** The question that a run waits for. */
+function useQuestion(run: RunSummary) {
+  const id = run.status === "waiting" ? (run.error?.approval_id ?? "") : "";
+  const resource = useResource(
+    `run question ${id}`,
+    async (signal) => (id ? api.get("/api/inbox/{entry_id}", { path: { entry_id: id }, signal }) : undefined),
+    (change) => change.kind === "inbox" && change.subject === id,
+  );
+  return { value: resource.value.value, set: resource.set, reload: resource.reload };
+}
+
+/** The run that resumed this one. After `follow`, the page goes there when it begins. */
+function useLaterRun(run: RunSummary): { run: RunSummary | undefined; follow: () => void } {
+  const [isFollowing, setFollowing] = useState(false);
+  const found = useResource(
+    `later ${run.id} ${run.status === "running"}`,
+    async (signal) => {
+      if (run.status === "running" || run.status === "success") return null;
+      const { runs } = await api.get("/api/runs", { query: { workflow: run.workflow, limit: 20 }, signal });
+      return runs.find((one) => one.resumed_from === run.id) ?? null;
+    },
+    (change) => change.kind === "run" && change.workflow === run.workflow,
+  );
+  const later = found.value.value ?? undefined;
+  useEffect(() => {
+    if (isFollowing && later) navigate(formatPath("/runs/{id}", { id: later.id }), { replace: true });
+  }, [isFollowing, later?.id]);
+  return { run: later, follow: () => setFollowing(true) };
+}

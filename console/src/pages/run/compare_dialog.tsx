@@ -1,0 +1,46 @@
+import { api } from "../../api.ts";
+import type { RunSummary } from "../../api_types.ts";
+import { Tag } from "../../components/controls.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import { When } from "../../components/time.tsx";
+import { useResource } from "../../resource.ts";
+import { formatPath } from "../../router.ts";
+import { strings } from "../../strings.ts";
+import { describeRun } from "./run_words.ts";
+
+const texts = strings.run;
+
+/** Choose another run of the same workflow to compare with. */
+export function CompareDialog({ run, onClose }: { run: RunSummary; onClose: () => void }) {
+  const runs = useResource(`compare ${run.workflow}`, (signal) =>
+    api.get("/api/runs", { query: { workflow: run.workflow, limit: 50 }, signal }),
+  );
+  return (
+    <Dialog title={texts.compareWith} onClose={onClose}>
+      <Loaded resource={runs}>
+        {(page) => {
+          const others = page.runs.filter((one) => one.id !== run.id);
+          if (!others.length) return <EmptyState title={texts.noOther} hint={texts.noOtherHint} />;
+          return (
+            <ul class="choice-list" aria-label={texts.compareWith}>
+              {others.map((one) => {
+                const [first, second] = one.started_at < run.started_at ? [one, run] : [run, one];
+                const { word, tone } = describeRun(one.status);
+                return (
+                  <li key={one.id}>
+                    <a href={formatPath("/runs/{id}/compare/{other}", { id: first.id, other: second.id })}>
+                      <Tag tone={tone}>{word}</Tag>
+                      <When at={one.started_at} />
+                      <code>{one.id}</code>
+                    </a>
+                  </li>
+                );
+              })}
+            </ul>
+          );
+        }}
+      </Loaded>
+    </Dialog>
+  );
+}

@@ -1,0 +1,184 @@
+import { api } from "../../api.ts";
+import type { RunNode, RunSummary } from "../../api_types.ts";
+import { ButtonLink, Tag } from "../../components/controls.tsx";
+import { Facts } from "../../components/layout.tsx";
+import { Loaded } from "../../components/states.tsx";
+import { When } from "../../components/time.tsx";
+import { useResource } from "../../resource.ts";
+import { formatPath } from "../../router.ts";
+import { strings } from "../../strings.ts";
+import type { NodeState, RunStore } from "./run_store.ts";
+import { describeNode, formatDuration, shortenId } from "./run_words.ts";
+import { ValueView } from "./value_view.tsx";
+
+const texts = strings.run;
+const SHOWN = 100;
+
+/** Inputs and outputs of the whole run, and the nodes that failed. */
+export function RunPanel(props: { run: RunSummary; store: RunStore; hrefOf: (node: string) => string }) {
+  const { run, store } = props;
+  const failed = store.ended.value.filter((state) => state.status === "failed" || state.status === "uncertain");
+  return (
+    <div class="context-body">
+      <h2>{texts.title}</h2>
+      <Facts
+        facts={[
+          [texts.startedAt, <When at={run.started_at} />],
+          ...(run.ended_at ? ([[texts.endedAt, <When at={run.ended_at} />]] as const) : []),
+          ...(run.resumed_from
+            ? ([
+                [
+                  texts.resumedFrom,
+                  <a href={formatPath("/runs/{id}", { id: run.resumed_from })}>{shortenId(run.resumed_from)}</a>,
+                ],
+              ] as const)
+            : []),
+        ]}
+      />
+      {failed.length > 0 && (
+        <>
+          <h3>{texts.failedNodes}</h3>
+          <ul class="link-list">
+            {failed.slice(0, SHOWN).map((state) => (
+              <li key={state.seq}>
+                <a href={props.hrefOf(state.node)} dir="auto">
+                  {state.node}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <Values title={texts.inputs} value={run.inputs} />
+      <Values title={texts.outputs} value={run.outputs} />
+      <p class="quiet small">{texts.masked}</p>
+    </div>
+  );
+}
+
+/** One node of a run: its state and why, inputs, outputs, messages and error. */
+export function NodePanel(props: { run: RunSummary; store: RunStore; node: string; closeHref: string }) {
+  const { run, store, node } = props;
+  const state = store.states.value.get(node);
+  const described = store.graph.value?.nodes.find((one) => one.id === node);
+  const { word, tone } = describeNode(state?.status ?? "pending");
+  return (
+    <div class="context-body">
+      <p class="tags">
+        <Tag tone={tone}>{word}</Tag>
+        <span class="quiet small">{state?.type || described?.type}</span>
+      </p>
+      <h2 dir="auto">{node}</h2>
+      {described?.purpose && (
+        <p class="quiet" dir="auto">
+          {described.purpose}
+        </p>
+      )}
+      <Why run={run} state={state} />
+      {state?.items !== undefined && state.status === "running" && (
+        <div class="batch-progress">
+          <progress value={state.itemsDone ?? 0} max={state.items} aria-label={texts.batch} />
+          <span class="number">{texts.items(state.itemsDone ?? 0, state.items)}</span>
+        </div>
+      )}
+      {state?.seq === undefined ? (
+        <p class="quiet">
+          {state?.status === "running" ? texts.runsNow : texts.noValues[run.status === "running" ? "later" : "never"]}
+        </p>
+      ) : (
+        <NodeValues key={state.seq} runId={run.id} seq={state.seq} />
+      )}
+      <p>
+        <ButtonLink href={props.closeHref} kind="quiet">
+          {texts.wholeRun}
+        </ButtonLink>
+      </p>
+    </div>
+  );
+}
+
+/** Why a result was reused, or why it was not. */
+function Why({ run, state }: { run: RunSummary; state: NodeState | undefined }) {
+  if (state?.status === "reused") {
+    return (
+      <p class="note-box" dir="auto">
+        {run.resumed_from ? texts.reusedFrom : texts.reusedWhy}
+        {run.resumed_from && (
+          <>
+            {" "}
+            <a href={formatPath("/runs/{id}", { id: run.resumed_from })}>{shortenId(run.resumed_from)}</a>
+          </>
+        )}
+      </p>
+    );
+  }
+  if (state?.note) {
+    return (
+      <p class="note-box" dir="auto">
+        {texts.notReused(state.note)}
+      </p>
+    );
+  }
+  if (state?.status === "uncertain") return <p class="note-box">{texts.uncertainWhy}</p>;
+  if (state?.status === "skipped") return <p class="note-box">{texts.skippedWhy}</p>;
+  return null;
+}
+
+function NodeValues({ runId, seq }: { runId: string; seq: number }) {
+  const resource = useResource(`node ${runId} ${seq}`, (signal) =>
+    api.get("/api/runs/{run_id}/nodes/{seq}", { path: { run_id: runId, seq }, signal }),
+  );
+  return <Loaded resource={resource}>{(node) => <NodeDetails node={node} />}</Loaded>;
+}
+
+function NodeDetails({ node }: { node: RunNode }) {
+  return (
+    <>
+      {node.error && (
+        <section class="failure" aria-label={texts.failure}>
+          <p dir="auto">
+            <strong>{node.error.message}</strong>
+          </p>
+          {node.error.hint && <p dir="auto">{node.error.hint}</p>}
+          <p class="small">
+            {strings.errors.code} <code>{node.error.code}</code>
+          </p>
+        </section>
+      )}
+      <Facts
+        facts={[
+          ...(node.started_at ? ([[texts.startedAt, <When at={node.started_at} />]] as const) : []),
+          ...(node.duration_ms === null ? [] : ([[texts.took, formatDuration(node.duration_ms)]] as const)),
+          ...(node.action && node.action !== "default" ? ([[texts.action, <code>{node.action}</code>]] as const) : []),
+        ]}
+      />
+      <Values title={texts.inputs} value={node.inputs ?? node.params} />
+      {node.inputs !== undefined && node.inputs !== null && (
+        <details class="more">
+          <summary>{texts.templates}</summary>
+          <ValueView value={node.params} />
+        </details>
+      )}
+      <Values title={texts.outputs} value={node.outputs} />
+      {node.messages && node.messages.length > 0 && (
+        <>
+          <h3>{texts.messages}</h3>
+          <pre class="json" dir="auto">
+            {node.messages.join("\n")}
+          </pre>
+        </>
+      )}
+    </>
+  );
+}
+
+function Values({ title, value }: { title: string; value: unknown }) {
+  const isNothing =
+    value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
+  return (
+    <>
+      <h3>{title}</h3>
+      {isNothing ? <p class="quiet">{texts.nothing}</p> : <ValueView value={value} />}
+    </>
+  );
+}

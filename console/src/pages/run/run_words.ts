@@ -1,0 +1,50 @@
+import type { NodeResult, RunSummary } from "../../api_types.ts";
+import type { Tone } from "../../components/controls.tsx";
+import { strings } from "../../strings.ts";
+
+export type RunStatus = RunSummary["status"];
+export type NodeStatus = NodeResult["status"] | "pending";
+
+const RUN_TONES: Record<RunStatus, Tone> = {
+  running: "accent",
+  success: "yes",
+  failed: "no",
+  cancelled: "neutral",
+  waiting: "waiting",
+  interrupted: "maybe",
+};
+const NODE_TONES: Record<NodeStatus, Tone> = {
+  pending: "neutral",
+  running: "accent",
+  completed: "yes",
+  reused: "yes",
+  failed: "no",
+  waiting: "waiting",
+  skipped: "neutral",
+  uncertain: "maybe",
+};
+
+/** Return the word and the colour of the state of a run. */
+export function describeRun(status: RunStatus): { word: string; tone: Tone } {
+  return { word: strings.run.statuses[status], tone: RUN_TONES[status] };
+}
+
+/** Return the word and the colour of the state of a node. */
+export function describeNode(status: NodeStatus): { word: string; tone: Tone } {
+  return { word: strings.run.nodeStatuses[status], tone: NODE_TONES[status] };
+}
+
+/** Return a duration in words, such as "0.3 s" or "4 min 10 s". */
+export function formatDuration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1_000;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const whole = Math.round(seconds);
+  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
+}
+
+/** Return the beginning of the id of a run, which is enough to find it. */
+export function shortenId(id: string): string {
+  return id.slice(0, 12);
+}

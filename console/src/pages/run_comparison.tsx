@@ -1,0 +1,119 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import type { NodeDifference, RunComparison, RunSummary, ValueDifference } from "../api_types.ts";
+import { Checkbox, Tag } from "../components/controls.tsx";
+import { Card, PlainPage, Table } from "../components/layout.tsx";
+import { Loaded } from "../components/states.tsx";
+import { When } from "../components/time.tsx";
+import { useResource } from "../resource.ts";
+import { formatPath, type Params } from "../router.ts";
+import { strings } from "../strings.ts";
+import { describeNode, describeRun, formatDuration } from "./run/run_words.ts";
+import { ValueView } from "./run/value_view.tsx";
+import { WorkflowViews } from "./workflows/workflow_views.tsx";
+
+const texts = strings.run;
+const SHOWN = 500;
+
+/** Two runs beside each other: the inputs, outputs and nodes in which they differ. */
+export function RunComparisonPage({ params }: { params: Params }) {
+  const first = params.id ?? "";
+  const second = params.other ?? "";
+  const compared = useResource(`comparison ${first} ${second}`, (signal) =>
+    api.get("/api/run-comparison", { query: { first, second }, signal }),
+  );
+  return (
+    <div class="search-page">
+      <WorkflowViews current="runs" />
+      <PlainPage title={texts.comparison}>
+        <Loaded resource={compared}>{(value) => <Comparison value={value} />}</Loaded>
+      </PlainPage>
+    </div>
+  );
+}
+
+function Comparison({ value }: { value: RunComparison }) {
+  const [isAll, setAll] = useState(false);
+  const differing = value.nodes.filter((node) => node.differs);
+  const nodes = isAll ? value.nodes : differing;
+  return (
+    <>
+      <div class="compared-runs">
+        <Summary title={texts.first} run={value.first} />
+        <Summary title={texts.second} run={value.second} />
+      </div>
+      <Differences title={texts.inputs} values={value.inputs} />
+      <Differences title={texts.outputs} values={value.outputs} />
+      <Card title={texts.nodes} aside={texts.differing(differing.length, value.nodes.length)}>
+        <div class="card-body">
+          <Checkbox label={texts.allNodes} isChecked={isAll} onChange={setAll} />
+        </div>
+        {nodes.length > 0 && (
+          <Table
+            label={texts.nodes}
+            columns={[{ title: texts.node }, { title: texts.first }, { title: texts.second }]}
+            rows={nodes
+              .slice(0, SHOWN)
+              .map((node) => [
+                <span dir="auto">{node.node}</span>,
+                <Ending ending={node.first} />,
+                <Ending ending={node.second} />,
+              ])}
+          />
+        )}
+      </Card>
+    </>
+  );
+}
+
+function Summary({ title, run }: { title: string; run: RunSummary }) {
+  const { word, tone } = describeRun(run.status);
+  return (
+    <Card title={title}>
+      <div class="card-body">
+        <p class="tags">
+          <Tag tone={tone}>{word}</Tag>
+          <span class="quiet">
+            <When at={run.started_at} />
+          </span>
+          {run.duration_ms !== null && <span class="quiet">{formatDuration(run.duration_ms)}</span>}
+        </p>
+        <p dir="auto">{run.workflow}</p>
+        <a href={formatPath("/runs/{id}", { id: run.id })}>
+          <code>{run.id}</code>
+        </a>
+      </div>
+    </Card>
+  );
+}
+
+function Differences({ title, values }: { title: string; values: readonly ValueDifference[] }) {
+  return (
+    <Card title={title} aside={values.length}>
+      {values.length ? (
+        <Table
+          label={title}
+          columns={[{ title: texts.name }, { title: texts.first }, { title: texts.second }]}
+          rows={values.map((one) => [
+            <span dir="auto">{one.name}</span>,
+            "first" in one ? <ValueView value={one.first} /> : <span class="quiet">{texts.notThere}</span>,
+            "second" in one ? <ValueView value={one.second} /> : <span class="quiet">{texts.notThere}</span>,
+          ])}
+        />
+      ) : (
+        <p class="card-body quiet">{texts.same}</p>
+      )}
+    </Card>
+  );
+}
+
+function Ending({ ending }: { ending: NodeDifference["first"] }) {
+  if (!ending) return <span class="quiet">{texts.notThere}</span>;
+  const { word, tone } = describeNode(ending.status);
+  return (
+    <span class="tags">
+      <Tag tone={tone}>{word}</Tag>
+      {ending.duration_ms !== null && <span class="quiet">{formatDuration(ending.duration_ms)}</span>}
+    </span>
+  );
+}

@@ -1,0 +1,216 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { type ApiError, toApiError } from "../api_error.ts";
+import type { WorkflowDescription } from "../api_types.ts";
+import { Button, ButtonLink, Tag, TextField } from "../components/controls.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Card, Detail, Facts } from "../components/layout.tsx";
+import { ErrorNote, Loaded } from "../components/states.tsx";
+import { showToast } from "../components/toasts.tsx";
+import { useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { formatPath, navigate, type Params } from "../router.ts";
+import { strings } from "../strings.ts";
+import { GraphView } from "./run/graph_view.tsx";
+import { formatDuration } from "./run/run_words.ts";
+import { FindingList } from "./workflows/finding_list.tsx";
+import { RunForm } from "./workflows/run_form.tsx";
+import { formatRunsAddress, RunRow } from "./workflows/run_list.tsx";
+import { ScheduleDialog } from "./workflows/schedule_list.tsx";
+import { WorkflowViews } from "./workflows/workflow_views.tsx";
+
+const texts = strings.workflows;
+const SHOWN_RUNS = 8;
+
+/** A workflow: its form, its graph, its runs. */
+export function WorkflowPage({ params }: { params: Params }) {
+  const name = params.name ?? "";
+  const workflow = useResource(
+    `workflow ${name}`,
+    (signal) => api.get("/api/workflows/{name}", { path: { name }, signal }),
+    (change) => change.kind === "run" && change.workflow === name,
+  );
+  return (
+    <div class="search-page">
+      <WorkflowViews current="library" />
+      <Loaded resource={workflow}>{(value) => <Workflow workflow={value} reload={workflow.reload} />}</Loaded>
+    </div>
+  );
+}
+
+function Workflow({ workflow, reload }: { workflow: WorkflowDescription; reload: () => void }) {
+  const [dialog, setDialog] = useState<"save" | "schedule">();
+  const isDraft = workflow.source === "draft";
+  const edit = `${formatPath("/workflows/{name}/edit", { name: workflow.name })}${isDraft ? "?source=draft" : ""}`;
+  useKeys(texts.workflow, [{ keys: "e", label: texts.edit, run: () => navigate(edit) }]);
+  const hasErrors = workflow.diagnostics.some((one) => one.severity === "error");
+  return (
+    <Detail
+      bar={
+        <>
+          <ButtonLink href={edit} keyHint="e">
+            {texts.edit}
+          </ButtonLink>
+          {isDraft && (
+            <Button onClick={() => setDialog("save")} isDisabled={hasErrors}>
+              {texts.saveToLibrary}
+            </Button>
+          )}
+          <Button onClick={() => setDialog("schedule")} isDisabled={hasErrors}>
+            {texts.schedule}
+          </Button>
+          <span class="quiet small wide-only" dir="auto">
+            {workflow.path}
+          </span>
+        </>
+      }
+    >
+      <p class="tags quiet">
+        <Tag>{isDraft ? texts.draft : texts.savedOne}</Tag>
+        <span class="small">{texts.nodeCount(workflow.nodes_total)}</span>
+      </p>
+      <h1 class="detail-title" dir="auto">
+        {workflow.name}
+      </h1>
+      {workflow.description && <p dir="auto">{workflow.description}</p>}
+      {workflow.warnings.map((warning) => (
+        <p key={warning} class="note-box" dir="auto">
+          {warning}
+        </p>
+      ))}
+      {workflow.diagnostics.length > 0 && (
+        <Card title={texts.findings} aside={texts.findingCount(workflow.diagnostics)}>
+          <FindingList findings={workflow.diagnostics} />
+        </Card>
+      )}
+      <div class="workflow-columns">
+        <Card title={texts.runTitle}>
+          <div class="card-body">
+            <RunForm workflow={workflow} />
+          </div>
+        </Card>
+        <div class="workflow-side">
+          <Runs workflow={workflow} />
+          <Outputs workflow={workflow} />
+        </div>
+      </div>
+      {workflow.nodes.length > 0 && <GraphCard name={workflow.name} />}
+      {dialog === "save" && <SaveDialog draft={workflow} onClose={() => setDialog(undefined)} onSaved={reload} />}
+      {dialog === "schedule" && <ScheduleDialog name={workflow.name} onClose={() => setDialog(undefined)} />}
+    </Detail>
+  );
+}
+
+function GraphCard({ name }: { name: string }) {
+  const graph = useResource(`graph ${name}`, (signal) =>
+    api.get("/api/workflows/{name}/graph", { path: { name }, signal }),
+  );
+  return (
+    <Card title={strings.run.graph}>
+      <Loaded resource={graph}>{(value) => <GraphView nodes={value.nodes} edges={value.edges} />}</Loaded>
+    </Card>
+  );
+}
+
+function Outputs({ workflow }: { workflow: WorkflowDescription }) {
+  const outputs = Object.entries(workflow.outputs);
+  if (!outputs.length) return null;
+  return (
+    <Card title={texts.outputs}>
+      <div class="card-body">
+        <Facts
+          facts={outputs.map(([name, output]) => [
+            name,
+            <span dir="auto">{output.description || <code>{output.source}</code>}</span>,
+          ])}
+        />
+      </div>
+    </Card>
+  );
+}
+
+function Runs({ workflow }: { workflow: WorkflowDescription }) {
+  const { statistics } = workflow;
+  const runs = useResource(
+    `last runs ${workflow.name}`,
+    (signal) => api.get("/api/runs", { query: { workflow: workflow.name, limit: SHOWN_RUNS }, signal }),
+    (change) => change.kind === "run" && change.workflow === workflow.name,
+  );
+  const average = statistics.average_duration_ms;
+  return (
+    <Card
+      title={texts.lastRuns}
+      aside={average == null ? texts.runCount(statistics.execution_count) : texts.average(formatDuration(average))}
+    >
+      <Loaded resource={runs}>
+        {(page) =>
+          page.runs.length ? (
+            <>
+              <ul class="plain-rows" aria-label={texts.lastRuns}>
+                {page.runs.map((run) => (
+                  <li key={run.id}>
+                    <RunRow run={run} isOfOne />
+                  </li>
+                ))}
+              </ul>
+              {page.next !== null && (
+                <p class="card-body">
+                  <a href={formatRunsAddress(workflow.name, "")}>{texts.allRunsOf}</a>
+                </p>
+              )}
+            </>
+          ) : (
+            <p class="card-body quiet">{texts.neverRan}</p>
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+/** Ask for the name and the description of a draft, and move it to the library. */
+function SaveDialog(props: { draft: WorkflowDescription; onClose: () => void; onSaved: () => void }) {
+  const [name, setName] = useState(props.draft.name);
+  const [description, setDescription] = useState(props.draft.description);
+  const [error, setError] = useState<ApiError>();
+  const [isBusy, setBusy] = useState(false);
+  async function save(event: Event): Promise<void> {
+    event.preventDefault();
+    if (isBusy || !name.trim() || !description.trim()) return;
+    setBusy(true);
+    try {
+      const body = { final_name: name.trim(), description };
+      const saved = await api.post("/api/drafts/{name}/save", { path: { name: props.draft.name }, body });
+      showToast([texts.savedAs(saved.name), ...saved.warnings].join(" "));
+      props.onClose();
+      props.onSaved();
+      navigate(formatPath("/workflows/{name}", { name: saved.name }), { replace: true });
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(false);
+    }
+  }
+  return (
+    <Dialog title={texts.saveToLibrary} onClose={props.onClose}>
+      <form class="form" onSubmit={(event) => void save(event)}>
+        <TextField label={texts.name} hint={texts.nameHint} value={name} onInput={setName} maxLength={100} isMono />
+        <TextField
+          label={texts.description}
+          hint={texts.descriptionHint}
+          value={description}
+          onInput={setDescription}
+          lines={3}
+          maxLength={500}
+          autoFocus
+        />
+        {error && <ErrorNote error={error} />}
+        <footer class="form-footer">
+          <Button type="submit" kind="primary" isBusy={isBusy} isDisabled={!name.trim() || !description.trim()}>
+            {texts.save}
+          </Button>
+          <Button onClick={props.onClose}>{strings.actions.cancel}</Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}

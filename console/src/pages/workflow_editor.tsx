@@ -1,0 +1,251 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { type ApiError, toApiError } from "../api_error.ts";
+import type { Diagnostic, WorkflowText } from "../api_types.ts";
+import { Button, ButtonLink, Tag } from "../components/controls.tsx";
+import { Panes } from "../components/layout.tsx";
+import { ErrorNote, Loaded } from "../components/states.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import { useDraft } from "../draft.ts";
+import { useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { formatPath, navigate, type Params, query } from "../router.ts";
+import { strings } from "../strings.ts";
+import { applyCorrection, findCorrection } from "./workflows/corrections.ts";
+import { FindingList } from "./workflows/finding_list.tsx";
+import { findLine, findSyntaxProblem, JsonPositions } from "./workflows/json_positions.ts";
+import { readRefusal } from "./workflows/started_run.ts";
+import { TextArea } from "./workflows/text_area.tsx";
+
+const texts = strings.workflows;
+const CHECK_MS = 300;
+
+/** The text of a workflow, checked while it is typed. */
+export function WorkflowEditorPage({ params }: { params: Params }) {
+  const name = params.name ?? "";
+  const isDraft = query.value.get("source") === "draft";
+  const text = useResource(`text ${name} ${isDraft}`, (signal) =>
+    isDraft
+      ? api.get("/api/drafts/{name}", { path: { name }, signal })
+      : api.get("/api/workflows/{name}/document", { path: { name }, signal }),
+  );
+  return <Loaded resource={text}>{(value) => <Editor key={name} stored={value} />}</Loaded>;
+}
+
+function format({ document }: Pick<WorkflowText, "document">): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function Editor({ stored }: { stored: WorkflowText }) {
+  const isDraft = stored.source !== "library";
+  // The text that the server has, as far as this page knows: a change of somebody else is found when saving.
+  const [known, setKnown] = useState(() => ({ text: format(stored), revision: stored.revision }));
+  const draft = useDraft(`workflow ${stored.source} ${stored.name}`, known.text);
+  const text = draft.text;
+  const area = useRef<HTMLTextAreaElement>(null);
+  const [busy, setBusy] = useState<"save" | "resume">();
+  const [error, setError] = useState<ApiError>();
+  const { findings, isChecking } = useFindings(text.value);
+  const hasChanged = text.value !== known.text;
+  const errors = findings.filter((one) => one.severity === "error").length;
+  const runId = query.value.get("run");
+
+  async function save(): Promise<boolean> {
+    if (busy || findSyntaxProblem(text.value)) return false;
+    setBusy("save");
+    setError(undefined);
+    try {
+      const document = JSON.parse(text.value) as Record<string, unknown>;
+      const body = { document, revision: known.revision };
+      const path = { name: stored.name };
+      const written = isDraft
+        ? await api.put("/api/drafts/{name}", { path, body })
+        : await api.put("/api/workflows/{name}", { path, body });
+      setKnown({ text: text.value, revision: written.revision });
+      showToast(texts.textSaved(stored.name));
+      setBusy(undefined);
+      return true;
+    } catch (thrown) {
+      setError(toApiError(thrown));
+      setBusy(undefined);
+      return false;
+    }
+  }
+
+  /** Read the text of somebody else. What was typed is lost, so the person asks for it. */
+  async function readAgain(): Promise<void> {
+    const path = { name: stored.name };
+    try {
+      const present = isDraft
+        ? await api.get("/api/drafts/{name}", { path })
+        : await api.get("/api/workflows/{name}/document", { path });
+      setKnown({ text: format(present), revision: present.revision });
+      text.value = format(present);
+      setError(undefined);
+    } catch (thrown) {
+      setError(toApiError(thrown));
+    }
+  }
+
+  /** Save the text if it has changed, and run the workflow of a run again. */
+  async function resume(id: string): Promise<void> {
+    if (hasChanged && !(await save())) return;
+    setBusy("resume");
+    try {
+      const started = await api.post("/api/runs/{run_id}/resume", { path: { run_id: id }, body: {} });
+      const refusal = readRefusal(started);
+      if (refusal) setError(refusal);
+      else if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+    setBusy(undefined);
+  }
+
+  function show(finding: Diagnostic): void {
+    const place = new JsonPositions(text.value).findNearest(finding.path);
+    if (place) select(area.current, text.value, place.key?.start ?? place.start, place.end);
+  }
+
+  function correct(finding: Diagnostic): void {
+    const correction = findCorrection(text.value, finding);
+    if (!correction) return;
+    text.value = applyCorrection(text.value, correction);
+    requestAnimationFrame(() =>
+      select(area.current, text.value, correction.start, correction.start + correction.insert.length),
+    );
+  }
+
+  useKeys(texts.editor, [{ keys: "Control+s", label: texts.save, run: () => void save() }]);
+  const canSave = hasChanged && !findSyntaxProblem(text.value) && (isDraft || errors === 0);
+  const address = formatPath("/workflows/{name}", { name: stored.name });
+  return (
+    <Panes
+      detail={
+        <div class="editor">
+          <header class="editor-top">
+            <div>
+              <p class="tags quiet">
+                <Tag>{isDraft ? texts.draft : texts.savedOne}</Tag>
+                <span class="small" role="status">
+                  {hasChanged ? texts.unsaved : texts.allSaved}
+                </span>
+              </p>
+              <h1 class="detail-title" dir="auto">
+                <a href={address}>{stored.name}</a>
+              </h1>
+            </div>
+          </header>
+          {error && <ErrorNote error={error} />}
+          {error?.code === "workflow_changed" && (
+            <p class="editor-note">
+              <Button onClick={() => void readAgain()}>{texts.readAgain}</Button>
+            </p>
+          )}
+          <TextArea area={area} label={texts.text} text={text} lines={findLines(text.value, findings)} />
+          <div class="decision-bar">
+            <Button
+              kind={runId ? "plain" : "primary"}
+              isBusy={busy === "save"}
+              isDisabled={!canSave}
+              keyHint="Ctrl S"
+              onClick={() => void save()}
+            >
+              {texts.save}
+            </Button>
+            {runId && (
+              <Button
+                kind="primary"
+                isBusy={busy === "resume"}
+                isDisabled={errors > 0}
+                onClick={() => void resume(runId)}
+              >
+                {hasChanged ? texts.saveAndResume : texts.resumeRun}
+              </Button>
+            )}
+            <ButtonLink href={runId ? formatPath("/runs/{id}", { id: runId }) : address}>
+              {strings.actions.back}
+            </ButtonLink>
+            {hasChanged && (
+              <Button kind="quiet" onClick={() => draft.clear()}>
+                {texts.discard}
+              </Button>
+            )}
+            <span class="quiet small wide-only">{isDraft ? texts.draftHint : texts.savedHint}</span>
+          </div>
+        </div>
+      }
+      contextLabel={texts.findings}
+      context={
+        <div class="context-body">
+          <h2>{texts.findings}</h2>
+          <p class="quiet" role="status">
+            {isChecking ? texts.checking : findings.length ? texts.findingCount(findings) : texts.noFindings}
+          </p>
+          <FindingList
+            findings={findings}
+            onShow={show}
+            describeCorrection={(finding) => findCorrection(text.value, finding)?.shown}
+            onCorrect={correct}
+          />
+        </div>
+      }
+    />
+  );
+}
+
+/** Select a part of the text and scroll to it. */
+function select(area: HTMLTextAreaElement | null, text: string, start: number, end: number): void {
+  if (!area) return;
+  area.focus();
+  area.setSelectionRange(start, end);
+  const height = Number.parseFloat(getComputedStyle(area).lineHeight) || 20;
+  area.scrollTop = Math.max(0, (findLine(text, start).line - 4) * height);
+}
+
+/** Return the lines with findings, the worst finding of each. */
+function findLines(text: string, findings: readonly Diagnostic[]): ReadonlyMap<number, "error" | "warning"> {
+  const positions = new JsonPositions(text);
+  const lines = new Map<number, "error" | "warning">();
+  for (const finding of findings) {
+    const place =
+      finding.code === "invalid_json" ? findSyntaxProblem(text)?.position : positions.findNearest(finding.path)?.start;
+    if (place === undefined) continue;
+    const { line } = findLine(text, place);
+    if (lines.get(line) !== "error") lines.set(line, finding.severity);
+  }
+  return lines;
+}
+
+/** The findings of the one checker about a text, a moment after it was typed. */
+function useFindings(text: string): { findings: readonly Diagnostic[]; isChecking: boolean } {
+  const findings = useSignal<readonly Diagnostic[]>([]);
+  const checked = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    const problem = findSyntaxProblem(text);
+    if (problem) {
+      const { line, column } = findLine(text, problem.position);
+      const message = texts.syntax(line, column, problem.message);
+      findings.value = [{ severity: "error", code: "invalid_json", path: "", message }];
+      checked.value = text;
+      return;
+    }
+    const abort = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        const body = { document: JSON.parse(text) as unknown };
+        const reply = await api.post("/api/workflows/check", { body, signal: abort.signal });
+        findings.value = reply.diagnostics;
+        checked.value = text;
+      } catch (thrown) {
+        if (!abort.signal.aborted) showError(toApiError(thrown));
+      }
+    }, CHECK_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [text]);
+  return { findings: findings.value, isChecking: checked.value !== text };
+}

@@ -1,0 +1,138 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import type { DraftSummary, SavedWorkflow } from "../api_types.ts";
+import { Button, Tag } from "../components/controls.tsx";
+import { PlainPage } from "../components/layout.tsx";
+import { EmptyState, Loaded } from "../components/states.tsx";
+import { Age } from "../components/time.tsx";
+import { useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { formatPath, navigate, query } from "../router.ts";
+import { strings } from "../strings.ts";
+import { NewDraftDialog } from "./workflows/new_draft_dialog.tsx";
+import { RunList } from "./workflows/run_list.tsx";
+import { ScheduleList } from "./workflows/schedule_list.tsx";
+import { type WorkflowView, WorkflowViews } from "./workflows/workflow_views.tsx";
+
+const texts = strings.workflows;
+
+/** Saved workflows and drafts, runs, and schedules. The address holds the view and the filter. */
+export function WorkflowsPage() {
+  const view = (query.value.get("view") ?? "library") as WorkflowView;
+  return (
+    <div class="search-page">
+      <WorkflowViews current={view} />
+      {view === "runs" ? (
+        <RunList workflow={query.value.get("workflow") ?? ""} status={query.value.get("status") ?? ""} />
+      ) : view === "schedules" ? (
+        <ScheduleList />
+      ) : (
+        <Library />
+      )}
+    </div>
+  );
+}
+
+function Library() {
+  const [words, setWords] = useState("");
+  const [isCreating, setCreating] = useState(false);
+  const workflows = useResource(
+    "workflows",
+    (signal) => api.get("/api/workflows", { signal }),
+    (change) => change.kind === "run",
+  );
+  useKeys(texts.title, [{ keys: "n", label: texts.newDraft, run: () => setCreating(true) }]);
+  const isFound = (one: { name: string; description: string }) =>
+    `${one.name} ${one.description}`.toLowerCase().includes(words.trim().toLowerCase());
+  return (
+    <PlainPage title={texts.title}>
+      <div class="toolbar">
+        <Button kind="primary" icon="plus" keyHint="n" onClick={() => setCreating(true)}>
+          {texts.newDraft}
+        </Button>
+        <search class="toolbar-find">
+          <input
+            type="search"
+            aria-label={texts.find}
+            placeholder={texts.find}
+            value={words}
+            onInput={(event) => setWords(event.currentTarget.value)}
+          />
+        </search>
+      </div>
+      <Loaded resource={workflows}>
+        {({ workflows: saved, drafts }) =>
+          saved.length || drafts.length ? (
+            <>
+              <Group title={texts.saved} empty={texts.noneSaved} items={saved.filter(isFound)} />
+              <Group title={texts.drafts} empty={texts.noDrafts} items={drafts.filter(isFound)} isDraft />
+            </>
+          ) : (
+            <EmptyState title={texts.empty} hint={texts.emptyHint}>
+              <Button kind="primary" onClick={() => setCreating(true)}>
+                {texts.newDraft}
+              </Button>
+            </EmptyState>
+          )
+        }
+      </Loaded>
+      {isCreating && <NewDraftDialog onClose={() => setCreating(false)} onCreated={openEditor} />}
+    </PlainPage>
+  );
+}
+
+function openEditor(name: string): void {
+  navigate(`${formatPath("/workflows/{name}/edit", { name })}?source=draft`);
+}
+
+interface GroupProps {
+  title: string;
+  empty: string;
+  items: readonly (SavedWorkflow | DraftSummary)[];
+  isDraft?: boolean;
+}
+
+function Group({ title, empty, items, isDraft = false }: GroupProps) {
+  return (
+    <section class="workflow-group">
+      <h2>
+        {title} <span class="quiet">{items.length.toLocaleString("en-GB")}</span>
+      </h2>
+      {items.length ? (
+        <ul class="sheet-list" aria-label={title}>
+          {items.map((one) => (
+            <li key={one.name} class="search-item">
+              <div class="search-item-top">
+                <h3 class="search-item-title">
+                  <a href={formatPath("/workflows/{name}", { name: one.name })} dir="auto">
+                    {one.name}
+                  </a>
+                </h3>
+                <span class="quiet small">
+                  <Age at={one.updated_at} />
+                </span>
+              </div>
+              {one.description && (
+                <p class="quiet" dir="auto">
+                  {one.description}
+                </p>
+              )}
+              <p class="quiet small tags">
+                {isDraft && <Tag>{texts.draft}</Tag>}
+                <span dir="auto">{describeInputs(one.inputs)}</span>
+                {"execution_count" in one && <span>{texts.runCount(one.execution_count as number)}</span>}
+              </p>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="quiet">{empty}</p>
+      )}
+    </section>
+  );
+}
+
+function describeInputs(names: readonly string[]): string {
+  if (!names.length) return texts.noInputsShort;
+  return texts.inputsOf(names.slice(0, 6).join(", ") + (names.length > 6 ? "…" : ""));
+}

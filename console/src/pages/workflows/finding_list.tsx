@@ -1,0 +1,54 @@
+import type { Diagnostic } from "../../api_types.ts";
+import { Button, Tag } from "../../components/controls.tsx";
+import { strings } from "../../strings.ts";
+
+const texts = strings.workflows;
+const SHOWN = 200;
+
+interface Props {
+  findings: readonly Diagnostic[];
+  /** Shows where a finding is; without it the path is plain text. */
+  onShow?: ((finding: Diagnostic) => void) | undefined;
+  /** Returns the words of a correction that can be applied, or undefined. */
+  describeCorrection?: ((finding: Diagnostic) => string | undefined) | undefined;
+  onCorrect?: ((finding: Diagnostic) => void) | undefined;
+}
+
+/** The findings of the checker: what is wrong, where, what is allowed, and a correction by one click. */
+export function FindingList({ findings, onShow, describeCorrection, onCorrect }: Props) {
+  return (
+    <ul class="findings" aria-label={texts.findings}>
+      {findings.slice(0, SHOWN).map((finding, index) => {
+        const correction = describeCorrection?.(finding);
+        return (
+          <li key={`${finding.path} ${finding.code} ${index}`}>
+            <p class="tags">
+              <Tag tone={finding.severity === "error" ? "no" : "maybe"}>
+                {finding.severity === "error" ? texts.error : texts.warning}
+              </Tag>
+              {onShow && finding.path ? (
+                <button type="button" class="link-button mono" onClick={() => onShow(finding)} dir="auto">
+                  {finding.path}
+                </button>
+              ) : (
+                <code dir="auto">{finding.path}</code>
+              )}
+            </p>
+            <p dir="auto">{finding.message}</p>
+            {finding.hint && (
+              <p class="quiet small" dir="auto">
+                {finding.hint}
+              </p>
+            )}
+            {correction !== undefined && (
+              <Button icon="check" onClick={() => onCorrect?.(finding)}>
+                {texts.change(correction.slice(0, 80))}
+              </Button>
+            )}
+          </li>
+        );
+      })}
+      {findings.length > SHOWN && <li class="quiet">{texts.moreFindings(findings.length - SHOWN)}</li>}
+    </ul>
+  );
+}

@@ -1,0 +1,125 @@
+/** Where a value is in a JSON text: [start, end) of the value, and of its key if it has one. */
+export interface ValueSpan {
+  start: number;
+  end: number;
+  key?: { start: number; end: number };
+}
+
+interface Value extends ValueSpan {
+  inner?: Map<string, Value>;
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+
+/** The positions of the values of a JSON text, by paths such as `nodes[0].params.url`. */
+export class JsonPositions {
+  private readonly root: Value | undefined;
+
+  constructor(text: string) {
+    this.root = parseTree(text);
+  }
+
+  /** Return the position of a value, or undefined if it is not there. */
+  find(path: string): ValueSpan | undefined {
+    const found = this.root && findDeepest(this.root, path);
+    return found && found.length === path.length ? found.value : undefined;
+  }
+
+  /** Return the position of a value, or of the object around it that exists. */
+  findNearest(path: string): ValueSpan | undefined {
+    return this.root && findDeepest(this.root, path).value;
+  }
+
+  /** Return whether an object has a value of this name. */
+  has(path: string, name: string): boolean {
+    const found = this.root && findDeepest(this.root, path);
+    return found?.length === path.length && (found.value.inner?.has(name) ?? false);
+  }
+}
+
+/** Read a text without recursion. A text that is not JSON gives what can be read of it. */
+function parseTree(text: string): Value | undefined {
+  const outermost = new Map<string, Value>();
+  let values = outermost;
+  const around: { values: Map<string, Value>; takesKeys: boolean; value: Value }[] = [];
+  let takesKeys = false;
+  let key: { name: string; start: number; end: number } | undefined;
+  for (const token of text.matchAll(TOKEN)) {
+    const sign = token[0];
+    const start = token.index;
+    const end = start + sign.length;
+    if (sign === "]" || sign === "}") {
+      const outer = around.pop();
+      if (!outer) return undefined;
+      outer.value.end = end;
+      ({ values, takesKeys } = outer);
+      key = undefined;
+    } else if (takesKeys && !key && sign.startsWith('"')) {
+      key = { name: readString(sign), start, end };
+    } else if (sign !== "," && sign !== ":") {
+      const value: Value = { start, end };
+      if (key) value.key = { start: key.start, end: key.end };
+      values.set(key ? key.name : `[${values.size}]`, value);
+      key = undefined;
+      if (sign === "[" || sign === "{") {
+        around.push({ values, takesKeys, value });
+        values = new Map();
+        takesKeys = sign === "{";
+        value.inner = values;
+      }
+    }
+  }
+  return outermost.get("[0]");
+}
+
+function readString(literal: string): string {
+  try {
+    return JSON.parse(literal) as string;
+  } catch {
+    return literal.slice(1, -1);
+  }
+}
+
+/** A key may itself contain dots and brackets, so every prefix of the path is tried as a key. */
+function findDeepest(value: Value, path: string): { length: number; value: Value } {
+  let best = { length: 0, value };
+  const start = path.startsWith(".") || path.startsWith("/") ? 1 : 0;
+  for (let end = start + 1; end <= path.length; end += 1) {
+    if (end < path.length && !".[/".includes(path[end] ?? "")) continue;
+    const inner = value.inner?.get(path.slice(start, end));
+    if (!inner) continue;
+    const found = findDeepest(inner, path.slice(end));
+    if (end + found.length > best.length) best = { length: end + found.length, value: found.value };
+  }
+  return best;
+}
+
+/** Return the line and the column of a position, both counted from 1. */
+export function findLine(text: string, position: number): { line: number; column: number } {
+  const before = text.slice(0, position);
+  const line = before.split("\n").length;
+  return { line, column: position - before.lastIndexOf("\n") };
+}
+
+/** Return what is wrong with a text that is not JSON, and where; undefined if it is JSON. */
+export function findSyntaxProblem(text: string): { message: string; position: number } | undefined {
+  try {
+    JSON.parse(text);
+    return undefined;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const offset = /position (\d+)/.exec(message);
+    const place = /line (\d+) column (\d+)/.exec(message);
+    const position = offset
+      ? Number(offset[1])
+      : place
+        ? findPosition(text, Number(place[1]), Number(place[2]))
+        : text.length;
+    return { message: message.replace(/ in JSON at position.*$/s, "").replace(/^JSON\.parse: /, ""), position };
+  }
+}
+
+function findPosition(text: string, line: number, column: number): number {
+  const lines = text.split("\n").slice(0, line - 1);
+  return lines.reduce((sum, one) => sum + one.length + 1, 0) + column - 1;
+}

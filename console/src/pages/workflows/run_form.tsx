@@ -1,0 +1,175 @@
+import { useState } from "preact/hooks";
+import { api } from "../../api.ts";
+import { type ApiError, toApiError } from "../../api_error.ts";
+import type { PlannedStep, WorkflowDescription } from "../../api_types.ts";
+import { Button, Checkbox, Select, Tag, TextField, type Tone } from "../../components/controls.tsx";
+import { Table } from "../../components/layout.tsx";
+import { ErrorNote } from "../../components/states.tsx";
+import { formatPath, navigate } from "../../router.ts";
+import { strings } from "../../strings.ts";
+import { type InputField, listFields, readInputs } from "./input_values.ts";
+import { readRefusal } from "./started_run.ts";
+
+const texts = strings.workflows;
+const LONG = 60;
+
+/** The inputs of a run, made from those that the workflow declares: run it, or see what would happen. */
+export function RunForm(props: { workflow: WorkflowDescription; initial?: Record<string, string> }) {
+  const { workflow } = props;
+  const fields = listFields(workflow.inputs, workflow.template_variables);
+  const [given, setGiven] = useState<Record<string, string>>(props.initial ?? {});
+  const [isFresh, setFresh] = useState(false);
+  const [isChecked, setChecked] = useState(false);
+  const [busy, setBusy] = useState<"run" | "plan">();
+  const [error, setError] = useState<ApiError>();
+  const [plan, setPlan] = useState<readonly PlannedStep[]>();
+  const { values, problems } = readInputs(fields, given);
+  const hasProblem = Object.keys(problems).length > 0;
+
+  async function send(kind: "run" | "plan"): Promise<void> {
+    setChecked(true);
+    if (hasProblem || busy) return;
+    setBusy(kind);
+    setError(undefined);
+    try {
+      if (kind === "plan") {
+        const body = { inputs: values };
+        setPlan((await api.post("/api/workflows/{name}/plan", { path: { name: workflow.name }, body })).steps);
+      } else {
+        const started = await api.post("/api/runs", { body: { name: workflow.name, inputs: values, fresh: isFresh } });
+        const refusal = readRefusal(started);
+        if (refusal) setError(refusal);
+        else if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
+      }
+    } catch (thrown) {
+      setError(toApiError(thrown));
+    }
+    setBusy(undefined);
+  }
+
+  return (
+    <form
+      class="form run-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send("run");
+      }}
+    >
+      {fields.length === 0 && <p class="quiet">{texts.noInputs}</p>}
+      {fields.map((field) => (
+        <Field
+          key={field.name}
+          field={field}
+          text={given[field.name] ?? ""}
+          problem={isChecked ? problems[field.name] : undefined}
+          onInput={(text) => {
+            setGiven({ ...given, [field.name]: text });
+            setPlan(undefined);
+          }}
+        />
+      ))}
+      <Checkbox label={texts.fresh} hint={texts.freshHint} isChecked={isFresh} onChange={setFresh} />
+      {error && <ErrorNote error={error} />}
+      <footer class="form-footer">
+        <Button type="submit" kind="primary" isBusy={busy === "run"}>
+          {texts.runButton}
+        </Button>
+        <Button isBusy={busy === "plan"} onClick={() => void send("plan")}>
+          {texts.planButton}
+        </Button>
+      </footer>
+      {plan && <Plan steps={plan} />}
+    </form>
+  );
+}
+
+function Field(props: {
+  field: InputField;
+  text: string;
+  problem: string | undefined;
+  onInput: (text: string) => void;
+}) {
+  const { field, text, problem, onInput } = props;
+  const hint = [
+    field.description,
+    texts.typeHint(field.type, field.isRequired),
+    field.hasDefault && !field.isSecret ? texts.defaultHint(field.defaultText.slice(0, 100)) : "",
+  ]
+    .filter(Boolean)
+    .join(" · ");
+  if (field.type === "boolean") {
+    return (
+      <div class="field">
+        <Select
+          label={field.name}
+          value={text}
+          choices={[
+            { value: "", label: field.hasDefault ? texts.defaultChoice(field.defaultText) : texts.notGiven },
+            { value: "true", label: texts.yes },
+            { value: "false", label: texts.no },
+          ]}
+          onChange={onInput}
+        />
+        <p class={problem ? "problem" : "hint"}>{problem ?? hint}</p>
+      </div>
+    );
+  }
+  const isStructured = field.type === "object" || field.type === "array";
+  const isLong = isStructured || field.defaultText.length > LONG || text.includes("\n");
+  return (
+    <TextField
+      label={field.name}
+      value={text}
+      onInput={onInput}
+      hint={hint}
+      problem={problem}
+      isMono={field.type !== "string"}
+      isSecret={field.isSecret}
+      placeholder={field.defaultText.slice(0, 100)}
+      {...(isLong && !field.isSecret ? { lines: 4 } : {})}
+    />
+  );
+}
+
+const WILL_TONES: Record<PlannedStep["will"], Tone> = { run: "accent", reuse: "yes", fail: "no", skip: "neutral" };
+
+/** What a run would do, node by node. */
+function Plan({ steps }: { steps: readonly PlannedStep[] }) {
+  const counts = (["run", "reuse", "fail", "skip"] as const).map(
+    (will) => [will, steps.filter((step) => step.will === will).length] as const,
+  );
+  return (
+    <section class="plan" aria-label={texts.planTitle}>
+      <h3>{texts.planTitle}</h3>
+      <p class="quiet" role="status">
+        {counts
+          .filter(([, count]) => count)
+          .map(([will, count]) => texts.planCount[will](count))
+          .join(", ")}
+        . {texts.planNothing}
+      </p>
+      <Table
+        label={texts.planTitle}
+        columns={[{ title: texts.node }, { title: texts.will }, { title: texts.effect }, { title: texts.remark }]}
+        rows={steps.slice(0, 1_000).map((step) => [
+          <span dir="auto">{step.node}</span>,
+          <Tag tone={WILL_TONES[step.will]}>{texts.wills[step.will]}</Tag>,
+          texts.effects[step.effect] ?? step.effect,
+          <span dir="auto" class="quiet">
+            {describeStep(step)}
+          </span>,
+        ])}
+      />
+    </section>
+  );
+}
+
+function describeStep(step: PlannedStep): string {
+  const parts = [
+    step.problem ?? "",
+    step.items == null ? "" : texts.planItems(step.items, step.items_reused ?? 0),
+    step.waits_for.length ? texts.waitsFor(step.waits_for.slice(0, 5).join(", ")) : "",
+  ];
+  return parts.filter(Boolean).join(" ");
+}

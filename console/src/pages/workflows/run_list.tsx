@@ -1,0 +1,137 @@
+import { signal } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { api } from "../../api.ts";
+import { toApiError } from "../../api_error.ts";
+import type { RunSummary } from "../../api_types.ts";
+import { Select } from "../../components/controls.tsx";
+import { ROW_HEIGHT, Row } from "../../components/row.tsx";
+import { EmptyState, Loaded } from "../../components/states.tsx";
+import { Age } from "../../components/time.tsx";
+import { showError } from "../../components/toasts.tsx";
+import { VirtualList } from "../../components/virtual_list.tsx";
+import { useResource } from "../../resource.ts";
+import { formatPath, navigate } from "../../router.ts";
+import { strings } from "../../strings.ts";
+import { describeRun, formatDuration, type RunStatus, shortenId } from "../run/run_words.ts";
+import { formatValue } from "./input_values.ts";
+
+const texts = strings.workflows;
+const PAGE = 100;
+const STATUSES = ["", "running", "waiting", "success", "failed", "cancelled", "interrupted"] as const;
+const CHOICES = STATUSES.map((value) => ({ value, label: value ? strings.run.statuses[value] : texts.allRuns }));
+const heightOf = () => ROW_HEIGHT;
+const keyOf = (run: RunSummary) => run.id;
+
+/** Put a new first page before the runs that were loaded after it. */
+export function mergeRuns(
+  page: readonly RunSummary[],
+  loaded: readonly RunSummary[],
+): readonly RunSummary[] | undefined {
+  const last = page.at(-1);
+  const index = last ? loaded.findIndex((run) => run.id === last.id) : -1;
+  return index < 0 ? undefined : [...page, ...loaded.slice(index + 1)];
+}
+
+/** All runs of all processes, the latest first, loaded page by page while you scroll. */
+export function RunList({ workflow, status }: { workflow: string; status: string }) {
+  const key = `runs ${workflow} ${status}`;
+  const state = useMemo(
+    () => ({ runs: signal<readonly RunSummary[]>([]), next: null as string | null, isBusy: false }),
+    [key],
+  );
+  const wanted = { workflow: workflow || null, status: (status || null) as RunStatus | null };
+  const first = useResource(
+    key,
+    async (abort) => {
+      const page = await api.get("/api/runs", { query: { ...wanted, limit: PAGE }, signal: abort });
+      const merged = page.next === null ? undefined : mergeRuns(page.runs, state.runs.peek());
+      state.runs.value = merged ?? page.runs;
+      if (!merged) state.next = page.next;
+      return true;
+    },
+    (change) => change.kind === "run",
+  );
+  async function loadMore(): Promise<void> {
+    if (!state.next || state.isBusy) return;
+    state.isBusy = true;
+    try {
+      const page = await api.get("/api/runs", { query: { ...wanted, limit: PAGE, before: state.next } });
+      state.runs.value = [...state.runs.peek(), ...page.runs];
+      state.next = page.next;
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+    state.isBusy = false;
+  }
+  const setStatus = (value: string) => navigate(formatRunsAddress(workflow, value), { replace: true });
+  return (
+    <div class="run-list-page">
+      <div class="run-list-top">
+        <h1>{workflow ? texts.runsOf(workflow) : texts.viewNames.runs}</h1>
+        <Select
+          label={texts.status}
+          value={status as (typeof STATUSES)[number]}
+          choices={CHOICES}
+          onChange={setStatus}
+        />
+        {workflow && <a href={formatRunsAddress("", status)}>{texts.showAllRuns}</a>}
+      </div>
+      <Loaded resource={first}>
+        {() =>
+          state.runs.value.length ? (
+            <VirtualList
+              items={state.runs.value}
+              heightOf={heightOf}
+              keyOf={keyOf}
+              label={texts.viewNames.runs}
+              onNearEnd={() => void loadMore()}
+              placeKey={key}
+              render={(run) => <RunRow run={run} />}
+            />
+          ) : (
+            <EmptyState title={texts.noRuns} hint={texts.noRunsHint} />
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+export function formatRunsAddress(workflow: string, status: string): string {
+  const found = new URLSearchParams({ view: "runs" });
+  if (workflow) found.set("workflow", workflow);
+  if (status) found.set("status", status);
+  return `/workflows?${found.toString()}`;
+}
+
+/** A run in a list; of one workflow, its inputs are the title. */
+export function RunRow({ run, isOfOne = false }: { run: RunSummary; isOfOne?: boolean }) {
+  const { word, tone } = describeRun(run.status);
+  return (
+    <Row
+      href={formatPath("/runs/{id}", { id: run.id })}
+      tag={word}
+      tone={tone}
+      aside={<Age at={run.started_at} />}
+      title={isOfOne ? describeInputs(run.inputs) : run.workflow}
+      detail={describeDetail(run)}
+      isCurrent={false}
+    />
+  );
+}
+
+function describeDetail(run: RunSummary): string {
+  const parts = [
+    shortenId(run.id),
+    run.duration_ms === null ? "" : formatDuration(run.duration_ms),
+    run.reused ? strings.run.reusedCount(run.reused) : "",
+    run.error?.message ?? "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+function describeInputs(inputs: unknown): string {
+  if (typeof inputs !== "object" || inputs === null || !Object.keys(inputs).length) return texts.noInputsShort;
+  const parts = Object.entries(inputs).map(([name, value]) => `${name}: ${formatValue(value).slice(0, 60)}`);
+  return parts.slice(0, 4).join(", ");
+}

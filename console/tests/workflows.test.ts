@@ -1,0 +1,176 @@
+import { describe, expect, it } from "vitest";
+import type { Diagnostic, NodeResult } from "../src/api_types.ts";
+import { layOut } from "../src/graph/graph_layout.ts";
+import { formatCurve } from "../src/graph/graph_types.ts";
+import { readNodeChange, toState } from "../src/pages/run/run_store.ts";
+import { formatDuration } from "../src/pages/run/run_words.ts";
+import { makeBars } from "../src/pages/run/timeline.tsx";
+import { applyCorrection, findCorrection } from "../src/pages/workflows/corrections.ts";
+import { listFields, readInputs, toTexts } from "../src/pages/workflows/input_values.ts";
+import { findLine, findSyntaxProblem, JsonPositions } from "../src/pages/workflows/json_positions.ts";
+
+// biome-ignore-start lint/suspicious/noTemplateCurlyInString: templates of workflows
+const TEXT = `{
+  "nodes": [
+    {"id": "a", "type": "ehco", "params": {"mesage": "x"}},
+    {"id": "b", "type": "echo", "params": {"message": "\${sya.echo} and \${a.echo}"}},
+    {"id": "c", "type": "http", "params": {}},
+    {"id": "d", "type": "http"}
+  ]
+}`;
+
+function finding(path: string, code: string, more: Partial<Diagnostic> = {}): Diagnostic {
+  return { severity: "error", code, path, message: "", ...more };
+}
+
+function correct(given: Diagnostic): string {
+  const correction = findCorrection(TEXT, given);
+  return correction ? applyCorrection(TEXT, correction) : "";
+}
+
+describe("corrections of the checker", () => {
+  it("replace a wrong value by the nearest one", () => {
+    expect(correct(finding("nodes[0].type", "unknown_type", { nearest: "echo" }))).toContain('"a", "type": "echo"');
+  });
+
+  it("rename a wrong key, unless the right one is there already", () => {
+    const wrong = finding("nodes[0].params.mesage", "unknown_param", { nearest: "message" });
+    expect(correct(wrong)).toContain('{"message": "x"}');
+    expect(findCorrection(TEXT, { ...wrong, path: "nodes[1].params.message", nearest: "message" })).toBeUndefined();
+  });
+
+  it("replace only the template that the message names", () => {
+    const wrong = finding("nodes[1].params.message", "unknown_root", {
+      message: "In `${sya.echo}`, 'sya' is neither a declared input nor a node.",
+      example: "${say.echo}",
+      nearest: "say",
+    });
+    expect(correct(wrong)).toContain('"${say.echo} and ${a.echo}"');
+  });
+
+  it("add a missing parameter to parameters, and the parameters themselves", () => {
+    const missing = { example: { url: "https://example.org" } };
+    expect(correct(finding("nodes[2].params.url", "missing_param", missing))).toContain(
+      '"params": {"url": "https://example.org"}',
+    );
+    const added = correct(finding("nodes[3].params.url", "missing_param", missing));
+    expect(JSON.parse(added).nodes[3]).toEqual({ id: "d", type: "http", params: { url: "https://example.org" } });
+  });
+
+  it("are not offered if a person has to decide", () => {
+    expect(findCorrection(TEXT, finding("nodes[1]", "unreachable"))).toBeUndefined();
+    expect(findCorrection("not json", finding("nodes[0].type", "unknown_type", { nearest: "x" }))).toBeUndefined();
+  });
+});
+
+describe("positions in a JSON text", () => {
+  it("are found by paths, also through keys with dots", () => {
+    const text = '{"a.b": {"c": [1, {"d": 2}]}, "a": {"b": 3}}';
+    const positions = new JsonPositions(text);
+    const found = positions.find("a.b.c[1].d");
+    expect(text.slice(found?.start, found?.end)).toBe("2");
+    expect(positions.find("a.x")).toBeUndefined();
+    expect(positions.has("a", "b")).toBe(true);
+  });
+
+  it("of a text that is not JSON are those of the problem", () => {
+    const problem = findSyntaxProblem('{\n  "a": 1,\n}');
+    expect(problem && findLine('{\n  "a": 1,\n}', problem.position).line).toBe(3);
+    expect(findSyntaxProblem("{}")).toBeUndefined();
+    expect(findSyntaxProblem("")?.position).toBe(0);
+  });
+});
+
+describe("inputs of a run", () => {
+  const fields = listFields(
+    {
+      topic: { type: "string", required: true },
+      days: { type: "integer", required: false, default: 7 },
+      deep: { type: "boolean", required: false },
+      tags: { type: "array", required: false },
+      key: { type: "string", required: true, secret: true, default: "***" },
+    },
+    [{ name: "other", declared: false, required: true }],
+  );
+
+  it("are read by their types, and empty ones are left to the workflow", () => {
+    const { values, problems } = readInputs(fields, { topic: "007", days: "3", tags: '["a"]', other: "5" });
+    expect(values).toEqual({ topic: "007", days: 3, tags: ["a"], other: 5 });
+    expect(problems).toEqual({});
+  });
+
+  it("that do not fit are named", () => {
+    const { problems } = readInputs(fields, { days: "1.5", tags: "{}", deep: "maybe" });
+    expect(Object.keys(problems).sort()).toEqual(["days", "deep", "other", "tags", "topic"]);
+  });
+
+  it("of an earlier run are filled in, but not secrets", () => {
+    expect(toTexts({ topic: "moons", key: "***", tags: [1] })).toEqual({ topic: "moons", tags: "[\n  1\n]" });
+    expect(toTexts({ characters: 200_000, beginning: "{" })).toEqual({});
+  });
+
+  it("never show the default of a secret", () => {
+    expect(fields.find((field) => field.name === "key")?.defaultText).toBe("");
+  });
+});
+
+describe("a run", () => {
+  const result: NodeResult = {
+    seq: 1,
+    node: "a",
+    type: "echo",
+    status: "completed",
+    action: "default",
+    started_at: "2026-01-01T00:00:01.000000Z",
+    duration_ms: 500,
+    error: null,
+    note: null,
+  };
+
+  it("takes the state of a node from the log and from changes", () => {
+    expect(toState(result)).toMatchObject({ node: "a", seq: 1, durationMs: 500, hasError: false });
+    const change = { kind: "node", subject: "r", at: "t", node: "b", status: "running", items: 9, items_done: 2 };
+    expect(readNodeChange(change)).toMatchObject({ node: "b", status: "running", items: 9, itemsDone: 2 });
+    expect(readNodeChange({ kind: "node", subject: "r", at: "t" })).toBeUndefined();
+  });
+
+  it("has bars in parts of its time, and never beyond it", () => {
+    const start = Date.parse("2026-01-01T00:00:00Z");
+    const skipped = { node: "b", status: "skipped", seq: 2 } as const;
+    const bars = makeBars([toState(result), skipped], [], start, start + 2_000);
+    expect(bars.map((bar) => [bar.left, bar.width])).toEqual([
+      [0.5, 0.25],
+      [1, 0],
+    ]);
+  });
+
+  it("says durations in words", () => {
+    expect([3, 1_500, 65_000, 7_260_000].map(formatDuration)).toEqual(["3 ms", "1.5 s", "1 min 5 s", "2 h 1 min"]);
+  });
+});
+
+describe("the layout of a graph", () => {
+  it("places every node once, and edges between known nodes only", () => {
+    const nodes = ["a", "b", "constructor"].map((id) => ({ id, width: 100, height: 40 }));
+    const edges = [
+      { from: "a", to: "b", label: "" },
+      { from: "a", to: "constructor", label: "error" },
+      { from: "a", to: "nowhere", label: "" },
+    ];
+    const layout = layOut({ nodes, edges });
+    expect(layout.nodes).toHaveLength(3);
+    expect(layout.nodes[1]?.y).toBeGreaterThan(layout.nodes[0]?.y ?? 0);
+    expect(layout.edges).toHaveLength(2);
+    expect(formatCurve(layout.edges[0]?.points ?? [])).toMatch(/^M[\d.,]+/);
+  });
+
+  it("of a cycle ends", () => {
+    const nodes = ["a", "b"].map((id) => ({ id, width: 100, height: 40 }));
+    const edges = [
+      { from: "a", to: "b", label: "" },
+      { from: "b", to: "a", label: "again" },
+    ];
+    expect(layOut({ nodes, edges }).edges).toHaveLength(2);
+  });
+});
+// biome-ignore-end lint/suspicious/noTemplateCurlyInString: templates of workflows

@@ -1,0 +1,210 @@
+"""Workflows as people run, fix and approve them in a browser, and runs of agents in other processes, watched live."""
+
+import json
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.uraniborg.console.browser.agents import Agent
+from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
+from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
+from tests.uraniborg.console.processes import ServerProcess
+
+pytestmark = pytest.mark.timeout(240)
+expect.set_options(timeout=30_000)  # machines that run many tests at once are slow
+DIGEST: dict[str, Any] = {
+    "inputs": {
+        "topic": {"type": "string", "required": True, "description": "What it is about."},
+        "days": {"type": "integer", "default": 7},
+        "key": {"type": "string", "secret": True, "default": ""},
+    },
+    "nodes": [
+        {"id": "collect", "type": "echo", "purpose": "Collect papers.", "params": {"message": "papers on ${topic}"}},
+        {"id": "notes", "type": "read-file", "params": {"file_path": "missing.md"}},
+        {
+            "id": "ask",
+            "type": "approval",
+            "params": {"question": "Send ${collect.echo}?", "details": {"days": "${days}"}},
+        },
+        {"id": "send", "type": "echo", "params": {"message": "${notes.content} ${key}"}},
+    ],
+    "edges": [{"from": "collect", "to": "notes"}, {"from": "notes", "to": "ask"}, {"from": "ask", "to": "send"}],
+    "outputs": {"sent": {"source": "${send.echo}"}},
+}
+
+
+def write_draft(server: ServerProcess, name: str, document: dict[str, Any]) -> None:
+    with server.make_client() as client:
+        client.put(f"/api/drafts/{name}", json={"document": document}).raise_for_status()
+
+
+def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any]) -> str:
+    with server.make_client() as client:
+        run_id = client.post("/api/runs", json={"name": name, "inputs": inputs}).json()["run_id"]
+        while client.get(f"/api/runs/{run_id}/progress").json()["run"]["status"] == "running":
+            pass
+    return run_id
+
+
+def get_node(page: Page, name: str) -> Any:
+    return page.get_by_role("list", name="Nodes").get_by_role("link", name=name)
+
+
+def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, server: ServerProcess) -> None:
+    write_draft(server, "digest", DIGEST)
+    Path(server.env["HOME"], "notes.md").write_text("Notes.", encoding="utf-8")
+    page = visitor.open_page("/workflows")
+    page.get_by_role("list", name="Drafts").get_by_role("link", name="digest").click()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("A value is required.")).to_be_visible()
+    page.get_by_label("topic").fill("moons")
+    page.get_by_label("days").fill("3")
+    page.get_by_label("key").fill("sk-very-secret-key-01")
+    assert page.get_by_label("key").get_attribute("type") == "password"
+    page.get_by_role("button", name="What would happen").click()
+    expect(page.get_by_role("region", name="What would happen").get_by_text("Nothing has run.")).to_be_visible()
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("alert").get_by_text("there is no such file")).to_be_visible()
+    expect(get_node(page, "notes")).to_have_attribute("data-status", "failed")
+    failed = page.url.rpartition("/")[2]
+    page.get_by_role("link", name="Show notes").click()
+    expect(page.get_by_role("complementary").get_by_text("missing.md", exact=True)).to_be_visible()
+    page.keyboard.press("e")
+    text = page.get_by_label("Text of the workflow (JSON)")
+    wrong = json.dumps(DIGEST, indent=2).replace("missing.md", "notes.md").replace('"read-file"', '"raed-file"')
+    text.fill(wrong[:-1])
+    expect(page.get_by_text("Line ").first).to_be_visible()
+    text.fill(wrong)
+    page.get_by_role("button", name='Change to "read-file"').click()
+    expect(text).to_have_value(wrong.replace("raed-file", "read-file"))
+    expect(page.get_by_role("complementary").get_by_text("Error")).to_have_count(0)
+    page.get_by_role("button", name="Save and resume the run").click()
+    expect(page.get_by_role("heading", name="These inputs are not stored")).to_have_count(0)
+    expect(page.get_by_role("alert").get_by_text("These inputs are not stored with the run: key.")).to_be_visible()
+    page.goto(f"{server.url}/runs/{failed}")
+    page.get_by_role("button", name="Run again with changes").click()
+    form = page.get_by_role("dialog")
+    expect(form.get_by_label("topic")).to_have_value("moons")
+    expect(form.get_by_label("key")).to_have_value("")
+    form.get_by_label("key").fill("sk-very-secret-key-02")
+    form.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_role("heading", name="Send papers on moons?")).to_be_visible()
+    expect(get_node(page, "collect")).to_have_attribute("data-status", "reused")
+    get_node(page, "collect").click()
+    expect(page.get_by_text("Reused: nothing that this node depends on has changed")).to_be_visible()
+    expect(page.get_by_role("complementary").get_by_text("papers on moons").first).to_be_visible()
+    waiting = page.url
+    page.keyboard.press("a")
+    expect(page.get_by_role("status").get_by_text("Done", exact=True)).to_be_visible()
+    assert page.url != waiting
+    expect(page.get_by_role("complementary").get_by_text("Notes. ***")).to_be_visible()
+    assert "sk-very-secret" not in page.content()
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("list", name="Compare with").get_by_role("link").last.click()
+    expect(page.get_by_role("row", name="notes Failed").get_by_text("Done")).to_be_visible()
+
+
+def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
+    visitor: Visitor, server: ServerProcess
+) -> None:
+    gate = Path(server.env["HOME"], "gate")
+    wait = f"while [ ! -e {gate} ]; do sleep 0.02; done"
+    chain = [{"id": f"step-{number}", "type": "echo", "params": {"message": "x"}} for number in range(198)]
+    nodes = [
+        {"id": "many", "type": "echo", "params": {"message": "${item}"}, "batch": {"items": list(range(1_000))}},
+        {"id": "wait", "type": "shell", "params": {"command": wait}},
+        *chain,
+    ]
+    edges = [{"from": one["id"], "to": other["id"]} for one, other in pairwise(nodes)]
+    write_draft(server, "long-work", {"nodes": nodes, "edges": edges})
+    page = visitor.open_page("/workflows?view=runs")
+    expect(page.get_by_text("There are no such runs.").or_(page.get_by_role("list", name="Runs"))).to_be_visible()
+    expect(page.get_by_text("Live", exact=True)).to_be_visible()
+    with Agent(server.env, "pflow", "mcp", "serve") as agent:
+        calling = agent.start("execute", name="long-work")
+        page.get_by_role("list", name="Runs").get_by_role("link", name="Running long-work").click()
+        expect(get_node(page, "wait")).to_have_attribute("data-status", "running")
+        expect(get_node(page, "many")).to_have_attribute("data-status", "completed")
+        expect(get_node(page, "step-197")).to_have_attribute("data-status", "pending")
+        get_node(page, "wait").click()
+        expect(page.get_by_text("It runs now.")).to_be_visible()
+        gate.touch()
+        expect(get_node(page, "step-197")).to_have_attribute("data-status", "completed")
+        expect(page.get_by_text("200 of 200 nodes done")).to_be_visible()
+        assert agent.finish(calling)["success"]
+        gate.unlink()
+        second = agent.start("execute", name="long-work")
+        page.goto(f"{server.url}/workflows?view=runs")
+        page.get_by_role("list", name="Runs").get_by_role("link", name="Running long-work").click()
+        expect(get_node(page, "wait")).to_have_attribute("data-status", "running")
+        page.keyboard.press("c")
+        expect(page.get_by_role("status").get_by_text("Cancelled", exact=True)).to_be_visible()
+        assert agent.finish(second)["error"]["code"] == "run_cancelled"
+
+
+def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
+    names = [f"node-{number}" for number in range(len(PAYLOADS))]
+    nodes = [
+        {"id": name, "type": "echo", "purpose": payload, "params": {"message": f"${{p{number}}}"}}
+        for number, (name, payload) in enumerate(zip(names, PAYLOADS, strict=True))
+    ]
+    document: dict[str, Any] = {
+        "inputs": {f"p{number}": {"type": "string", "description": text} for number, text in enumerate(PAYLOADS)},
+        "nodes": [
+            *nodes,
+            {"id": "constructor", "type": "approval", "params": {"question": PAYLOADS[0], "details": PAYLOADS}},
+        ],
+        "edges": [{"from": one, "to": other} for one, other in zip(names, [*names[1:], "constructor"], strict=True)],
+        "outputs": {"__proto__": {"source": "${node-0.echo}", "description": PAYLOADS[9]}},
+    }
+    write_draft(server, "hostile", document)
+    run_id = run_to_end(server, "hostile", {f"p{number}": text for number, text in enumerate(PAYLOADS)})
+    fetched: list[str] = []
+    visitor.context.on("request", lambda request: fetched.append(request.url))
+    page = visitor.open_page("/workflows?view=runs")
+    page.on("dialog", lambda dialog: fetched.append(f"dialog {dialog.message}"))
+    expect(page.get_by_role("link", name="hostile").first).to_be_visible()
+    page.goto(f"{server.url}/runs/{run_id}")
+    expect(page.get_by_role("heading", name=PAYLOADS[0])).to_be_visible()
+    expect(get_node(page, "constructor")).to_be_visible()
+    for name, payload in zip(names[::6], PAYLOADS[::6], strict=True):
+        get_node(page, name).click()
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+        expect(page.get_by_role("complementary").locator("pre", has_text=payload.strip()).first).to_be_visible()
+    page.goto(f"{server.url}/runs/{run_id}?view=timeline")
+    expect(page.get_by_role("list", name="Timeline")).to_be_visible()
+    page.goto(f"{server.url}/workflows/hostile")
+    expect(page.get_by_label("p0", exact=True)).to_be_visible()
+    page.goto(f"{server.url}/workflows/hostile/edit?source=draft")
+    expect(page.get_by_text("No errors. It can run.").or_(page.get_by_text("warning").first)).to_be_visible()
+    assert page.evaluate("() => window.hit") is None
+    assert [address for address in fetched if not address.startswith(server.url)] == []
+    assert not any(FOREIGN in address for address in fetched)
+
+
+def test_the_pages_of_workflows_are_accessible(make_visitor: Callable[..., Visitor], server: ServerProcess) -> None:
+    write_draft(server, "open", {**DIGEST, "nodes": [{**DIGEST["nodes"][0], "tpye": "echo"}, *DIGEST["nodes"][1:]]})
+    write_draft(server, "digest", DIGEST)
+    first, second = (run_to_end(server, "digest", {"topic": topic}) for topic in ("moons", "tides"))
+    visits = [
+        ("/workflows", ".search-item"),
+        ("/workflows?view=runs", ".virtual-list a"),
+        ("/workflows?view=schedules", ".state"),
+        ("/workflows/digest", ".graph-node"),
+        ("/workflows/open/edit?source=draft", ".findings li"),
+        (f"/runs/{first}?node=notes", ".graph-node, .failure"),
+        (f"/runs/{first}?view=timeline", ".timeline-row"),
+        (f"/runs/{first}/compare/{second}", ".compared-runs"),
+    ]
+    for width, theme in ((1440, "light"), (390, "dark"), (1440, "dark"), (390, "light")):
+        page = make_visitor(theme=theme, width=width).open_page("/workflows")
+        for path, sign in visits if theme == ("light" if width == 1440 else "dark") else visits[3:6]:
+            page.goto(f"{server.url}{path}")
+            expect(page.locator(sign).first).to_be_visible()
+            assert find_accessibility_problems(page) == [], (path, theme, width)
+            overflow = page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+            assert overflow <= 0, (path, theme, width)
