@@ -748,6 +748,7 @@ export const strings = {
     runTitle: "Run",
     runButton: "Run",
     noInputs: "This workflow needs no inputs.",
+    forgotten: "Not stored with the earlier run: give it again if it is needed",
     fresh: "Start from the beginning",
     freshHint: "Do not reuse results of an earlier run that failed.",
     required: "A value is required.",

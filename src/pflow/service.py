@@ -133,12 +133,13 @@ class Service:
         return ids
 
     def read_run_progress(self, run_id: str, after: int = 0, limit: int = 1_000) -> dict[str, Any]:
-        """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that run now.
+        """Return a run, its graph, the nodes that ended after the one with this `seq`, and those that are active.
 
         `is_present_graph` is True if the log has no graph of the run: then the graph is that of the workflow as it is
-        now. Nodes that run now are only returned with `after` 0. Raise RunNotFound.
+        now. Active nodes, those that run or that the log does not have yet, are only returned with `after` 0. Raise
+        RunNotFound.
         """
-        from pflow.active_nodes import find_active_nodes
+        from pflow.active_nodes import read_node_states
 
         with closing(self.open_run_log()) as log:
             progress: dict[str, Any] = log.get_progress(run_id, after, limit)
@@ -149,8 +150,9 @@ class Service:
                 found = self.find_workflow(run["workflow"])
                 workflow = self.check_document(found.stored.ir).workflow
                 progress["graph"] = workflow and describe_graph(workflow)
-        is_active = run["status"] == "running"
-        active = find_active_nodes(run["id"]) if is_active and after == 0 else []
+        states = read_node_states(run["id"]) if run["status"] == "running" and after == 0 else []
+        logged = {node["node"] for node in progress["nodes"]}
+        active = [state for state in states if state["status"] == "running" or state["node"] not in logged]
         return {**progress, "is_present_graph": is_present_graph, "active": active}
 
     def read_run_node(self, run_id: str, seq: int) -> dict[str, Any]:

@@ -50,7 +50,9 @@ function Run({ run, store }: { run: RunSummary; store: RunStore }) {
   const node = query.value.get("node") ?? undefined;
   const question = useQuestion(run);
   const later = useLaterRun(run);
-  const [dialog, setDialog] = useState<"again" | "compare">();
+  const [dialog, setDialog] = useState<"again" | "compare" | undefined>(
+    query.peek().has("again") ? "again" : undefined,
+  );
   const graph = store.graph.value;
   const hrefOf = (one: string) => formatRunAddress(run.id, view, one);
   const pending = question.value?.state === "pending" ? question.value : undefined;
@@ -250,7 +252,9 @@ function Actions({ run, onAgain, onCompare, onResumed }: ActionProps) {
     try {
       await work();
     } catch (thrown) {
-      showError(toApiError(thrown));
+      const error = toApiError(thrown);
+      showError(error);
+      if (error.facts.missing) onAgain(); // secrets are not stored: the form asks for them
     }
     setBusy(false);
   }

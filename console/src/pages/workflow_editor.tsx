@@ -98,7 +98,10 @@ function Editor({ stored }: { stored: WorkflowText }) {
       if (refusal) setError(refusal);
       else if (started.run_id) navigate(formatPath("/runs/{id}", { id: started.run_id }));
     } catch (thrown) {
-      showError(toApiError(thrown));
+      const problem = toApiError(thrown);
+      showError(problem);
+      // Secrets are not stored: the form of the run asks for them.
+      if (problem.facts.missing) navigate(`${formatPath("/runs/{id}", { id })}?again=1`);
     }
     setBusy(undefined);
   }

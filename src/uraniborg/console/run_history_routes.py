@@ -69,7 +69,7 @@ def _add_reading_routes(api: FastAPI, service: Service) -> None:
         after: Annotated[int, Query(ge=0, description="`seq` of the last node that is known, or `next`.")] = 0,
         limit: Annotated[int, Query(ge=1, le=5_000)] = 1_000,
     ) -> JsonReply:
-        """Return a run, its graph, the nodes that have ended, and with `after` 0 the nodes that run now."""
+        """Return a run, its graph, the nodes that have ended, and with `after` 0 those that run or have just ended."""
         return JsonReply(await asyncio.to_thread(service.read_run_progress, run_id, after, limit))
 
     @api.get("/api/runs/{run_id}/nodes/{seq}", response_model=RunNode, tags=["runs"], summary="Return a node of a run")

@@ -316,10 +316,12 @@ class RunNode(NodeResult):
 
 
 class ActiveNode(Reply):
-    """A node that runs now; of a batch with the number of its items, and of those that have ended."""
+    """A node that runs now, or has just ended; of a batch with the number of its items, and of those that ended."""
 
     node: str
+    status: NodeStatus
     at: str
+    duration_ms: float | None = None
     items: int | None = None
     items_done: int | None = None
 

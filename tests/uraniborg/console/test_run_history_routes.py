@@ -99,7 +99,7 @@ async def test_the_nodes_that_run_now_are_in_the_progress_of_a_run(api: httpx.As
         active: list[str] = []
         while active != ["slow"]:
             progress = (await api.get(f"/api/runs/{run_id}/progress")).json()
-            active = [node["node"] for node in progress["active"]]
+            active = [node["node"] for node in progress["active"] if node["status"] == "running"]
     await api.post(f"/api/runs/{run_id}/cancel")
     assert (await wait_for_end(api, run_id))["status"] == "cancelled"
 

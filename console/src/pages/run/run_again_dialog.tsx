@@ -4,7 +4,7 @@ import { Dialog } from "../../components/dialog.tsx";
 import { Loaded } from "../../components/states.tsx";
 import { useResource } from "../../resource.ts";
 import { strings } from "../../strings.ts";
-import { toTexts } from "../workflows/input_values.ts";
+import { listForgotten, toTexts } from "../workflows/input_values.ts";
 import { RunForm } from "../workflows/run_form.tsx";
 
 /** The form of the workflow with the inputs of a run; secrets and long inputs have to be given again. */
@@ -14,7 +14,9 @@ export function RunAgainDialog({ run, onClose }: { run: RunSummary; onClose: () 
   );
   return (
     <Dialog title={strings.run.again} onClose={onClose} kind="wide">
-      <Loaded resource={workflow}>{(value) => <RunForm workflow={value} initial={toTexts(run.inputs)} />}</Loaded>
+      <Loaded resource={workflow}>
+        {(value) => <RunForm workflow={value} initial={toTexts(run.inputs)} forgotten={listForgotten(run.inputs)} />}
+      </Loaded>
     </Dialog>
   );
 }

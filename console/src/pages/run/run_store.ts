@@ -23,6 +23,8 @@ export interface NodeState {
 
 const PAGE = 5_000;
 const READ_MS = 400;
+/** After how long the log has a node that has ended. */
+const LOGGED_MS = 1_100;
 
 /** Return the state of a node that has ended. */
 export function toState(result: NodeResult): NodeState {
@@ -107,7 +109,7 @@ export function makeRunStore(runId: string) {
           error.value = undefined;
           if (after === 0) {
             const active = page.active.flatMap(
-              (one) => readNodeChange({ kind: "node", subject: runId, status: "running", ...one }) ?? [],
+              (one) => readNodeChange({ kind: "node", subject: runId, ...one }) ?? [],
             );
             const meanwhile = newer.flatMap((change) => readNodeChange(change) ?? []);
             live.value = new Map([...active, ...meanwhile].map((state) => [state.node, state]));
@@ -121,15 +123,22 @@ export function makeRunStore(runId: string) {
     } finally {
       isReading = false;
     }
-    if (mustReadAgain && !aborted.aborted) {
-      mustReadAgain = false;
-      readSoon();
-    }
+    if (aborted.aborted) return;
+    if (mustReadAgain) readSoon();
+    else if (hasUnloggedNode()) readSoon(LOGGED_MS);
+    mustReadAgain = false;
   }
 
   function apply(nodes: readonly NodeState[], isFirst: boolean): void {
     if (isFirst) ended.value = nodes;
     else if (nodes.length) ended.value = [...ended.peek(), ...nodes];
+  }
+
+  /** Return whether a node has ended that the log did not have when it was read. */
+  function hasUnloggedNode(): boolean {
+    if (run.peek()?.status !== "running") return false;
+    const logged = new Set(ended.peek().map((state) => state.node));
+    return [...live.peek().values()].some((state) => state.status !== "running" && !logged.has(state.node));
   }
 
   function readSoon(milliseconds = READ_MS): void {

@@ -57,6 +57,13 @@ export function toTexts(inputs: unknown): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, formatValue(value)]));
 }
 
+/** Return the names of inputs of an earlier run that are not stored: secrets and long values. */
+export function listForgotten(inputs: unknown): readonly string[] {
+  if (typeof inputs !== "object" || inputs === null) return [];
+  const kept = new Set(Object.keys(toTexts(inputs)));
+  return Object.keys(inputs).filter((name) => !kept.has(name));
+}
+
 export interface ReadInputs {
   values: Record<string, unknown>;
   problems: Record<string, string>;

@@ -14,7 +14,12 @@ const texts = strings.workflows;
 const LONG = 60;
 
 /** The inputs of a run, made from those that the workflow declares: run it, or see what would happen. */
-export function RunForm(props: { workflow: WorkflowDescription; initial?: Record<string, string> }) {
+export function RunForm(props: {
+  workflow: WorkflowDescription;
+  initial?: Record<string, string>;
+  /** Inputs that an earlier run had and that are not stored. */
+  forgotten?: readonly string[];
+}) {
   const { workflow } = props;
   const fields = listFields(workflow.inputs, workflow.template_variables);
   const [given, setGiven] = useState<Record<string, string>>(props.initial ?? {});
@@ -61,6 +66,7 @@ export function RunForm(props: { workflow: WorkflowDescription; initial?: Record
         <Field
           key={field.name}
           field={field}
+          isForgotten={props.forgotten?.includes(field.name) ?? false}
           text={given[field.name] ?? ""}
           problem={isChecked ? problems[field.name] : undefined}
           onInput={(text) => {
@@ -86,12 +92,14 @@ export function RunForm(props: { workflow: WorkflowDescription; initial?: Record
 
 function Field(props: {
   field: InputField;
+  isForgotten: boolean;
   text: string;
   problem: string | undefined;
   onInput: (text: string) => void;
 }) {
   const { field, text, problem, onInput } = props;
   const hint = [
+    props.isForgotten ? texts.forgotten : "",
     field.description,
     texts.typeHint(field.type, field.isRequired),
     field.hasDefault && !field.isSecret ? texts.defaultHint(field.defaultText.slice(0, 100)) : "",

@@ -51,10 +51,16 @@ def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any]) -> str:
 
 
 def get_node(page: Page, name: str) -> Any:
-    return page.get_by_role("list", name="Nodes").get_by_role("link", name=name)
+    return page.get_by_role("list", name="Nodes").locator(f"a[href$='node={name}']")
+
+
+def open_active_run(page: Page, workflow: str) -> None:
+    runs = page.get_by_role("list", name="Runs").get_by_role("link").filter(has_text=workflow)
+    runs.filter(has_text="Running").click()
 
 
 def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, server: ServerProcess) -> None:
+    visitor.expected = ("status of 422",)  # secrets are not stored: the first attempt to resume is refused
     write_draft(server, "digest", DIGEST)
     Path(server.env["HOME"], "notes.md").write_text("Notes.", encoding="utf-8")
     page = visitor.open_page("/workflows")
@@ -70,7 +76,6 @@ def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, se
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("alert").get_by_text("there is no such file")).to_be_visible()
     expect(get_node(page, "notes")).to_have_attribute("data-status", "failed")
-    failed = page.url.rpartition("/")[2]
     page.get_by_role("link", name="Show notes").click()
     expect(page.get_by_role("complementary").get_by_text("missing.md", exact=True)).to_be_visible()
     page.keyboard.press("e")
@@ -81,12 +86,9 @@ def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, se
     text.fill(wrong)
     page.get_by_role("button", name='Change to "read-file"').click()
     expect(text).to_have_value(wrong.replace("raed-file", "read-file"))
-    expect(page.get_by_role("complementary").get_by_text("Error")).to_have_count(0)
+    expect(page.get_by_role("complementary").get_by_text("No errors. It can run.")).to_be_visible()
     page.get_by_role("button", name="Save and resume the run").click()
-    expect(page.get_by_role("heading", name="These inputs are not stored")).to_have_count(0)
     expect(page.get_by_role("alert").get_by_text("These inputs are not stored with the run: key.")).to_be_visible()
-    page.goto(f"{server.url}/runs/{failed}")
-    page.get_by_role("button", name="Run again with changes").click()
     form = page.get_by_role("dialog")
     expect(form.get_by_label("topic")).to_have_value("moons")
     expect(form.get_by_label("key")).to_have_value("")
@@ -105,7 +107,7 @@ def test_a_run_fails_is_fixed_resumed_approved_and_compared(visitor: Visitor, se
     assert "sk-very-secret" not in page.content()
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_role("list", name="Compare with").get_by_role("link").last.click()
-    expect(page.get_by_role("row", name="notes Failed").get_by_text("Done")).to_be_visible()
+    expect(page.get_by_role("row", name="notes Failed").get_by_text("Reused")).to_be_visible()
 
 
 def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
@@ -126,7 +128,7 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
     expect(page.get_by_text("Live", exact=True)).to_be_visible()
     with Agent(server.env, "pflow", "mcp", "serve") as agent:
         calling = agent.start("execute", name="long-work")
-        page.get_by_role("list", name="Runs").get_by_role("link", name="Running long-work").click()
+        open_active_run(page, "long-work")
         expect(get_node(page, "wait")).to_have_attribute("data-status", "running")
         expect(get_node(page, "many")).to_have_attribute("data-status", "completed")
         expect(get_node(page, "step-197")).to_have_attribute("data-status", "pending")
@@ -139,7 +141,7 @@ def test_a_run_of_an_agent_in_another_process_is_shown_live_and_cancelled(
         gate.unlink()
         second = agent.start("execute", name="long-work")
         page.goto(f"{server.url}/workflows?view=runs")
-        page.get_by_role("list", name="Runs").get_by_role("link", name="Running long-work").click()
+        open_active_run(page, "long-work")
         expect(get_node(page, "wait")).to_have_attribute("data-status", "running")
         page.keyboard.press("c")
         expect(page.get_by_role("status").get_by_text("Cancelled", exact=True)).to_be_visible()
@@ -152,11 +154,12 @@ def test_no_text_of_a_run_is_executed_or_fetches_anything(visitor: Visitor, serv
         {"id": name, "type": "echo", "purpose": payload, "params": {"message": f"${{p{number}}}"}}
         for number, (name, payload) in enumerate(zip(names, PAYLOADS, strict=True))
     ]
+    details = [payload.replace("${", "$${") for payload in PAYLOADS]
     document: dict[str, Any] = {
         "inputs": {f"p{number}": {"type": "string", "description": text} for number, text in enumerate(PAYLOADS)},
         "nodes": [
             *nodes,
-            {"id": "constructor", "type": "approval", "params": {"question": PAYLOADS[0], "details": PAYLOADS}},
+            {"id": "constructor", "type": "approval", "params": {"question": PAYLOADS[0], "details": details}},
         ],
         "edges": [{"from": one, "to": other} for one, other in zip(names, [*names[1:], "constructor"], strict=True)],
         "outputs": {"__proto__": {"source": "${node-0.echo}", "description": PAYLOADS[9]}},
