@@ -1,9 +1,11 @@
 // Written by tools/write_console_types.py from the OpenAPI document of the API. Do not edit: run `make docs`.
 
-/** A node that runs now; of a batch with the number of its items, and of those that have ended. */
+/** A node that runs now, or has just ended; of a batch with the number of its items, and of those that ended. */
 export interface ActiveNode {
   node: string;
+  status: "running" | "completed" | "reused" | "failed" | "waiting" | "skipped" | "uncertain";
   at: string;
+  duration_ms?: number | null;
   items?: number | null;
   items_done?: number | null;
 }
