@@ -108,9 +108,7 @@ export function makeRunStore(runId: string) {
           isPresentGraph.value = page.is_present_graph;
           error.value = undefined;
           if (after === 0) {
-            const active = page.active.flatMap(
-              (one) => readNodeChange({ kind: "node", subject: runId, ...one }) ?? [],
-            );
+            const active = page.active.flatMap((one) => readNodeChange({ kind: "node", subject: runId, ...one }) ?? []);
             const meanwhile = newer.flatMap((change) => readNodeChange(change) ?? []);
             live.value = new Map([...active, ...meanwhile].map((state) => [state.node, state]));
           }

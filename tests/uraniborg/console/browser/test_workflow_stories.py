@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
@@ -50,7 +50,7 @@ def run_to_end(server: ServerProcess, name: str, inputs: dict[str, Any]) -> str:
     return run_id
 
 
-def get_node(page: Page, name: str) -> Any:
+def get_node(page: Page, name: str) -> Locator:
     return page.get_by_role("list", name="Nodes").locator(f"a[href$='node={name}']")
 
 
