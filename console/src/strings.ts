@@ -978,6 +978,8 @@ export const strings = {
     unreadable: "The orbits of this universe cannot be read.",
     picture: (name: string, bodies: number) =>
       `${name}: a picture of ${plural(bodies, "body", "bodies")}. The keys n and p select a body, the arrows turn the view.`,
+    empty: "This universe has no bodies yet.",
+    emptyHint: "Bodies that you or an agent add appear here at once.",
     panel: "Universe",
     nothingSelected: "Select a body in the picture.",
     noDrawing: "This browser cannot draw in three dimensions.",
@@ -1036,6 +1038,7 @@ export const strings = {
       next: "Select the next body",
       previous: "Select the previous body",
       follow: "Follow the selected body, or stop",
+      clear: "Stop following, then select nothing",
       top: "View from above",
       all: "Whole view",
       log: "Logarithmic or true distances",

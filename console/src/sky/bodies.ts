@@ -38,13 +38,15 @@ export interface Cast {
   isAstronomical: boolean;
 }
 
+/** Discs and names are for the important bodies: of a large universe few, so that a belt stays a belt. */
 const MOST_BODIES = 200;
+const MOST_OF_MANY = 60;
+const MANY = 400;
 const KM_PER_AU = 149_597_870.7;
 const DEFAULT_COLOR = "#b9ad98";
-const FIELDS = ["name", "bodyType", "color", "physical", "kepler"];
 
 /** Return the indices of the most important bodies: roots, then parents, then the largest. */
-export function chooseBodies(elements: Elements, most = MOST_BODIES): number[] {
+export function chooseBodies(elements: Elements): number[] {
   const { childCounts } = elements.hierarchy;
   const all: number[] = [];
   for (let index = 0; index < elements.count; index += 1) {
@@ -58,7 +60,7 @@ export function chooseBodies(elements: Elements, most = MOST_BODIES): number[] {
   all.sort(
     (a, b) => (rates.get(b) ?? 0) - (rates.get(a) ?? 0) || getRadius(elements, b) - getRadius(elements, a) || a - b,
   );
-  return all.slice(0, most);
+  return all.slice(0, elements.count > MANY ? MOST_OF_MANY : MOST_BODIES);
 }
 
 /** Read the names and looks of the most important bodies. */
@@ -73,7 +75,7 @@ export async function loadCast(
   const ids = chosen.map((index) => elements.ids[index] ?? "");
   const reply = (await api.get("/api/universes/{universe_id}", {
     path: { universe_id: universe },
-    query: { ids: ids.length ? ids : ["-"], fields: FIELDS, version: version ?? null },
+    query: { ...(ids.length ? { ids } : { limit: 1 }), format: "compact", version: version ?? null },
     signal,
   })) as { name?: string; state?: { stars?: Record<string, BodyReply> } };
   const stars = reply.state?.stars ?? {};

@@ -35,6 +35,11 @@ export function Controls(props: {
     const id = state.selected.peek();
     state.followed.value = state.followed.peek() === id ? undefined : id;
   }
+  function clear(): void {
+    if (details.current?.open) details.current.open = false;
+    else if (state.followed.peek() !== undefined) state.followed.value = undefined;
+    else state.selected.value = undefined;
+  }
   async function save(): Promise<void> {
     const picture = await runner.screenshot();
     if (!picture) return;
@@ -63,6 +68,7 @@ export function Controls(props: {
     { keys: "n", label: texts.keys.next, run: () => move(1) },
     { keys: "p", label: texts.keys.previous, run: () => move(-1) },
     { keys: "f", label: texts.keys.follow, run: toggleFollow },
+    { keys: "Escape", label: texts.keys.clear, run: clear },
     { keys: "t", label: texts.keys.top, run: () => runner.showTop() },
     { keys: "h", label: texts.keys.all, run: () => runner.showAll() },
     {

@@ -37,10 +37,10 @@ const MOST_BODIES_WITH_ZONE = 5_000;
 /** Read the first habitable zone of a universe, if it has one. */
 export async function loadZone(
   universe: string,
-  elements: Elements,
+  { elements, cast }: SkyData,
   signal: AbortSignal,
 ): Promise<FoundZone | undefined> {
-  if (elements.count > MOST_BODIES_WITH_ZONE) return undefined;
+  if (elements.count > MOST_BODIES_WITH_ZONE || !cast.isAstronomical) return undefined;
   const reply = (await api.get("/api/universes/{universe_id}/physics", {
     path: { universe_id: universe },
     query: { version: elements.version },

@@ -5,8 +5,10 @@ import { CONIC, type Elements, FAST, getFlags, KEPLER, LINE, WORDS } from "./ele
 import type { Point } from "./motion.ts";
 import type { Tracker } from "./tracker.ts";
 
-/** Orbits of more bodies would be a tangle. */
-export const MOST_ORBITS = 64;
+/** Orbits of more bodies would be a tangle; of a large universe only the first are drawn. */
+const MOST_ORBITS = 64;
+const MOST_OF_MANY = 16;
+const MANY = 400;
 const STEPS = 160;
 const CIRCLE = 0;
 const ELLIPSE = 1;
@@ -63,7 +65,7 @@ export function fillOrbits(attributes: OrbitAttributes, elements: Elements, cast
   const bodies: (Body & { kind: number; shape: number })[] = [];
   const color = new Color();
   for (const body of cast.bodies) {
-    if (bodies.length === MOST_ORBITS) break;
+    if (bodies.length === (elements.count > MANY ? MOST_OF_MANY : MOST_ORBITS)) break;
     const at = body.index * WORDS;
     const place = bodies.length;
     const f = (offset: number) => elements.floats[at + offset] ?? 0;

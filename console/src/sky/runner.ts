@@ -16,7 +16,7 @@ import {
 import type { Elements } from "./elements.ts";
 import { Labels, type Place } from "./labels.ts";
 import type { SkyData } from "./load.ts";
-import type { Point } from "./motion.ts";
+import { computePosition, type Point } from "./motion.ts";
 import { SkyScene, type Zone } from "./scene.ts";
 import { chooseSpeed } from "./speeds.ts";
 import type { SkyState } from "./state.ts";
@@ -176,7 +176,20 @@ export class SkyRunner {
       hasOrbits: state.hasOrbits.peek(),
       zoneStrength: this.zoneStrength.value,
     });
-    this.labels.place(tracker, this.focus, lens, isReal, state.hasLabels.peek(), state.selected.peek());
+    const selected = state.selected.peek();
+    this.labels.place(tracker, this.focus, lens, isReal, state.hasLabels.peek(), selected);
+    if (selected !== undefined && !this.labels.places.has(selected)) this.markPoint(selected, time, lens);
+  }
+
+  /** Draw the ring about a selected body that has neither a disc nor a name. */
+  private markPoint(id: string, time: number, lens: Lens): void {
+    const { elements } = this;
+    const index = elements?.indexOf.get(id);
+    if (!elements || index === undefined) return;
+    const [x, y, z] = computePosition(elements, index, time);
+    const centre = computePosition(elements, this.focus, time);
+    const place = project(lens, [x - centre[0], y - centre[1], z - centre[2]]);
+    if (place.depth > 0) this.labels.placeRing({ ...place, radius: 2 });
   }
 
   /** From within, a zone would be a veil over everything. */

@@ -33,14 +33,7 @@ import type { Body, Cast } from "./bodies.ts";
 import type { Lens } from "./camera.ts";
 import { type Elements, WORDS } from "./elements.ts";
 import { type Point, toTicks } from "./motion.ts";
-import {
-  fadeByDistance,
-  fillOrbits,
-  MOST_ORBITS,
-  makeOrbitGeometry,
-  moveOrbits,
-  type OrbitAttributes,
-} from "./orbit_lines.ts";
+import { fadeByDistance, fillOrbits, makeOrbitGeometry, moveOrbits, type OrbitAttributes } from "./orbit_lines.ts";
 import {
   DISC_FRAGMENT,
   DISC_VERTEX,
@@ -193,7 +186,7 @@ export class SkyScene {
     this.discs.geometry = makeDiscGeometry(cast.bodies);
     this.star = (cast.bodies.find((body) => body.type === "star") ?? cast.bodies[0])?.index ?? -1;
     this.orbits.geometry.dispose();
-    const { geometry, attributes } = makeOrbitGeometry(Math.min(cast.bodies.length, MOST_ORBITS));
+    const { geometry, attributes } = makeOrbitGeometry(cast.bodies.length);
     this.orbits.geometry = geometry;
     this.orbitAttributes = attributes;
     fillOrbits(attributes, elements, cast);

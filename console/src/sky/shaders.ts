@@ -272,7 +272,7 @@ void main() {
   gl_Position = a;
   gl_Position.xy += normal * side * reach / scale / lens.w * a.w;
   float past = max(1.0 + strip.x, 0.0);
-  opacity = paint.w * (strip.x <= 0.0 ? mix(0.36, 1.0, past * past * past) : 0.36);
+  opacity = paint.w * (strip.x <= 0.0 ? mix(0.36, 1.0, pow(past, 1.4)) : 0.36);
 }
 `;
 export const ORBIT_FRAGMENT = `

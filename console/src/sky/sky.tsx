@@ -1,7 +1,7 @@
 import { effect, type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { type ApiError, toApiError } from "../api_error.ts";
-import { ErrorState, LoadingState } from "../components/states.tsx";
+import { EmptyState, ErrorState, LoadingState } from "../components/states.tsx";
 import { listenForChanges } from "../live.ts";
 import { strings } from "../strings.ts";
 import { Controls } from "./controls.tsx";
@@ -99,7 +99,7 @@ export function Sky(props: SkyProps) {
     }
     drawing.setData(loaded);
     const stop = new AbortController();
-    loadZone(universe, loaded.elements, stop.signal).then(
+    loadZone(universe, loaded, stop.signal).then(
       (found) => {
         if (stop.signal.aborted) return;
         drawing.setZone(found?.zone);
@@ -128,6 +128,11 @@ export function Sky(props: SkyProps) {
       <div class="sky-labels" ref={labels} aria-hidden="true" />
       <span class="sky-ring" ref={ring} aria-hidden="true" hidden />
       {!data.value && <div class="sky-message">{failed ? <ErrorState error={failed} /> : <LoadingState />}</div>}
+      {data.value?.elements.count === 0 && (
+        <div class="sky-message">
+          <EmptyState title={texts.empty} hint={texts.emptyHint} />
+        </div>
+      )}
       {data.value && failed && (
         <p class="sky-note" role="alert">
           {failed.message} {failed.hint}

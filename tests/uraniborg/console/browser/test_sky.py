@@ -190,6 +190,18 @@ def test_a_universe_is_accessible_wide_and_narrow(make_visitor: Callable[..., Vi
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
+def test_universes_without_bodies_or_units_are_shown(visitor: Visitor, server: ServerProcess) -> None:
+    with server.make_client() as client:
+        client.post("/api/universes", json={"id": "empty", "name": "Empty"}).raise_for_status()
+        client.post("/api/universes", json={"id": "seed", "name": "S", "from": "seed:classic:42"}).raise_for_status()
+    page = visitor.open_page("/universes/empty")
+    expect(page.get_by_text("This universe has no bodies yet.")).to_be_visible()
+    page = open_sky(visitor, "/universes/seed")
+    expect(page.locator(".sky-label:not([hidden])").first).to_be_visible()
+    page.keyboard.press("n")
+    expect(page.locator(".sky-ring")).to_be_visible()
+
+
 def test_a_browser_without_webgl_shows_the_positions_as_numbers(make_visitor: Callable[..., Visitor]) -> None:
     visitor = make_visitor()
     visitor.context.add_init_script("HTMLCanvasElement.prototype.getContext = () => null;")
