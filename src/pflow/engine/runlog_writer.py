@@ -64,7 +64,7 @@ class RunLogWriter:
                 format_now(),
                 secrets.mask(inputs),
                 resumed_from,
-                graph=workflow and secrets.mask(describe_graph(workflow)),
+                graph=workflow and _describe_masked_graph(workflow, secrets),
             )
             self._began = True
         except UraniborgError as exc:
@@ -88,7 +88,8 @@ class RunLogWriter:
         params = self._secrets.mask(_replace_large_values(end.node.params))
         found = (step.outputs if step.masked_outputs is None else step.masked_outputs) if step else None
         outputs = self._secrets.mask(_replace_large_values(found)) if found else None
-        is_given = end.params is not None and end.params != end.node.params
+        # The run whose result was reused has the values.
+        is_given = end.params is not None and end.status != "reused" and end.params != end.node.params
         inputs = self._mask_inputs(_replace_large_values(end.params or {})) if is_given else None
         messages = list(self._messages.pop(end.key, ())) or None
         ending = (self._count, end.key, end.node.type, end.status, action, began, milliseconds, body, note)
@@ -163,6 +164,17 @@ class RunLogWriter:
     def _stop_logging_with_notice(self, exc: UraniborgError) -> None:
         self.notices.append(f"This run is not in the log of runs: {exc.message}")
         self._log = None
+
+
+def _describe_masked_graph(workflow: Workflow, secrets: Secrets) -> dict[str, Any]:
+    """Return the graph of a workflow without secrets. Its names are masked together: one text costs little."""
+    graph = describe_graph(workflow)
+    names = "\n".join(f"{node['id']} {node['type']}" for node in graph["nodes"])
+    if secrets.mask(names) != names:
+        return secrets.mask(graph)
+    for node in graph["nodes"]:
+        node["purpose"] = node["purpose"] and secrets.mask(node["purpose"])
+    return graph
 
 
 def _replace_large_values(values: Mapping[str, Any]) -> dict[str, Any]:
