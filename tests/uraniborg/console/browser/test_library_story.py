@@ -11,6 +11,7 @@ from paper_library.build.builder import build_shelf
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
 from tests.uraniborg.console.browser.payloads import FOREIGN, PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, run_server
+from uraniborg.recordings import QUERY
 
 pytestmark = pytest.mark.timeout(240)
 expect.set_options(timeout=30_000)
@@ -54,7 +55,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess]
         }
         for number, payload in enumerate(PAYLOADS)
     ]
-    (inputs / "papers.json").write_text(json.dumps(papers), encoding="utf-8")
+    retracted = {"title": "A retracted paper", "retraction": {"status": "retracted", "notice_doi": "10.1000/notice"}}
+    (inputs / "papers.json").write_text(json.dumps([*papers, retracted]), encoding="utf-8")
     text = "\n\n".join([*PAYLOADS, *(f"## {payload}\n\n| {payload} |\n|---|\n| x |" for payload in PAYLOADS[:20])])
     formulas = "\n\n".join(f"$${formula}$$\n\nand ${formula}$ in a line" for formula in FORMULAS)
     (inputs / "text.md").write_text(
@@ -154,9 +156,21 @@ def test_an_address_restores_a_search_and_older_requests_are_aborted(visitor: Vi
     expect(page.get_by_text("37 papers")).to_be_visible()
 
 
-def test_the_palette_finds_a_paper_and_runs_commands(visitor: Visitor) -> None:
+def test_the_palette_finds_everything_and_runs_commands(visitor: Visitor, server: ServerProcess) -> None:
+    hello = {"nodes": [{"id": "say", "type": "echo", "params": {"message": "Hello"}}]}
+    with server.make_client() as client:
+        client.post("/api/searches", json={"query": QUERY}).raise_for_status()
+        client.post("/api/universes", json={"name": "Copy of TRAPPIST-1"}).raise_for_status()
+        client.put("/api/drafts/trappist-digest", json={"document": hello}).raise_for_status()
+        client.post("/api/runs", json={"name": "trappist-digest"}).raise_for_status()
     page = visitor.open_page("/settings")
     expect(page.get_by_text("Live")).to_be_visible()
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find or do anything")).to_be_focused()
+    page.keyboard.type("trappist")
+    for group in ("Searches", "Papers", "Workflows", "Runs", "Universes"):
+        expect(page.get_by_role("group", name=group).get_by_role("option").first).to_be_visible()
+    page.keyboard.press("Escape")
     page.keyboard.press("Control+k")
     expect(page.get_by_role("combobox", name="Find or do anything")).to_be_focused()
     page.keyboard.type("detailed balance limit")
@@ -176,8 +190,12 @@ def test_the_palette_finds_a_paper_and_runs_commands(visitor: Visitor) -> None:
 def test_no_text_of_a_paper_is_executed_or_fetches_anything(visitor: Visitor, server: ServerProcess) -> None:
     fetched: list[str] = []
     visitor.context.on("request", lambda request: fetched.append(request.url))
-    page = visitor.open_page("/library/hostile?q=moon")
+    page = visitor.open_page("/library/hostile?q=is:retracted")
     page.on("dialog", lambda dialog: fetched.append(f"dialog {dialog.message}"))
+    expect(page.locator(".hit").get_by_text("Retracted", exact=True)).to_be_visible()
+    page.get_by_role("link", name="A retracted paper").click()
+    expect(page.locator(".retraction a")).to_have_attribute("href", "https://doi.org/10.1000/notice")
+    page.goto(f"{server.url}/library/hostile?q=moon")
     expect(page.locator(".hit")).to_have_count(20)
     page.locator(".hit-title a").first.click()
     expect(page.locator(".similar a").first).to_be_visible()
