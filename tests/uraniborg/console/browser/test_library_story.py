@@ -217,28 +217,34 @@ def test_no_text_of_a_paper_is_executed_or_fetches_anything(visitor: Visitor, se
     assert not any(FOREIGN in address for address in fetched)
 
 
+VISITS = [
+    (ADDRESS, ".hit"),
+    ("/library/sample-shelf/gillon2017?at=2600", "math"),
+    ("/library/sample-shelf/mayor1995?beside=lang:de", ".has-beside .column:last-child .text-tree"),
+    ("/library", ".shelf-facts"),
+    ("/library/hostile", ".hit"),
+    ("/library/nowhere", ".state"),
+]
+
+
 @pytest.mark.parametrize(
-    ("theme", "width"),
+    ("theme", "width", "visits"),
     [
-        ("light", 1440),
-        ("dark", 390),
-        pytest.param("dark", 1440, marks=pytest.mark.soak),
-        pytest.param("light", 390, marks=pytest.mark.soak),
+        ("light", 1440, VISITS[:3]),
+        ("dark", 390, VISITS[:3]),
+        *(
+            pytest.param(theme, width, VISITS, marks=pytest.mark.soak)
+            for theme in ("light", "dark")
+            for width in (390, 1440)
+        ),
     ],
 )
 def test_the_pages_of_the_library_are_accessible(
-    make_visitor: Callable[..., Visitor], server: ServerProcess, theme: str, width: int
+    make_visitor: Callable[..., Visitor], server: ServerProcess, theme: str, width: int, visits: list[tuple[str, str]]
 ) -> None:
     visitor = make_visitor(theme=theme, width=width)
     visitor.expected = ("404 (Not Found)",)  # of the shelf that does not exist
-    page = visitor.open_page("/library")
-    visits = [
-        ("/library", ".shelf-facts"),
-        (ADDRESS, ".hit"),
-        ("/library/sample-shelf/gillon2017?at=2600", "math"),
-        ("/library/sample-shelf/mayor1995?beside=lang:de", ".has-beside .column:last-child .text-tree"),
-        ("/library/nowhere", ".state"),
-    ]
+    page = visitor.open_page(visits[0][0])
     for path, sign in visits:
         page.goto(f"{server.url}{path}")
         expect(page.locator(sign).first).to_be_visible()
