@@ -57,12 +57,12 @@ DIGEST: Final = {
             "batch": {"items": ["Tides of h", "Masses of the seven", "A chain of resonances"]},
         },
         {"id": "count", "type": "echo", "purpose": "Count the papers.", "params": {"message": "${clean.count} papers"}},
-        {"id": "read-notes", "type": "read-file", "purpose": "Read your notes.", "params": {"file_path": "notes.md"}},
+        {"id": "read-notes", "type": "shell", "purpose": "Read your notes.", "params": {"command": "cat notes.md"}},
         {
             "id": "summarise",
             "type": "echo",
             "purpose": "Write the digest.",
-            "params": {"message": "${count.echo} in ${days} days. ${read-notes.content}"},
+            "params": {"message": "${count.echo} in ${days} days. ${read-notes.stdout}"},
         },
         {
             "id": "approve",
