@@ -39,7 +39,9 @@ def make_workflow(gate: Path, steps: int, *, others: int = 0, items: int = 0) ->
     """Return a workflow that waits for the gate, then runs `steps` nodes one after the other, beside other nodes."""
     wait = {"id": "gate", "type": "shell", "params": {"command": f"while [ ! -e {gate} ]; do sleep 0.01; done"}}
     measured = [make_step(f"step-{number}") for number in range(steps)]
-    beside = [{"id": f"other-{number}", "type": "echo", "params": {"message": "x"}} for number in range(others)]
+    beside: list[dict[str, Any]] = [
+        {"id": f"other-{number}", "type": "echo", "params": {"message": "x"}} for number in range(others)
+    ]
     edges = [*pairwise(["gate", *(node["id"] for node in measured)]), *(("gate", node["id"]) for node in beside)]
     if items:
         batch = {"items": list(range(items))}
