@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import FastAPI
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from uraniborg.console.sign_in import PERSON
 from uraniborg.kernel.errors import Unavailable
@@ -49,13 +49,28 @@ class UniverseMount:
         headers = [(name, value) for name, value in scope["headers"] if name != _AUTHOR]
         headers.append((_AUTHOR, str(scope[PERSON]).encode()))
         author_door.set(DOOR)
-        await self.app.rest({**scope, "root_path": API, "headers": headers}, receive, send)
+        await self.app.rest({**scope, "root_path": API, "headers": headers}, receive, _prefix_location(send))
 
     def _make_error(self) -> UniverseNotServed:
         problem = self.part.problem if self.part else None
         if self.part is None or problem is None:
             return UniverseNotServed("The universe server is starting.", hint="Try again in a second.")
         return UniverseNotServed(f"The universe server does not run: {problem}", hint=self.part.hint or "")
+
+
+def _prefix_location(send: Send) -> Send:
+    """Return a `send` that makes the address of a new thing one of this API."""
+
+    async def send_with_location(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers: list[tuple[bytes, bytes]] = list(message.get("headers", []))
+            message["headers"] = [
+                (name, API.encode() + value if name == b"location" and value.startswith(b"/") else value)
+                for name, value in headers
+            ]
+        await send(message)
+
+    return send_with_location
 
 
 def add_universe_routes(api: FastAPI, mount: UniverseMount) -> None:

@@ -40,6 +40,13 @@ def test_the_console_and_the_universe_server_show_the_same_universe(
     assert {change["author"] for change in changes} == {"Tycho (console)"}
 
 
+def test_the_address_of_something_new_is_one_of_this_api(client: httpx.Client) -> None:
+    created = client.post("/api/universes", json={"name": "Chain", "from": "trappist-1"})
+    assert client.get(created.headers["location"]).json()["name"] == "Chain"
+    job = client.post(f"{created.headers['location']}/jobs", json={"kind": "transits", "days": 1})
+    assert client.get(job.headers["location"]).json()["id"] == job.json()["id"]
+
+
 def test_a_universe_is_streamed(client: httpx.Client) -> None:
     universe = client.post("/api/universes", json={"name": "streamed"}).json()["id"]
     with client.stream("GET", f"/api/universes/{universe}/events") as response:
