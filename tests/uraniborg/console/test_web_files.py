@@ -27,6 +27,7 @@ def built(tmp_path: Path) -> Path:
     (folder / "assets").mkdir(parents=True)
     (folder / "index.html").write_text("<!doctype html><title>page</title>")
     (folder / "assets" / "index-1a.js").write_text("1")
+    (folder / "assets" / "graph_worker.js").write_text("2")
     (tmp_path / "secret.txt").write_text("secret")
     return folder
 
@@ -70,6 +71,10 @@ async def test_files_with_a_digest_in_their_name_may_be_cached_for_ever(client: 
     assert len(answer.headers.get_list("cache-control")) == 1
     missing = await client.get("/assets/index-0.js")
     assert (missing.status_code, missing.json()["error"]["code"]) == (404, "no_such_address")
+
+
+async def test_the_worker_whose_name_has_no_digest_is_asked_for_again(client: httpx.AsyncClient) -> None:
+    assert (await client.get("/assets/graph_worker.js")).headers["cache-control"] == "no-cache"
 
 
 @pytest.mark.parametrize(
