@@ -121,6 +121,8 @@ class Station:
 
 def prepare(station: Station) -> dict[str, str]:
     """Start searches and a run; return the values of parameters in addresses."""
+    for origin, name in (("trappist-1", "TRAPPIST-1"), ("solar-system", "Solar System")):
+        station.send("POST", "/api/universes", {"id": origin, "name": name, "from": origin})
     question = "Atmospheres of the TRAPPIST-1 planets since 2016"
     reviewed = station.send("POST", "/api/searches", {"query": question})
     station.send("POST", f"/api/searches/{reviewed['session_id']}/decide", {"action": "approve"})
@@ -194,6 +196,9 @@ PAGES: Final = {
     "timeline": "/runs/{waiting}?view=timeline",
     "approval": "/runs/{waiting}",
     "comparison": "/runs/{failed}/compare/{waiting}",
+    "trappist": "/universes/trappist-1?t=4110.3&body=trappist-1-e",
+    "solar": "/universes/solar-system?t=9817&body=earth",
+    "jupiter": "/universes/solar-system?t=9817&follow=jupiter&body=jupiter&log=0",
     "settings": "/settings",
     "connections": "/connections",
 }
