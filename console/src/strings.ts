@@ -1019,6 +1019,7 @@ export const strings = {
     dateProblem: "Type a date such as 2026-11-17.",
     dayNumber: (text: string) => `time ${text}`,
     toUniverseTime: "Back to the universe's time",
+    back: "Back",
     perSecond: (speed: number, isDays: boolean) => {
       if (!isDays) return `${speed} / s`;
       if (speed >= 365) return `${plural(Math.round(speed / 365.25), "year")} / s`;

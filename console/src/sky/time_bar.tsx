@@ -74,12 +74,14 @@ export function TimeBar({ state, cast, universeTime }: { state: SkyState; cast: 
       {time !== universeTime && (
         <Button
           kind="quiet"
+          label={texts.toUniverseTime}
           onClick={() => {
             state.isPlaying.value = false;
             state.time.value = universeTime;
           }}
         >
-          {texts.toUniverseTime}
+          <span class="wide-only">{texts.toUniverseTime}</span>
+          <span class="narrow-only">{texts.back}</span>
         </Button>
       )}
     </div>
@@ -128,7 +130,7 @@ function DateField(props: { state: SkyState; cast: Cast; time: number; anchor: (
       />
       {epoch === undefined && cast.isAstronomical && <span class="quiet">{texts.days}</span>}
       {epoch !== undefined && (
-        <span class="mono quiet" aria-hidden="true">
+        <span class="mono quiet wide-only" aria-hidden="true">
           {formatClock(toDate(time, epoch))}
         </span>
       )}
