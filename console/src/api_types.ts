@@ -1940,6 +1940,18 @@ export interface UniverseCommand {
   type: "tick" | "addStar" | "updateStar" | "removeStar" | "attachStar" | "detachStar" | "addGroup" | "updateGroup" | "removeGroup" | "addToGroup" | "removeFromGroup" | "moveToGroup" | "setSmallBodyFields" | "updateSmallBodyField" | "removeSmallBodyField" | "setProtoplanetaryDisks" | "addProtoplanetaryDisk" | "updateProtoplanetaryDisk" | "removeProtoplanetaryDisk" | "setNebulae" | "updateNebula" | "removeNebula" | "updateRing" | "removeRing" | "replaceSnapshot";
 }
 
+/** Commands that belong together, each with its fields, an example and its refusals. */
+export interface UniverseCommandCategory {
+  name: string;
+  slug: string;
+  commands: Record<string, unknown>[];
+}
+
+/** All commands. */
+export interface UniverseCommandList {
+  categories: UniverseCommandCategory[];
+}
+
 /** Make a body a root; its orbitalDistance becomes 0. */
 export interface UniverseDetachStar {
   type: "detachStar";
@@ -2147,6 +2159,13 @@ export interface UniverseNebulaRegionPatch {
   dimensions?: UniversePosition | null;
   associatedGroupIds?: string[] | null;
   visible?: boolean | null;
+}
+
+/** What a universe can be created from: `seed:PRESET:SEED` takes the settings of the schema. */
+export interface UniverseOriginList {
+  systems: UniverseSystem[];
+  presets: string[];
+  settings: Record<string, unknown>;
 }
 
 /** A ring around a body; its radii are multiples of the radius of the body. */
@@ -2577,6 +2596,12 @@ export interface UniverseStated {
   as_written?: string | null;
 }
 
+/** A real system that ships with the program. `id` is for `from`. */
+export interface UniverseSystem {
+  id: string;
+  name: string;
+}
+
 /** Let time pass. */
 export interface UniverseTick {
   type: "tick";
@@ -2835,6 +2860,14 @@ export interface Operations {
     body: undefined;
     reply: CallList;
   };
+  /** List the commands. */
+  "GET /api/commands": {
+    id: "universe_list_commands";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: UniverseCommandList;
+  };
   /** List types of nodes. */
   "GET /api/components": {
     id: "list_components";
@@ -2981,6 +3014,14 @@ export interface Operations {
     query: Record<never, never>;
     body: undefined;
     reply: PersonName;
+  };
+  /** List what universes can be created from. */
+  "GET /api/origins": {
+    id: "universe_list_origins";
+    path: Record<never, never>;
+    query: Record<never, never>;
+    body: undefined;
+    reply: UniverseOriginList;
   };
   /** List files and folders. */
   "GET /api/paths": {

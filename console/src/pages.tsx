@@ -64,6 +64,11 @@ export const PAGES: readonly Page[] = [
     component: lazyPage(async () => (await import("./pages/paper.tsx")).PaperPage),
   },
   {
+    path: "/universes",
+    title: names.universes,
+    component: lazyPage(async () => (await import("./pages/universes.tsx")).UniversesPage),
+  },
+  {
     path: "/universes/{id}",
     title: names.universes,
     component: lazyPage(async () => (await import("./pages/universe.tsx")).UniversePage),
@@ -127,6 +132,7 @@ export const NAVIGATION: readonly NavigationEntry[] = [
   { href: "/searches", label: names.searches, icon: "search", key: "s" },
   { href: "/library", label: names.library, icon: "book", key: "l" },
   { href: "/workflows", label: names.workflows, icon: "flow", key: "w", alsoAt: "/runs" },
+  { href: "/universes", label: names.universes, icon: "universe", key: "u" },
   { href: "/story", label: names.story, icon: "story", key: "t", isSecondary: true },
   { href: "/connections", label: names.connections, icon: "plug", key: "c", isSecondary: true },
   { href: "/settings", label: names.settings, icon: "settings", key: ",", isSecondary: true },

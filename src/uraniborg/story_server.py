@@ -6,13 +6,14 @@ import signal
 import socket
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from rich.console import Console
 from rich.text import Text
@@ -32,6 +33,8 @@ _FREE_PORTS: Final = {
     "URANIBORG_UNIVERSE__PORT": "0",
 }
 _END_S: Final = 20.0
+_REPLY_S: Final = 60.0
+SHIPPED: Final = "trappist-1-as-shipped"
 _OUTPUT: Final = Path("demo-output")
 
 
@@ -66,7 +69,8 @@ def serve_story(home: Path, *, is_restart: bool, open_browser: bool, console: Co
     make_private_folder(folder.own)
     with _run_server(folder) as (process, served):
         if is_restart:
-            _post(f"{served['url']}/api/story/restart", served["token"])
+            _post(served, "/api/story/restart")
+        _create_first_universe(served)
         address = served["console"].replace("/#", f"{PAGE}#", 1)
         console.print(Text.assemble("\nOpen the story:\n  ", (address, "cyan")), soft_wrap=True)
         console.print(
@@ -132,8 +136,15 @@ def _find_port() -> int:
         return _PORT
 
 
-def _post(address: str, token: str) -> None:
-    headers = {"Authorization": f"Bearer {token}", "X-Uraniborg": "1"}
-    request = urllib.request.Request(address, b"", headers, method="POST")  # noqa: S310 - our own server
-    with urllib.request.urlopen(request, timeout=60):  # noqa: S310
+def _create_first_universe(served: dict[str, Any]) -> None:
+    """Create the system of the question as it is shipped, so that the first page has something to look at."""
+    with suppress(HTTPError):  # it is there, or the server of universes does not run, which its page says
+        _post(served, "/api/universes", {"id": SHIPPED, "name": "TRAPPIST-1, as shipped", "from": "trappist-1"})
+
+
+def _post(served: dict[str, Any], path: str, body: Any = None) -> None:
+    headers = {"Authorization": f"Bearer {served['token']}", "X-Uraniborg": "1", "Content-Type": "application/json"}
+    content = b"" if body is None else json.dumps(body).encode()
+    request = Request(f"{served['url']}{path}", content, headers, method="POST")  # noqa: S310 - our own server
+    with urlopen(request, timeout=_REPLY_S):  # noqa: S310
         pass

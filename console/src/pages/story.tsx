@@ -9,9 +9,10 @@ import { Loaded } from "../components/states.tsx";
 import { showError, showToast } from "../components/toasts.tsx";
 import { useKeys } from "../keys.ts";
 import { type Resource, useResource } from "../resource.ts";
-import { navigate, type Params } from "../router.ts";
+import { formatPath, navigate, type Params } from "../router.ts";
 import { StepPane } from "../story/step_pane.tsx";
 import { strings } from "../strings.ts";
+import { OrbitPicture } from "../universe/orbit_picture.tsx";
 
 const texts = strings.story;
 const ANSWERS = ["compare", "break"];
@@ -99,6 +100,7 @@ function Answers({ state }: { state: StoryState }) {
   const answers = state.steps.filter((step) => ANSWERS.includes(step.id) && step.status === "done");
   return (
     <div class="story-answers">
+      {state.has_pages && <StoryUniverse state={state} />}
       <h2>{texts.answer}</h2>
       {answers.map((step) => (
         <p key={step.id}>
@@ -110,6 +112,27 @@ function Answers({ state }: { state: StoryState }) {
       {answers.length === 0 && <p class="quiet">{texts.noAnswer(state.steps.filter(isOpen).length)}</p>}
       {!state.has_pages && <p class="quiet small">{texts.noLinks}</p>}
     </div>
+  );
+}
+
+/** The universe that the story made last, or else any, moving. */
+function StoryUniverse({ state }: { state: StoryState }) {
+  const universes = useResource(
+    "universes of the story",
+    (signal) => api.get("/api/universes", { signal }),
+    (change) => change.kind === "universe",
+  );
+  const links = state.steps.flatMap((step) => step.links.map((link) => link.path.split("?", 1)[0]));
+  const all = universes.value.value?.universes ?? [];
+  const newest = all.find((one) => links.includes(formatPath("/universes/{id}", { id: one.id }))) ?? all[0];
+  if (!newest) return null;
+  return (
+    <a class="story-universe" href={formatPath("/universes/{id}", { id: newest.id })}>
+      <OrbitPicture key={newest.id} universe={newest.id} name={newest.name} />
+      <span class="small" dir="auto">
+        {newest.name}
+      </span>
+    </a>
   );
 }
 

@@ -22,9 +22,10 @@ function UniverseView({ id }: { id: string }) {
   const sky = useSignal<SkyHandle | undefined>(undefined);
   const version = useSignal(readVersion());
   const trajectory = useSignal<Trajectory | undefined>(undefined);
+  const other = query.value.get("with");
   useEffect(() => keepAddress(state, version), [state]);
   return (
-    <div class="universe-page">
+    <div class={other ? "universe-page compared" : "universe-page"}>
       <Sky
         universe={id}
         state={state}
@@ -37,6 +38,7 @@ function UniverseView({ id }: { id: string }) {
           sky.value = handle;
         }}
       />
+      {other && <OtherSky key={other} universe={other} state={state} />}
       <aside class="universe-panel" aria-label={strings.sky.panel}>
         <SidePanel
           universe={id}
@@ -54,6 +56,39 @@ function UniverseView({ id }: { id: string }) {
 function readVersion(): number | undefined {
   const text = query.peek().get("version") ?? "";
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+/** Another universe beside the first one, at the same time and seen from the same side. */
+function OtherSky({ universe, state }: { universe: string; state: SkyState }) {
+  const own = useMemo(() => makeSkyState(query.peek()), []);
+  const name = useSignal("");
+  useEffect(
+    () =>
+      effect(() => {
+        own.isPlaying.value = false;
+        own.time.value = state.time.value;
+        own.camera.value = state.camera.value;
+        own.isLog.value = state.isLog.value;
+        own.isReal.value = state.isReal.value;
+        own.selected.value = state.selected.value;
+        own.followed.value = state.followed.value;
+      }),
+    [],
+  );
+  return (
+    <section class="other-sky" aria-label={strings.universe.other}>
+      <Sky
+        universe={universe}
+        state={own}
+        onData={(loaded) => {
+          name.value = loaded.cast.name;
+        }}
+      />
+      <span class="other-sky-name" dir="auto">
+        {name.value}
+      </span>
+    </section>
+  );
 }
 
 /** Write what is seen into the address, at most a few times a second. */

@@ -1,9 +1,25 @@
 import type { Signal } from "@preact/signals";
+import { useId, useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import type { UniverseJobFacts } from "../api_types.ts";
+import { Loaded } from "../components/states.tsx";
+import { showError } from "../components/toasts.tsx";
+import { useResource } from "../resource.ts";
+import { query } from "../router.ts";
 import type { SkyData } from "../sky/load.ts";
 import type { SkyHandle } from "../sky/sky.tsx";
 import type { SkyState } from "../sky/state.ts";
-import type { Trajectory } from "../sky/trajectory.ts";
+import { loadTrajectory, type Trajectory } from "../sky/trajectory.ts";
 import { strings } from "../strings.ts";
+import { BodyValues } from "./body_values.tsx";
+import { CommandPanel } from "./command_panel.tsx";
+import { JobPanel } from "./job_panel.tsx";
+import { LogPanel } from "./log_panel.tsx";
+
+const texts = strings.universe;
+const TABS = ["body", "log", "commands", "jobs"] as const;
+type Tab = (typeof TABS)[number];
 
 export interface SidePanelProps {
   universe: string;
@@ -11,22 +27,113 @@ export interface SidePanelProps {
   /** The version that is shown, once it is loaded. */
   data: SkyData | undefined;
   sky: SkyHandle | undefined;
-  /** Set it to show an earlier version, and to undefined for the present one. */
+  /** The version to show; undefined is the present one. */
   version: Signal<number | undefined>;
-  /** Set it to `loadTrajectory(...)` to play an N-body run. */
+  /** The N-body run that is played. */
   trajectory: Signal<Trajectory | undefined>;
 }
 
-/** What is beside the sky: the selected body. */
-export function SidePanel({ universe, state, data }: SidePanelProps) {
-  const id = state.selected.value;
-  const name = data?.cast.bodies.find((body) => body.id === id)?.name ?? id;
+/** What is beside the sky: the values of the selected body, the log, commands and jobs. */
+export function SidePanel(props: SidePanelProps) {
+  const { universe, state, data, version } = props;
+  const [tab, setTab] = useState<Tab>(query.peek().has("job") ? "jobs" : "body");
+  const facts = useResource(
+    `universe facts ${universe}`,
+    async (signal) => {
+      const path = { universe_id: universe };
+      const reply = await api.get("/api/universes/{universe_id}", { path, query: { ids: ["-"] }, signal });
+      return reply as unknown as { name: string; version: number };
+    },
+    (change) => change.kind === "universe" && change.subject === universe && !change.deleted,
+  );
+  const name = useId();
+  const shown = data?.elements.version ?? version.value;
+  async function play(job: UniverseJobFacts): Promise<void> {
+    try {
+      const loaded = await loadTrajectory(universe, job.id);
+      version.value = job.version === facts.value.peek()?.version ? undefined : job.version;
+      props.trajectory.value = loaded;
+      state.time.value = loaded.start;
+      state.isPlaying.value = true;
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+  }
   return (
-    <>
-      <h1 dir="auto">{data?.cast.name ?? universe}</h1>
-      <p class="quiet" dir="auto">
-        {name ?? strings.sky.nothingSelected}
-      </p>
-    </>
+    <Loaded resource={facts}>
+      {(found) => (
+        <>
+          <header>
+            <h1 dir="auto">{found.name}</h1>
+            <p class="quiet small">
+              {data ? texts.facts(data.elements.count, shown ?? found.version, found.version) : ""}
+            </p>
+          </header>
+          <BodyPicker data={data} state={state} onPick={() => setTab("body")} />
+          <fieldset class="panel-tabs">
+            <legend class="visually-hidden">{texts.panel}</legend>
+            {TABS.map((one) => (
+              <label key={one} class={one === tab ? "chosen" : ""}>
+                <input
+                  class="visually-hidden"
+                  type="radio"
+                  name={name}
+                  checked={one === tab}
+                  onChange={() => setTab(one)}
+                />
+                {texts.tabs[one]}
+              </label>
+            ))}
+          </fieldset>
+          {tab === "body" && <Selected {...props} version={shown} />}
+          {tab === "log" && <LogPanel universe={universe} current={found.version} version={version} />}
+          {tab === "commands" && <CommandPanel universe={universe} body={state.selected.value} />}
+          {tab === "jobs" && <JobPanel universe={universe} version={version.value} onPlay={(job) => void play(job)} />}
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function BodyPicker(props: { data: SkyData | undefined; state: SkyState; onPick: () => void }) {
+  const { data, state, onPick } = props;
+  const bodies = data?.cast.bodies ?? [];
+  return (
+    <select
+      aria-label={texts.findBody}
+      value={state.selected.value ?? ""}
+      onChange={(event) => {
+        state.selected.value = event.currentTarget.value || undefined;
+        onPick();
+      }}
+    >
+      <option value="">{texts.findBody}</option>
+      {state.selected.value !== undefined && !bodies.some((body) => body.id === state.selected.value) && (
+        <option value={state.selected.value}>{state.selected.value}</option>
+      )}
+      {bodies.map((body) => (
+        <option key={body.id} value={body.id}>
+          {body.name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Selected(props: Omit<SidePanelProps, "version" | "trajectory"> & { version: number | undefined }) {
+  const { universe, state, version, sky } = props;
+  const body = state.selected.value;
+  if (body === undefined) return <p class="quiet">{strings.sky.nothingSelected}</p>;
+  if (version === undefined) return null;
+  const isFollowed = state.followed.value === body;
+  return (
+    <BodyValues
+      key={body}
+      universe={universe}
+      body={body}
+      version={version}
+      isFollowed={isFollowed}
+      onFollow={() => sky?.follow(isFollowed ? undefined : body)}
+    />
   );
 }

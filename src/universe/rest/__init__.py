@@ -7,6 +7,7 @@ from universe.event_stream import EventStreams
 from universe.jobs.service import JobService
 from universe.rest.command_and_history_routes import add_command_routes, add_history_routes
 from universe.rest.job_routes import add_job_routes
+from universe.rest.reference_routes import add_reference_routes
 from universe.rest.report_routes import add_report_routes
 from universe.rest.requests import BodyReader, check_no_unknown_parameters
 from universe.rest.schemas import add_schemas_to_openapi
@@ -45,6 +46,7 @@ def make_rest_app(
     add_history_routes(app, service, body, BodyReader(body_limit, allow_empty=True))
     add_stream_and_position_routes(app, service, streams, positions)
     add_report_routes(app, service, body)
+    add_reference_routes(app)
     add_job_routes(app, jobs, body, heartbeat_s=heartbeat_s)
     add_schemas_to_openapi(app)
     return app

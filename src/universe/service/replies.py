@@ -28,6 +28,8 @@ _MAX_ROOTS: Final = 50
 _MAX_INLINE_IDS: Final = 100
 _MAX_INLINE_BODIES: Final = 1_000
 """The most changed bodies whose citations are compared on the event loop; more are compared in a thread."""
+_SHIPPED_FIELDS: Final = ("physical", "sources")
+"""Fields that the model does not declare, but bodies of real systems have: a universe without them is no error."""
 _MAX_SUGGESTIONS: Final = 20
 _MAX_CHARS: Final = 100
 
@@ -165,7 +167,8 @@ def check_known_fields(maps: Iterable[Mapping[str, Mapping[str, Any]]], fields: 
 
 @cache
 def _list_model_fields() -> dict[str, None]:
-    return {name: None for kind in ENTITY_MAPS.values() for name in kind.__annotations__ if not name.startswith("__")}
+    declared = [name for kind in ENTITY_MAPS.values() for name in kind.__annotations__ if not name.startswith("__")]
+    return dict.fromkeys([*declared, *_SHIPPED_FIELDS])
 
 
 def keep_only_fields(entity: Mapping[str, Any], fields: Collection[str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ of every change.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from uraniborg.served_parts import ServedPart
 
 API: Final = "/api"
-ROOTS: Final = (f"{API}/universes", f"{API}/jobs")
-"""The beginnings of the addresses of universes and their jobs."""
+ROOTS: Final = (f"{API}/universes", f"{API}/jobs", f"{API}/origins", f"{API}/commands")
+"""The beginnings of the addresses of universes, their jobs, and what both are made from."""
 DOOR: Final = "console"
 _AUTHOR: Final = b"uraniborg-author"
 _PREFIX: Final = "Universe"
@@ -74,7 +75,7 @@ def _prefix_location(send: Send) -> Send:
 
 
 def add_universe_routes(api: FastAPI, mount: UniverseMount) -> None:
-    """Add the routes under `/api/universes` and `/api/jobs`."""
+    """Add the routes whose addresses begin with one of ROOTS."""
     for root in ROOTS:
         api.router.routes.append(Route(root + "{rest:path}", mount, include_in_schema=False))
 
@@ -90,7 +91,7 @@ def describe_universe_routes() -> dict[str, Any]:
     paths = {f"{API}{path}": item for path, item in document["paths"].items() if f"{API}{path}".startswith(ROOTS)}
     for item in paths.values():
         for operation in item.values():
-            name = operation["operationId"].partition("_universes")[0].partition("_jobs_get")[0]
+            name = re.split(r"_(?:universes|jobs_get|origins_get|commands_get)", operation["operationId"])[0]
             operation |= {"operationId": f"universe_{name}", "tags": ["universes"]}
     schemas = document["components"]["schemas"]
     return {"paths": paths, "schemas": {f"{_PREFIX}{name}": schema for name, schema in schemas.items()}}

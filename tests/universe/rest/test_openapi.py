@@ -42,6 +42,8 @@ ROUTES = {
     ("/universes/{universe_id}/physics", "get"),
     ("/universes/{universe_id}/differences", "get"),
     ("/jobs", "get"),
+    ("/origins", "get"),
+    ("/commands", "get"),
     ("/universes/{universe_id}/jobs", "get"),
     ("/universes/{universe_id}/jobs", "post"),
     ("/universes/{universe_id}/jobs/{job_id}", "get"),

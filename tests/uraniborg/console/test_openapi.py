@@ -21,7 +21,7 @@ _CHECKS: Final[list[Any]] = [
     checks.content_type_conformance,  # pyright: ignore[reportUnknownMemberType]
     checks.response_schema_conformance,  # pyright: ignore[reportUnknownMemberType]
 ]
-_OTHER_DOCUMENTS: Final = ("/api/universes", "/api/jobs")
+_OTHER_DOCUMENTS: Final = ("/api/universes", "/api/jobs", "/api/origins", "/api/commands")
 """The document of the universe server describes these operations, and its own test checks them."""
 _ENDLESS: Final = {("/api/events", "get")}
 _STARTING: Final = {

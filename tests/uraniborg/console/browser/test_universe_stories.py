@@ -8,7 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.shared_folders import PATIENCE_S
+from tests.uraniborg.console.browser.agents import Agent
 from tests.uraniborg.console.browser.conftest import Visitor, find_accessibility_problems
+from tests.uraniborg.console.browser.payloads import PAYLOADS
 from tests.uraniborg.console.processes import ServerProcess, run_server
 
 pytestmark = pytest.mark.timeout(3 * PATIENCE_S)
@@ -81,7 +83,7 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     expect(masses.get_by_text("unverified claim")).to_be_visible()
     go_on(page)
     assert "2 times as much" in run_step(page, STEPS[7])
-    page.get_by_text("50 times as heavy").click()
+    page.get_by_text("50 times", exact=True).click()
     page.get_by_role("button", name="Run it again").click()
     expect(page.get_by_text("50 times as much")).to_be_visible()
     page.get_by_role("textbox", name="Times as heavy").fill("-1")
@@ -90,15 +92,113 @@ def test_a_person_clicks_through_the_story_and_other_words_follow_from_other_cho
     expect(page.get_by_text("factor must be a number from 0.01 to 1000")).to_be_visible()
 
 
+def show(page: Page, tab: str) -> None:
+    page.locator(".panel-tabs label", has_text=tab).click()
+
+
+def test_two_browsers_and_an_agent_change_one_universe_and_see_the_same_version(
+    visitor: Visitor, make_visitor: Callable[..., Visitor], server: ServerProcess
+) -> None:
+    page = visitor.open_page("/universes")
+    page.get_by_role("button", name="Create a universe").first.click()
+    page.get_by_label("System", exact=True).select_option("trappist-1")
+    page.get_by_role("textbox", name="Name").fill("Shared")
+    page.get_by_role("button", name="Create", exact=True).click()
+    expect(page.get_by_role("heading", name="Shared")).to_be_visible()
+    universe = page.url.split("/universes/")[1].split("?")[0]
+    other = make_visitor(name="Grace").open_page(f"/universes/{universe}?body=trappist-1-h")
+    expect(other.get_by_text("8 bodies, version 1")).to_be_visible()
+    page.get_by_label("Choose a body").select_option("trappist-1-h")
+    page.get_by_role("button", name="where Radius comes from").click()
+    expect(page.get_by_role("dialog").get_by_text("Refining the Transit-timing")).to_be_visible()
+    page.keyboard.press("Escape")
+    show(page, "Command")
+    page.get_by_role("textbox", name="mass", exact=True).fill("heavy")
+    page.get_by_role("textbox", name="id (required)").fill("")
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_text("This must be a number.")).to_be_visible()
+    expect(page.get_by_text("This value is required.")).to_be_visible()
+    page.get_by_role("textbox", name="id (required)").fill("trappist-1-h")
+    page.get_by_role("textbox", name="mass", exact=True).fill("2e-6")
+    page.get_by_role("button", name="Send").click()
+    expect(other.get_by_text("8 bodies, version 2")).to_be_visible()
+    expect(other.get_by_text("set by Sophie Brahe (console) in version 2").first).to_be_visible()
+    show(other, "Log")
+    with Agent(server.env, "uraniborg", "bridge", f"{server.parts['universe']['url']}/mcp") as agent:
+        command = {"type": "updateStar", "id": "trappist-1-g", "payload": {"color": "#ff0000"}}
+        agent.call("send_universe_command", universeId=universe, command=command)
+        expect(other.get_by_text("8 bodies, version 3")).to_be_visible()
+        expect(page.get_by_text("8 bodies, version 3")).to_be_visible()
+        refused = {"type": "updateStar", "id": "nowhere", "payload": {"mass": 1}}
+        agent.call("send_universe_command", universeId=universe, command=refused)
+    expect(other.get_by_role("list", name="Log").get_by_role("listitem").first).to_contain_text("updateStar")
+    expect(other.get_by_text("Commands of agents that were refused")).to_be_visible()
+    other.get_by_role("button", name="Undo the last change").click()
+    expect(page.get_by_text("8 bodies, version 4")).to_be_visible()
+    other.get_by_role("slider", name="Version 4 of 4").fill("1")
+    expect(other.get_by_text("version 1 of 4", exact=False).first).to_be_visible()
+    other.get_by_role("button", name="Branch at version 1").click()
+    expect(other.get_by_text("8 bodies, version 1")).to_be_visible()
+
+
+def test_a_job_is_started_read_and_deleted(visitor: Visitor, server: ServerProcess) -> None:
+    with server.make_client() as client:
+        made = client.post("/api/universes", json={"name": "For jobs", "from": "trappist-1"}).json()
+    page = visitor.open_page(f"/universes/{made['id']}")
+    show(page, "Jobs")
+    page.get_by_role("textbox", name="Days").fill("20")
+    page.get_by_role("button", name="Start").click()
+    page.get_by_role("button", name="Read the answer").click(timeout=1_000 * PATIENCE_S)
+    answer = page.get_by_role("dialog")
+    expect(answer.get_by_text("trustworthy")).to_be_visible()
+    expect(answer.get_by_role("table", name="Resonances")).to_be_visible()
+    expect(answer.get_by_role("img", name="Plot: N-body run")).to_be_visible()
+    assert find_accessibility_problems(page) == []
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_text("Nothing was computed yet.")).to_be_visible()
+
+
+def test_hostile_names_and_notes_stay_text(visitor: Visitor, server: ServerProcess) -> None:
+    star = {"mass": 1, "radius": 0.01, "color": "#ffffff", "parentId": None, "orbitalDistance": 0, "orbitalSpeed": 0}
+    with server.make_client() as client:
+        made = client.post("/api/universes", json={"name": PAYLOADS[0]}).json()["id"]
+        commands = [
+            {"type": "addStar", "id": f"body-{number}", "payload": {**star, "name": text}, "reason": text[:200]}
+            for number, text in enumerate(PAYLOADS)
+        ]
+        client.post(f"/api/universes/{made}/commands", json=commands).raise_for_status()
+        client.post(f"/api/universes/{made}/branch", json={"name": PAYLOADS[9]}).raise_for_status()
+    page = visitor.open_page("/universes")
+    expect(page.get_by_text(PAYLOADS[9]).first).to_be_visible()
+    page.goto(f"{visitor.url}/universes/{made}?body=body-9")
+    expect(page.get_by_role("heading", name=PAYLOADS[0])).to_be_visible()
+    expect(page.get_by_role("heading", name=PAYLOADS[9])).to_be_visible()
+    show(page, "Log")
+    expect(page.get_by_role("list", name="Log")).to_be_visible()
+    assert page.evaluate("() => window.hit") is None
+
+
 @pytest.mark.parametrize(("theme", "width"), LOOKS)
 def test_pages_of_the_story_and_of_universes_are_accessible(
-    make_visitor: Callable[..., Visitor], theme: str, width: int
+    make_visitor: Callable[..., Visitor], server: ServerProcess, theme: str, width: int
 ) -> None:
+    with server.make_client() as client:
+        made = client.post("/api/universes", json={"name": "TRAPPIST-1", "from": "trappist-1"}).json()["id"]
     visitor = make_visitor(theme=theme, width=width)
     page = visitor.open_page("/story")
-    for path in ("/story", "/story/ask", "/story/build", "/story/branch"):
+    paths = (
+        "/story",
+        "/story/ask",
+        "/story/build",
+        "/story/branch",
+        "/universes",
+        "/universes?new=1",
+        f"/universes/{made}?body=trappist-1",
+    )
+    for path in paths:
         page.goto(f"{visitor.url}{path}")
-        expect(page.get_by_role("list", name="Steps").or_(page.locator(".story-title")).first).to_be_attached()
+        expect(page.get_by_role("heading", level=1).first).to_be_attached()
         expect(page.get_by_text("Loading")).to_have_count(0)
         assert find_accessibility_problems(page) == [], path
         assert page.evaluate("() => document.documentElement.scrollWidth") <= width, path

@@ -1,0 +1,158 @@
+import { useState } from "preact/hooks";
+import { api } from "../api.ts";
+import { toApiError } from "../api_error.ts";
+import type { UniverseFacts } from "../api_types.ts";
+import { Button, TextField } from "../components/controls.tsx";
+import { ConfirmDialog, Dialog } from "../components/dialog.tsx";
+import { PlainPage } from "../components/layout.tsx";
+import { EmptyState, Loaded } from "../components/states.tsx";
+import { Age } from "../components/time.tsx";
+import { showError, showToast } from "../components/toasts.tsx";
+import { useKeys } from "../keys.ts";
+import { useResource } from "../resource.ts";
+import { formatPath, navigate, query } from "../router.ts";
+import { strings } from "../strings.ts";
+import { CreateDialog } from "../universe/create_dialog.tsx";
+import { OrbitPicture } from "../universe/orbit_picture.tsx";
+
+const PAGE = 24;
+const texts = strings.universes;
+
+/** All universes with moving pictures: open, create, rename and delete them. */
+export function UniversesPage() {
+  const [limit, setLimit] = useState(PAGE);
+  const [toDelete, setToDelete] = useState<UniverseFacts>();
+  const [toRename, setToRename] = useState<UniverseFacts>();
+  const universes = useResource(
+    `universes ${limit}`,
+    (signal) => api.get("/api/universes", { query: { limit }, signal }),
+    (change) => change.kind === "universe",
+  );
+  const isCreating = query.value.has("new");
+  const create = () => navigate("/universes?new=1");
+  useKeys(texts.keyTitle, [{ keys: "n", label: texts.create, run: create }]);
+  return (
+    <PlainPage title={texts.title}>
+      <div class="toolbar">
+        <Button kind="primary" icon="plus" keyHint="n" onClick={create}>
+          {texts.create}
+        </Button>
+      </div>
+      <Loaded resource={universes}>
+        {(page) =>
+          page.universes.length ? (
+            <>
+              <ul class="universe-cards" aria-label={texts.title}>
+                {page.universes.map((one) => (
+                  <Card
+                    key={one.id}
+                    universe={one}
+                    onRename={() => setToRename(one)}
+                    onDelete={() => setToDelete(one)}
+                  />
+                ))}
+              </ul>
+              {page.next !== null && <Button onClick={() => setLimit(limit + PAGE)}>{texts.more}</Button>}
+            </>
+          ) : (
+            <EmptyState title={texts.empty} hint={texts.emptyHint}>
+              <Button kind="primary" onClick={create}>
+                {texts.create}
+              </Button>
+            </EmptyState>
+          )
+        }
+      </Loaded>
+      {isCreating && <CreateDialog onClose={() => navigate("/universes", { replace: true })} />}
+      {toRename && <RenameDialog universe={toRename} onClose={() => setToRename(undefined)} />}
+      {toDelete && (
+        <DeleteDialog
+          universe={toDelete}
+          onClose={() => {
+            setToDelete(undefined);
+            universes.reload();
+          }}
+        />
+      )}
+    </PlainPage>
+  );
+}
+
+function Card(props: { universe: UniverseFacts; onRename: () => void; onDelete: () => void }) {
+  const { universe } = props;
+  return (
+    <li class="universe-card">
+      <a href={formatPath("/universes/{id}", { id: universe.id })}>
+        <OrbitPicture universe={universe.id} name={universe.name} />
+        <span class="universe-card-name" dir="auto">
+          {universe.name}
+        </span>
+      </a>
+      <div class="universe-card-facts">
+        <span class="quiet small">
+          {texts.version(universe.version)}, <Age at={universe.updatedAt} />
+        </span>
+        <span>
+          <Button kind="quiet" label={`${texts.rename}: ${universe.name}`} onClick={props.onRename}>
+            {texts.rename}
+          </Button>
+          <Button kind="quiet" label={`${texts.remove}: ${universe.name}`} onClick={props.onDelete}>
+            {texts.remove}
+          </Button>
+        </span>
+      </div>
+    </li>
+  );
+}
+
+function RenameDialog({ universe, onClose }: { universe: UniverseFacts; onClose: () => void }) {
+  const [name, setName] = useState(universe.name);
+  async function rename(): Promise<void> {
+    try {
+      await api.put("/api/universes/{universe_id}", { path: { universe_id: universe.id }, body: { name } });
+      onClose();
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+  }
+  return (
+    <Dialog
+      title={texts.rename}
+      onClose={onClose}
+      footer={
+        <>
+          <Button kind="primary" onClick={() => void rename()}>
+            {texts.rename}
+          </Button>
+          <Button onClick={onClose}>{strings.actions.cancel}</Button>
+        </>
+      }
+    >
+      <TextField label={texts.name} value={name} onInput={setName} maxLength={200} autoFocus />
+    </Dialog>
+  );
+}
+
+function DeleteDialog({ universe, onClose }: { universe: UniverseFacts; onClose: () => void }) {
+  const [isBusy, setBusy] = useState(false);
+  async function remove(): Promise<void> {
+    setBusy(true);
+    try {
+      await api.delete("/api/universes/{universe_id}", { path: { universe_id: universe.id } });
+      showToast(texts.removed);
+    } catch (thrown) {
+      showError(toApiError(thrown));
+    }
+    onClose();
+  }
+  return (
+    <ConfirmDialog
+      title={texts.removeTitle}
+      text={texts.removeText(universe.name, universe.version)}
+      action={texts.remove}
+      isBusy={isBusy}
+      onConfirm={() => void remove()}
+      onClose={onClose}
+    />
+  );
+}

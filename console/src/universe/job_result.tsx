@@ -1,0 +1,178 @@
+import { api } from "../api.ts";
+import type { UniverseJobFacts } from "../api_types.ts";
+import { Tag, type Tone } from "../components/controls.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Facts, Table } from "../components/layout.tsx";
+import { Loaded } from "../components/states.tsx";
+import { useResource } from "../resource.ts";
+import { navigate, path as page, query } from "../router.ts";
+import { strings } from "../strings.ts";
+
+const texts = strings.universe.jobs;
+const BEHAVIOURS: Record<string, Tone> = { librates: "yes", circulates: "neutral", unclear: "maybe" };
+const MOST_ROWS = 200;
+
+interface NbodyResult {
+  verdict?: string;
+  trustworthy?: boolean;
+  errors?: Record<string, string[]>;
+  error?: Record<string, { au: number | null; degrees: number | null }>;
+  resonances?: {
+    bodies: string[];
+    kind: string;
+    ratio: string | number[] | null;
+    behaviour: string;
+    centre: number | null;
+    halfRange: number | null;
+  }[];
+  pairs?: {
+    inner: string;
+    outer: string;
+    periodRatio: number | null;
+    closest?: { au: number; hillRadii: number; day: number };
+  }[];
+}
+
+interface TransitResult {
+  timeScale?: string;
+  notes?: string[];
+  planets?: Record<
+    string,
+    {
+      status: string;
+      period: number | null;
+      ttvHalfRangeMinutes: number | null;
+      transits: { time: number; ocMinutes: number | null }[];
+    }
+  >;
+  samples?: { times: number[]; velocities: number[] };
+  least?: number;
+  greatest?: number;
+  errorMetresPerSecond?: number;
+}
+
+/** The answer of a job: words, numbers with their errors, and its plot. */
+export function JobResult({ job }: { job: UniverseJobFacts }) {
+  const path = { universe_id: job.universeId, job_id: job.id };
+  const result = useResource(`result ${job.id}`, async (signal) => {
+    return (await api.get("/api/universes/{universe_id}/jobs/{job_id}/result", { path, signal })) as NbodyResult &
+      TransitResult;
+  });
+  const close = () => {
+    const next = new URLSearchParams(query.peek());
+    next.delete("job");
+    navigate(`${page.peek()}?${next}`, { replace: true });
+  };
+  const plot = `/api/universes/${encodeURIComponent(job.universeId)}/jobs/${encodeURIComponent(job.id)}/plot`;
+  return (
+    <Dialog
+      title={`${texts.kinds[job.kind]}, ${texts.span(Number(job.options.days ?? 0))}`}
+      onClose={close}
+      kind="wide"
+    >
+      <div class="job-result">
+        <Loaded resource={result}>
+          {(found) => (job.kind === "nbody" ? <NbodyVerdict found={found} /> : <MeasuredAnswer found={found} />)}
+        </Loaded>
+        <a href={plot} target="_blank" rel="noreferrer">
+          <img
+            class="job-plot"
+            src={plot}
+            alt={texts.plot(texts.kinds[job.kind], String(job.summary?.headline ?? ""))}
+          />
+        </a>
+        {job.kind === "nbody" && result.value.value && <NbodyTables found={result.value.value} />}
+      </div>
+    </Dialog>
+  );
+}
+
+function NbodyVerdict({ found }: { found: NbodyResult }) {
+  const worst = Math.max(0, ...Object.values(found.error ?? {}).map((one) => one.degrees ?? 0));
+  return (
+    <>
+      <p>
+        <Tag tone={found.trustworthy ? "yes" : "no"}>
+          {found.trustworthy ? texts.trustworthy : texts.notTrustworthy}
+        </Tag>{" "}
+        <span class="mono small">{texts.error(worst.toPrecision(2))}</span>
+      </p>
+      <p dir="auto">{found.verdict}</p>
+    </>
+  );
+}
+
+function NbodyTables({ found }: { found: NbodyResult }) {
+  const resonances = [...(found.resonances ?? [])];
+  resonances.sort((one, other) => Number(other.behaviour === "librates") - Number(one.behaviour === "librates"));
+  return (
+    <>
+      <Table
+        label={texts.resonances}
+        columns={texts.resonanceColumns.map((title, index) => ({ title, isNumber: index > 2 }))}
+        rows={resonances.slice(0, MOST_ROWS).map((one) => [
+          <span key="bodies" dir="auto">
+            {one.bodies.join(", ")}
+          </span>,
+          `${one.kind} ${Array.isArray(one.ratio) ? one.ratio.join(":") : (one.ratio ?? "")}`,
+          <Tag key="behaviour" tone={BEHAVIOURS[one.behaviour] ?? "neutral"}>
+            {one.behaviour}
+          </Tag>,
+          one.centre === null ? "" : texts.degrees(one.centre.toFixed(1)),
+          one.halfRange === null ? "" : texts.degrees(one.halfRange.toFixed(1)),
+        ])}
+      />
+      <Table
+        label={texts.pairs}
+        columns={texts.pairColumns.map((title, index) => ({ title, isNumber: index > 0 }))}
+        rows={(found.pairs ?? []).slice(0, MOST_ROWS).map((pair) => [
+          <span key="pair" dir="auto">
+            {pair.inner}, {pair.outer}
+          </span>,
+          pair.periodRatio?.toFixed(4) ?? "",
+          pair.closest ? texts.closest(pair.closest.au.toPrecision(4), pair.closest.hillRadii.toFixed(1)) : "",
+        ])}
+      />
+      <ul class="quiet small">
+        {Object.values(found.errors ?? {})
+          .flat()
+          .map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+      </ul>
+    </>
+  );
+}
+
+function MeasuredAnswer({ found }: { found: TransitResult }) {
+  return (
+    <>
+      {found.samples && (
+        <Facts
+          facts={[
+            [texts.velocities, texts.velocityRange(found.least ?? 0, found.greatest ?? 0)],
+            [texts.velocityError, texts.metres((found.errorMetresPerSecond ?? 0).toPrecision(2))],
+          ]}
+        />
+      )}
+      {found.planets && !found.samples && (
+        <Table
+          label={texts.kinds.transits}
+          columns={texts.transitColumns.map((title, index) => ({ title, isNumber: index > 1 }))}
+          rows={Object.entries(found.planets).map(([id, planet]) => [
+            id,
+            planet.status,
+            planet.transits?.length ?? 0,
+            planet.period?.toFixed(6) ?? "",
+            planet.ttvHalfRangeMinutes?.toFixed(2) ?? "",
+          ])}
+        />
+      )}
+      {found.notes?.map((note) => (
+        <p key={note} class="quiet small">
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}

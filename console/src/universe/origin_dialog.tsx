@@ -1,0 +1,104 @@
+import { api } from "../api.ts";
+import { Tag } from "../components/controls.tsx";
+import { Dialog } from "../components/dialog.tsx";
+import { Facts } from "../components/layout.tsx";
+import { Loaded } from "../components/states.tsx";
+import { When } from "../components/time.tsx";
+import { useResource } from "../resource.ts";
+import { strings } from "../strings.ts";
+import { findOnShelf, makePaperAddress } from "./shelf_papers.ts";
+import { citeShortly } from "./source_list.tsx";
+import { formatValue, nameField, type Origin, tagStatus } from "./values.ts";
+
+const texts = strings.universe;
+
+interface OriginProps {
+  universe: string;
+  body: string;
+  version: number;
+  field: string;
+  onClose: () => void;
+}
+
+/** Where one value comes from: its source with the row or passage, its command, or what it was computed from. */
+export function OriginDialog({ universe, body, version, field, onClose }: OriginProps) {
+  const origin = useResource(`origin ${universe} ${body} ${field} ${version}`, async (signal) => {
+    const path = { universe_id: universe };
+    return (await api.get("/api/universes/{universe_id}/cite", {
+      path,
+      query: { body, field, version },
+      signal,
+    })) as Origin;
+  });
+  return (
+    <Dialog title={texts.originTitle(nameField(field))} onClose={onClose}>
+      <Loaded resource={origin}>{(found) => <OriginFacts origin={found} />}</Loaded>
+    </Dialog>
+  );
+}
+
+function OriginFacts({ origin }: { origin: Origin }) {
+  const { command, computed } = origin;
+  const tag = tagStatus(origin.status);
+  return (
+    <div class="origin">
+      <p class="origin-value">
+        <span class="mono">{formatValue(origin.value, origin.unit)}</span>{" "}
+        <Tag tone={tag?.tone ?? "yes"}>{tag?.word ?? origin.status}</Tag>
+      </p>
+      {origin.mark && <p dir="auto">{origin.mark}</p>}
+      {origin.withdrawn && <p class="note-box">{texts.withdrawn(nameField(origin.withdrawn))}</p>}
+      {origin.sources.map((source) => (
+        <OriginSource key={source.id} source={source} />
+      ))}
+      {computed && (
+        <div>
+          <h3>{texts.computed(computed.how)}</h3>
+          <Facts facts={computed.from.map((one) => [nameField(one.field), formatValue(one.value, one.unit)])} />
+        </div>
+      )}
+      {command && (
+        <p class="quiet small" dir="auto">
+          {texts.command(command.type, command.version, command.author ?? texts.unknown)}, <When at={command.at} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+function OriginSource({ source }: { source: Origin["sources"][number] }) {
+  const row = source.location?.row;
+  const address = useResource(`paper at ${source.id} ${row?.join("|") ?? ""}`, async (signal) => {
+    const paper = await findOnShelf(source, signal);
+    return paper ? await makePaperAddress(paper, source.location, signal) : "";
+  }).value.value;
+  return (
+    <div class="origin-source">
+      <p>
+        <span dir="auto">{citeShortly(source)}</span>{" "}
+        <cite class="foreign" dir="auto">
+          {source.title}
+        </cite>
+      </p>
+      {row && (
+        <p class="origin-row mono small" dir="auto">
+          {row.join(" | ")}
+        </p>
+      )}
+      {source.location?.passage && (
+        <blockquote class="foreign" dir="auto">
+          {source.location.passage}
+        </blockquote>
+      )}
+      {source.conversion && <p class="mono small">{source.conversion}</p>}
+      {source.reason && <p class={source.status === "supported" ? "quiet" : "problem"}>{source.reason}</p>}
+      {source.note && <p class="quiet small">{source.note}</p>}
+      {address && (
+        <a class="button" href={address}>
+          {row || source.location?.passage ? texts.openAtRow : texts.openPaper}
+        </a>
+      )}
+      {address === "" && <p class="quiet small">{texts.notOnShelf}</p>}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+import { useResource } from "../resource.ts";
+import { strings } from "../strings.ts";
+import { findOnShelf, makePaperAddress, type Source } from "./shelf_papers.ts";
+
+const texts = strings.universe;
+const MOST_AUTHORS = 2;
+
+function getFamilyName(name: string): string {
+  return (name.includes(",") ? name.split(",")[0] : name.split(" ").at(-1)) ?? name;
+}
+
+/** Return the authors and the year of a publication in short. */
+export function citeShortly(source: Source): string {
+  const authors = (source.authors ?? []).map(getFamilyName);
+  const named = authors.length > MOST_AUTHORS ? `${authors[0]} et al.` : authors.join(", ");
+  return [named, source.year].filter(Boolean).join(" ");
+}
+
+/** The publications of the values, by number, with those on a shelf as links. */
+export function SourceList({ sources, numbers }: { sources: readonly Source[]; numbers: Map<string, number> }) {
+  const used = sources.filter((source) => numbers.has(source.id));
+  used.sort((a, b) => (numbers.get(a.id) ?? 0) - (numbers.get(b.id) ?? 0));
+  if (!used.length) return <p class="quiet small">{texts.noSources}</p>;
+  return (
+    <div class="source-list">
+      <h3>{texts.sources}</h3>
+      <ol>
+        {used.map((source) => (
+          <li key={source.id} value={numbers.get(source.id)}>
+            <span dir="auto">{citeShortly(source)}</span>{" "}
+            <cite class="foreign" dir="auto">
+              {source.title}
+            </cite>{" "}
+            <ShelfLink source={source} />
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function ShelfLink({ source }: { source: Source }) {
+  const found = useResource(`on shelf ${source.doi} ${source.arxiv}`, async (signal) => {
+    const paper = await findOnShelf(source, signal);
+    return paper ? { ...paper, address: await makePaperAddress(paper, undefined, signal) } : null;
+  }).value.value;
+  if (!found) return null;
+  return (
+    <a class="tag accent" href={found.address}>
+      {texts.onShelf(found.shelf)}
+    </a>
+  );
+}

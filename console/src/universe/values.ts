@@ -1,0 +1,89 @@
+import type { Tone } from "../components/controls.tsx";
+import { strings } from "../strings.ts";
+import type { Location, Source } from "./shelf_papers.ts";
+
+/** A value of a body, as the API describes its origin. */
+export interface Value {
+  value: number | string | null;
+  unit: string;
+  status: string;
+  /** Who set or claimed the value, and in which version. */
+  mark: string;
+  sources: string[];
+}
+
+/** The origin of one value. */
+export interface Origin {
+  field: string;
+  value: number | string | null;
+  unit: string;
+  status: string;
+  mark: string;
+  sources: (Source & {
+    location: Location | null;
+    conversion: string | null;
+    status: string;
+    reason: string | null;
+    isChecked: boolean;
+    note?: string | null;
+  })[];
+  command?: { version: number; author: string | null; at: string; type: string; reason?: string };
+  computed?: { how: string; from: { field: string; value: number | null; unit: string; status: string }[] };
+  withdrawn?: string;
+}
+
+const MAIN = [
+  "mass",
+  "physical.radiusKm",
+  "physical.teffKelvin",
+  "physical.luminositySolar",
+  "kepler.period",
+  "kepler.semiMajorAxis",
+  "kepler.eccentricity",
+  "kepler.inclination",
+  "orbitalDistance",
+];
+
+/** Split the values of a body into those that are shown first and the rest. */
+export function splitFields(fields: Record<string, Value>): [[string, Value][], [string, Value][]] {
+  const main = MAIN.filter(
+    (name) => name in fields && !(name === "orbitalDistance" && "kepler.semiMajorAxis" in fields),
+  );
+  const rest = Object.keys(fields).filter((name) => !main.includes(name));
+  const pick = (names: string[]) => names.map((name) => [name, fields[name] as Value] as [string, Value]);
+  return [pick(main), pick(rest)];
+}
+
+/** Return the numbers of the sources, in the order in which the values name them. */
+export function numberSources(fields: Record<string, Value>): Map<string, number> {
+  const [main, rest] = splitFields(fields);
+  const numbers = new Map<string, number>();
+  for (const [, value] of [...main, ...rest]) {
+    for (const id of value.sources) if (!numbers.has(id)) numbers.set(id, numbers.size + 1);
+  }
+  return numbers;
+}
+
+/** Return a number with at most six digits, and a unit. */
+export function formatValue(value: number | string | null, unit: string): string {
+  if (value === null) return strings.universe.unknown;
+  if (typeof value === "string") return value;
+  const isPlain = value === 0 || (Math.abs(value) >= 1e-3 && Math.abs(value) < 1e6);
+  const text = isPlain ? String(Number(value.toPrecision(6))) : value.toExponential(4).replace(/\.?0+e/, "e");
+  return unit ? `${text} ${unit}` : text;
+}
+
+const LABELS = strings.universe.fields as Record<string, string>;
+
+/** Return the name of a field: in words, or as commands write it. */
+export function nameField(field: string): string {
+  return LABELS[field] ?? field;
+}
+
+/** Return the word that marks a value, if it needs one: sourced values have the number of their source. */
+export function tagStatus(status: string): { tone: Tone; word: string } | undefined {
+  if (status === "unverified claim") return { tone: "maybe", word: strings.universe.unverified };
+  if (status === "set") return { tone: "accent", word: strings.universe.set };
+  if (status === "without source") return { tone: "neutral", word: strings.universe.unsourced };
+  return undefined;
+}
