@@ -139,6 +139,10 @@ def prepare(station: Station) -> dict[str, str]:
         if sum(station.send("GET", "/api/inbox?state=pending")["pending"].values()) >= 4:
             break
         time.sleep(0.2)
+    universe = station.send("POST", "/api/universes", {"name": "TRAPPIST-1", "from": "trappist-1"})
+    station.send("POST", "/api/universes", {"name": "Solar System", "from": "solar-system"})
+    heavier = {"type": "updateStar", "id": "trappist-1-h", "payload": {"mass": 1.958e-6}, "reason": "twice as heavy"}
+    station.send("POST", f"/api/universes/{universe['id']}/commands", heavier)
     base = f"/api/searches/{reviewed['session_id']}"
     papers = [paper["id"] for paper in station.send("GET", f"{base}/papers")["papers"]]
     marks = {papers[0]: "include", papers[1]: {"status": "exclude", "reason": "Wrong object"}, papers[3]: "maybe"}
@@ -148,6 +152,7 @@ def prepare(station: Station) -> dict[str, str]:
         "session": reviewed["session_id"],
         "paper": papers[2],
         "planned": planned["session_id"],
+        "universe": universe["id"],
         "checkpoint": planned["checkpoint_id"],
     }
 
@@ -199,6 +204,9 @@ PAGES: Final = {
     "trappist": "/universes/trappist-1?t=4110.3&body=trappist-1-e",
     "solar": "/universes/solar-system?t=9817&body=earth",
     "jupiter": "/universes/solar-system?t=9817&follow=jupiter&body=jupiter&log=0",
+    "universes": "/universes",
+    "universe": "/universes/{universe}?body=trappist-1-h",
+    "story": "/story",
     "settings": "/settings",
     "connections": "/connections",
 }

@@ -49,8 +49,9 @@ export function OrbitPicture({ universe, name }: { universe: string; name: strin
 /** Choose the bodies to draw: the roots and those around the first of them, and no moons of planets. */
 export function makePicture(elements: Elements): Picture {
   const { depths } = elements.hierarchy;
-  const [first = -1] = chooseBodies(elements, 1);
-  const chosen = chooseBodies(elements).filter((index) => index === first || isAbout(elements, index, first));
+  const important = chooseBodies(elements);
+  const first = important[0] ?? -1;
+  const chosen = important.filter((index) => index === first || isAbout(elements, index, first));
   const time = elements.time;
   const bodies: Drawn[] = [];
   for (const index of chosen.slice(0, MOST_BODIES)) {
