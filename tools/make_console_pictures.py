@@ -140,7 +140,6 @@ def prepare(station: Station) -> dict[str, str]:
             break
         time.sleep(0.2)
     universe = station.send("POST", "/api/universes", {"name": "TRAPPIST-1", "from": "trappist-1"})
-    station.send("POST", "/api/universes", {"name": "Solar System", "from": "solar-system"})
     heavier = {"type": "updateStar", "id": "trappist-1-h", "payload": {"mass": 1.958e-6}, "reason": "twice as heavy"}
     station.send("POST", f"/api/universes/{universe['id']}/commands", heavier)
     base = f"/api/searches/{reviewed['session_id']}"
